@@ -27,26 +27,26 @@ export class PacedCaller {
     const calls = [];
     const count = (seconds * 1_000) / everyMs;
     const begun = performance.now();
-    let id;
+    let id = '';
     for (let i = 0; i < count; i++) {
       await delay(Math.max(0, begun + i * everyMs - performance.now()));
       const options =
-        i % 2 === 0 || id === undefined
+        i % 2 === 0 || id === ''
           ? { method: 'POST', path: '/v1/queue/bench/noop', body: '{"prompt":"a"}' }
           : { method: 'GET', path: `/v1/queue/requests/${id}/status` };
       const started = performance.now();
-      const one = this.#call(options).then(
-        ({ status, text }) => {
+      const one = async () => {
+        try {
+          const { status, text } = await this.#call(options);
           ms.push(performance.now() - started);
           if (status >= 400) failed.push(`${status} ${/"code":"(\w+)"/.exec(text)?.[1]}`);
           else if (options.method === 'POST') id = JSON.parse(text).request_id;
-        },
-        (error) => {
+        } catch (error) {
           ms.push(patienceMs);
           failed.push(error.code ?? error.message);
-        },
-      );
-      calls.push(one);
+        }
+      };
+      calls.push(one());
     }
     await Promise.all(calls);
     return { ms, failed };

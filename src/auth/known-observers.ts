@@ -2,7 +2,7 @@ import { BoundedCache } from '../tools/bounded-cache.js';
 import { type Caller, hasScope } from './caller.js';
 
 /** So long after it was last looked up a key counts as valid where the database cannot be asked. */
-export const knownWithoutDatabaseMs = 24 * 3_600_000;
+const knownWithoutDatabaseMs = 24 * 3_600_000;
 const capacity = 100;
 
 /**

@@ -186,7 +186,7 @@ function missingBeside(
 
 /** What a program prints of an error, without what drivers and parsers quote of the settings. */
 export function redacted(text: string, environment: Config['environment'] = process.env): string {
-  return new Redaction(environment).text(text);
+  return new Redaction(environment).secrets(text);
 }
 
 export function loadConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {

@@ -72,7 +72,7 @@ export class Database implements Queries, OnApplicationShutdown {
         new Promise((resolve, reject) => {
           const queries = statements.map(([{ name, text }, values]) =>
             namedQuery(this.prepared ? name : undefined, text, values, (error, results) => {
-              if (error) reject(this.failed(error) as Error);
+              if (error) reject(this.failed(error));
               else resolve([results].flat().at(-1)!.rows as Row[]);
             }),
           );
@@ -117,7 +117,7 @@ export class Database implements Queries, OnApplicationShutdown {
       const sentAt = onStatement && performance.now();
       const query = namedQuery(this.prepared ? name : undefined, text, values, (error, result) => {
         onStatement?.(name, performance.now() - sentAt!);
-        if (error) return reject(this.failed(error) as Error);
+        if (error) return reject(this.failed(error));
         this.watch?.noteAnswer();
         resolve(result.rows as Row[]);
       });
@@ -126,9 +126,9 @@ export class Database implements Queries, OnApplicationShutdown {
   }
 
   /** What an error of a statement or a connection is to be thrown as. */
-  private failed(error: unknown): unknown {
+  private failed(error: unknown): Error {
     this.watch?.noteFailure(error);
-    return this.faults.note(error);
+    return this.faults.note(error) as Error;
   }
 
   private async onConnection<T>(

@@ -95,13 +95,13 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 
 /** undefined: it is a bug, or a setting that is wrong. */
 function faultOf(error: unknown): DatabaseFault | undefined {
-  const { code = '', message = '', syscall } = (error ?? {}) as NodeJS.ErrnoException;
+  const { code = '', message = '', syscall } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
   if (error instanceof pg.DatabaseError) return faults.find(([codes]) => codes.test(code))?.[1];
   if (code === 'EMFILE' || code === 'ENFILE') return 'no_descriptors';
   // A socket's, or a name that leads nowhere. Errors of ours have no system call.
   if (syscall !== undefined || /^E[A-Z]+$/.test(code)) return 'away';
   // Several addresses of one name, none of which answers.
-  if (error instanceof AggregateError) return faultOf((error as AggregateError).errors[0]);
+  if (error instanceof AggregateError) return faultOf(error.errors[0]);
   return lostConnection.test(message) ? 'away' : undefined;
 }
 

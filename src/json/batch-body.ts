@@ -6,7 +6,7 @@ const maxEntries = 1_000;
 /** An input that is too deep is one bad entry; a body without bounds is not read at all. */
 const levelsAround = 1_000;
 const maxOptionsLength = 16 * 1024;
-export const batchExample = '{"requests": [{"model_id": "demo/text/echo", "input": {}}]}';
+const batchExample = '{"requests": [{"model_id": "demo/text/echo", "input": {}}]}';
 
 /** One submission of a batch, before it is known whether its caller may make it. */
 export interface BatchEntry {

@@ -287,7 +287,7 @@ function isAddress({ key }: Budget): boolean {
 }
 
 /** Of an IPv4 address by its /16, of an IPv6 address by its /32; networks whose hashes are the same share it too. */
-export function crowdOf(subject: string): string {
+function crowdOf(subject: string): string {
   const [network] = /^[^.:]*[.:][^.:]*/.exec(subject.slice(addressPrefix.length)) ?? [''];
   let hash = 0x811c9dc5;
   for (let i = 0; i < network.length; i++) hash = Math.imul(hash ^ network.charCodeAt(i), 0x01000193);

@@ -44,7 +44,7 @@ function editDistance(a: string, b: string, max: number): number {
     // Further from the diagonal there are so many insertions or deletions alone.
     const from = Math.max(1, i - max);
     const to = Math.min(b.length, i + max);
-    const next = new Array<number>(b.length + 1).fill(max);
+    const next = Array.from({ length: b.length + 1 }, () => max);
     next[0] = i;
     let least = i;
     for (let j = from; j <= to; j += 1) {

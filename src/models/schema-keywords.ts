@@ -57,7 +57,7 @@ function replaceUniqueItems(ajv: Ajv2020): void {
 }
 
 /** The places of two equal elements, as ajv would find them: the last that has an equal before it, and the nearest. */
-export function duplicatesIn(list: readonly unknown[]): [number, number] | undefined {
+function duplicatesIn(list: readonly unknown[]): [number, number] | undefined {
   const scalars = new Map<unknown, number>();
   const others = new Map<string, number>();
   let found: [number, number] | undefined;

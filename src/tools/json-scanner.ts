@@ -121,7 +121,7 @@ function string(bytes: Uint8Array, start: number): number {
   return -1;
 }
 
-const escapes = [...'"\\/bfnrt'].map((character) => character.charCodeAt(0));
+const escapes = Buffer.from('"\\/bfnrt');
 
 const isDigit = (one: number | undefined): boolean => one !== undefined && one >= 0x30 && one <= 0x39;
 const isHex = (one: number): boolean => isDigit(one) || ((one | 0x20) >= 0x61 && (one | 0x20) <= 0x66);

@@ -21,7 +21,7 @@ const rights: readonly (readonly [RegExp, string])[] = [
 
 /**
  * Takes out of a text what gives its reader a right: secrets, files, keys, and the ids of requests, which become handles.
- * Every line of the log passes it, as does what a program prints of an error.
+ * Every line of the log passes it.
  */
 export class Redaction {
   /** The handle of a request's id; until it is known ids are hidden. */
@@ -39,11 +39,16 @@ export class Redaction {
   }
 
   text(text: string): string {
+    return this.secrets(text).replace(requestIds, (id) => this.handleOf(id));
+  }
+
+  /** Leaves ids as they are, for what a program prints to its operator. */
+  secrets(text: string): string {
     let result = text;
     for (const secret of [...this.ofEnvironment, ...this.ofModels])
       if (result.includes(secret)) result = result.replaceAll(secret, hidden);
     for (const [pattern, replacement] of rights) result = result.replace(pattern, replacement);
-    return result.replace(requestIds, (id) => this.handleOf(id));
+    return result;
   }
 
   /** The path of a call. Below `/v1/admin` there are ids of many things, and requests below their own part of it. */

@@ -1,23 +1,12 @@
 import type { Readable } from 'node:stream';
-import type { Part } from './spool.js';
+import type { Hold, Part, Written } from './spool.js';
 
-/** The bytes of a try, once they are safe. */
-export interface Written {
-  size: number;
-  sha256: Buffer;
-}
+export type { Hold, Written };
 
 /** First and last byte. */
 export interface ByteRange {
   start: number;
   end: number;
-}
-
-/** Memory for what a disk does not take now. */
-export interface Hold {
-  /** False: there is no more of it. */
-  take(bytes: number): boolean;
-  release(bytes: number): void;
 }
 
 /** Where the bytes of files are kept. `name`: that of a try, see `bytesOf`. */

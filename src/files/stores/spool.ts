@@ -4,8 +4,20 @@ import { dirname, join } from 'node:path';
 import { DomainError } from '../../errors/domain-error.js';
 import type { DiskSpace } from '../disk-space.js';
 import { freeMemory } from '../free-memory.js';
-import type { Hold, Written } from './file-store.js';
 import { onDisk, StorageUnavailable } from './storage-error.js';
+
+/** The bytes of a try, once they are safe. */
+export interface Written {
+  size: number;
+  sha256: Buffer;
+}
+
+/** Memory for what a disk does not take now. */
+export interface Hold {
+  /** False: there is no more of it. */
+  take(bytes: number): boolean;
+  release(bytes: number): void;
+}
 
 /** Written while the next one comes in. */
 const blockBytes = 512 * 1024;

@@ -46,9 +46,9 @@ export function serveDocs(app: NestExpressApplication, models: () => readonly Sh
     const served = servedDocument(api.get(), basePlaceholder, shown);
     return new DocumentTemplate(JSON.stringify(served), 4);
   });
-  express.get('/openapi.json', (request, response, next) => {
-    templateOf().send(request, response, addresses.baseUrl(request)).catch(next);
-  });
+  express.get('/openapi.json', (request, response) =>
+    templateOf().send(request, response, addresses.baseUrl(request)),
+  );
 }
 
 /** Makes a thing of the models again only when they have changed: what has not changed is the same object. */
