@@ -30,13 +30,13 @@ async function streamed(fal: FalClient, options: object): Promise<unknown> {
   return stream.done();
 }
 
-const large = { size: 91 * 1024 * 1024, type: 'image/png', slice: () => new Blob() } as unknown as Blob;
+const large = { size: 91 * 1024 * 1024, type: 'image/png', slice: () => new Blob([]) } as unknown as Blob;
 
 const calls: [string, (fal: FalClient) => Promise<unknown>][] = [
   ['run', (fal) => fal.run(image, { input: {} })],
   ['run of an address', (fal) => fal.run('https://elsewhere.example/a/b', { input: {} })],
-  ['run of an address that begins alike', (fal) => fal.run('https://queue.fal.run.evil.example/a/b')],
-  ['run of another scheme', (fal) => fal.run('http://queue.fal.run/a/b')],
+  ['run of an address that begins alike', (fal) => fal.run('https://queue.fal.run.evil.example/a/b', { input: {} })],
+  ['run of another scheme', (fal) => fal.run('http://queue.fal.run/a/b', { input: {} })],
   ['stream', (fal) => streamed(fal, {})],
   ['stream with a token of fal', (fal) => streamed(fal, { connectionMode: 'client' })],
   [
