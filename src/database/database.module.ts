@@ -45,7 +45,11 @@ export class DatabaseModule {
           provide: LimitsDatabase,
           inject: [Config],
           useFactory: (config: Config) =>
-            new LimitsDatabase(createStatementPool({ url, size: limitsPoolSize, queryTimeoutMs }), config, faults),
+            new LimitsDatabase(
+              createStatementPool({ url, size: limitsPoolSize, queryTimeoutMs }),
+              config,
+              faults,
+            ),
         },
         {
           provide: ObservingDatabase,
@@ -58,7 +62,15 @@ export class DatabaseModule {
           useFactory: (config: Config) => new NotifyChannel(config.databaseDirectUrl ?? url),
         },
       ],
-      exports: [Connections, Database, DatabaseFaults, LimitsDatabase, ObservingDatabase, Clock, NotifyChannel],
+      exports: [
+        Connections,
+        Database,
+        DatabaseFaults,
+        LimitsDatabase,
+        ObservingDatabase,
+        Clock,
+        NotifyChannel,
+      ],
     };
   }
 }

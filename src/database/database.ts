@@ -70,7 +70,7 @@ export class Database implements Queries, OnApplicationShutdown {
         new Promise((resolve, reject) => {
           const queries = statements.map(([{ name, text }, values]) =>
             namedQuery(this.prepared ? name : undefined, text, values, (error, results) => {
-              if (error) reject(this.faults.note(error) as Error);
+              if (error) reject(this.faults.note(error));
               else resolve([results].flat().at(-1)!.rows as Row[]);
             }),
           );
@@ -115,7 +115,7 @@ export class Database implements Queries, OnApplicationShutdown {
       const sentAt = onStatement && performance.now();
       const query = namedQuery(this.prepared ? name : undefined, text, values, (error, result) => {
         onStatement?.(name, performance.now() - sentAt!);
-        if (error) reject(this.faults.note(error) as Error);
+        if (error) reject(this.faults.note(error));
         else resolve(result.rows as Row[]);
       });
       client.query(query);

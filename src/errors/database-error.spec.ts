@@ -41,10 +41,13 @@ test('a connection that finds no file descriptor is not a database that is away'
   });
 });
 
-test.each(['23505', '22P02', '42P01', '28P01'])('SQLSTATE %s is a fault of ours and stays what it is', (code) => {
-  const error = saidByServer(code);
-  expect(databaseError(error)).toBe(error);
-});
+test.each(['23505', '22P02', '42P01', '28P01'])(
+  'SQLSTATE %s is a fault of ours and stays what it is',
+  (code) => {
+    const error = saidByServer(code);
+    expect(databaseError(error)).toBe(error);
+  },
+);
 
 test('what the driver says in words only is known', () => {
   for (const message of [

@@ -17,7 +17,8 @@ export type DatabaseFault =
 
 const details: Readonly<Record<DatabaseFault, string>> = {
   away: 'The database cannot be reached. Try again in a moment.',
-  disk_full: "The database's disk is full, so nothing can be stored now. The operator has to make room on it.",
+  disk_full:
+    "The database's disk is full, so nothing can be stored now. The operator has to make room on it.",
   disk_error: 'The database cannot read or write its disk. The operator has to look at it.',
   no_memory: 'The database has no memory left. Try again in a moment.',
   too_many_connections:
@@ -84,13 +85,13 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 
 /** undefined: it is a bug, or a setting that is wrong. */
 function faultOf(error: unknown): DatabaseFault | undefined {
-  const { code = '', message = '', syscall } = (error ?? {}) as NodeJS.ErrnoException;
+  const { code = '', message = '', syscall } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
   if (error instanceof pg.DatabaseError) return faults.find(([codes]) => codes.test(code))?.[1];
   if (code === 'EMFILE' || code === 'ENFILE') return 'no_descriptors';
   // A socket's, or a name that leads nowhere. Errors of ours have no system call.
   if (syscall !== undefined || /^E[A-Z]+$/.test(code)) return 'away';
   // Several addresses of one name, none of which answers.
-  if (error instanceof AggregateError) return faultOf((error as AggregateError).errors[0]);
+  if (error instanceof AggregateError) return faultOf(error.errors[0]);
   return lostConnection.test(message) ? 'away' : undefined;
 }
 

@@ -72,7 +72,7 @@ test('an upload that does not say how long it is ends where the room does', asyn
   await store(someBytes(900_000));
   const { upload_url } = await begin();
   const body = ReadableStream.from(Array.from({ length: 30 }, () => someBytes(10_000))) as unknown as Body;
-  const answer = files.put(upload_url, body, 'image/png', { duplex: 'half' } as RequestInit);
+  const answer = files.put(upload_url, body, 'image/png', { duplex: 'half' });
   expect(await verdict(answer)).toEqual([507, 'storage_full']);
   expect(await stored()).toMatchObject({ bytes: 900_000 });
 });
@@ -83,7 +83,7 @@ test('uploads in parallel take no more than there is', async () => {
     // Half of them do not say how much will come.
     const body =
       at % 2 === 0 ? someBytes(99_000) : ReadableStream.from([someBytes(50_000), someBytes(49_000)]);
-    const answer = await files.put(upload_url, body as Body, 'image/png', { duplex: 'half' } as RequestInit);
+    const answer = await files.put(upload_url, body as Body, 'image/png', { duplex: 'half' });
     await answer.arrayBuffer();
     return answer.status;
   });

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { DomainError } from '../../errors/domain-error.js';
 import type { DiskSpace } from '../disk-space.js';
 import { freeMemory } from '../free-memory.js';
-import type { Hold, Written } from './file-store.js';
+import type { Hold, Received, Written } from './file-store.js';
 import { onDisk, StorageUnavailable } from './storage-error.js';
 
 /** Written while the next one comes in. */
@@ -24,7 +24,7 @@ export class Spool {
    * Takes all of a source, whose chunks are used up. Without `hold` what the disk does not take fails, and leaves
    * nothing behind; with it that waits in memory, as far as it may.
    */
-  async receive(source: AsyncIterable<Buffer>, hold?: Hold): Promise<Part> {
+  async receive(source: AsyncIterable<Buffer>, hold?: Hold): Promise<Received> {
     const part = new Part(join(this.folder, `${randomUUID()}.part`), this.maxBytes, this.space, hold);
     try {
       await part.take(source);
@@ -53,7 +53,7 @@ interface Block {
 const emptyBlock = (): Block => ({ chunks: [], bytes: 0 });
 
 /** One file that has come, or comes: on the disk, and in memory as far as that did not take it. */
-export class Part {
+class Part implements Received {
   private readonly hash = createHash('sha256');
   private sha256: Buffer | undefined;
   private size = 0;
