@@ -19,9 +19,9 @@ import {
   FILE_STORE,
   type FileStore,
   type Hold,
+  type Received,
   type Written,
 } from './stores/file-store.js';
-import type { Part } from './stores/spool.js';
 import { type StorageFault, StorageUnavailable } from './stores/storage-error.js';
 
 const fileId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -100,7 +100,7 @@ export class Files {
   /** Writes the bytes of a try. undefined: the file is stored by another try, or is gone. */
   async write(id: string, upload: number, source: AsyncIterable<Buffer>): Promise<Written | undefined> {
     const name = bytesOf(id, upload);
-    let part: Part | undefined;
+    let part: Received | undefined;
     let written: Written;
     try {
       part = await this.store.receive(source);

@@ -3,8 +3,8 @@ import { link, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/prom
 import { dirname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { DiskSpace } from '../disk-space.js';
-import type { ByteRange, FileStore, Hold, Written } from './file-store.js';
-import { type Part, Spool } from './spool.js';
+import type { ByteRange, FileStore, Hold, Received, Written } from './file-store.js';
+import { Spool } from './spool.js';
 import { onDisk, storageError } from './storage-error.js';
 
 const chunkBytes = 256 * 1024;
@@ -43,11 +43,11 @@ export class DiskStore implements FileStore {
     return (await this.place())!;
   }
 
-  receive(source: AsyncIterable<Buffer>, hold?: Hold): Promise<Part> {
+  receive(source: AsyncIterable<Buffer>, hold?: Hold): Promise<Received> {
     return this.spool.receive(source, hold);
   }
 
-  async store(name: string, part: Part): Promise<Written> {
+  async store(name: string, part: Received): Promise<Written> {
     const written = await part.settle();
     const target = join(this.root, name);
     await onDisk(async () => {

@@ -7,8 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import type { AwsV4Signer } from 'aws4fetch';
 import type { DiskSpace } from '../disk-space.js';
-import type { ByteRange, FileStore, Hold, Written } from './file-store.js';
-import { type Part, Spool } from './spool.js';
+import type { ByteRange, FileStore, Hold, Received, Written } from './file-store.js';
+import { Spool } from './spool.js';
 import { StorageUnavailable } from './storage-error.js';
 
 /** Of an empty body. */
@@ -61,11 +61,11 @@ export class S3Store implements FileStore, OnApplicationShutdown {
     this.root = prefix === '' ? base : `${base}/${prefix}`;
   }
 
-  receive(source: AsyncIterable<Buffer>, hold?: Hold): Promise<Part> {
+  receive(source: AsyncIterable<Buffer>, hold?: Hold): Promise<Received> {
     return this.spool.receive(source, hold);
   }
 
-  async store(name: string, part: Part): Promise<Written> {
+  async store(name: string, part: Received): Promise<Written> {
     const written = await part.settle();
     await this.put(name, { ...written, path: part.path });
     await part.discard();

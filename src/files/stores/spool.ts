@@ -4,20 +4,8 @@ import { dirname, join } from 'node:path';
 import { DomainError } from '../../errors/domain-error.js';
 import type { DiskSpace } from '../disk-space.js';
 import { freeMemory } from '../free-memory.js';
+import type { Hold, Received, Written } from './file-store.js';
 import { onDisk, StorageUnavailable } from './storage-error.js';
-
-/** The bytes of a try, once they are safe. */
-export interface Written {
-  size: number;
-  sha256: Buffer;
-}
-
-/** Memory for what a disk does not take now. */
-export interface Hold {
-  /** False: there is no more of it. */
-  take(bytes: number): boolean;
-  release(bytes: number): void;
-}
 
 /** Written while the next one comes in. */
 const blockBytes = 512 * 1024;
@@ -36,7 +24,7 @@ export class Spool {
    * Takes all of a source, whose chunks are used up. Without `hold` what the disk does not take fails, and leaves
    * nothing behind; with it that waits in memory, as far as it may.
    */
-  async receive(source: AsyncIterable<Buffer>, hold?: Hold): Promise<Part> {
+  async receive(source: AsyncIterable<Buffer>, hold?: Hold): Promise<Received> {
     const part = new Part(join(this.folder, `${randomUUID()}.part`), this.maxBytes, this.space, hold);
     try {
       await part.take(source);
@@ -65,7 +53,7 @@ interface Block {
 const emptyBlock = (): Block => ({ chunks: [], bytes: 0 });
 
 /** One file that has come, or comes: on the disk, and in memory as far as that did not take it. */
-export class Part {
+class Part implements Received {
   private readonly hash = createHash('sha256');
   private sha256: Buffer | undefined;
   private size = 0;
