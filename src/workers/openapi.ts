@@ -15,7 +15,7 @@ import { ApiProblems } from '../http/openapi/operations.js';
 import { exampleId, headerReferences } from '../http/openapi/responses.js';
 import * as dto from './dto.js';
 
-const ofBodies = ['bad_request', 'invalid_json', 'body_too_large', 'unsupported_encoding'] as const;
+const ofBodies = ['bad_request', 'invalid_json', 'body_too_large', 'too_large', 'unsupported_encoding'] as const;
 
 const ApiHeld = (seconds: number, description: string): MethodDecorator =>
   ApiHeader({
@@ -149,6 +149,7 @@ export const ApiAppendRunEvents = (): MethodDecorator =>
       'invalid_query',
       'conflict',
       'body_too_large',
+      'too_large',
       'unsupported_encoding',
     ),
     ApiQuery({

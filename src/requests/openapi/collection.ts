@@ -19,6 +19,7 @@ const bodyProblems: ProblemCode[] = [
   'bad_request',
   'invalid_json',
   'body_too_large',
+  'too_large',
   'unsupported_encoding',
   'invalid_input',
 ];
