@@ -19,6 +19,7 @@ const ofBodies = [
   'bad_request',
   'invalid_json',
   'body_too_large',
+  'too_large',
   'too_slow',
   'unsupported_encoding',
 ] as const;
@@ -158,6 +159,7 @@ export const ApiAppendRunEvents = (): MethodDecorator =>
       'invalid_query',
       'conflict',
       'body_too_large',
+      'too_large',
       'unsupported_encoding',
     ),
     ApiQuery({

@@ -122,6 +122,8 @@ export const ApiSubmit = (): MethodDecorator =>
       'idempotency_key_reused',
       'invalid_query',
       'queue_full',
+      'caller_busy',
+      'overloaded',
       'model_paused',
     ),
   );
