@@ -19,6 +19,9 @@ const maxIgnored = 500;
 /** Descriptors that are kept for the database, models, webhooks and files. */
 const reservedDescriptors = 256;
 
+/** Calls that begin in one turn of the event loop; the others wait for the next one, in which clients take turns. */
+const maxBegunATurn = 32;
+
 const connection = Symbol('connection');
 
 interface ServedSocket extends Socket {
@@ -42,6 +45,9 @@ class Connection {
 export class HttpConnections implements OnModuleDestroy {
   private readonly log = new Logger(HttpConnections.name);
   private readonly lines = new RepeatedLines();
+  private begun = 0;
+  /** Calls that came in a turn with many, by their client: a key as it is sent, else an address. */
+  private readonly crowd = new Map<string, (() => void)[]>();
   /** Connections with an exchange in progress. */
   private readonly busy = new Map<ServedSocket, Connection>();
   private timer: NodeJS.Timeout | undefined;
@@ -122,7 +128,34 @@ export class HttpConnections implements OnModuleDestroy {
         this.busy.delete(socket);
       } else this.serve(next, own, ...following);
     });
-    next(request, response);
+    this.begin(request, () => {
+      if (!socket.destroyed) next(request, response);
+    });
+  }
+
+  /** At once, as a rule. A client that sends many at a time keeps another waiting for those of one turn at most. */
+  private begin(request: IncomingMessage, call: () => void): void {
+    if (this.begun === 0) setImmediate(() => this.beginCrowd());
+    if (this.begun < maxBegunATurn && this.crowd.size === 0) {
+      this.begun++;
+      return call();
+    }
+    const client = request.headers.authorization ?? request.socket.remoteAddress ?? '';
+    const waiting = this.crowd.get(client);
+    if (waiting === undefined) this.crowd.set(client, [call]);
+    else waiting.push(call);
+  }
+
+  private beginCrowd(): void {
+    this.begun = 0;
+    while (this.crowd.size > 0 && this.begun < maxBegunATurn) {
+      for (const [client, waiting] of this.crowd) {
+        if (this.begun++ >= maxBegunATurn) break;
+        waiting.shift()!();
+        if (waiting.length === 0) this.crowd.delete(client);
+      }
+    }
+    if (this.begun > 0) setImmediate(() => this.beginCrowd());
   }
 
   /** The calls that wait are answered, then the connection is closed: the client sends the others again. */

@@ -4,6 +4,7 @@ import { IsNull, Not, type Repository } from 'typeorm';
 import { Clock } from '../database/clock.js';
 import { Database } from '../database/database.js';
 import { ModelsService } from '../models/models.service.js';
+import { AtATime } from '../tools/at-a-time.js';
 import { Batcher } from '../tools/batcher.js';
 import { RequestEntity } from './entities/request.entity.js';
 import { ModelAvailability } from './circuits/model-availability.js';
@@ -19,12 +20,16 @@ import { WaitingIndex } from './waiting/waiting-index.js';
 
 export type CancelAnswer = 'cancelled' | 'requested' | 'already_cancelled' | 'already_completed' | 'unknown';
 
-/** What callers do with requests that were submitted: look, cancel. */
-/** An output above this size is read once there is room for it. */
-const largeBytes = 64 * 1024;
+/** An output above this size on the disk is read once there is room for it. */
+const largeBytes = 16 * 1024;
+/** So many large outputs are read at a time, so that connections are left for everything else. */
+const maxLargeReads = 3;
 
+/** What callers do with requests that were submitted: look, cancel. */
 @Injectable()
 export class QueueService {
+  private readonly largeReads = new AtATime(maxLargeReads);
+
   private readonly statuses: Batcher<string, StatusRow | undefined>;
 
   constructor(
@@ -78,19 +83,30 @@ export class QueueService {
    * read, and throws where there is no room for it.
    */
   async output(requestId: string, reserve?: (bytes: number) => void): Promise<string | null> {
-    const read = (expression: string): Promise<{ output: string | null; bytes: number | null } | undefined> =>
+    const read = (
+      output: string,
+      bytes: string,
+    ): Promise<{ output: string | null; bytes: number | null } | undefined> =>
       this.requests
         .createQueryBuilder('request')
         // Parsed and written again, its numbers could change.
-        .select(expression, 'output')
-        .addSelect('octet_length(request.output::text)', 'bytes')
+        .select(output, 'output')
+        .addSelect(bytes, 'bytes')
         .where({ id: requestId })
         .getRawOne();
-    const isSmall = `octet_length(request.output::text) <= ${largeBytes}`;
-    const row = await read(`CASE WHEN ${isSmall} THEN request.output::text END`);
+    // Its size on the disk is known without reading it.
+    const isSmall = `pg_column_size(request.output) <= ${largeBytes}`;
+    const row = await read(
+      `CASE WHEN ${isSmall} THEN request.output::text END`,
+      'pg_column_size(request.output)',
+    );
     if (row === undefined || row.bytes === null || row.output !== null) return row?.output ?? null;
-    reserve?.(row.bytes);
-    return (await read('request.output::text'))?.output ?? null;
+    return this.largeReads.run(async () => {
+      const { bytes = null } = (await read('NULL', 'octet_length(request.output::text)')) ?? {};
+      if (bytes === null) return null;
+      reserve?.(bytes);
+      return (await read('request.output::text', '0'))?.output ?? null;
+    });
   }
 
   async hasOutput(requestId: string): Promise<boolean> {

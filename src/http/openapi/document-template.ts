@@ -2,46 +2,55 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Request, Response } from 'express';
-import { BoundedCache } from '../../tools/bounded-cache.js';
 import { chargesOf } from '../charges.js';
 
 const compress = promisify(gzip);
+
+/** A version that nobody asked for in this time, in milliseconds, makes room for another base. */
+const unusedMs = 600_000;
 
 /** Stands in a template where the base of the service's URLs goes. */
 export const basePlaceholder = 'http://base.invalid';
 
 interface Version {
   text: Buffer;
+  usedAt: number;
   compressed?: Buffer;
 }
 
 /**
  * A JSON document that is made once and served to many, with an ETag and compressed. It differs by the base of the URLs in
- * it alone, which a caller chooses by the field Host: only a few versions are kept.
+ * it alone, which a caller chooses by the field Host. Only a few versions are kept, because to make one takes a part of the
+ * event loop's time: for any other base the URLs are relative.
  */
 export class DocumentTemplate {
   private readonly pieces: readonly string[];
   private readonly tag: string;
-  private readonly versions: BoundedCache<Version>;
+  private readonly versions = new Map<string, Version>();
+  private readonly relative: Version;
   private isCompressing = false;
 
   /** `text`: JSON, with `basePlaceholder` where the base goes. `maxVersions`: how many are kept. */
-  constructor(text: string, maxVersions: number) {
+  constructor(
+    text: string,
+    private readonly maxVersions: number,
+  ) {
     this.pieces = text.split(basePlaceholder);
     this.tag = digest(text);
-    this.versions = new BoundedCache(maxVersions);
+    this.relative = version(text.replaceAll(`"${basePlaceholder}"`, '"/"').replaceAll(basePlaceholder, ''));
   }
 
   async send(request: Request, response: Response, base: string): Promise<void> {
     response.setHeader('Cache-Control', 'no-cache'); // kept, but asked for each time whether it has changed
     response.setHeader('Vary', 'Accept-Encoding');
     const compresses = request.acceptsEncodings('gzip', 'identity') === 'gzip';
-    const etag = `"${this.tag}-${digest(base)}${compresses ? '-gzip' : ''}"`;
+    const found = this.versionFor(base);
+    const shownBase = found === this.relative ? '' : base;
+    const etag = `"${this.tag}-${digest(shownBase)}${compresses ? '-gzip' : ''}"`;
     response.setHeader('ETag', etag);
     if (isKnown(request, etag)) return void response.status(304).end();
-    const version = this.versionFor(base);
-    if (compresses) await this.compress(version);
-    const { text, compressed } = version;
+    if (compresses) await this.compress(found);
+    const { text, compressed } = found;
     const body = compresses && compressed !== undefined ? compressed : text;
     chargesOf(request)?.reserveAnswer(body.length);
     if (body === compressed) response.setHeader('Content-Encoding', 'gzip');
@@ -50,19 +59,25 @@ export class DocumentTemplate {
   }
 
   private versionFor(base: string): Version {
-    const known = this.versions.get(base, 0);
-    if (known !== undefined) return known;
-    const version = { text: Buffer.from(this.pieces.join(JSON.stringify(base).slice(1, -1))) };
-    this.versions.set(base, version, Infinity);
-    return version;
+    const now = performance.now();
+    let known = this.versions.get(base);
+    if (known === undefined) {
+      for (const [other, { usedAt }] of this.versions)
+        if (now - usedAt > unusedMs) this.versions.delete(other);
+      if (this.versions.size >= this.maxVersions) return this.relative;
+      known = version(this.pieces.join(JSON.stringify(base).slice(1, -1)));
+      this.versions.set(base, known);
+    }
+    known.usedAt = now;
+    return known;
   }
 
   /** One at a time: while another version is compressed, this one is sent as it is. */
-  private async compress(version: Version): Promise<void> {
-    if (version.compressed !== undefined || this.isCompressing) return;
+  private async compress(one: Version): Promise<void> {
+    if (one.compressed !== undefined || this.isCompressing) return;
     this.isCompressing = true;
     try {
-      version.compressed = await compress(version.text);
+      one.compressed = await compress(one.text);
     } finally {
       this.isCompressing = false;
     }
@@ -73,6 +88,10 @@ export class DocumentTemplate {
 function isKnown({ headers }: Request, etag: string): boolean {
   const known = headers['if-none-match']?.split(',').map((one) => one.trim().replace(/^W\//, '')) ?? [];
   return known.includes(etag) || known.includes('*');
+}
+
+function version(text: string): Version {
+  return { text: Buffer.from(text), usedAt: 0 };
 }
 
 function digest(text: string): string {

@@ -1,0 +1,27 @@
+import { AtATime } from './at-a-time.js';
+
+it('executes so many at a time, in their order, also where one fails', async () => {
+  const turns = new AtATime(2);
+  const begun: number[] = [];
+  const ends: (() => void)[] = [];
+  const all = [0, 1, 2, 3].map((i) =>
+    turns.run(() => {
+      begun.push(i);
+      return new Promise<void>((resolve, reject) => {
+        ends.push(() => (i === 0 ? reject(new Error('no')) : resolve()));
+      });
+    }),
+  );
+  const failed = expect(all[0]).rejects.toThrow('no');
+  expect(begun).toEqual([0, 1]);
+  ends[0]!();
+  await failed;
+  expect(begun).toEqual([0, 1, 2]);
+  ends[1]!();
+  await all[1];
+  ends[2]!();
+  await all[2];
+  expect(begun).toEqual([0, 1, 2, 3]);
+  ends[3]!();
+  await all[3];
+});
