@@ -109,7 +109,7 @@ test('nothing in the log is the right to anything: neither ids of requests nor f
   ).text();
   await (await fetch(file_url)).text();
   // A model that repeats what it was called with, and what it was given.
-  const error = { message: `no ${file_url} at ${model.url}?key=${secret}` };
+  const error = JSON.stringify({ message: `no ${file_url} at ${model.url}?key=${secret}` });
   const webhook = `?webhook=${encodeURIComponent(`http://127.0.0.1:1/${secret}?token=${secret}`)}`;
   const failing = await submitTo(url, key, `test/first${webhook}`, { status: 400, body: error });
   const { request_id: id } = failing;
