@@ -1,6 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { EventEmitterModule } from '@nestjs/event-emitter';
-import type { Logger } from 'pino';
 import { AllowancesModule } from './allowances/allowances.module.js';
 import { AdminModule } from './admin/admin.module.js';
 import { ModelsReloadModule } from './admin/models-reload.module.js';
@@ -16,7 +15,7 @@ import { FilesModule } from './files/files.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
 import { JsonModule } from './json/json.module.js';
-import { LoggingModule } from './http/logging.module.js';
+import { type Log, LoggingModule } from './http/logging.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import type { FileModel } from './models/model.js';
 import { loadModelsFile } from './models/models-file.js';
@@ -34,12 +33,12 @@ import { WorkersModule } from './workers/workers.module.js';
 @Module({})
 export class AppModule {
   /** `databaseUrl` reaches a database whose migrations are done. */
-  static register(config: Config, databaseUrl: string, models: FileModel[], logger?: Logger): DynamicModule {
+  static register(config: Config, databaseUrl: string, models: FileModel[], log?: Log): DynamicModule {
     return {
       module: AppModule,
       imports: [
         ConfigModule.register(config),
-        LoggingModule.register(config, logger),
+        LoggingModule.register(config, log),
         AllowancesModule,
         TracingModule,
         DatabaseModule.register(databaseUrl, config.databasePoolSize),

@@ -12,7 +12,7 @@ import { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
 import { migrate } from './database/migrate.js';
 import { configureHttp } from './http/configure-http.js';
 import { listen } from './http/listen.js';
-import { createLogger } from './http/logging.module.js';
+import { createLog } from './http/logging.module.js';
 import { Draining } from './http/draining.js';
 import { HttpConnections } from './http/http-connections.js';
 import { ModelsReload } from './admin/models-reload.js';
@@ -60,12 +60,12 @@ export async function startService(config: Config, signal?: AbortSignal): Promis
     })());
   try {
     const databaseUrl = config.databaseUrl ?? (await embedded!.start(signal));
-    const logger = await createLogger(config);
-    const report = (sentence: string): void => logger.warn({ context: 'Migrations' }, sentence);
+    const log = await createLog(config);
+    const report = (sentence: string): void => log.logger.warn({ context: 'Migrations' }, sentence);
     await migrate(config.databaseDirectUrl ?? databaseUrl, { signal, report });
     // Before there is a router: a model may be `Requests/x`, which is not below `requests`.
     const adapter = new ExpressAdapter(express().set('case sensitive routing', true));
-    const module = AppModule.register(config, databaseUrl, models, logger);
+    const module = AppModule.register(config, databaseUrl, models, log);
     app = await NestFactory.create<NestExpressApplication>(module, adapter, {
       bodyParser: false,
       bufferLogs: true,

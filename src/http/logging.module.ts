@@ -81,10 +81,16 @@ export function serializeError(error: unknown): Record<string, unknown> {
   return { type: error.constructor.name, message, code, stack, cause: inner };
 }
 
+/** The log of the process, and what is taken out of its lines. */
+export interface Log {
+  logger: Logger;
+  redaction: Redaction;
+}
+
 /** Made before the application, which may have something to wait for. */
-export async function createLogger(config: Config): Promise<Logger> {
+export async function createLog(config: Config): Promise<Log> {
   const redaction = new Redaction(config.environment);
-  return pino(
+  const logger = pino(
     {
       level: config.logLevel,
       base: { node: config.nodeName },
@@ -95,17 +101,19 @@ export async function createLogger(config: Config): Promise<Logger> {
     },
     logLines(isForPeople(config) ? await readableLines(showsColour(config)) : undefined),
   );
+  return { logger, redaction };
 }
 
 @Global()
 @Module({})
 export class LoggingModule {
-  static async register(config: Config, logger?: Logger): Promise<DynamicModule> {
+  static async register(config: Config, log?: Log): Promise<DynamicModule> {
+    const { logger, redaction } = log ?? (await createLog(config));
     return {
       module: LoggingModule,
       providers: [
-        { provide: PINO, useValue: logger ?? (await createLogger(config)) },
-        { provide: Redaction, useValue: new Redaction(config.environment) },
+        { provide: PINO, useValue: logger },
+        { provide: Redaction, useValue: redaction },
         QuietNestLogger,
       ],
       exports: [PINO, Redaction, QuietNestLogger],
