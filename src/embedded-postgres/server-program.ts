@@ -73,12 +73,13 @@ export async function initialiseCluster(
 ): Promise<void> {
   const passwordCopy = join(path, 'password.initdb');
   const prefix = `${basename(clusterDir)}.new-`;
+  let begun: string | undefined;
   try {
     for (const unfinished of fs.readdirSync(path).filter((file) => file.startsWith(prefix))) {
       fs.rmSync(join(path, unfinished), { recursive: true, force: true, maxRetries: 5 });
     }
     // A name of its own: what was begun by a start that was killed may still be written to.
-    const unfinished = fs.mkdtempSync(join(path, prefix));
+    const unfinished = (begun = fs.mkdtempSync(join(path, prefix)));
     fs.writeFileSync(passwordCopy, fs.readFileSync(passwordFile), { mode: 0o600 });
     if (user.uid !== undefined) {
       for (const file of [unfinished, passwordCopy]) fs.chownSync(file, user.uid, user.gid!);
@@ -88,6 +89,9 @@ export async function initialiseCluster(
     await run(initdb, ['-D', unfinished, `--pwfile=${passwordCopy}`, ...settings], options);
     fs.renameSync(unfinished, clusterDir);
   } catch (cause) {
+    // What initdb was interrupted at may be written to for a moment.
+    if (begun !== undefined)
+      fs.rmSync(begun, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
     const { stderr, message } = cause as Error & { stderr?: string };
     const said = (stderr ?? message).trim().split('\n').pop();
     throw new Error(`PostgreSQL could not be initialised in ${name}: ${said}`, { cause });

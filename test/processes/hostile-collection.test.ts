@@ -86,7 +86,7 @@ test.each<[string, Buffer]>([
   }
 });
 
-const oddIds = words`x %00 null __proto__ * ' 1;DROP {} [] <script> constructor requests`;
+const oddIds = words`x null __proto__ * ' 1;DROP {} [] <script> constructor requests`;
 
 test.each([...oddIds, unknownId(), unknownId().toUpperCase(), 'a'.repeat(5_000)])(
   'the id %.40s is unknown to retry, erase, and as one of many',
