@@ -26,11 +26,13 @@ export class DescriptorWatch implements OnApplicationBootstrap, OnApplicationShu
   onApplicationBootstrap(): void {
     const server = this.adapter.httpAdapter.getHttpServer() as Server;
     // What a connection could not be taken for; without a listener it would end the process.
-    server.on('error', (error: NodeJS.ErrnoException) =>
+    server.on('error', (error: NodeJS.ErrnoException) => {
+      // A port that cannot be had is said by the start.
+      if (!server.listening) return;
       this.lines.add('accept', (times) =>
         this.log.error({ times, code: error.code }, 'connections cannot be accepted'),
-      ),
-    );
+      );
+    });
     if (this.limit !== Infinity) this.timer = setInterval(() => this.look(), everyMs).unref();
   }
 
@@ -41,9 +43,12 @@ export class DescriptorWatch implements OnApplicationBootstrap, OnApplicationShu
 
   private look(): void {
     // It may be changed while the process runs, by prlimit.
-    const limit = (this.limit = descriptorLimit(this.limit));
+    const known = descriptorLimit(0);
+    if (known > 0) this.limit = known;
+    const { limit } = this;
+    // To look takes a descriptor: where none is left, all are open.
     const open = openDescriptors() ?? limit;
-    if (open < limit * highPart) return;
+    if (known > 0 && open < limit * highPart) return;
     this.lines.add('open', (times) =>
       this.log.error(
         { times, open, limit },

@@ -17,7 +17,7 @@ afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
 });
 afterAll(async () => {
-  await service.stop();
+  service.destroy();
   await database.drop();
 });
 
