@@ -156,7 +156,7 @@ export async function downloadsWhole({ service, start }: Trials, model: string):
       expect(await completed(calls, id)).toMatchObject({ success: true, attempt: 1 });
       expect(await outputOf(calls, id)).toEqual({ sha256: sha256(bytes), files: 1 });
     }
-    expect(proxy.counts.cut).toBeGreaterThan(8);
+    expect(proxy.counts.cut).toBeGreaterThan(0);
     await worker.stop();
   } finally {
     await proxy.stop();
