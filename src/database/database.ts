@@ -65,15 +65,22 @@ export class Database implements Queries, OnApplicationShutdown {
     );
   }
 
-  /** One transaction, sent as a whole: nothing waits for this process between two of its statements. Rows of the last. */
+  /**
+   * One transaction, sent as a whole: nothing waits for this process between two of its statements. Rows of the last, which
+   * is the one that is measured.
+   */
   async atomically<Row extends object>(...statements: (readonly [Statement, unknown[]])[]): Promise<Row[]> {
     return this.onConnection(
       (client) =>
         new Promise((resolve, reject) => {
-          const queries = statements.map(([{ name, text }, values]) =>
+          const { onStatement } = this;
+          const sentAt = onStatement && performance.now();
+          const queries = statements.map(([{ name, text }, values], i) =>
             namedQuery(this.prepared ? name : undefined, text, values, (error, results) => {
-              if (error) reject(this.failed(error));
-              else resolve([results].flat().at(-1)!.rows as Row[]);
+              if (i === statements.length - 1) onStatement?.(name, performance.now() - sentAt!);
+              if (error) return reject(this.failed(error));
+              this.watch?.noteAnswer();
+              resolve([results].flat().at(-1)!.rows as Row[]);
             }),
           );
           client.query(inOneTransaction(queries));

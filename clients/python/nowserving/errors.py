@@ -44,6 +44,7 @@ ProblemCode = Literal[
     "storage_full",
     "timed_out",
     "too_large",
+    "too_slow",
     "unavailable",
     "unknown_file",
     "unknown_id",

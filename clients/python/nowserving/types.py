@@ -243,6 +243,25 @@ class KeyLimit(TypedDict):
 class KeyLimits(TypedDict):
     submit: list[KeyLimit]
     other: list[KeyLimit]
+    batch: list[KeyLimit]
+
+
+class Allowance(TypedDict):
+    used: int
+    max: int
+
+
+class StoredAllowance(TypedDict):
+    bytes: int
+    files: int
+    max_bytes: int
+    max_files: int
+
+
+class KeyAllowances(TypedDict):
+    bytes: Allowance
+    streams: Allowance
+    stored: StoredAllowance
 
 
 class _Key(TypedDict):
@@ -251,6 +270,7 @@ class _Key(TypedDict):
     scopes: list[str]
     models: list[str] | None
     limits: KeyLimits
+    allowances: KeyAllowances
     max_priority: Priority
     max_waiting: int | None
     max_running: int | None

@@ -14,6 +14,7 @@ from support import Service
 TYPES: dict[str, Any] = {
     name: getattr(types, name)
     for name in (
+        "Allowance",
         "BatchResult",
         "CancelCounts",
         "CancelResult",
@@ -23,6 +24,7 @@ TYPES: dict[str, Any] = {
         "InProgressStatus",
         "InQueueStatus",
         "Key",
+        "KeyAllowances",
         "KeyLimit",
         "KeyLimits",
         "LogEntry",
@@ -34,6 +36,7 @@ TYPES: dict[str, Any] = {
         "RequestError",
         "RequestPage",
         "ResponseWithLogs",
+        "StoredAllowance",
         "TimeSpan",
         "TypicalTime",
         "WebhookDelivery",
