@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { AdminCalls } from '../support/admin-calls.js';
 import { launchChromium } from '../support/chromium.js';
@@ -70,9 +73,12 @@ test('a lost node is in the header of a phone, which stays as wide as its window
   const { page } = tab;
   const nodes = [{ id: 'b', name: 'gpu-machine-18.rack-4.example.org', state: 'fenced' }];
   const first = `event: overview\ndata: ${JSON.stringify({ at: new Date(), models: [], nodes })}\n\n`;
-  await page.route('**/v1/admin/events', (route) =>
-    route.fulfill({ contentType: 'text/event-stream', body: first }),
-  );
+  const server = createServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(first);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  await page.route('**/v1/admin/events', (route) => route.continue({ url: `http://127.0.0.1:${port}/` }));
   await page.setViewportSize({ width: 390, height: 844 });
   await tab.show('sessions');
   await page
@@ -80,4 +86,6 @@ test('a lost node is in the header of a phone, which stays as wide as its window
     .getByText(/gpu-machine-18.* lost/)
     .waitFor();
   expect(await page.evaluate(over)).toBe('[]');
+  server.closeAllConnections();
+  server.close();
 });

@@ -49,7 +49,7 @@ export function KeyTable({ rows, onChange, onRevoke }: KeyTableProps) {
             <span className="left small">
               <Left of={quota.submit} what="submissions" />
               <Left of={quota.other} what="other calls" />
-              <Left of={quota.batch} what="items of batches" />
+              <Left of={quota.batch} what="batch items" />
             </span>
           ),
         },
