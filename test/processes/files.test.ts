@@ -34,7 +34,7 @@ test('a disk that is full takes no file, keeps what it has, and takes files agai
   // Not everybody may mount: test/files/places.test.ts has the same with a disk that only says so.
   if (mount.status !== 0) return;
   try {
-    const service = await startTestService({ limits: 'off', config: { dataDir } });
+    const service = await startTestService({ limits: 'off', config: { dataDir, reservedDiskBytes: 0 } });
     const files = new FileCalls(service);
     const kept = await files.store(someBytes(1_000_000));
     const { file_url, upload_url } = await files.initiate();

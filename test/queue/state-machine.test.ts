@@ -394,7 +394,7 @@ test('whatever happens in whatever order, the tables follow the rules', async ()
         sequence,
       );
     }),
-    { numRuns: 200, interruptAfterTimeLimit: 8_000 },
+    { numRuns: 200, interruptAfterTimeLimit: 16_000 },
   );
   expect(commands).toBeGreaterThan(100);
 }, 60_000);
