@@ -110,6 +110,7 @@ it.each([
   ['[[1],{"a":[]}]', 3, true],
   ['[[1],{"a":[]}]', 2, false],
   ['['.repeat(100_000), 1_000, false],
+  ['"\\', 1, false],
 ])('is JSON of at most so many levels (%#)', (text, depth, is) =>
   expect(isJson(Buffer.from(text), depth)).toBe(is),
 );

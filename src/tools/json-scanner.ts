@@ -111,12 +111,13 @@ function string(bytes: Uint8Array, start: number): number {
     if (character === 0x22) return at + 1;
     if (character < 0x20) return -1;
     if (character !== 0x5c /* \\ */) continue;
-    const escaped = bytes[++at]!;
+    const escaped = bytes[++at];
     if (escaped !== 0x75 /* u */) {
-      if (!escapes.includes(escaped)) return -1;
+      // The text may end here.
+      if (escaped === undefined || !escapes.includes(escaped)) return -1;
       continue;
     }
-    for (let digit = 0; digit < 4; digit++) if (!isHex(bytes[++at]!)) return -1;
+    for (let digit = 0; digit < 4; digit++) if (!isHex(bytes[++at])) return -1;
   }
   return -1;
 }
@@ -124,7 +125,8 @@ function string(bytes: Uint8Array, start: number): number {
 const escapes = Buffer.from('"\\/bfnrt');
 
 const isDigit = (one: number | undefined): boolean => one !== undefined && one >= 0x30 && one <= 0x39;
-const isHex = (one: number): boolean => isDigit(one) || ((one | 0x20) >= 0x61 && (one | 0x20) <= 0x66);
+const isHex = (one: number | undefined): boolean =>
+  isDigit(one) || (one !== undefined && (one | 0x20) >= 0x61 && (one | 0x20) <= 0x66);
 
 function word(bytes: Uint8Array, start: number, text: string): number {
   for (let i = 0; i < text.length; i++) if (bytes[start + i] !== text.charCodeAt(i)) return -1;
