@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http';
+import { Readable, pipeline } from 'node:stream';
 import { chargesOf } from './charges.js';
+import { pieceLength, piecesOf } from './in-pieces.js';
 
 /** An answer in JSON, before it is known how it is written. */
 export interface Reply {
@@ -28,7 +30,10 @@ export function sendReply(
     String(bytes),
   ]);
   // As many bytes as characters are ASCII, which need not be encoded.
-  response.end(body, bytes === body.length ? 'latin1' : 'utf8');
+  const encoding = bytes === body.length ? 'latin1' : 'utf8';
+  if (bytes <= pieceLength) response.end(body, encoding);
+  // A client that has disconnected is no fault.
+  else pipeline(Readable.from(piecesOf(body, encoding)), response, () => undefined);
 }
 
 export function setFields(response: ServerResponse, fields: readonly string[]): void {

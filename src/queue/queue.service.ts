@@ -6,6 +6,7 @@ import { Database } from '../database/database.js';
 import { ModelsService } from '../models/models.service.js';
 import { AtATime } from '../tools/at-a-time.js';
 import { Batcher } from '../tools/batcher.js';
+import { BoundedCache } from '../tools/bounded-cache.js';
 import { RequestEntity } from './entities/request.entity.js';
 import { ModelAvailability } from './circuits/model-availability.js';
 import { Estimates } from './estimates/estimates.js';
@@ -24,11 +25,22 @@ export type CancelAnswer = 'cancelled' | 'requested' | 'already_cancelled' | 'al
 const largeBytes = 16 * 1024;
 /** So many large outputs are read at a time, so that connections are left for everything else. */
 const maxLargeReads = 3;
+/** Of those above this size one is read at a time: to decode and to send several at once would keep the event loop busy. */
+const hugeBytes = 1024 * 1024;
+
+/** Reads two SQL expressions of a request. */
+type ReadOutput = (
+  output: string,
+  bytes: string,
+) => Promise<{ output: string | null; bytes: number | null } | undefined>;
 
 /** What callers do with requests that were submitted: look, cancel. */
 @Injectable()
 export class QueueService {
   private readonly largeReads = new AtATime(maxLargeReads);
+  private readonly hugeReads = new AtATime(1);
+  /** In bytes, by the id of the request. An output does not change. */
+  private readonly largeSizes = new BoundedCache<Promise<number | null>>(10_000);
 
   private readonly statuses: Batcher<string, StatusRow | undefined>;
 
@@ -83,10 +95,7 @@ export class QueueService {
    * read, and throws where there is no room for it.
    */
   async output(requestId: string, reserve?: (bytes: number) => void): Promise<string | null> {
-    const read = (
-      output: string,
-      bytes: string,
-    ): Promise<{ output: string | null; bytes: number | null } | undefined> =>
+    const read: ReadOutput = (output, bytes) =>
       this.requests
         .createQueryBuilder('request')
         // Parsed and written again, its numbers could change.
@@ -101,12 +110,24 @@ export class QueueService {
       'pg_column_size(request.output)',
     );
     if (row === undefined || row.bytes === null || row.output !== null) return row?.output ?? null;
-    return this.largeReads.run(async () => {
+    const bytes = await this.largeSize(requestId, read);
+    if (bytes === null) return null;
+    reserve?.(bytes);
+    const reads = bytes > hugeBytes ? this.hugeReads : this.largeReads;
+    return reads.run(async () => (await read('request.output::text', '0'))?.output ?? null);
+  }
+
+  /** It is measured once for all who ask, so that it costs nothing to refuse those who have no room for it. */
+  private largeSize(requestId: string, read: ReadOutput): Promise<number | null> {
+    const known = this.largeSizes.get(requestId, performance.now());
+    if (known !== undefined) return known;
+    const size = this.largeReads.run(async () => {
       const { bytes = null } = (await read('NULL', 'octet_length(request.output::text)')) ?? {};
-      if (bytes === null) return null;
-      reserve?.(bytes);
-      return (await read('request.output::text', '0'))?.output ?? null;
+      return bytes;
     });
+    this.largeSizes.set(requestId, size, Infinity);
+    size.catch(() => this.largeSizes.delete(requestId));
+    return size;
   }
 
   async hasOutput(requestId: string): Promise<boolean> {

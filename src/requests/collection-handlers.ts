@@ -12,12 +12,15 @@ import { defaultLimit, filterOptions, listOptions } from './dto/list.query.js';
 import { SubmitHeaders } from './dto/submit.headers.js';
 import { assertKnown, isGiven, isOption } from './dto/submit.query.js';
 import { isObject, parseObjectBody } from '../json/input-body.js';
+import { AtATime } from '../tools/at-a-time.js';
 import { acceptedReply, fingerprintOf, gone, notCompleted, RequestHandlers } from './request-handlers.js';
 import { Retries } from './retries.js';
 import { toStatus } from './status-view.js';
 
 const maxStatuses = 1_000;
 const maxCancelIds = 10_000;
+/** Calls that name more take turns. */
+const manyIds = 100;
 const example = '{"request_ids": ["…"]}';
 const cancelExample = `${example} or {"filter": {"tag": "job:17"}}`;
 
@@ -27,6 +30,8 @@ type Count = (ids: number) => Promise<void>;
 /** The calls about a key's requests as a collection. `base` is what the URLs in an answer begin with. */
 @Injectable()
 export class CollectionHandlers {
+  private readonly turns = new AtATime(1);
+
   constructor(
     private readonly collection: RequestCollection,
     private readonly requests: RequestHandlers,
@@ -61,9 +66,11 @@ export class CollectionHandlers {
     const ids = idsOf(value, maxStatuses);
     await count(ids.length);
     const known = [...new Set(ids.filter(isRequestId))];
-    const rows = await this.collection.statuses(keyId, known);
-    const byId = new Map(known.map((id, i) => [id, rows[i] && this.toStatus(rows[i], base)]));
-    return { status: 200, body: JSON.stringify({ results: ids.map((id) => byId.get(id) ?? null) }) };
+    return this.inTurn(ids, async () => {
+      const rows = await this.collection.statuses(keyId, known);
+      const byId = new Map(known.map((id, i) => [id, rows[i] && this.toStatus(rows[i], base)]));
+      return { status: 200, body: JSON.stringify({ results: ids.map((id) => byId.get(id) ?? null) }) };
+    });
   }
 
   /** By a filter it counts as one call: it cancels each request of the key once at the most. */
@@ -116,8 +123,13 @@ export class CollectionHandlers {
     await count(given.length);
     const ids = [...new Set(given)];
     const known = ids.filter(isRequestId);
-    const counts = await this.collection.cancelMany(keyId, known);
+    const counts = await this.inTurn(ids, () => this.collection.cancelMany(keyId, known));
     return { ...counts, unknown: counts.unknown + ids.length - known.length, more: false };
+  }
+
+  /** Work for many ids is done for one call at a time: several at once would keep the event loop busy. */
+  private inTurn<Result>(ids: readonly string[], work: () => Promise<Result>): Promise<Result> {
+    return ids.length > manyIds ? this.turns.run(work) : work();
   }
 
   private toStatus(row: StatusRow, base: string): object {

@@ -6,6 +6,7 @@ import type { Caller } from '../auth/caller.js';
 import { CallerWatch } from '../auth/caller-watch.js';
 import { DomainError } from '../errors/domain-error.js';
 import { chargesOf } from '../http/charges.js';
+import { writeInPieces } from '../http/in-pieces.js';
 import { problem, validated } from '../http/validated.js';
 import { OutputSources } from '../queue/output-sources.js';
 import { QueueService } from '../queue/queue.service.js';
@@ -80,6 +81,7 @@ export class OutputStreams {
     if (request.method !== 'HEAD') chargesOf(request)?.take('streams', 1);
     useStreamHead(request, response);
     if (request.method === 'HEAD') return EMPTY;
+    writeInPieces(response);
     if (seen !== undefined && 'at' in seen && seen.at === 'done') {
       response.status(204).end(); // an EventSource does not come back then
       return EMPTY;

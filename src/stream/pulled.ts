@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MessageEvent } from '@nestjs/common';
 import { Observable, type Subscriber } from 'rxjs';
+import { drained } from '../http/in-pieces.js';
 
 export interface Pulled {
   events: AsyncIterable<MessageEvent[]>;
@@ -40,14 +41,4 @@ async function pump(
     // The database went away in mid-stream. Closing makes the client come back with its Last-Event-ID.
   }
   subscriber.complete();
-}
-
-function drained(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      response.off('drain', done).off('close', done);
-      resolve();
-    };
-    response.on('drain', done).on('close', done);
-  });
 }

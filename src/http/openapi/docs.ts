@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Application, Request } from 'express';
@@ -42,13 +43,18 @@ export function serveDocs(app: NestExpressApplication, models: () => readonly Sh
       response.sendFile(name, { root });
     });
   }
-  const templateOf = onceFor(models, (shown) => {
-    const served = servedDocument(api.get(), basePlaceholder, shown);
+  const templateOf = onceFor(models, async (shown) => {
+    const document = api.get();
+    // Each step takes long for one turn of the event loop; others are served between them.
+    await nextTurn();
+    const served = servedDocument(document, basePlaceholder, shown);
+    await nextTurn();
     return new DocumentTemplate(JSON.stringify(served), 4);
   });
-  express.get('/openapi.json', (request, response) =>
-    templateOf().send(request, response, addresses.baseUrl(request)),
-  );
+  express.get('/openapi.json', async (request, response) => {
+    const template = await templateOf();
+    await template.send(request, response, addresses.baseUrl(request));
+  });
 }
 
 /** Makes a thing of the models again only when they have changed: what has not changed is the same object. */

@@ -25,9 +25,9 @@ class Statement {
   };
 }
 
-const item = (): Placed => ({
+const item = (modelId = 'test/model'): Placed => ({
   id: '01a1fbb3-65c9-706a-ab5f-d44e3660d916',
-  modelId: 'test/model',
+  modelId,
   keyId: '01a1fbb3-65c9-706a-ab5f-000000000000',
   priority: 0,
   virtualStart: 0,
@@ -40,10 +40,11 @@ function submit(
   path: 'pipeline' | 'connection',
   name: string,
   answered: string[],
+  modelId?: string,
 ): { statement: Statement; done: Promise<void> } {
   const statement = new Statement();
   const write = async (): Promise<void> => {
-    const { visibleAfter } = await writer.write([item()], statement.run, (row) => [row], path);
+    const { visibleAfter } = await writer.write([item(modelId)], statement.run, (row) => [row], path);
     await visibleAfter;
     answered.push(name);
   };
@@ -92,4 +93,18 @@ it('answers a batch after the one that was placed before it, and not after the n
   expect(answered.toSorted()).toEqual(['first', 'second']);
   third!.statement.commit();
   await third!.done;
+});
+
+it('answers a submission while one of another model is written, and not while one of its own is', async () => {
+  const answered: string[] = [];
+  const large = submit('connection', 'large', answered);
+  const other = submit('pipeline', 'other', answered, 'test/other');
+  const same = submit('pipeline', 'same', answered);
+  other.statement.commit();
+  same.statement.commit();
+  await settled();
+  expect(answered).toEqual(['other']);
+  large.statement.commit();
+  await Promise.all([large.done, same.done]);
+  expect(answered.sort()).toEqual(['large', 'other', 'same']);
 });

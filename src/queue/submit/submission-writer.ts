@@ -29,14 +29,20 @@ export interface Written<T> {
 
 type WritePath = 'pipeline' | 'connection';
 
+interface InFlight {
+  ended: Promise<void>;
+  /** Whose places it writes; undefined: perhaps those of all. */
+  models: ReadonlySet<string> | undefined;
+}
+
 /**
  * Decides the places of requests, writes them and publishes them, so that no position of a key alone rises after a
  * caller saw it: a pipeline draws seqs and commits in one order, other connections do not. So a caller is answered when
- * what was in flight on those is published too, and what was placed before.
+ * what was in flight for its model on those is published too, and what was placed before.
  */
 @Injectable()
 export class SubmissionWriter {
-  private readonly inFlight = { pipeline: new Set<Promise<void>>(), connection: new Set<Promise<void>>() };
+  private readonly inFlight = { pipeline: new Set<InFlight>(), connection: new Set<InFlight>() };
 
   constructor(
     private readonly events: QueueEvents,
@@ -64,13 +70,16 @@ export class SubmissionWriter {
         () => undefined,
       )
       .finally(() => this.settle(items));
-    this.inFlight[path].add(ended);
-    await ended.finally(() => this.inFlight[path].delete(ended));
+    const models = new Set(items.map(({ modelId }) => modelId));
+    const own = { ended, models };
+    this.inFlight[path].add(own);
+    await ended.finally(() => this.inFlight[path].delete(own));
     const { pipeline, connection } = this.inFlight;
     // What follows in the pipeline has later places. What was placed before may still be on its way to it.
     const placedBefore = before.filter((one) => pipeline.has(one));
     const others = path === 'pipeline' ? [...placedBefore, ...connection] : [...pipeline, ...connection];
-    const visibleAfter = others.length === 0 ? undefined : Promise.all(others);
+    const ofModels = others.filter((one) => one.models === undefined || overlap(one.models, models));
+    const visibleAfter = ofModels.length === 0 ? undefined : Promise.all(ofModels.map((one) => one.ended));
     return { result: await writing, visibleAfter };
   }
 
@@ -81,8 +90,9 @@ export class SubmissionWriter {
       () => undefined,
       () => undefined,
     );
-    this.inFlight.connection.add(ended);
-    return writing.finally(() => this.inFlight.connection.delete(ended));
+    const own = { ended, models: undefined };
+    this.inFlight.connection.add(own);
+    return writing.finally(() => this.inFlight.connection.delete(own));
   }
 
   /** What is scheduled gets its place when it joins the queue. */
@@ -131,4 +141,9 @@ export class SubmissionWriter {
     const queues = new Map(items.map((item) => [`${item.keyId} ${item.modelId}`, item]));
     for (const queue of queues.values()) void this.boundedKeys.release(queue);
   }
+}
+
+function overlap(some: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
+  for (const one of some) if (others.has(one)) return true;
+  return false;
 }
