@@ -27,9 +27,9 @@ export function writeInPieces(response: ServerResponse): void {
   const writeAll = async (): Promise<void> => {
     isWriting = true;
     while (waiting.length > 0 && !response.destroyed) {
-      const { value, done } = waiting[0]!.next();
-      if (done === true) waiting.shift();
-      else if (write(value)) await nextTurn();
+      const next = waiting[0]!.next();
+      if (next.done === true) waiting.shift();
+      else if (write(next.value)) await nextTurn();
       else await drained(response);
     }
     isWriting = false;

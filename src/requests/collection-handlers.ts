@@ -19,8 +19,8 @@ import { toStatus } from './status-view.js';
 
 const maxStatuses = 1_000;
 const maxCancelIds = 10_000;
-/** Calls that name more take turns. */
-const manyIds = 100;
+/** Bodies that are larger, of about a hundred ids, take turns. */
+const largeBytes = 4 * 1024;
 const example = '{"request_ids": ["…"]}';
 const cancelExample = `${example} or {"filter": {"tag": "job:17"}}`;
 
@@ -60,21 +60,27 @@ export class CollectionHandlers {
     return { status: 200, fields, body: JSON.stringify({ data, next_cursor: next }) };
   }
 
-  async statuses({ keyId }: Caller, body: Buffer, base: string, count: Count): Promise<Reply> {
+  statuses(caller: Caller, body: Buffer, base: string, count: Count): Promise<Reply> {
+    return this.inTurn(body, () => this.statusesNow(caller, body, base, count));
+  }
+
+  private async statusesNow({ keyId }: Caller, body: Buffer, base: string, count: Count): Promise<Reply> {
     const { value } = parseObjectBody(body, { example });
     assertKnown(Object.entries(value), ['request_ids']);
     const ids = idsOf(value, maxStatuses);
     await count(ids.length);
     const known = [...new Set(ids.filter(isRequestId))];
-    return this.inTurn(ids, async () => {
-      const rows = await this.collection.statuses(keyId, known);
-      const byId = new Map(known.map((id, i) => [id, rows[i] && this.toStatus(rows[i], base)]));
-      return { status: 200, body: JSON.stringify({ results: ids.map((id) => byId.get(id) ?? null) }) };
-    });
+    const rows = await this.collection.statuses(keyId, known);
+    const byId = new Map(known.map((id, i) => [id, rows[i] && this.toStatus(rows[i], base)]));
+    return { status: 200, body: JSON.stringify({ results: ids.map((id) => byId.get(id) ?? null) }) };
   }
 
   /** By a filter it counts as one call: it cancels each request of the key once at the most. */
-  async cancel({ keyId }: Caller, body: Buffer, count: Count): Promise<Reply> {
+  cancel(caller: Caller, body: Buffer, count: Count): Promise<Reply> {
+    return this.inTurn(body, () => this.cancelNow(caller, body, count));
+  }
+
+  private async cancelNow({ keyId }: Caller, body: Buffer, count: Count): Promise<Reply> {
     const { value } = parseObjectBody(body, { example: cancelExample });
     assertKnown(Object.entries(value), ['request_ids', 'filter']);
     if (isGiven(value['request_ids']) === isGiven(value['filter'])) {
@@ -123,13 +129,13 @@ export class CollectionHandlers {
     await count(given.length);
     const ids = [...new Set(given)];
     const known = ids.filter(isRequestId);
-    const counts = await this.inTurn(ids, () => this.collection.cancelMany(keyId, known));
+    const counts = await this.collection.cancelMany(keyId, known);
     return { ...counts, unknown: counts.unknown + ids.length - known.length, more: false };
   }
 
-  /** Work for many ids is done for one call at a time: several at once would keep the event loop busy. */
-  private inTurn<Result>(ids: readonly string[], work: () => Promise<Result>): Promise<Result> {
-    return ids.length > manyIds ? this.turns.run(work) : work();
+  /** What names many ids is done for one call at a time: several at once would keep the event loop busy. */
+  private inTurn<Result>(body: Buffer, work: () => Promise<Result>): Promise<Result> {
+    return body.length > largeBytes ? this.turns.run(work) : work();
   }
 
   private toStatus(row: StatusRow, base: string): object {

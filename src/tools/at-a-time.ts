@@ -1,4 +1,4 @@
-/** Executes so many pieces of work at a time; the others wait in their order. */
+/** Executes so many pieces of work at a time; the others wait in their order, each for a turn of the event loop. */
 export class AtATime {
   private running = 0;
   private readonly waiting: (() => void)[] = [];
@@ -13,7 +13,7 @@ export class AtATime {
     } finally {
       const next = this.waiting.shift();
       if (next === undefined) this.running--;
-      else next();
+      else setImmediate(next);
     }
   }
 }
