@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { Allowances } from '../allowances/allowances.js';
 import { descriptorLimit } from '../internals/descriptors.js';
+import { closeWithoutStacks } from '../internals/quiet-close.js';
 import { unsentBytes } from '../internals/unsent-bytes.js';
 import { RepeatedLines } from '../tools/repeated-lines.js';
 import { awaitsContinue } from './body-reader.js';
@@ -162,6 +163,7 @@ export class HttpConnections implements OnModuleDestroy {
   private ignore(socket: ServedSocket, own: Connection): void {
     if (own.ignored === 0) {
       this.closed.pipelined++;
+      closeWithoutStacks(socket);
       this.warn('pipelined', `a client sent more than ${maxPipelined} calls ahead on a connection`);
       own.waiting.at(-1)?.[1].setHeader('Connection', 'close');
     }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AtATime } from './at-a-time.js';
 
 it('executes so many at a time, in their order, also where one fails', async () => {
@@ -16,11 +17,16 @@ it('executes so many at a time, in their order, also where one fails', async () 
   expect(begun).toEqual([0, 1]);
   ends[0]!();
   await failed;
+  // Not in the same turn of the event loop.
+  expect(begun).toEqual([0, 1]);
+  await nextTurn();
   expect(begun).toEqual([0, 1, 2]);
   ends[1]!();
   await all[1];
+  await nextTurn();
   ends[2]!();
   await all[2];
+  await nextTurn();
   expect(begun).toEqual([0, 1, 2, 3]);
   ends[3]!();
   await all[3];
