@@ -1,3 +1,4 @@
+import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { DomainError } from '../errors/domain-error.js';
 import { InputSchemas } from '../models/input-schemas.js';
@@ -21,6 +22,10 @@ export type ThreadMessage =
   | { result: unknown; bytes: Uint8Array }
   | { refusal: PlainError }
   | { fault: Error };
+
+/** Where cores are few, the event loop and the database go first. On Linux alone a priority is a thread's own. */
+const niceness = 10;
+if (process.platform === 'linux') setPriority(niceness);
 
 /** Compiled when they are first used; what has not changed is compiled once. */
 class ThreadSchemas {
