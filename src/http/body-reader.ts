@@ -1,9 +1,11 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Readable, Transform } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { DomainError } from '../errors/domain-error.js';
+import { AtATime } from '../tools/at-a-time.js';
 import { chargesOf } from './charges.js';
 import { slowBody, tooSlow } from './slow-body.js';
 
@@ -121,8 +123,8 @@ function collect(
     const onSlow = (): void => fail(tooSlow());
     const onEnd = (): void => {
       request.off(slowBody, onSlow);
-      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));
-      chunks.length = 0; // this listener lives as long as the exchange
+      // This listener lives as long as the exchange, and is to keep nothing.
+      resolve(joined(chunks.splice(0), size));
     };
     const onClose = (): void => {
       if (!request.complete) fail(aborted());
@@ -141,6 +143,27 @@ function collect(
     source.on('error', (cause) =>
       fail(new DomainError('invalid_json', 'The body does not match its Content-Encoding.', { cause })),
     );
+  });
+}
+
+/** Of a body that is larger, so much is copied in one turn of the event loop: fresh memory is slow to write. */
+const copiedATurn = 1024 ** 2;
+const copying = new AtATime(1);
+
+function joined(chunks: readonly Buffer[], size: number): Buffer | Promise<Buffer> {
+  if (chunks.length === 1) return chunks[0]!;
+  if (size <= copiedATurn) return Buffer.concat(chunks, size);
+  return copying.run(async () => {
+    const body = Buffer.allocUnsafe(size);
+    let at = 0;
+    let stopAt = copiedATurn;
+    for (const chunk of chunks) {
+      at += chunk.copy(body, at);
+      if (at < stopAt) continue;
+      stopAt = at + copiedATurn;
+      await nextTurn();
+    }
+    return body;
   });
 }
 
