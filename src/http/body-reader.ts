@@ -146,7 +146,7 @@ function collect(
   });
 }
 
-/** Of a body that is larger, so much is copied in one turn of the event loop: fresh memory is slow to write. */
+/** The bytes of a larger body that one turn of the event loop copies: fresh memory is slow to write. */
 const copiedATurn = 1024 ** 2;
 const copying = new AtATime(1);
 

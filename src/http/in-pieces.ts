@@ -34,7 +34,7 @@ export function writeInPieces(response: ServerResponse): void {
     }
     isWriting = false;
     if (isEnding) end();
-    // Whoever writes was told to wait.
+    // The writer waits for this event, because `write` returned false.
     else response.emit('drain');
   };
 

@@ -23,7 +23,7 @@ export type ThreadMessage =
   | { refusal: PlainError }
   | { fault: Error };
 
-/** Where cores are few, the event loop and the database go first. On Linux alone a priority is a thread's own. */
+/** Where cores are few, the event loop and the database go first. Only on Linux does a thread have its own priority. */
 const niceness = 10;
 if (process.platform === 'linux') setPriority(niceness);
 

@@ -25,7 +25,7 @@ export type CancelAnswer = 'cancelled' | 'requested' | 'already_cancelled' | 'al
 const largeBytes = 16 * 1024;
 /** So many large outputs are read at a time, so that connections are left for everything else. */
 const maxLargeReads = 3;
-/** Of those above this size one is read at a time: to decode and to send several at once would keep the event loop busy. */
+/** Outputs above this size are read one at a time: to decode and to send several at once would keep the event loop busy. */
 const hugeBytes = 1024 * 1024;
 
 /** Reads two SQL expressions of a request. */

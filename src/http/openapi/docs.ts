@@ -24,7 +24,7 @@ const files: readonly [directory: string, name: string][] = [
   [swaggerUi, 'swagger-ui-bundle.js'],
 ];
 
-/** So long after its start a service makes its description, before anybody asks for it. */
+/** The time after its start when a service makes its description, before anybody asks for it. */
 const aheadMs = 5_000;
 
 /** Serves /docs, /docs/errors and /openapi.json, all from this machine. */
@@ -54,8 +54,8 @@ export function serveDocs(app: NestExpressApplication, models: () => readonly Sh
     await nextTurn();
     return new DocumentTemplate(JSON.stringify(served), 4);
   });
-  // The first one takes longest, and its callers would keep others waiting.
-  setTimeout(() => void templateOf(), aheadMs).unref();
+  // The first one takes longest, and its callers would keep others waiting. A failure is answered to whoever asks.
+  setTimeout(() => void templateOf().catch(() => undefined), aheadMs).unref();
   express.get('/openapi.json', async (request, response) => {
     const template = await templateOf();
     await template.send(request, response, addresses.baseUrl(request));
