@@ -668,6 +668,39 @@ class _Leased:
         return answer.detail
 
 
+class _Signals:
+    """The signals that end a process. One that a handler forks heeds them as if there were no worker."""
+
+    def __init__(self) -> None:
+        self._before: dict[signal.Signals, Any] = {}
+        self._of_thread = threading.local()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(before=self._hold, after_in_parent=self._release, after_in_child=self._restore_in_child)
+
+    def handle_by(self, handler: Callable[..., None]) -> None:
+        for kind in (signal.SIGTERM, signal.SIGINT):
+            self._before[kind] = signal.signal(kind, handler)
+
+    def restore(self) -> None:
+        for kind, handler in self._before.items():
+            signal.signal(kind, handler)
+        self._before = {}
+
+    def _hold(self) -> None:
+        """While a process is forked, for Python discards the signals that reach the child before it is set up."""
+        self._of_thread.blocked = signal.pthread_sigmask(signal.SIG_BLOCK, self._before)
+
+    def _release(self) -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._of_thread.blocked)
+
+    def _restore_in_child(self) -> None:
+        self.restore()
+        self._release()
+
+
+_signals = _Signals()
+
+
 class _Worker:
     """Claims runs for its free slots, keeps their leases, and leaves when it is told to."""
 
@@ -697,14 +730,12 @@ class _Worker:
         self._is_stopping = False
         self._is_over = False
         self._signals = 0
-        self._pid = os.getpid()
-        self._handlers_before: dict[int, Any] = {}
         self._fault: Exception | None = None
 
     def work(self) -> None:
         is_main = threading.current_thread() is threading.main_thread()
-        kinds = (signal.SIGTERM, signal.SIGINT) if is_main else ()
-        before = self._handlers_before = {int(kind): signal.signal(kind, self._on_signal) for kind in kinds}
+        if is_main:
+            _signals.handle_by(self._on_signal)
         say(f"Serving {', '.join(self._handlers)} from {self._service.base}, {self._concurrency} at once.")
         try:
             for target in (self._claim_all, self._beat_all, *[self._slot] * self._concurrency):
@@ -715,16 +746,12 @@ class _Worker:
             self._is_over = True
             self._leave()
         finally:
-            for kind, handler in before.items():
-                signal.signal(kind, handler)
+            if is_main:
+                _signals.restore()
         if self._fault is not None:
             raise self._fault
 
-    def _on_signal(self, kind: int, *_: Any) -> None:
-        if os.getpid() != self._pid:  # of a process that a handler forked, which it ends as if there were no worker
-            signal.signal(kind, self._handlers_before[kind])
-            os.kill(os.getpid(), kind)
-            return
+    def _on_signal(self, *_: Any) -> None:
         self._signals += 1  # no more: the lock that it interrupts may be the one that it needs
 
     def _watch(self, is_done: Callable[[], bool], until: float) -> None:
