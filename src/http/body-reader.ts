@@ -124,7 +124,7 @@ function collect(
     const onEnd = (): void => {
       request.off(slowBody, onSlow);
       // This listener lives as long as the exchange, and is to keep nothing.
-      resolve(joined(chunks.splice(0), size));
+      resolve(joined(charges?.name ?? '', chunks.splice(0), size));
     };
     const onClose = (): void => {
       if (!request.complete) fail(aborted());
@@ -150,10 +150,10 @@ function collect(
 const copiedATurn = 1024 ** 2;
 const copying = new AtATime(1);
 
-function joined(chunks: readonly Buffer[], size: number): Buffer | Promise<Buffer> {
+function joined(caller: string, chunks: readonly Buffer[], size: number): Buffer | Promise<Buffer> {
   if (chunks.length === 1) return chunks[0]!;
   if (size <= copiedATurn) return Buffer.concat(chunks, size);
-  return copying.run(async () => {
+  return copying.run(caller, async () => {
     const body = Buffer.allocUnsafe(size);
     let at = 0;
     let stopAt = copiedATurn;

@@ -5,7 +5,7 @@ import { ModelsService } from '../models/models.service.js';
 import { RepeatedLines } from '../tools/repeated-lines.js';
 import { fromPlain, type JobKind, type Jobs, type Results } from './jobs.js';
 import type { Schemas, ThreadMessage, ThreadTask } from './json-thread.js';
-import { Turns } from './turns.js';
+import { Turns } from '../tools/turns.js';
 
 /** Threads load compiled JavaScript only: under Jest, which compiles in memory, it is the built one. */
 const programUrl = import.meta.url.endsWith('.ts')

@@ -34,6 +34,13 @@ type ReadOutput = (
   bytes: string,
 ) => Promise<{ output: string | null; bytes: number | null } | undefined>;
 
+/** Who reads an output, and is charged for it. */
+interface ChargedReader {
+  readonly name: string;
+  /** Throws where there is no room for so many bytes. */
+  reserveAnswer(bytes: number): void;
+}
+
 /** What callers do with requests that were submitted: look, cancel. */
 @Injectable()
 export class QueueService {
@@ -91,10 +98,10 @@ export class QueueService {
   }
 
   /**
-   * The JSON text as the model sent it; null: there is none. `reserve` is called with the size of a large one before it is
-   * read, and throws where there is no room for it.
+   * The JSON text as the model sent it; null: there is none. The size of a large one is reserved for its reader before it is
+   * read, which throws where there is no room for it.
    */
-  async output(requestId: string, reserve?: (bytes: number) => void): Promise<string | null> {
+  async output(requestId: string, reader?: ChargedReader): Promise<string | null> {
     const read: ReadOutput = (output, bytes) =>
       this.requests
         .createQueryBuilder('request')
@@ -110,18 +117,19 @@ export class QueueService {
       'pg_column_size(request.output)',
     );
     if (row === undefined || row.bytes === null || row.output !== null) return row?.output ?? null;
-    const bytes = await this.largeSize(requestId, read);
+    const caller = reader?.name ?? '';
+    const bytes = await this.largeSize(requestId, caller, read);
     if (bytes === null) return null;
-    reserve?.(bytes);
+    reader?.reserveAnswer(bytes);
     const reads = bytes > hugeBytes ? this.hugeReads : this.largeReads;
-    return reads.run(async () => (await read('request.output::text', '0'))?.output ?? null);
+    return reads.run(caller, async () => (await read('request.output::text', '0'))?.output ?? null);
   }
 
   /** It is measured once for all who ask, so that it costs nothing to refuse those who have no room for it. */
-  private largeSize(requestId: string, read: ReadOutput): Promise<number | null> {
+  private largeSize(requestId: string, caller: string, read: ReadOutput): Promise<number | null> {
     const known = this.largeSizes.get(requestId, performance.now());
     if (known !== undefined) return known;
-    const size = this.largeReads.run(async () => {
+    const size = this.largeReads.run(caller, async () => {
       const { bytes = null } = (await read('NULL', 'octet_length(request.output::text)')) ?? {};
       return bytes;
     });

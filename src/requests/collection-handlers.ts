@@ -61,7 +61,7 @@ export class CollectionHandlers {
   }
 
   statuses(caller: Caller, body: Buffer, base: string, count: Count): Promise<Reply> {
-    return this.inTurn(body, () => this.statusesNow(caller, body, base, count));
+    return this.inTurn(caller, body, () => this.statusesNow(caller, body, base, count));
   }
 
   private async statusesNow({ keyId }: Caller, body: Buffer, base: string, count: Count): Promise<Reply> {
@@ -77,7 +77,7 @@ export class CollectionHandlers {
 
   /** By a filter it counts as one call: it cancels each request of the key once at the most. */
   cancel(caller: Caller, body: Buffer, count: Count): Promise<Reply> {
-    return this.inTurn(body, () => this.cancelNow(caller, body, count));
+    return this.inTurn(caller, body, () => this.cancelNow(caller, body, count));
   }
 
   private async cancelNow({ keyId }: Caller, body: Buffer, count: Count): Promise<Reply> {
@@ -134,8 +134,8 @@ export class CollectionHandlers {
   }
 
   /** What names many ids is done for one call at a time: several at once would keep the event loop busy. */
-  private inTurn<Result>(body: Buffer, work: () => Promise<Result>): Promise<Result> {
-    return body.length > largeBytes ? this.turns.run(work) : work();
+  private inTurn<Result>({ keyId }: Caller, body: Buffer, work: () => Promise<Result>): Promise<Result> {
+    return body.length > largeBytes ? this.turns.run(keyId, work) : work();
   }
 
   private toStatus(row: StatusRow, base: string): object {

@@ -198,7 +198,7 @@ export class RequestHandlers {
       if (row?.state !== 'COMPLETED') return accepted;
       const status = JSON.stringify(toStatus(this.queue.snapshot(row), base));
       const output =
-        row.outcome === 'succeeded' ? await this.queue.output(requestId, reserveFor(response.req)) : null;
+        row.outcome === 'succeeded' ? await this.queue.output(requestId, chargesOf(response.req)) : null;
       const body = output === null ? status : `${status.slice(0, -1)},"response":${output}}`;
       return { status: 200, fields, body };
     } catch (error) {
@@ -238,15 +238,10 @@ export class RequestHandlers {
       const { code, message, status, timestamp, details } = error;
       throw new DomainError(code as ProblemCode, message, { status, timestamp, details });
     }
-    const output = await this.queue.output(id, reserveFor(request));
+    const output = await this.queue.output(id, request && chargesOf(request));
     if (output === null) throw gone();
     return output;
   }
-}
-
-/** Charges an answer to the caller of a call. */
-function reserveFor(request: IncomingMessage | undefined): (bytes: number) => void {
-  return (bytes) => request && chargesOf(request)?.reserveAnswer(bytes);
 }
 
 export function acceptedReply({ id, replayed }: Accepted, base: string): AcceptedReply {

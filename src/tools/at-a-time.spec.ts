@@ -6,7 +6,7 @@ it('executes so many at a time, in their order, also where one fails', async () 
   const begun: number[] = [];
   const ends: (() => void)[] = [];
   const all = [0, 1, 2, 3].map((i) =>
-    turns.run(() => {
+    turns.run('caller', () => {
       begun.push(i);
       return new Promise<void>((resolve, reject) => {
         ends.push(() => (i === 0 ? reject(new Error('no')) : resolve()));
@@ -30,4 +30,13 @@ it('executes so many at a time, in their order, also where one fails', async () 
   expect(begun).toEqual([0, 1, 2, 3]);
   ends[3]!();
   await all[3];
+});
+
+it('lets callers take turns, however many one of them has waiting', async () => {
+  const turns = new AtATime(1);
+  const begun: string[] = [];
+  const work = (caller: string) => turns.run(caller, async () => void begun.push(caller));
+  await Promise.all(['a', 'a', 'a', 'a', 'b'].map(work));
+  expect(begun.indexOf('b')).toBeLessThanOrEqual(2);
+  expect(begun).toHaveLength(5);
 });

@@ -1,9 +1,12 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { getRepositoryToken } from '@nestjs/typeorm';
+import { Repository, type SelectQueryBuilder } from 'typeorm';
 import { Allowances } from '../../src/allowances/allowances.js';
 import { HttpConnections } from '../../src/http/http-connections.js';
 import { shippedPace } from '../../src/http/progress.js';
+import { RequestEntity } from '../../src/queue/entities/request.entity.js';
 import { startTestService, type TestService, until } from '../support/index.js';
 import { verdict } from '../support/queue-calls.js';
 
@@ -59,6 +62,13 @@ async function textOf(socket: Socket): Promise<string> {
 
 const echo = (text: string): Promise<Response> => service.submit('demo/text/echo', { text });
 
+const echoGzipped = (text: string): Promise<Response> =>
+  fetch(`${service.url}/v1/queue/demo/text/echo`, {
+    method: 'POST',
+    headers: { authorization: `Key ${service.key}`, 'content-encoding': 'gzip' },
+    body: gzipSync(JSON.stringify({ text })),
+  });
+
 describe('bodies', () => {
   it('that are announced and do not come are charged, and refused beyond what a caller may hold', async () => {
     stalled(largeBytes);
@@ -73,23 +83,11 @@ describe('bodies', () => {
     stalled(largeBytes);
     await until(() => allowances.inUse('bytes') === 2 * largeBytes);
     const text = Array.from({ length: 300_000 }, (_, i) => (i * 7919) % 9973).join();
-    const body = gzipSync(JSON.stringify({ text: text.repeat(6) }));
-    const answer = fetch(`${service.url}/v1/queue/demo/text/echo`, {
-      method: 'POST',
-      headers: { authorization: `Key ${service.key}`, 'content-encoding': 'gzip' },
-      body,
-    });
-    expect(await verdict(answer)).toEqual([429, 'caller_busy']);
+    expect(await verdict(echoGzipped(text.repeat(6)))).toEqual([429, 'caller_busy']);
   });
 
   it('that grow to more than a hundred times what was sent are refused', async () => {
-    const body = gzipSync(JSON.stringify({ text: 'x'.repeat(3 * 1024 ** 2) }));
-    const answer = fetch(`${service.url}/v1/queue/demo/text/echo`, {
-      method: 'POST',
-      headers: { authorization: `Key ${service.key}`, 'content-encoding': 'gzip' },
-      body,
-    });
-    expect(await verdict(answer)).toEqual([413, 'too_large']);
+    expect(await verdict(echoGzipped('x'.repeat(3 * 1024 ** 2)))).toEqual([413, 'too_large']);
   });
 
   it('that arrive too slowly are answered 408, and their connection is closed', async () => {
@@ -126,6 +124,40 @@ describe('answers', () => {
     await until(() => allowances.inUse('bytes') > 1.9 * largeBytes);
     expect(await verdict(service.get(`/v1/queue/requests/${id}`))).toEqual([429, 'caller_busy']);
     expect((await service.get(`/v1/queue/requests/${id}/status`)).status).toBe(200);
+  });
+
+  it('of which only the head is asked for are not sent, and the connection goes on', async () => {
+    const socket = connectTo();
+    const path = `/v1/queue/requests/${id}`;
+    socket.write(
+      `HEAD ${path} HTTP/1.1\r\nHost: a\r\n\r\n` +
+        `GET ${path}/status HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,
+    );
+    const [head, status, ...rest] = (await textOf(socket)).split(/(?=HTTP\/1\.1 200 )/);
+    expect(head).toMatch(new RegExp(`^content-length: ${largeBytes - 100 + '{"text":""}'.length}\r$`, 'im'));
+    expect(head).toMatch(/\r\n\r\n$/);
+    expect(status).toContain('"status":"COMPLETED"');
+    expect(rest).toEqual([]);
+  });
+
+  it('that have no room cost no reading: their size is known from the first time', async () => {
+    await (await service.get(`/v1/queue/requests/${id}`)).arrayBuffer();
+    unread(id);
+    unread(id);
+    await until(() => allowances.inUse('bytes') > 1.9 * largeBytes);
+    const requests = service.app.get<Repository<RequestEntity>>(getRepositoryToken(RequestEntity));
+    let asked = 0;
+    requests.createQueryBuilder = (...args) => {
+      asked++;
+      return Repository.prototype.createQueryBuilder.apply(
+        requests,
+        args,
+      ) as SelectQueryBuilder<RequestEntity>;
+    };
+    expect(await verdict(service.get(`/v1/queue/requests/${id}`))).toEqual([429, 'caller_busy']);
+    // Whether it is small, and nothing more.
+    expect(asked).toBe(1);
+    Reflect.deleteProperty(requests, 'createQueryBuilder');
   });
 
   it('that are not read in time are given up', async () => {

@@ -1,4 +1,4 @@
-/** What waits for a thread, in turns: the next is of the caller whose work took the least time so far. */
+/** What waits, in turns: the next is of the caller whose work took the least time so far. */
 export class Turns<Item> {
   size = 0;
   private readonly waiting = new Map<string, { items: Item[]; usedMs: number }>();
