@@ -15,8 +15,10 @@ export function ModelActions({ model }: { model: AdminModel }) {
   const client = useQueryClient();
   const change = useMutation({
     mutationFn: (body: Parameters<typeof changeModel>[1]) => changeModel(model.id, body),
-    onSuccess: () => {
-      setOpen(undefined);
+    onSuccess: (_, { concurrency }) => {
+      const done = concurrency === undefined ? 'pause' : 'concurrency';
+      // Another dialog may have been opened meanwhile.
+      setOpen((now) => (now === done ? undefined : now));
       return client.invalidateQueries({ queryKey: ['models'] });
     },
   });

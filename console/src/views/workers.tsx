@@ -101,8 +101,9 @@ function Actions({ worker: { uid, name, state, running } }: { worker: AdminWorke
       if (told === 'run') return undrainWorker(uid);
       return (told === 'drain' ? drainWorker : stopWorker)(uid, reasonIn(reason));
     },
-    onSuccess: () => {
-      setAsked(undefined);
+    onSuccess: (_, told) => {
+      // Another dialog may have been opened meanwhile.
+      setAsked((now) => (now === told ? undefined : now));
       return client.invalidateQueries({ queryKey: ['workers'] });
     },
   });
