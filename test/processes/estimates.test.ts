@@ -21,7 +21,8 @@ const models = {
   'test/held': { concurrency: 1 },
 };
 const { service, calls, model } = testQueue({ models, limits: 'off' });
-const even = { fail_attempts: 0, delay_ms: 400 };
+/** Long beside what the machine adds to it. */
+const even = { fail_attempts: 0, delay_ms: 1_500 };
 
 const statusOf = async (id: string): Promise<EstimatedStatus> => (await calls.status(id)) as EstimatedStatus;
 const estimatesIn = (status: object): string[] =>
@@ -35,11 +36,11 @@ function holds({ from, to }: TimeSpan, time: string): boolean {
 }
 
 test('estimates are absent at first, and then hold when requests of even length start and end', async () => {
-  const first = await calls.submitAll(8, 'test/even', even);
+  const first = await calls.submitAll(6, 'test/even', even);
   expect(estimatesIn(await statusOf(first.at(-1)!))).toEqual([]);
   for (const id of first) expect(estimatesIn(await calls.reached(id, 'COMPLETED'))).toEqual([]);
 
-  const ids = await calls.submitAll(12, 'test/even', even);
+  const ids = await calls.submitAll(8, 'test/even', even);
   const before = await Promise.all(ids.map(statusOf));
   const waiting = before.filter(({ status }) => status === 'IN_QUEUE');
   expect(waiting.length).toBeGreaterThanOrEqual(6);
@@ -84,7 +85,7 @@ test('run times are kept over a restart, and shared with other nodes', async () 
   const keeper = service.app.get(RunTimesKeeper);
   await keeper.runOnce();
   const before = await known();
-  expect(before).toBeGreaterThanOrEqual(20);
+  expect(before).toBeGreaterThanOrEqual(14);
   await keeper.runOnce();
   expect(await known()).toBe(before);
 
