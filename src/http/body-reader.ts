@@ -57,17 +57,6 @@ export class BodyReader {
     response: ServerResponse,
     maxBodyBytes = this.config.maxBodyBytes,
   ): Promise<Buffer> {
-    const startedAt = performance.now();
-    const body = await this.receive(request, response, maxBodyBytes);
-    if (performance.now() - startedAt > this.slowMs) await this.onSlow?.(request);
-    return body;
-  }
-
-  private async receive(
-    request: IncomingMessage,
-    response: ServerResponse,
-    maxBodyBytes: number,
-  ): Promise<Buffer> {
     const { 'content-length': length = 0, 'content-encoding': encoding = 'identity' } = request.headers;
     if (Number(length) > maxBodyBytes) throw tooLarge(maxBodyBytes);
     const charges = chargesOf(request);
@@ -77,14 +66,13 @@ export class BodyReader {
     if (isPlain) charges?.addBody(Number(length), Number(length));
     askForBody(request, response);
     if (request.destroyed) throw aborted();
-    if (isPlain) return collect(request, request, { maxBytes: maxBodyBytes, charged: Number(length) });
-    const decoder = decoders.get(coding)?.();
-    if (decoder === undefined) throw new DomainError('unsupported_encoding', unsupported);
-    request.pipe(decoder);
-    return collect(request, decoder, { maxBytes: maxBodyBytes, charged: 0 }).finally(() => {
-      request.unpipe(decoder);
-      decoder.destroy();
-    });
+    const startedAt = performance.now();
+    const bounds = { maxBytes: maxBodyBytes, charged: isPlain ? Number(length) : 0 };
+    const body = isPlain
+      ? ((await arrived(request, bounds)) ?? (await collect(request, request, bounds)))
+      : await decoded(request, coding, bounds);
+    if (performance.now() - startedAt > this.slowMs) await this.onSlow?.(request);
+    return body;
   }
 }
 
@@ -93,11 +81,42 @@ const maxInflation = 100;
 /** Below this size, in bytes, any inflation is accepted. */
 const freeInflation = 1024 ** 2;
 
-/** `charged`: bytes that the caller's allowance has been charged with already. */
+interface BodyBounds {
+  maxBytes: number;
+  /** Bytes that the caller's allowance has been charged with already. */
+  charged: number;
+}
+
+/** A small body comes with its head. It is read at once, for which a stream of events would take longer. */
+async function arrived(
+  request: IncomingMessage,
+  { maxBytes, charged }: BodyBounds,
+): Promise<Buffer | undefined> {
+  // Until all that the socket has read is parsed.
+  await undefined;
+  if (!request.complete || request.readableFlowing !== null) return undefined;
+  const body = (request.read() as Buffer | null) ?? Buffer.alloc(0);
+  if (body.length > maxBytes) throw tooLarge(maxBytes);
+  if (body.length > charged) chargesOf(request)?.addBody(body.length, body.length);
+  return body;
+}
+
+async function decoded(request: IncomingMessage, coding: string, bounds: BodyBounds): Promise<Buffer> {
+  const decoder = decoders.get(coding)?.();
+  if (decoder === undefined) throw new DomainError('unsupported_encoding', unsupported);
+  request.pipe(decoder);
+  try {
+    return await collect(request, decoder, bounds);
+  } finally {
+    request.unpipe(decoder);
+    decoder.destroy();
+  }
+}
+
 function collect(
   request: IncomingMessage,
   source: Readable,
-  { maxBytes, charged }: { maxBytes: number; charged: number },
+  { maxBytes, charged }: BodyBounds,
 ): Promise<Buffer> {
   const charges = chargesOf(request);
   return new Promise<Buffer>((resolve, reject) => {

@@ -25,17 +25,34 @@ const maxBegunATurn = 32;
 
 const connection = Symbol('connection');
 
+interface Exchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+}
+
 interface ServedSocket extends Socket {
   [connection]?: Connection;
 }
 
 /** The exchanges of one connection: one at a time, in the order in which the calls came. */
 class Connection {
-  current: { request: IncomingMessage; response: ServerResponse } | undefined;
+  private latest: Exchange | undefined;
   readonly waiting: (readonly [IncomingMessage, ServerResponse])[] = [];
   ignored = 0;
   readonly arriving = new Progress();
   readonly leaving = new Progress();
+
+  /** The exchange in progress. */
+  get current(): Exchange | undefined {
+    if (this.latest?.response.closed === true) this.latest = undefined;
+    return this.latest;
+  }
+
+  begin(exchange: Exchange): void {
+    this.latest = exchange;
+    this.arriving.end();
+    this.leaving.end();
+  }
 }
 
 /**
@@ -49,8 +66,8 @@ export class HttpConnections implements OnModuleDestroy {
   private begun = 0;
   /** Calls that came in a turn with many, by their client: a key as it is sent, else an address. */
   private readonly crowd = new Map<string, (() => void)[]>();
-  /** Connections with an exchange in progress. */
-  private readonly busy = new Map<ServedSocket, Connection>();
+  /** Those that are open and have been called over. */
+  private readonly connections = new Map<ServedSocket, Connection>();
   private timer: NodeJS.Timeout | undefined;
   /** How slow a client may be, and how often that is looked at. Tests shorten them, before the server listens. */
   pace = { ...shippedPace, checkMs: 2_000 };
@@ -93,7 +110,7 @@ export class HttpConnections implements OnModuleDestroy {
   async answersEnded(signal: AbortSignal): Promise<void> {
     const isMissed = ({ current }: Connection): boolean =>
       current !== undefined && isAwaitedByClient(current);
-    while (!signal.aborted && [...this.busy.values()].some(isMissed)) await delay(20);
+    while (!signal.aborted && [...this.connections.values()].some(isMissed)) await delay(20);
   }
 
   onModuleDestroy(): void {
@@ -103,10 +120,28 @@ export class HttpConnections implements OnModuleDestroy {
 
   private accept(next: RequestListener, request: IncomingMessage, response: ServerResponse): void {
     const socket = request.socket as ServedSocket;
-    const own = (socket[connection] ??= new Connection());
-    if (own.current === undefined) return this.serve(next, own, request, response);
+    const own = (socket[connection] ??= this.open(socket));
+    const { current } = own;
+    if (current === undefined) return this.serve(next, own, request, response);
     if (own.ignored > 0 || own.waiting.length >= maxPipelined) return this.ignore(socket, own);
     own.waiting.push([request, response]);
+    if (own.waiting.length === 1) current.response.on('close', () => this.serveNext(next, socket, own));
+  }
+
+  private open(socket: ServedSocket): Connection {
+    const own = new Connection();
+    this.connections.set(socket, own);
+    socket.on('close', () => this.connections.delete(socket));
+    return own;
+  }
+
+  private serveNext(next: RequestListener, socket: ServedSocket, own: Connection): void {
+    if (socket.destroyed) own.waiting.length = 0;
+    const following = own.waiting.shift();
+    if (following === undefined) return;
+    const [request, response] = following;
+    if (own.waiting.length > 0) response.on('close', () => this.serveNext(next, socket, own));
+    this.serve(next, own, request, response);
   }
 
   private serve(
@@ -115,32 +150,22 @@ export class HttpConnections implements OnModuleDestroy {
     request: IncomingMessage,
     response: ServerResponse,
   ): void {
-    const socket = request.socket as ServedSocket;
-    own.current = { request, response };
-    this.busy.set(socket, own);
+    own.begin({ request, response });
     setCharges(request, new Charges(this.allowances, this.addresses, request, response));
-    response.on('close', () => {
-      own.current = undefined;
-      own.arriving.end();
-      own.leaving.end();
-      const following = own.waiting.shift();
-      if (following === undefined || socket.destroyed) {
-        own.waiting.length = 0;
-        this.busy.delete(socket);
-      } else this.serve(next, own, ...following);
-    });
-    this.begin(request, () => {
-      if (!socket.destroyed) next(request, response);
-    });
+    this.begin(next, request, response);
   }
 
   /** At once, as a rule. A client that sends many at a time keeps another waiting for those of one turn at most. */
-  private begin(request: IncomingMessage, call: () => void): void {
+  private begin(next: RequestListener, request: IncomingMessage, response: ServerResponse): void {
     if (this.begun === 0) setImmediate(() => this.beginCrowd());
     if (this.begun < maxBegunATurn && this.crowd.size === 0) {
       this.begun++;
-      return call();
+      next(request, response);
+      return;
     }
+    const call = (): void => {
+      if (!request.socket.destroyed) next(request, response);
+    };
     const client = request.headers.authorization ?? request.socket.remoteAddress ?? '';
     const waiting = this.crowd.get(client);
     if (waiting === undefined) this.crowd.set(client, [call]);
@@ -181,9 +206,10 @@ export class HttpConnections implements OnModuleDestroy {
   /** Closes what is too slow, and what a caller leaves unread beyond what it may hold. */
   private check(now: number): void {
     const unread = new Map<string, { bytes: number; sockets: [ServedSocket, number][] }>();
-    for (const [socket, own] of this.busy) {
-      if (own.current === undefined) continue;
-      const { request } = own.current;
+    for (const [socket, own] of this.connections) {
+      const { current } = own;
+      if (current === undefined) continue;
+      const { request } = current;
       if (isAwaited(request)) own.arriving.move(socket.bytesRead, now);
       else own.arriving.end();
       const unsent = unsentBytes(socket);

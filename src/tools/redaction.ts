@@ -39,7 +39,11 @@ export class Redaction {
   }
 
   text(text: string): string {
-    return this.secrets(text).replace(requestIds, (id) => this.handleOf(id));
+    return this.handles(this.secrets(text));
+  }
+
+  private handles(text: string): string {
+    return text.replace(requestIds, this.handleOf);
   }
 
   /** Leaves ids as they are, for what a program prints to its operator. */
@@ -53,14 +57,14 @@ export class Redaction {
 
   /** The path of a call. Below `/v1/admin` there are ids of many things, and requests below their own part of it. */
   path(path: string): string {
-    if (!mayHoldRight.test(path)) return path;
+    if (!mayHoldMore.test(path)) return path.includes('-7') ? this.handles(path) : path;
     const plain = decoded(path);
     return /^\/v1\/admin\/(?!requests\/)/.test(plain) ? plain : this.text(plain);
   }
 }
 
-/** Most paths hold none, and each call has one. An id may be percent-encoded. */
-const mayHoldRight = /%|-7[0-9a-f]{3}-|\/v1\/(?:files|storage)\/|ns_|@/;
+/** Most paths hold no right but the id of a request, and each call has one. An id may be percent-encoded. */
+const mayHoldMore = /%|^\/v1\/(?:files|storage|admin)\/|ns_|whsec_|@/;
 
 function decoded(path: string): string {
   try {
