@@ -93,7 +93,7 @@ async function arrived(
   { maxBytes, charged }: BodyBounds,
 ): Promise<Buffer | undefined> {
   // Until all that the socket has read is parsed.
-  await undefined;
+  await Promise.resolve();
   if (!request.complete || request.readableFlowing !== null) return undefined;
   const body = (request.read() as Buffer | null) ?? Buffer.alloc(0);
   if (body.length > maxBytes) throw tooLarge(maxBytes);
