@@ -276,9 +276,12 @@ describe('beside a request that the database does not let change', () => {
         END $$;
       CREATE TRIGGER refuses_some BEFORE UPDATE ON request FOR EACH ROW EXECUTE FUNCTION refuse_some()`),
   );
-  afterAll(() =>
-    service.query(`DROP TRIGGER refuses_some ON request; DROP FUNCTION refuse_some(); DROP TABLE refused`),
-  );
+  // One by one: a transaction that holds the lock of one table and waits for that of another is in the service's way.
+  afterAll(async () => {
+    await service.query('DROP TRIGGER refuses_some ON request');
+    await service.query('DROP FUNCTION refuse_some()');
+    await service.query('DROP TABLE refused');
+  });
 
   const refuse = async (...ids: (string | undefined)[]): Promise<void> => {
     await service.query('INSERT INTO refused SELECT unnest($1::uuid[])', [ids]);
