@@ -74,6 +74,7 @@ const rooms = {
   ],
   operations: ['json', 'audit', 'queue', 'requests', 'auth', 'database', 'errors', 'tools'],
   admin: [
+    'files',
     'json',
     'audit',
     'operations',

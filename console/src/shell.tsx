@@ -79,6 +79,11 @@ export function Shell({ session, children }: { session: SignedIn; children: Reac
       </nav>
       <Account session={session} onHelp={() => setHelping(true)} />
       <Outage {...live} />
+      {live.trouble === undefined && live.diskFault !== undefined && (
+        <p className="offline bad" role="status">
+          <b>{live.diskFault}</b>
+        </p>
+      )}
       {children}
       {isHelping && <Help onClose={() => setHelping(false)} />}
     </>

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { FilesModule } from '../files/files.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { OverviewModule } from '../overview/overview.module.js';
 import { QueueModule } from '../queue/queue.module.js';
@@ -20,6 +21,7 @@ import { AdminWorkersController } from './workers/workers.controller.js';
     AccessModule,
     AnyRequestsModule,
     AnyWebhooksModule,
+    FilesModule,
     LimitsModule,
     QueueModule,
     ModelsReloadModule,

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthModule } from '../auth/auth.module.js';
+import { DatabaseDisk } from './database-disk.js';
 import { DiskSpace } from './disk-space.js';
 import { FilePruner } from './duties/file-pruner.js';
 import { FileEntity } from './entities/file.entity.js';
@@ -17,9 +18,9 @@ import { Uploads } from './uploads.js';
 @Module({
   imports: [AuthModule, TypeOrmModule.forFeature([FileEntity, FilePlaceEntity])],
   providers: [
-    ...[chosenStore, DiskSpace, FilePlace, FilePruner, FileRows, Files],
+    ...[chosenStore, DatabaseDisk, DiskSpace, FilePlace, FilePruner, FileRows, Files],
     ...[StoredQuota, Uploads, UploadUrls],
   ],
-  exports: [DiskSpace, FilePlace, Files, StoredQuota, Uploads],
+  exports: [DatabaseDisk, DiskSpace, FilePlace, Files, StoredQuota, Uploads],
 })
 export class FilesModule {}

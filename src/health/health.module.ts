@@ -1,13 +1,12 @@
 import { Module } from '@nestjs/common';
 import { FilesModule } from '../files/files.module.js';
 import { QueueModule } from '../queue/queue.module.js';
-import { DatabaseDisk } from './database-disk.js';
 import { HealthController } from './health.controller.js';
 import { Readiness } from './readiness.js';
 
 @Module({
   imports: [FilesModule, QueueModule],
   controllers: [HealthController],
-  providers: [DatabaseDisk, Readiness],
+  providers: [Readiness],
 })
 export class HealthModule {}

@@ -4,8 +4,8 @@ import { migrations } from '../database/data-source.js';
 import { Database } from '../database/database.js';
 import type { Statement } from '../database/statement.js';
 import { DomainError } from '../errors/domain-error.js';
+import { DatabaseDisk } from '../files/database-disk.js';
 import { FilePlace } from '../files/file-place.js';
-import { DatabaseDisk } from './database-disk.js';
 import { Draining } from '../http/draining.js';
 import { Cluster } from '../queue/cluster/cluster.js';
 import type { ReadinessChecksDto, ReadinessDto } from './health.dto.js';
@@ -26,6 +26,10 @@ const lost: DatabaseChecks = {
   storage: { status: 'down' },
 };
 
+const unreached =
+  'The database does not answer within 2 s, and what else is checked is not known: see that PostgreSQL runs and can be ' +
+  'reached at DATABASE_URL. What was accepted is kept.';
+
 /** Whether requests can be sent here: the database answers in time, its schema and its files are ours, and we are not leaving. */
 @Injectable()
 export class Readiness {
@@ -34,6 +38,7 @@ export class Readiness {
   private last: { checks: DatabaseChecks; at: number } | undefined;
   private fileFault: string | undefined;
   private storageFault: string | undefined;
+  private shortage: string | undefined;
 
   constructor(
     private readonly database: Database,
@@ -46,11 +51,15 @@ export class Readiness {
   async check(): Promise<ReadinessDto> {
     const database = await this.databaseChecks();
     const checks = { ...database, accepting: { status: this.draining.isStarted ? 'down' : 'up' } };
-    const down = Object.entries(checks).filter(([, { status }]) => status !== 'up');
-    const notes = this.notes();
+    // Without the database the others are not known: it alone is what is to be mended.
+    const known = database === lost ? { database: lost.database, accepting: checks.accepting } : checks;
+    const down = Object.entries(known).filter(([, { status }]) => status !== 'up');
+    const notes = [...this.notes(), ...(this.shortage === undefined ? [] : [this.shortage])];
     if (down.length === 0) return { status: 'ok', checks, ...(notes.length > 0 && { notes }) };
     const names = down.map(([name]) => name).join(', ');
-    const why = [this.fileFault, this.storageFault].filter((fault) => fault !== undefined);
+    const why = [database === lost ? unreached : undefined, this.fileFault, this.storageFault].filter(
+      (fault) => fault !== undefined,
+    );
     throw new DomainError('unavailable', [`Not ready: ${names}.`, ...why].join(' '), {
       extensions: { checks },
     });
@@ -76,6 +85,7 @@ export class Readiness {
       const done = new Set(rows.map(({ name }) => name));
       const isMigrated = migrations.every((migration) => done.has(migration.name));
       this.storageFault = await this.disk.fault();
+      this.shortage = this.storageFault === undefined ? await this.disk.shortage() : undefined;
       this.fileFault = isMigrated ? await this.files.fault() : undefined;
       return {
         database: { status: 'up' },
@@ -84,7 +94,7 @@ export class Readiness {
         storage: { status: this.storageFault === undefined ? 'up' : 'down' },
       };
     } catch {
-      this.fileFault = this.storageFault = undefined;
+      this.fileFault = this.storageFault = this.shortage = undefined;
       return lost;
     }
   }

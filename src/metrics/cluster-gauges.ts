@@ -51,8 +51,10 @@ export class ClusterGauges {
       this.snapshot = this.upkeep = undefined;
     }
     if (this.snapshot === undefined) this.failures++;
-    else this.readAtMs = this.snapshot.atMs;
-    this.readMs = performance.now() - startedAt;
+    else {
+      this.readAtMs = this.snapshot.atMs;
+      this.readMs = performance.now() - startedAt;
+    }
   }
 
   private read(): Promise<[ClusterSnapshot, Upkeep]> {

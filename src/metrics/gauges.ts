@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-type Values = Iterable<readonly [labels: readonly string[], value: number]>;
+type Values = readonly (readonly [labels: readonly string[], value: number])[];
 
 /** Its values are asked for at each scrape. */
 export function addGauge(
@@ -13,8 +13,11 @@ export function addGauge(
   const gauge: Gauge = new Gauge({
     ...{ name: `nowserving_${name}`, help, labelNames, registers: [registry] },
     collect: () => {
+      const known = values();
       gauge.reset();
-      for (const [labels, value] of values()) gauge.set(toLabels(labelNames, labels), value);
+      // Without labels a reset leaves a 0, which would be a figure; what is not known is missing.
+      if (known.length === 0 && labelNames.length === 0) gauge.remove();
+      for (const [labels, value] of known) gauge.set(toLabels(labelNames, labels), value);
     },
   });
 }

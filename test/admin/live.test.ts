@@ -1,5 +1,4 @@
 import type {
-  OverviewAliveDto,
   OverviewChangesDto,
   OverviewDto,
   QueueEntryPageDto,
@@ -12,7 +11,7 @@ import { readShares } from '../../src/overview/queries/shares.js';
 import type { AdminNodeListDto } from '../../src/overview/dto/nodes.dto.js';
 import { keyHeader, verdict } from '../support/queue-calls.js';
 import { until } from '../support/index.js';
-import { overviewsOf } from '../support/overviews.js';
+import { aliveOf, overviewsOf } from '../support/overviews.js';
 import { readStream, type StreamReader } from '../support/stream-reader.js';
 import { testQueue } from '../support/test-queue.js';
 
@@ -123,10 +122,6 @@ test('the first event is whole, and those after it have only what has changed', 
   expect(together).toEqual(whole);
 });
 
-/** What the stream has said of its figures. */
-const said = (stream: StreamReader): OverviewAliveDto[] =>
-  stream.events.flatMap(({ type, data }) => (type === 'alive' ? (data as unknown as OverviewAliveDto) : []));
-
 test('where nothing changes, the stream says every 3 s that it is alive, and as of when its figures are', async () => {
   const source = service.app.get(OverviewSource);
   expect(source.aliveEveryMs).toBe(3_000);
@@ -134,12 +129,12 @@ test('where nothing changes, the stream says every 3 s that it is alive, and as 
   try {
     const stream = await watch();
     const last = await until(
-      () => said(stream).length > 2 && said(stream).at(-1)!.read_at && said(stream).at(-1)!,
+      () => aliveOf(stream).length > 2 && aliveOf(stream).at(-1)!.read_at && aliveOf(stream).at(-1)!,
       {
         message: 'it says so again and again',
       },
     );
-    expect(last).toMatchObject({ database: 'up', database_away_since: null });
+    expect(last).toMatchObject({ database: 'up', database_away_since: null, disk_fault: null });
     expect(Date.parse(last.at) - Date.parse(last.read_at!)).toBeLessThan(60_000);
     expect(Math.abs(Date.parse(last.at) - Date.now())).toBeLessThan(60_000);
   } finally {

@@ -3,7 +3,9 @@ import { DiskSpace } from '../../src/files/disk-space.js';
 import { HeldResults } from '../../src/queue/runs/held-results.js';
 import { FileCalls, someBytes } from '../support/file-calls.js';
 import { scrape } from '../support/metrics.js';
-import { problemOf, verdict } from '../support/queue-calls.js';
+import { aliveOf } from '../support/overviews.js';
+import { keyHeader, problemOf, verdict } from '../support/queue-calls.js';
+import { readStream } from '../support/stream-reader.js';
 import { testQueue } from '../support/test-queue.js';
 import { until } from '../support/until.js';
 import { WorkerCalls } from '../support/worker-calls.js';
@@ -74,7 +76,14 @@ describe('a disk with no more free than the reserve', () => {
       detail: expect.stringMatching(/nearly full.*kept for its database.*RESERVED_DISK/) as string,
     });
     await calls.run('test/text');
+    const notes = [expect.stringMatching(/^The disk is nearly full: files are refused.*RESERVED_DISK/)];
+    expect(await (await service.get('/health/ready')).json()).toMatchObject({ status: 'ok', notes });
+    const stream = await readStream(`${service.url}/v1/admin/events`, keyHeader(service.key));
+    const fault = (): string | null | undefined => aliveOf(stream).at(-1)?.disk_fault;
+    await until(() => fault()?.startsWith('The disk is nearly full'), { message: 'the console is told' });
     disk(3 * gigabyte);
+    await until(() => fault() === null, { message: 'the console is told that there is room' });
+    await stream.drop();
     await until(async () => (await files.put(upload_url, someBytes(10))).status === 200);
   });
 
@@ -164,6 +173,11 @@ describe("a database's full disk", () => {
       detail: expect.stringMatching(/^The database's disk is full/) as string,
     });
     await until(async () => (await ready()).status === 503);
+    const stream = await readStream(`${service.url}/v1/admin/events`, keyHeader(service.key));
+    const fault = (): string | null | undefined => aliveOf(stream).at(-1)?.disk_fault;
+    await until(() => fault()?.startsWith("The database's disk is full"), {
+      message: 'the console is told',
+    });
     expect(await (await ready()).json()).toMatchObject({
       detail: expect.stringMatching(/^Not ready: storage\. The database's disk is full/) as string,
       checks: { database: { status: 'up' }, storage: { status: 'down' } },
@@ -171,6 +185,8 @@ describe("a database's full disk", () => {
     await mend();
     await calls.run('test/text');
     await until(async () => (await ready()).status === 200, { timeoutMs: 30_000 });
+    await until(() => fault() === null, { message: 'the console is told that it is over' });
+    await stream.drop();
   });
 
   test('lets an output wait in memory, and its model runs once', async () => {

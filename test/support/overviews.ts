@@ -1,4 +1,4 @@
-import type { OverviewChangesDto, OverviewDto } from '../../src/admin/dto/live.dto.js';
+import type { OverviewAliveDto, OverviewChangesDto, OverviewDto } from '../../src/admin/dto/live.dto.js';
 import type { StreamReader } from './stream-reader.js';
 
 /** What a stream of `/v1/admin/events` has shown, one after the other. */
@@ -11,6 +11,10 @@ export function overviewsOf(stream: StreamReader): OverviewDto[] {
   }
   return shown;
 }
+
+/** What a stream of `/v1/admin/events` has said of its figures. */
+export const aliveOf = (stream: StreamReader): OverviewAliveDto[] =>
+  stream.events.flatMap(({ type, data }) => (type === 'alive' ? (data as unknown as OverviewAliveDto) : []));
 
 function applied(last: OverviewDto, { at, models, nodes }: OverviewChangesDto): OverviewDto {
   return {

@@ -20,6 +20,8 @@ export interface Live {
   connection: 'connecting' | 'open' | 'lost';
   /** undefined: the figures are those of now. */
   trouble: Trouble | undefined;
+  /** What a disk keeps the service from doing, and what to do; undefined: nothing. */
+  diskFault: string | undefined;
   /** When the service last read the figures; undefined: it never has, as far as this page knows. */
   readAt: string | undefined;
 }
@@ -33,6 +35,7 @@ const atFirst: Live = {
   overview: undefined,
   connection: 'connecting',
   trouble: undefined,
+  diskFault: undefined,
   readAt: undefined,
 };
 let live = atFirst;
@@ -94,6 +97,7 @@ function heard({
   at,
   database,
   database_away_since,
+  disk_fault,
   read_at,
 }: Partial<OverviewAlive> & { at: string }): void {
   const readAt = read_at ?? live.readAt;
@@ -105,7 +109,7 @@ function heard({
     // What other views have read, or could not read, is of before.
     readAllAgain();
   }
-  publish({ readAt });
+  publish({ readAt, diskFault: disk_fault ?? undefined });
 }
 
 function troubled(what: Trouble['what'], since: string): void {

@@ -2777,6 +2777,11 @@ export interface components {
              */
             database_away_since: string | null;
             /**
+             * @description What the disk of the node or of the database keeps from being done, and what to do; null: nothing is known of.
+             * @example null
+             */
+            disk_fault: string | null;
+            /**
              * Format: date-time
              * @description When the figures were last read, by the clock of the node; null: they have not been.
              * @example 2026-03-01T12:00:00.000Z

@@ -107,6 +107,12 @@ export class OverviewAliveDto {
   @Field('Since when it has not answered; null: it does.', null, maybeTime)
   database_away_since!: string | null;
   @Field(
+    'What the disk of the node or of the database keeps from being done, and what to do; null: nothing is known of.',
+    null,
+    { type: String, nullable: true },
+  )
+  disk_fault!: string | null;
+  @Field(
     'When the figures were last read, by the clock of the node; null: they have not been.',
     exampleTime,
     maybeTime,

@@ -16,12 +16,14 @@ import {
   share,
   Subject,
   takeUntil,
+  tap,
   throttleTime,
   timer,
 } from 'rxjs';
 import { Handles } from '../../auth/handles.js';
 import { DatabaseWatch } from '../../database/database-watch.js';
 import { type Looked, ModelFigures } from '../../overview/model-figures.js';
+import { DatabaseDisk } from '../../files/database-disk.js';
 import { toOverviewNodes } from '../../overview/node-view.js';
 import { QueueFronts } from '../../overview/queue-fronts.js';
 import { ModelsService } from '../../models/models.service.js';
@@ -103,13 +105,19 @@ export class OverviewSource implements BeforeApplicationShutdown {
    * At once, and again without a change: a browser hides comments from its page, which could not tell silence from a
    * lost connection. Says what the figures are worth.
    */
-  readonly alive: Observable<{ type: string; data: string }> = defer(() =>
-    merge(of(undefined), this.occasions),
-  ).pipe(map(() => ({ type: 'alive', data: JSON.stringify(this.state()) })));
-  private readonly occasions = defer(() => merge(interval(this.aliveEveryMs), this.watch.changes)).pipe(
-    takeUntil(this.stopped),
-    share(),
-  );
+  readonly alive: Observable<{ type: string; data: string }> = defer(() => {
+    void this.lookAtDisk();
+    return merge(of(undefined), this.occasions);
+  }).pipe(map(() => ({ type: 'alive', data: JSON.stringify(this.state()) })));
+  private readonly occasions = defer(() =>
+    merge(
+      interval(this.aliveEveryMs).pipe(tap(() => void this.lookAtDisk())),
+      ...[this.watch.changes, this.diskChanged],
+    ),
+  ).pipe(takeUntil(this.stopped), share());
+  private readonly diskChanged = new Subject<void>();
+  private diskFault: string | null = null;
+  private isLookingAtDisk = false;
 
   readonly messages: Observable<OverviewMessage> = defer(() =>
     merge(timer(0, lookEveryMs).pipe(exhaustMap(() => this.look())), this.changed),
@@ -133,6 +141,7 @@ export class OverviewSource implements BeforeApplicationShutdown {
     private readonly control: ModelControl,
     private readonly handles: Handles,
     private readonly watch: DatabaseWatch,
+    private readonly disk: DatabaseDisk,
     events: QueueEvents,
   ) {
     const change = (): void => this.changed.next();
@@ -159,12 +168,29 @@ export class OverviewSource implements BeforeApplicationShutdown {
     );
   }
 
+  /** `alive` waits for no disk, and comes again when this finds a change. */
+  private async lookAtDisk(): Promise<void> {
+    if (this.isLookingAtDisk) return;
+    this.isLookingAtDisk = true;
+    try {
+      const fault = (await this.disk.fault()) ?? (await this.disk.shortage()) ?? null;
+      if (fault === this.diskFault) return;
+      this.diskFault = fault;
+      this.diskChanged.next();
+    } catch (error) {
+      this.log.debug(`the disk could not be looked at: ${(error as Error).message}`);
+    } finally {
+      this.isLookingAtDisk = false;
+    }
+  }
+
   private state(): OverviewAliveDto {
     const { isUp, awaySinceMs } = this.watch.state;
     return {
       at: new Date().toISOString(),
       database: isUp ? 'up' : 'away',
       database_away_since: iso(awaySinceMs),
+      disk_fault: this.diskFault,
       read_at: iso(this.readAtMs ?? null),
     };
   }

@@ -3,7 +3,8 @@ import { Database } from '../database/database.js';
 import { DatabaseFaults } from '../database/database-faults.js';
 import type { Statement } from '../database/statement.js';
 import { DatabaseUnavailable } from '../errors/database-error.js';
-import { DiskSpace } from '../files/disk-space.js';
+import { DiskSpace } from './disk-space.js';
+import { StorageUnavailable } from './stores/storage-error.js';
 
 /** What refused a write so long ago may refuse the next one, whatever a probe says. */
 const recentMs = 5_000;
@@ -27,7 +28,7 @@ export class DatabaseDisk {
     private readonly space: DiskSpace,
   ) {}
 
-  /** A sentence; undefined: there is none. */
+  /** What keeps requests from being taken, as a sentence; undefined: nothing. */
   async fault(): Promise<string | undefined> {
     if (await this.space.isDatabaseShort())
       return 'The disk of the embedded database is nearly full: the operator has to make room on it.';
@@ -42,6 +43,17 @@ export class DatabaseDisk {
       const isOfDisk = error instanceof DatabaseUnavailable && error === this.faults.lastDiskFault?.error;
       if (!isOfDisk) throw error;
       return error.message;
+    }
+  }
+
+  /** What keeps files from being taken while requests are, as a sentence; undefined: nothing. */
+  async shortage(): Promise<string | undefined> {
+    try {
+      await this.space.assertRoom();
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof StorageUnavailable)) throw error;
+      return 'The disk is nearly full: files are refused, and results with files wait. Make room on it (RESERVED_DISK).';
     }
   }
 }
