@@ -121,7 +121,7 @@ function Outage({ trouble, readAt }: Live) {
   );
 }
 
-function Nodes({ overview, trouble }: Live) {
+function Nodes({ overview, trouble, diskFault }: Live) {
   if (overview === undefined) return null;
   const { nodes } = overview;
   if (trouble !== undefined) {
@@ -137,6 +137,7 @@ function Nodes({ overview, trouble }: Live) {
   const said = [
     ...(nodes.some(isRunning) ? [] : ['none runs requests']),
     ...others.map(({ name, state }) => `${name} ${nodeWord(state)}`),
+    ...(diskFault === undefined ? [] : ['a disk is full']),
   ].join(', ');
   if (said === '') {
     return (
