@@ -39,7 +39,7 @@ export interface Result {
   cancels: CancelUse;
   /** In which the machine was overrun; what is judged by time is not judged there. */
   slowMoments: number;
-  /** Answers of 503 without a fault, while a plain commit of the harness was as late. */
+  /** Late answers, and those of 503 without a fault, while a plain commit of the harness was as late. */
   lateOnOverrun: number;
   peaks: Peak[];
   faultRows: FaultRow[];

@@ -9,7 +9,8 @@ const afterAwayMs = 1_000;
 /**
  * No 5xx and no broken connection where no fault is in the way: a fault of the database reaches all nodes, one of a
  * node only this one, and a restart in order only the node that is closing. A 503 that says what was not answered in time
- * is excused where the database was as late for this harness. Returns how many were.
+ * is excused where the database was as late for this harness, and so is an answer beyond the bound of time. Returns how
+ * many were.
  */
 export function checkCalm(
   ledger: Ledger,
@@ -27,6 +28,14 @@ export function checkCalm(
     }
     const detail = `${node.name}, ${Math.round(from)} to ${Math.round(to)}: ${what}`;
     ledger.violate('without a fault no call breaks and none is answered with 5xx', detail);
+  }
+  for (const { node, what, from, to } of ledger.lateAnswers) {
+    if (pace.isOverrun(from, to)) late++;
+    else
+      ledger.violate(
+        'a call is answered in bounded time',
+        `${node.name}, ${Math.round(from)} to ${Math.round(to)}: ${what}`,
+      );
   }
   // A node is always away while it starts: only the database may keep it from listening.
   const byDatabase = records.filter(({ nodes: hit }) => hit.length === 0);

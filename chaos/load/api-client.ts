@@ -52,7 +52,7 @@ export class ApiClient {
       this.ledger.disturb(node, `${method} ${path}: ${(error as Error).message}`, sentAt, now());
     }
     const end = answer?.answeredAt ?? now();
-    this.time(node, `${method} ${path}`, sentAt, end);
+    this.time(node, `${method} ${path}`, sentAt, end, answer !== undefined);
     if (answer !== undefined) this.judge(node, `${method} ${path}`, answer);
     countCall(caller, method, node, sentAt, end, answer);
     return answer;
@@ -78,13 +78,14 @@ export class ApiClient {
     }
   }
 
-  private time(node: ServiceNode, what: string, from: number, to: number): void {
+  private time(node: ServiceNode, what: string, from: number, to: number, isAnswered: boolean): void {
     if (node.wasAway(from, to)) return;
     this.worstMs = Math.max(this.worstMs, to - from);
-    if (to - from > boundMs) {
-      const seconds = ((to - from) / 1_000).toFixed(1);
-      this.ledger.violate('a call is answered in bounded time', `${what} on ${node.name} took ${seconds} s`);
-    }
+    if (to - from <= boundMs) return;
+    const late = `${what} took ${((to - from) / 1_000).toFixed(1)} s`;
+    if (isAnswered) this.ledger.lateAnswers.push({ node, what: late, from, to });
+    else
+      this.ledger.violate('a call is answered in bounded time', `${late} on ${node.name}, without an answer`);
   }
 }
 

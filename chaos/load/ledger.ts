@@ -92,6 +92,8 @@ export class Ledger {
   readonly followed: Followed[] = [];
   readonly followedOutputs: FollowedOutput[] = [];
   readonly disturbances: Disturbance[] = [];
+  /** Calls that were answered beyond the bound of time. */
+  readonly lateAnswers: Disturbance[] = [];
   readonly violations: Violation[] = [];
   readonly counts = new Map<string, number>();
 
