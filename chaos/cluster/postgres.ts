@@ -47,6 +47,8 @@ export class Postgres {
     const processes = [postmaster, ...childrenOf(postmaster)];
     this.running = false;
     for (const pid of processes) sendSignal(pid, 'SIGKILL');
+    // Else it would start the server again by itself, at a time of its own.
+    await this.server.stop().catch(() => undefined);
     await within(10_000, () => !processes.some(isAlive));
   }
 
