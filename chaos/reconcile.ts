@@ -81,7 +81,7 @@ export async function reconcile(all: Surroundings): Promise<{ stored: StoredStat
   const shares = all.shared.map((shared) => checkShares(stored, shared, everyFault, fed, ledger));
   checkRecovery(records, model.runs, stored, ledger);
   checkWorkersRecovery(ofWorkers, records, fleet.log, stored, ledger);
-  const lateOnOverrun = checkCalm(ledger, records, cluster.nodes, pace);
+  const lateInSlowMoments = checkCalm(ledger, records, cluster.nodes, pace);
   const servedAfterRevocationMs = checkRevocations(all.revoker.revocations, records, ledger);
   const peaks = checkConcurrency(model.runs, cluster.nodes, all.grants, all.spells, ledger);
   peaks.push(...checkLeases(stored, ledger));
@@ -105,7 +105,7 @@ export async function reconcile(all: Surroundings): Promise<{ stored: StoredStat
     shares,
     cancels,
     slowMoments: pace.slow.length,
-    lateOnOverrun,
+    lateInSlowMoments,
     peaks,
     faultRows: rows,
     counts: Object.fromEntries([...ledger.counts].sort(([a], [b]) => a.localeCompare(b))),

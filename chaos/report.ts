@@ -35,7 +35,7 @@ export function report({ cluster, stored, ledger, records, result }: Findings): 
     ),
     ...result.shares.map(shareText),
     cancelText(result.cancels),
-    `late, or 503 without a fault, while a plain commit was as late: ${result.lateOnOverrun}`,
+    `late, or 503 without a fault, in a slow moment: ${result.lateInSlowMoments}`,
     `worst call of a node that was there: ${seconds(result.worstCallMs)}`,
     `last call served with a revoked key: ${seconds(result.servedAfterRevocationMs)} after it`,
     `positions exact after: ${result.positionsExactAfterMs.map(seconds).join(', ')}`,

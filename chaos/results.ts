@@ -39,8 +39,8 @@ export interface Result {
   cancels: CancelUse;
   /** In which the machine was overrun; what is judged by time is not judged there. */
   slowMoments: number;
-  /** Late answers, and those of 503 without a fault, while a plain commit of the harness was as late. */
-  lateOnOverrun: number;
+  /** Answers beyond the bound of time, and those of 503 without a fault, in slow moments of the machine. */
+  lateInSlowMoments: number;
   peaks: Peak[];
   faultRows: FaultRow[];
   counts: Record<string, number>;

@@ -4,16 +4,12 @@ import { now, overlaps, sleep, type Span } from '../clock.js';
 const everyMs = 200;
 /** A connection and a commit that is on disk take a tenth of it on a machine that is not overrun. */
 const slowMs = 150;
-/** A statement that the service gives up after 2 s may well be late where a plain commit takes so long. */
-const overrunMs = 500;
 /** What was asked for in a slow moment is answered after it, and a burst begins before it is noticed. */
 const aroundMs = 1_000;
 
 /** When the machine or its disk was overrun: the service's promises of time do not count there. */
 export class Pace {
   readonly slow: Span[] = [];
-  /** Those of the slow moments when a plain commit of this harness was very late. */
-  private readonly overrun: Span[] = [];
   private isWatching = true;
 
   constructor(private readonly postgres: Postgres) {}
@@ -27,9 +23,7 @@ export class Pace {
         .catch(() => undefined);
       await sleep(everyMs);
       const to = now();
-      const span = { from: from - aroundMs, to: to + aroundMs };
-      if (to - from > everyMs + slowMs) this.slow.push(span);
-      if (to - from > everyMs + overrunMs) this.overrun.push(span);
+      if (to - from > everyMs + slowMs) this.slow.push({ from: from - aroundMs, to: to + aroundMs });
     }
   }
 
@@ -39,9 +33,5 @@ export class Pace {
 
   isSlow(from: number, to: number): boolean {
     return this.slow.some((span) => overlaps(span, from, to));
-  }
-
-  isOverrun(from: number, to: number): boolean {
-    return this.overrun.some((span) => overlaps(span, from, to));
   }
 }
