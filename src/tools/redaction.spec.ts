@@ -48,6 +48,9 @@ describe('a path', () => {
     [`/v1/admin/requests/${id}/input`, '/v1/admin/requests/rh_handle/input'],
     [`/v1/admin/keys/${id}`, `/v1/admin/keys/${id}`],
     ['/v1/files/x/cat.png', '/v1/files/…'],
+    ['//v1/files/x/cat.png', '//v1/files/…'],
+    ['/behind/v1/storage/uploads/x', '/behind/v1/storage/uploads/…'],
+    [`/v1/queue/requests/${id}/whsec_abc`, '/v1/queue/requests/rh_handle/whsec_…'],
     ['/v1/queue/acme/image', '/v1/queue/acme/image'],
     ['/v1/%zz', '/v1/%zz'],
   ])('%s is logged as %s', (path, logged) => expect(redaction.path(path)).toBe(logged));

@@ -64,7 +64,7 @@ export class Redaction {
 }
 
 /** Most paths hold no right but the id of a request, and each call has one. An id may be percent-encoded. */
-const mayHoldMore = /%|^\/v1\/(?:files|storage|admin)\/|ns_|whsec_|@/;
+const mayHoldMore = /%|\/v1\/(?:files|storage|admin)\/|ns_|whsec_|@/;
 
 function decoded(path: string): string {
   try {
