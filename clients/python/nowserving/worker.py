@@ -683,7 +683,8 @@ class _Signals:
 
     def restore(self) -> None:
         for kind, handler in self._before.items():
-            signal.signal(kind, handler)
+            # Python has no name for a handler that another language installed.
+            signal.signal(kind, signal.SIG_DFL if handler is None else handler)
         self._before = {}
 
     def _hold(self) -> None:
