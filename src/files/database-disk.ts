@@ -52,7 +52,8 @@ export class DatabaseDisk {
       await this.space.assertRoom();
       return undefined;
     } catch (error) {
-      if (!(error instanceof StorageUnavailable)) throw error;
+      // A folder that cannot be looked at says nothing of its disk, and nothing of the database.
+      if (!(error instanceof StorageUnavailable)) return undefined;
       return 'The disk is nearly full: files are refused, and results with files wait. Make room on it (RESERVED_DISK).';
     }
   }
