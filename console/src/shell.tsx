@@ -137,7 +137,7 @@ function Nodes({ overview, trouble, diskFault }: Live) {
   const said = [
     ...(nodes.some(isRunning) ? [] : ['none runs requests']),
     ...others.map(({ name, state }) => `${name} ${nodeWord(state)}`),
-    ...(diskFault === undefined ? [] : ['a disk is full']),
+    ...(diskFault === undefined ? [] : ['no room on a disk']),
   ].join(', ');
   if (said === '') {
     return (

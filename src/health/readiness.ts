@@ -51,7 +51,7 @@ export class Readiness {
   async check(): Promise<ReadinessDto> {
     const database = await this.databaseChecks();
     const checks = { ...database, accepting: { status: this.draining.isStarted ? 'down' : 'up' } };
-    // Without the database the others are not known: it alone is what is to be mended.
+    // Without the database the other checks are not known, so the sentence names the database alone.
     const known = database === lost ? { database: lost.database, accepting: checks.accepting } : checks;
     const down = Object.entries(known).filter(([, { status }]) => status !== 'up');
     const notes = [...this.notes(), ...(this.shortage === undefined ? [] : [this.shortage])];

@@ -34,7 +34,7 @@ type ReadOutput = (
   bytes: string,
 ) => Promise<{ output: string | null; bytes: number | null } | undefined>;
 
-/** Who reads an output, and is charged for it. */
+/** The reader of an output is charged for it. */
 interface ChargedReader {
   readonly name: string;
   /** Throws where there is no room for so many bytes. */

@@ -1,4 +1,5 @@
 import type { Browser } from 'playwright-core';
+import { DiskSpace } from '../../src/files/disk-space.js';
 import { launchChromium } from '../support/chromium.js';
 import { ConsoleTab } from '../support/console-tab.js';
 import { DatabaseGate } from '../support/database-gate.js';
@@ -74,6 +75,23 @@ test.each(['close', 'hang'] as const)(
   },
   120_000,
 );
+
+test('every page says that a disk has no room, and what that keeps from being done', async () => {
+  const space = service.app.get(DiskSpace);
+  const { measure } = space;
+  const fault = 'The disk is nearly full: files are refused';
+  try {
+    space.measure = () => Promise.resolve({ bsize: 1, blocks: 1_000_000, bavail: 1_000 });
+    for (const view of ['', 'nodes', 'keys']) {
+      await tab.show(view);
+      await said(fault).waitFor();
+    }
+    await said('no room on a disk').waitFor();
+  } finally {
+    space.measure = measure;
+  }
+  await said(fault).waitFor({ state: 'detached' });
+}, 120_000);
 
 test('a page that is loaded while the database is away says so, and goes on by itself', async () => {
   await tab.show('');

@@ -80,9 +80,11 @@ describe('a disk with no more free than the reserve', () => {
     expect(await (await service.get('/health/ready')).json()).toMatchObject({ status: 'ok', notes });
     const stream = await readStream(`${service.url}/v1/admin/events`, keyHeader(service.key));
     const fault = (): string | null | undefined => aliveOf(stream).at(-1)?.disk_fault;
-    await until(() => fault()?.startsWith('The disk is nearly full'), { message: 'the console is told' });
+    await until(() => fault()?.startsWith('The disk is nearly full'), {
+      message: 'the stream names the fault',
+    });
     disk(3 * gigabyte);
-    await until(() => fault() === null, { message: 'the console is told that there is room' });
+    await until(() => fault() === null, { message: 'the stream no longer names a fault' });
     await stream.drop();
     await until(async () => (await files.put(upload_url, someBytes(10))).status === 200);
   });
@@ -176,7 +178,7 @@ describe("a database's full disk", () => {
     const stream = await readStream(`${service.url}/v1/admin/events`, keyHeader(service.key));
     const fault = (): string | null | undefined => aliveOf(stream).at(-1)?.disk_fault;
     await until(() => fault()?.startsWith("The database's disk is full"), {
-      message: 'the console is told',
+      message: 'the stream names the fault',
     });
     expect(await (await ready()).json()).toMatchObject({
       detail: expect.stringMatching(/^Not ready: storage\. The database's disk is full/) as string,
@@ -185,7 +187,7 @@ describe("a database's full disk", () => {
     await mend();
     await calls.run('test/text');
     await until(async () => (await ready()).status === 200, { timeoutMs: 30_000 });
-    await until(() => fault() === null, { message: 'the console is told that it is over' });
+    await until(() => fault() === null, { message: 'the stream no longer names a fault' });
     await stream.drop();
   });
 

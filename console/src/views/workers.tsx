@@ -101,9 +101,9 @@ function Actions({ worker: { uid, name, state, running } }: { worker: AdminWorke
       if (told === 'run') return undrainWorker(uid);
       return (told === 'drain' ? drainWorker : stopWorker)(uid, reasonIn(reason));
     },
-    onSuccess: (_, told) => {
+    onSuccess: (_, action) => {
       // Another dialog may have been opened meanwhile.
-      setAsked((now) => (now === told ? undefined : now));
+      setAsked((now) => (now === action ? undefined : now));
       return client.invalidateQueries({ queryKey: ['workers'] });
     },
   });
