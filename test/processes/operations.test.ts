@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { OperationRunner } from '../../src/operations/operation-runner.js';
 import { keyHeader } from '../support/queue-calls.js';
 import {
@@ -125,20 +126,33 @@ test(
     const { id: secondId } = await timed('the second is taken', call(node.url, '', body));
     const second = await timed('members of the second', collected(secondId));
     expect(second.total).toBe(size - stopped.done);
+    // The step that reaches this one waits, and is killed in the middle.
+    const holder = new pg.Client({ connectionString: service.databaseUrl });
+    holder.on('error', () => undefined);
+    await holder.connect();
+    await holder.query('BEGIN');
+    await holder.query(
+      `SELECT FROM request WHERE id = (SELECT id FROM request
+       WHERE tags @> ARRAY['many:1'] AND state = 'IN_QUEUE' ORDER BY id DESC OFFSET $1 LIMIT 1) FOR UPDATE`,
+      [Math.floor(second.total / 4)],
+    );
     await timed('a third of it', reached(second.id, second.total / 3));
     node.kill('SIGKILL');
     await node.exited;
     const { done: before } = await read(second.id);
     expect(before).toBeLessThan(second.total);
-    // Whom others cancel meanwhile it need not cancel.
+    // The operation need not cancel those that others cancel meanwhile.
     const others = await service.query<{ id: string }>(
       `SELECT id FROM request WHERE tags @> ARRAY['many:1'] AND state = 'IN_QUEUE' ORDER BY id DESC LIMIT 10`,
     );
-    for (const { id } of others)
-      await fetch(`${service.url}/v1/queue/requests/${id}/cancel`, {
+    for (const { id } of others) {
+      const answer = await fetch(`${service.url}/v1/queue/requests/${id}/cancel`, {
         method: 'PUT',
         headers: keyHeader(service.key),
       });
+      expect(answer.ok).toBe(true);
+    }
+    await holder.end();
     const { state, total, done, skipped, failed } = await timed('taken over, to the end', over(second.id));
     expect({ state, sum: done + skipped + failed, skipped, failed }).toEqual({
       state: 'done',
