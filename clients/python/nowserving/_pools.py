@@ -8,6 +8,7 @@ the other one has asked for. Sockets of another event loop are not woken by this
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
 import threading
 from dataclasses import dataclass
@@ -66,36 +67,41 @@ def leave(place: Place, things: Any) -> None:
 
 
 class _Pools(Generic[Http]):
-    def __init__(self, given: Given[Http], make: Callable[[], Http]) -> None:
+    def __init__(self, given: Given[Http], kind: type[Http]) -> None:
         is_function = callable(given) and not hasattr(given, "send")
         self._given: Http | None = None if is_function else given  # type: ignore[assignment]
-        self._make: Callable[[], Http] = given if is_function else make  # type: ignore[assignment]
+        self._function: Callable[[], Http] | None = given if is_function else None  # type: ignore[assignment]
+        self._make: Callable[[], Http] = self._function or _maker(kind, given)
         self._is_closed = False
 
     def __reduce__(self) -> Any:
         if self._given is not None:
             said = "cannot be sent to another process: give a function that makes one, as http=, in its place."
             raise TypeError(f"A client with an {type(self._given).__name__} of yours {said}")
-        return type(self), (self._make,)
+        return type(self), (self._function,)
 
     def _check_open(self) -> None:
         if self._is_closed:
             raise RuntimeError("The client was closed. Make another one.")
 
 
-def make_client() -> httpx.Client:
-    return httpx.Client(limits=LIMITS)
+def _maker(kind: type[Http], given: Given[Http]) -> Callable[[], Http]:
+    """
+    Returns what makes a pool, with a TLS context that is made now, once.
 
-
-def make_async_client() -> httpx.AsyncClient:
-    return httpx.AsyncClient(limits=LIMITS)
+    A process that was forked must not make one: OpenSSL then takes locks that another thread of the parent may have
+    held during the fork, and nobody releases them in the child.
+    """
+    if given is not None:
+        return kind
+    return functools.partial(kind, limits=LIMITS, verify=httpx.create_ssl_context())
 
 
 class Pools(_Pools[httpx.Client]):
     """One pool a process."""
 
     def __init__(self, given: Given[httpx.Client]) -> None:
-        super().__init__(given, make_client)
+        super().__init__(given, httpx.Client)
         self._home = this_process()
         self._made: dict[Place, httpx.Client] = {}
         # Each process has its own: a fork may copy one that another thread holds.
@@ -130,7 +136,7 @@ class AsyncPools(_Pools[httpx.AsyncClient]):
     """One pool a process and event loop."""
 
     def __init__(self, given: Given[httpx.AsyncClient]) -> None:
-        super().__init__(given, make_async_client)
+        super().__init__(given, httpx.AsyncClient)
         self._process = this_process()
         # Of one that was given: where it was first used.
         self._home: Place | None = None

@@ -9,6 +9,7 @@ import os
 import pickle
 import random
 import signal
+import ssl
 import subprocess
 import sys
 import threading
@@ -88,6 +89,18 @@ def test_a_client_that_was_used_before_the_fork_serves_parent_and_children_at_on
         assert [here, *map(result_of, children)] == [[]] * 5
         # Nor did the children take the connections of the parent away.
         assert wrong(client, squares) == []
+
+
+def test_a_child_makes_no_tls_context(client: Client, squares: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise AssertionError("OpenSSL may wait for ever in a process that was forked")
+
+    def faults() -> Any:
+        monkeypatch.setattr(ssl.SSLContext, "__new__", refuse)
+        return wrong(client, squares, 1)
+
+    assert wrong(client, squares, 1) == []
+    assert result_of(forked(faults)) == []
 
 
 def test_a_client_that_was_closed_by_a_child_is_open_in_its_parent(client: Client, squares: dict[str, int]) -> None:
@@ -233,9 +246,10 @@ def test_an_httpx_client_of_the_callers_own_is_refused_in_a_child(service: Servi
 
 def test_a_function_makes_one_for_each_process(service: Service, squares: dict[str, int]) -> None:
     made: list[httpx.Client] = []
+    tls = httpx.create_ssl_context()  # before the fork: OpenSSL's locks are not safe after it
 
     def make() -> httpx.Client:
-        made.append(httpx.Client(headers={"x-made-by": "us"}))
+        made.append(httpx.Client(headers={"x-made-by": "us"}, verify=tls))
         return made[-1]
 
     with Client(service.url, service.key, http=make) as client:
