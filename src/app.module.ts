@@ -53,19 +53,18 @@ export class AppModule {
         WebhooksModule,
         OperationsModule,
         ModelsReloadModule,
-        // RequestsModule comes last of those with routes below its own, which takes every POST.
+        // RequestsModule stands behind the modules with routes below its own, because its POST takes any path.
         ...(config.role === 'scheduler'
           ? []
           : [
-              ...[AdminModule, DeliveriesModule, WorkersModule],
-              ...[RequestsModule, StreamModule, DiscoveryModule, ConsoleModule],
               AdminModule,
-              FilesHttpModule,
               DeliveriesModule,
+              WorkersModule,
               RequestsModule,
               StreamModule,
               DiscoveryModule,
               ConsoleModule,
+              FilesHttpModule,
             ]),
         ...(servesFal(config) ? [FalModule] : []),
         HealthModule,

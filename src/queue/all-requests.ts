@@ -129,7 +129,7 @@ export class AllRequests {
         return cancelled;
       });
       if (found?.result === 'moved') continue;
-      if (found?.result === 'cancelled') this.events.publishCancelled([{ id, ...found }]);
+      if (found?.result === 'cancelled') this.events.publishEnded('cancelled', [{ id, ...found }]);
       if (found?.result === 'requested') this.events.publish({ cancelled: [id] });
       return found?.result;
     }
@@ -146,10 +146,7 @@ export class AllRequests {
     const ended = cancelled.map((id) => byId.get(id)!);
     for (const id of [...cancelled, ...requested]) byId.delete(id);
     const left = new Set([...byId.values()].flatMap(({ id, state }) => (state === 'COMPLETED' ? [] : id)));
-    const publish = (): void => {
-      this.events.publishCancelled(ended);
-      this.events.publish({ cancelled: requested });
-    };
+    const publish = (): void => this.events.publishEnded('cancelled', ended, requested);
     return { cancelled: cancelled.length, requested: requested.length, left, publish };
   }
 

@@ -57,6 +57,13 @@ export interface QueueChanges {
   missed?: true;
 }
 
+/** A request that ended while it waited. */
+export interface EndedWaiting extends EntryChange {
+  id: string;
+  /** Runs that it had. Starts that never reached the model do not count. */
+  runs: number;
+}
+
 export type Origin = 'here' | 'elsewhere';
 
 export const queueChanges = 'queue.changes';
@@ -70,11 +77,15 @@ export class QueueEvents {
     this.emitter.emit(queueChanges, changes, origin);
   }
 
-  /** Cancelled while they waited. */
-  publishCancelled(entries: readonly (EntryChange & { id: string; attempt: number })[]): void {
-    this.publish({ removed: [...entries], changed: entries.map(({ id }) => id) });
+  /** Publishes what a cancel or expiry did: these ended while they waited, and these runs were asked to stop. */
+  publishEnded(outcome: 'cancelled' | 'expired', ended: readonly EndedWaiting[], requested?: string[]): void {
+    this.publish({
+      removed: [...ended],
+      changed: ended.map(({ id }) => id),
+      ...(requested && { cancelled: requested }),
+    });
     this.emit('request.completed', () =>
-      entries.map(({ id, modelId, attempt }) => ({ id, modelId, outcome: 'cancelled', attempt })),
+      ended.map(({ id, modelId, runs }) => ({ id, modelId, outcome, attempt: runs })),
     );
   }
 

@@ -150,10 +150,7 @@ export class QueueService {
         case undefined:
           return 'unknown';
         case 'cancelled':
-          this.events.publish({ removed: [found], changed: [requestId] });
-          this.events.emit('request.completed', () => [
-            { id: requestId, modelId: found.modelId, outcome: 'cancelled', attempt: found.runs },
-          ]);
+          this.events.publishEnded('cancelled', [{ id: requestId, ...found }]);
           return 'cancelled';
         case 'requested':
           this.events.publish({ cancelled: [requestId] });

@@ -5,7 +5,7 @@ import { Clock } from '../database/clock.js';
 import { Database } from '../database/database.js';
 import { storedContext, type TraceContext } from '../tracing/trace-context.js';
 import { RequestEntity } from './entities/request.entity.js';
-import { cancelMany, type Target } from './queries/cancel-many.js';
+import { cancelMany } from './queries/cancel-many.js';
 import { erase } from './queries/erase.js';
 import { listRequests, openRequests } from './queries/list-requests.js';
 import { QueueEvents } from './queue-events.js';
@@ -97,10 +97,8 @@ export class RequestCollection {
         error,
       );
       const byId = new Map(targets.map((target) => [target.id, target]));
-      this.publish(
-        cancelled.map((id) => byId.get(id)!),
-        requested,
-      );
+      const ended = cancelled.map((id) => byId.get(id)!);
+      this.events.publishEnded('cancelled', ended, requested);
       counts.cancelled += cancelled.length;
       counts.cancellationRequested += requested.length;
       if (state === undefined) counts.unknown += left.length - targets.length;
@@ -144,16 +142,5 @@ export class RequestCollection {
 
   private isGone(row: Pick<StatusRow, 'modelId' | 'completedAtMs' | 'erasedAtMs'>): boolean {
     return row.erasedAtMs !== null || this.retention.isOver(row);
-  }
-
-  private publish(cancelled: Target[], requested: string[]): void {
-    this.events.publish({
-      removed: cancelled,
-      changed: cancelled.map(({ id }) => id),
-      cancelled: requested,
-    });
-    this.events.emit('request.completed', () =>
-      cancelled.map(({ id, modelId, runs }) => ({ id, modelId, outcome: 'cancelled', attempt: runs })),
-    );
   }
 }

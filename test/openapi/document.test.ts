@@ -15,6 +15,7 @@ interface Operation {
   operationId: string;
   description: string;
   security: unknown[];
+  parameters?: { name: string; in: string }[];
   responses: Record<string, Answer>;
 }
 
@@ -39,6 +40,15 @@ beforeAll(async () => {
 test('the committed description is the generated one (npm run openapi)', () => {
   const committed: unknown = JSON.parse(readFileSync('openapi.json', 'utf8'));
   expect(JSON.parse(JSON.stringify(document))).toEqual(committed);
+});
+
+test('an option is never a header in one call and a query parameter in another', () => {
+  const places = new Map<string, Set<string>>();
+  for (const [, { parameters = [] }] of operations)
+    for (const { name, in: place } of parameters.filter((one) => one.in !== 'path'))
+      places.set(name.toLowerCase(), (places.get(name.toLowerCase()) ?? new Set()).add(place));
+  expect(places.size).toBeGreaterThan(20);
+  expect([...places].filter(([, found]) => found.size > 1)).toEqual([]);
 });
 
 test('the document has the routes of the service and no others', () => {

@@ -1299,8 +1299,6 @@ export interface paths {
                 query?: {
                     /** @description `1` or `true` adds the log to a status and to the events of a stream; an output comes wrapped together with its log and metrics. */
                     logs?: "0" | "1" | "false" | "true";
-                    /** @description The `id` of the last event that was received, such as `42`: the stream goes on from there. */
-                    "Last-Event-ID"?: string;
                 };
                 header?: never;
                 path: {

@@ -1,6 +1,7 @@
 import {
   Controller,
   Get,
+  Headers,
   HttpCode,
   type MessageEvent,
   Param,
@@ -89,7 +90,7 @@ export class AnyRequestsController {
   async anyRequestStream(
     @Param('request_id') id: string,
     @Query() _query: LogsQuery,
-    @Query() _headers: StreamHeaders,
+    @Headers() _headers: StreamHeaders,
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,

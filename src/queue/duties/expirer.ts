@@ -26,10 +26,7 @@ export class Expirer extends Duty {
     for (;;) {
       const expired = await expire(this.database, requestErrors.expired(this.clock.now()));
       if (expired.length === 0) return;
-      this.events.publish({ removed: expired, changed: expired.map(({ id }) => id) });
-      this.events.emit('request.completed', () =>
-        expired.map(({ id, modelId, runs }) => ({ id, modelId, outcome: 'expired', attempt: runs })),
-      );
+      this.events.publishEnded('expired', expired);
     }
   }
 }

@@ -1,0 +1,10 @@
+import { AppModule } from '../../src/app.module.js';
+import { Config } from '../../src/config/config.js';
+
+test('the application imports no module twice', () => {
+  const config = Object.assign(new Config(), { adapters: ['fal'] });
+  const { imports = [] } = AppModule.register(config, 'postgres://127.0.0.1/none', []);
+  const modules = imports.map((one) => ('module' in one ? one.module : one));
+  expect(modules.length).toBeGreaterThan(20);
+  expect(modules.filter((one, i) => modules.indexOf(one) !== i)).toEqual([]);
+});
