@@ -66,7 +66,10 @@ export class AccessLog {
       if (this.lines === '') setImmediate(() => this.write());
       const durationMs = Math.round(took * 10) / 10;
       const message = response.writableFinished ? 'answered' : 'connection lost before the answer ended';
-      this.lines += `${lineStart(this.logger, level)},"requestId":"${this.redaction.path(requestId)}","method":"${method}","path":${JSON.stringify(this.redaction.path(path))},"status":${response.statusCode}`;
+      // An id that the caller chose may be that of a request.
+      const isChosen = request.headers['x-request-id'] === requestId;
+      const id = isChosen ? this.redaction.path(requestId) : requestId;
+      this.lines += `${lineStart(this.logger, level)},"requestId":"${id}","method":"${method}","path":${JSON.stringify(this.redaction.path(path))},"status":${response.statusCode}`;
       if (code !== undefined) this.lines += `,"code":"${code}"`;
       this.lines += `,"durationMs":${durationMs},"msg":"${message}"}\n`;
     });

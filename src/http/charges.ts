@@ -12,6 +12,12 @@ interface ChargedRequest extends IncomingMessage {
   [charges]?: Charges;
 }
 
+/** What all charges need. */
+export interface ChargesContext {
+  readonly allowances: Allowances;
+  readonly addresses: ClientAddress;
+}
+
 /** What one exchange holds, charged to its caller's allowances until the exchange ends. */
 export class Charges {
   private holder: string | undefined;
@@ -20,15 +26,14 @@ export class Charges {
   private answerBytes = 0;
 
   constructor(
-    private readonly allowances: Allowances,
-    private readonly addresses: ClientAddress,
-    private readonly request: IncomingMessage,
-    private readonly response: ServerResponse,
+    private readonly context: ChargesContext,
+    readonly request: IncomingMessage,
+    readonly response: ServerResponse,
   ) {}
 
   /** The caller: a key where one is known, else the address of the client, an IPv6 address by its /64. */
   get name(): string {
-    return (this.holder ??= `address:${normalizeIp(this.addresses.of(this.request))}`);
+    return (this.holder ??= `address:${normalizeIp(this.context.addresses.of(this.request))}`);
   }
 
   /** From here on the exchange is charged to this key. */
@@ -38,7 +43,7 @@ export class Charges {
 
   /** Held until the exchange ends, or is released before. Throws `caller_busy` or `overloaded`. */
   take(resource: Resource, amount: number): Hold {
-    return this.keep(this.allowances.take(this.name, resource, amount));
+    return this.keep(this.context.allowances.take(this.name, resource, amount));
   }
 
   private keep(hold: Hold): Hold {
@@ -74,13 +79,13 @@ export class Charges {
   /** An answer of this size is sent: the call has taken effect, so it is not refused any more. */
   chargeAnswer(bytes: number): void {
     if (bytes < smallBytes || bytes <= this.answerBytes) return;
-    this.keep(this.allowances.charge(this.name, 'bytes', bytes - this.answerBytes));
+    this.keep(this.context.allowances.charge(this.name, 'bytes', bytes - this.answerBytes));
     this.answerBytes = bytes;
   }
 }
 
-export function setCharges(request: ChargedRequest, own: Charges): void {
-  request[charges] = own;
+export function setCharges(own: Charges): void {
+  (own.request as ChargedRequest)[charges] = own;
 }
 
 /** undefined: the exchange did not come through the server of the service. */

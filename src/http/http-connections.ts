@@ -8,7 +8,7 @@ import { closeWithoutStacks } from '../internals/quiet-close.js';
 import { unsentBytes } from '../internals/unsent-bytes.js';
 import { RepeatedLines } from '../tools/repeated-lines.js';
 import { awaitsContinue } from './body-reader.js';
-import { Charges, chargesOf, setCharges } from './charges.js';
+import { Charges, setCharges } from './charges.js';
 import { ClientAddress } from './client-address.js';
 import { slowBody } from './slow-body.js';
 import { isTooSlow, Progress, shippedPace } from './progress.js';
@@ -25,30 +25,25 @@ const maxBegunATurn = 32;
 
 const connection = Symbol('connection');
 
-interface Exchange {
-  request: IncomingMessage;
-  response: ServerResponse;
-}
-
 interface ServedSocket extends Socket {
   [connection]?: Connection;
 }
 
 /** The exchanges of one connection: one at a time, in the order in which the calls came. */
 class Connection {
-  private latest: Exchange | undefined;
+  private latest: Charges | undefined;
   readonly waiting: (readonly [IncomingMessage, ServerResponse])[] = [];
   ignored = 0;
   readonly arriving = new Progress();
   readonly leaving = new Progress();
 
   /** The exchange in progress. */
-  get current(): Exchange | undefined {
+  get current(): Charges | undefined {
     if (this.latest?.response.closed === true) this.latest = undefined;
     return this.latest;
   }
 
-  begin(exchange: Exchange): void {
+  begin(exchange: Charges): void {
     this.latest = exchange;
     this.arriving.end();
     this.leaving.end();
@@ -75,8 +70,8 @@ export class HttpConnections implements OnModuleDestroy {
   readonly closed = { slow: 0, unread: 0, pipelined: 0, full: 0 };
 
   constructor(
-    private readonly allowances: Allowances,
-    private readonly addresses: ClientAddress,
+    readonly allowances: Allowances,
+    readonly addresses: ClientAddress,
   ) {}
 
   /** Puts itself before the listener that the server has. */
@@ -150,19 +145,22 @@ export class HttpConnections implements OnModuleDestroy {
     request: IncomingMessage,
     response: ServerResponse,
   ): void {
-    own.begin({ request, response });
-    setCharges(request, new Charges(this.allowances, this.addresses, request, response));
-    this.begin(next, request, response);
+    const exchange = new Charges(this, request, response);
+    setCharges(exchange);
+    own.begin(exchange);
+    this.begin(next, exchange);
   }
 
   /** At once, as a rule. A client that sends many at a time keeps another waiting for those of one turn at most. */
-  private begin(next: RequestListener, request: IncomingMessage, response: ServerResponse): void {
-    if (this.begun === 0) setImmediate(() => this.beginCrowd());
+  private begin(next: RequestListener, exchange: Charges): void {
+    if (this.begun === 0) setImmediate(this.beginCrowd);
     if (this.begun < maxBegunATurn && this.crowd.size === 0) {
       this.begun++;
-      next(request, response);
-      return;
-    }
+      next(exchange.request, exchange.response);
+    } else this.postpone(next, exchange);
+  }
+
+  private postpone(next: RequestListener, { request, response }: Charges): void {
     const call = (): void => {
       if (!request.socket.destroyed) next(request, response);
     };
@@ -172,7 +170,7 @@ export class HttpConnections implements OnModuleDestroy {
     else waiting.push(call);
   }
 
-  private beginCrowd(): void {
+  private readonly beginCrowd = (): void => {
     this.begun = 0;
     while (this.crowd.size > 0 && this.begun < maxBegunATurn) {
       for (const [client, waiting] of this.crowd) {
@@ -181,8 +179,8 @@ export class HttpConnections implements OnModuleDestroy {
         if (waiting.length === 0) this.crowd.delete(client);
       }
     }
-    if (this.begun > 0) setImmediate(() => this.beginCrowd());
-  }
+    if (this.begun > 0) setImmediate(this.beginCrowd);
+  };
 
   /** The calls that wait are answered, then the connection is closed: the client sends the others again. */
   private ignore(socket: ServedSocket, own: Connection): void {
@@ -223,7 +221,7 @@ export class HttpConnections implements OnModuleDestroy {
         this.warn('slow', 'a body arrives too slowly');
         if (!request.emit(slowBody)) socket.destroy();
       } else if (unsent > 0) {
-        const name = chargesOf(request)!.name;
+        const { name } = current;
         const of = unread.get(name) ?? { bytes: 0, sockets: [] };
         of.bytes += unsent;
         of.sockets.push([socket, unsent]);
@@ -259,13 +257,7 @@ export class HttpConnections implements OnModuleDestroy {
 }
 
 /** A client that is still sending its body sends it again elsewhere. */
-function isAwaitedByClient({
-  request,
-  response,
-}: {
-  request: IncomingMessage;
-  response: ServerResponse;
-}): boolean {
+function isAwaitedByClient({ request, response }: Charges): boolean {
   const type = String(response.getHeader('content-type') ?? '');
   return (response.headersSent || request.complete) && !type.startsWith('text/event-stream');
 }

@@ -9,9 +9,9 @@ export interface WindowState {
   /** Until the oldest admission leaves the window and makes room. */
   readonly resetMs: number;
   /** After which a call that this window refuses may come again, where that is sooner. */
-  readonly retryMs?: number;
+  readonly retryMs?: number | undefined;
   /** It has no room for what was asked. */
-  readonly refuses?: true;
+  readonly refuses?: boolean;
 }
 
 /** What one window has counted. */

@@ -210,14 +210,13 @@ export class Budget {
       this.windows.map((window) => {
         const isRefusing = !admitted && refuses(window);
         const unused = Math.max(0, window.share - window.used);
+        const longRetryMs = isRefusing && count > 1 ? window.roomMs(now, count) : undefined;
         return {
           window: window.window,
           remaining: isRefusing ? unused : unused + Math.max(0, window.unallocated),
           resetMs: window.used === 0 ? window.window.windowMs : window.resetMs(now),
-          ...(isRefusing && { refuses: true }),
-          ...(this.mayGrowSoon(window)
-            ? { retryMs: maxRestMs }
-            : isRefusing && count > 1 && { retryMs: window.roomMs(now, count) }),
+          refuses: isRefusing,
+          retryMs: this.mayGrowSoon(window) ? maxRestMs : longRetryMs,
         };
       }),
     );
