@@ -150,7 +150,7 @@ test(
         method: 'PUT',
         headers: keyHeader(service.key),
       });
-      expect(answer.ok).toBe(true);
+      expect([answer.status, await answer.json()]).toEqual([200, expect.anything()]);
     }
     await holder.end();
     const { state, total, done, skipped, failed } = await timed('taken over, to the end', over(second.id));
