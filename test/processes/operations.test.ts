@@ -136,7 +136,7 @@ test(
        WHERE tags @> ARRAY['many:1'] AND state = 'IN_QUEUE' ORDER BY id DESC OFFSET $1 LIMIT 1) FOR UPDATE`,
       [Math.floor(second.total / 4)],
     );
-    await timed('a third of it', reached(second.id, second.total / 3));
+    await until(async () => (await count(`pg_stat_activity WHERE wait_event_type = 'Lock'`)) > 0, patience);
     node.kill('SIGKILL');
     await node.exited;
     const { done: before } = await read(second.id);
