@@ -148,7 +148,8 @@ test('exchanges that end in the same turn are written together, a line each', as
   const log = new AccessLog(logger, new Redaction());
   const responses = ['first', 'second'].map((requestId) => {
     const response = Object.assign(new EventEmitter(), { statusCode: 200, writableFinished: true });
-    log.follow({ method: 'GET' } as IncomingMessage, response as unknown as ServerResponse, '/', requestId);
+    const request = { method: 'GET', headers: {} } as IncomingMessage;
+    log.follow(request, response as unknown as ServerResponse, '/', requestId);
     return response;
   });
   for (const response of responses) response.emit('close');

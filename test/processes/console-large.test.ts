@@ -83,4 +83,4 @@ test('a list is read on, page by page, with nothing twice', async () => {
   expect(new Set(shown).size).toBe(shown.length);
   await report('450 rows');
   expect(tab.complaints).toEqual([]);
-});
+}, 120_000);
