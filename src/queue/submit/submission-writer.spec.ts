@@ -14,7 +14,7 @@ beforeEach(() => {
   );
 });
 
-/** A statement that commits when it is told to. */
+/** A statement that commits on demand. */
 class Statement {
   commit!: () => void;
   private readonly committed = new Promise<void>((resolve) => (this.commit = resolve));
@@ -51,7 +51,7 @@ function submit(
   return { statement, done: write() };
 }
 
-/** All that can happen without another commit. */
+/** Waits until all has happened that can happen without another commit. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 it.each(['pipeline', 'connection'] as const)(
