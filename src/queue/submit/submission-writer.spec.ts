@@ -35,7 +35,7 @@ const item = (modelId = 'test/model'): Placed => ({
   isBounded: false,
 });
 
-/** Its caller is answered. */
+/** Writes an item. `done` resolves when its caller would be answered. */
 function submit(
   path: 'pipeline' | 'connection',
   name: string,
