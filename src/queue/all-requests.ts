@@ -55,7 +55,7 @@ export type SliceWriter = (
 /** The requests of all keys, for operators. Its reads use the small pool with the usual planner. */
 @Injectable()
 export class AllRequests {
-  /** At most this many rows are read per slice when ids are written as members of something. */
+  /** At most this many rows are read per slice when ids are written as members of an operation. */
   sliceLooks = 20_000;
 
   constructor(
@@ -123,9 +123,7 @@ export class AllRequests {
     return state === 'IN_QUEUE' && this.index.isHeld({ modelId, seq });
   }
 
-  /**
-   * Cancels as a caller's cancel does. `accounting` receives the result in the same transaction, before the commit.
-   */
+  /** Cancels as a caller's cancel does. `accounting` receives the result in the same transaction, before the commit. */
   async cancel(id: string, accounting: (queries: Queries, result: string) => Promise<void>) {
     const error = requestErrors.cancelled(this.clock.now());
     for (;;) {

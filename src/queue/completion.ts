@@ -1,8 +1,6 @@
 import { transitions, type Transition } from './request-state.js';
 
-/**
- * A common table expression for what must follow from a completion in the same commit, such as a row of an outbox.
- */
+/** A common table expression for what must follow from a completion in the same commit, such as a row of an outbox. */
 export interface CompletionHook {
   name: string;
   /** Reads from `completed`, which has at least id, attempt and the columns of `forHooks`. It has no parameters. */

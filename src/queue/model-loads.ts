@@ -28,11 +28,11 @@ export interface ModelLoad {
   workers: number | null;
 }
 
-/** What was read from the database may be this old. */
+/** Data read from the database may be this old. */
 const loadAgeMs = 1_000;
 const timesAgeMs = 30_000;
 
-/** How much work each model has, and how long that takes. */
+/** Knows how much work each model has, and how long that takes. */
 @Injectable()
 export class ModelLoads {
   private readonly running: Recent<Map<string, number>>;

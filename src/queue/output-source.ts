@@ -2,13 +2,11 @@ import type { OutputPlace, OutputRow } from './queries/read-output.js';
 import type { OutputRows } from './queue-events.js';
 import type { StatusRow } from './status-row.js';
 
-/**
- * Characters of the newest rows that are kept for the readers of a request. Readers further behind read the table.
- */
+/** Characters of the newest rows that are kept for the readers of a request. Readers further behind read the table. */
 const maxTailLength = 32 * 1024;
 const rowsAtOnce = 32;
 
-/** How far a reader has come: `index` is that of the next row. */
+/** The place that a reader has reached: `index` is that of the next row. */
 export type ReadPlace = Pick<OutputPlace, 'attempt' | 'index'>;
 
 /** The output of one request while it grows, for all its readers in this process. */
@@ -21,8 +19,8 @@ export class OutputSource {
   /** The newest rows, without a gap. */
   private tail: { attempt: number; first: number; deltas: string[]; length: number };
   /**
-   * `hints`: how often the table may have come to hold more than the tail. `read`: that number at the last read of
-   * the table.
+   * `hints`: number of hints that the table may hold more than the tail. `read`: that number at the last read of the
+   * table.
    */
   private hints = 1;
   private read = 0;
@@ -79,9 +77,7 @@ export class OutputSource {
     for (const resolve of waiting) resolve();
   }
 
-  /**
-   * Returns the next rows after a place; none: there are no more yet. `gone`: rows before or after it were dropped.
-   */
+  /** Returns the next rows after a place; none: there are no more yet. `gone`: rows before or after it were dropped. */
   async after(place: ReadPlace): Promise<OutputRow[] | 'gone'> {
     const { attempt, first, deltas } = this.tail;
     const isKnown = place.index < this.next || (place.index === this.next && this.read === this.hints);

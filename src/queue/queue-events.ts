@@ -9,7 +9,7 @@ export interface CircuitChange {
   isReached: boolean;
 }
 
-/** A running request has more output. The node that wrote the rows also publishes them. */
+/** More output of a running request. In the node that wrote it, the change also has the rows. */
 export interface OutputRows {
   id: string;
   rows?: {
@@ -22,7 +22,7 @@ export interface OutputRows {
   };
 }
 
-/** What one statement changed, published after its commit. */
+/** The changes of one statement, published after its commit. */
 export interface QueueChanges {
   added?: EntryChange[];
   /** Waiting entries that no claim may take yet, because their keys are at their bounds. */

@@ -26,8 +26,7 @@ const largeBytes = 16 * 1024;
 /** At most this many large outputs are read at a time, so that connections are left for everything else. */
 const maxLargeReads = 3;
 /**
- * Outputs above this size are read one at a time: decoding and sending several at once would keep the event loop
- * busy.
+ * Outputs above this size are read one at a time: decoding and sending several at once would keep the event loop busy.
  */
 const hugeBytes = 1024 * 1024;
 
@@ -44,7 +43,7 @@ interface ChargedReader {
   reserveAnswer(bytes: number): void;
 }
 
-/** What callers do with submitted requests: read their status and output, cancel them. */
+/** Serves callers' calls on submitted requests: reads status and output, cancels. */
 @Injectable()
 export class QueueService {
   private readonly largeReads = new AtATime(maxLargeReads);

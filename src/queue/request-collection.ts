@@ -38,7 +38,7 @@ export interface CancelCounts {
   unknown: number;
 }
 
-/** What a key does with its requests as a whole. */
+/** Lists, reads, cancels and erases the requests of a key. */
 @Injectable()
 export class RequestCollection {
   constructor(

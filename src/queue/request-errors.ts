@@ -43,9 +43,7 @@ export const requestErrors = {
 /** Statuses by which a model complains about its address, its credentials or its quota, which are the operator's. */
 export const statusesOfOperators = [401, 402, 403, 404, 405, 407, 410];
 
-/**
- * True if the model refused the input for good: the caller's input is at fault, neither the model nor the service.
- */
+/** True if the model refused the input for good: the caller's input is at fault, neither the model nor the service. */
 export const isInputRefusal = ({
   code,
   status = 0,

@@ -36,7 +36,7 @@ export interface RequeuedRequest extends RequestRun {
   runMs?: number | undefined;
   /** `unreached`: its model was away; `returned`: the node did not finish it; `lost`: the node was lost. */
   reason: Exclude<AttemptOutcome, 'succeeded' | 'cancelled'>;
-  /** What was lost, if the reason is `lost`. */
+  /** The party that was lost, if the reason is `lost`. */
   lost?: 'node' | 'worker';
   delayMs: number;
   failure?: AttemptFailure | undefined;

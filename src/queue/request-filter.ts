@@ -1,6 +1,6 @@
 import type { Outcome, RequestState } from './request-state.js';
 
-/** Which requests of a key are selected. Undefined fields do not matter. */
+/** Selects requests of a key. Undefined fields do not matter. */
 export interface RequestFilter {
   modelId?: string | undefined;
   state?: RequestState | undefined;
@@ -12,7 +12,7 @@ export interface RequestFilter {
   createdBeforeMs?: number | undefined;
 }
 
-/** Which requests of all keys are selected. */
+/** Selects requests of all keys. */
 export interface AnyRequestFilter extends RequestFilter {
   keyId?: string | undefined;
   /** The code of the error that they ended with. */

@@ -12,13 +12,13 @@ import type {
 
 /**
  * Writes the ends of requests as log lines: each end at `debug`, failures at every level, with one line per model and
- * reason a minute and their count. Lines that are lost can be read from the database.
+ * reason a minute and their count. Lines may be lost; the database has every end.
  */
 @Injectable()
 export class RequestLog implements OnApplicationShutdown {
   private readonly log = new Logger(RequestLog.name);
   private readonly lines = new RepeatedLines();
-  /** Successes come by the thousand, so their lines are not even made below `debug`. */
+  /** Successes come by the thousand, so their lines are made only at `debug` and `trace`. */
   private readonly isVerbose: boolean;
 
   constructor({ logLevel }: Config) {

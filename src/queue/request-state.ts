@@ -1,7 +1,7 @@
 export type RequestState = 'IN_QUEUE' | 'IN_PROGRESS' | 'COMPLETED';
 export type Outcome = 'succeeded' | 'failed' | 'cancelled' | 'expired';
 
-/** How one run ended, as the `attempt` table stores it; `unreached`: before it reached its model. */
+/** The end of one run, as the `attempt` table stores it; `unreached`: before it reached its model. */
 export type AttemptOutcome =
   'succeeded' | 'failed' | 'timed_out' | 'cancelled' | 'returned' | 'lost' | 'unreached';
 
@@ -10,7 +10,7 @@ export interface Transition {
   readonly from: RequestState | null;
   readonly verb: 'submit' | 'claim' | 'cancel' | 'expire' | 'finish' | 'requeue' | 'rescue';
   readonly to: RequestState;
-  /** How the request may have ended when the verb completes it. */
+  /** The possible outcomes of the request when the verb completes it. */
   readonly outcomes: readonly Outcome[];
 }
 

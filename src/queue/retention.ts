@@ -10,8 +10,8 @@ import type { StatusRow } from './status-row.js';
 const clockSlackMs = 10 * 60_000;
 
 /**
- * How long requests and payloads are kept. A request is gone for callers at the end of its retention, and from the
- * disk with its whole day.
+ * Knows how long requests and payloads are kept. A request is gone for callers at the end of its retention, and from
+ * the disk with its whole day.
  */
 @Injectable()
 export class Retention {

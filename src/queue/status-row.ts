@@ -48,7 +48,7 @@ export interface StatusRow extends RequestRow {
   lastEventId: number;
 }
 
-/** What a request waits for. */
+/** The reason for which a request waits. */
 export type WaitReason = 'busy' | 'unavailable' | 'paused' | 'scheduled' | 'retrying';
 
 export interface Waiting {

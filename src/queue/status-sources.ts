@@ -23,9 +23,9 @@ class Source {
   constructor(public latest: Snapshot) {}
 }
 
-/** Positions are sent at most this often… */
+/** Positions are sent at most this often. */
 const roundMs = 1_000;
-/** …and in steps: ten thousand at once would keep the process busy for a third of a second. */
+/** Positions are sent in this many steps: ten thousand at once would keep the process busy for a third of a second. */
 const stepsPerRound = 50;
 const stepMs = roundMs / stepsPerRound;
 /** Positions per step: 5,000 a second. If more have changed, a round takes longer. */
@@ -38,8 +38,7 @@ const progressEveryMs = 250;
 const refreshEveryMs = 20_000;
 
 /**
- * Keeps one source of status snapshots per request in this process, shared by all streams and long polls that watch
- * it.
+ * Keeps one source of status snapshots per request in this process, shared by all streams and long polls that watch it.
  */
 @Injectable()
 export class StatusSources {
@@ -58,7 +57,7 @@ export class StatusSources {
     private readonly clock: Clock,
   ) {}
 
-  /** How many streams and long polls there are. */
+  /** The number of streams and long polls. */
   get watchers(): number {
     let watchers = 0;
     for (const source of this.sources.values()) watchers += source.watchers;

@@ -10,7 +10,7 @@ export interface Destination {
 
 /** The addresses of one model. */
 export class Addresses {
-  /** The addresses as they are shown: a number tells addresses of the same origin apart. */
+  /** The addresses as they are shown: a number distinguishes addresses of the same origin. */
   readonly labels: readonly string[];
   private turn = 0;
 
@@ -25,8 +25,8 @@ export class Addresses {
   }
 
   /**
-   * How many runs may start now: any number while one address is reachable, else one probe for each address that is
-   * due.
+   * The number of runs that may start now: any number while one address is reachable, else one probe for each due
+   * address.
    */
   get room(): number {
     if (!this.hasCircuits) return Infinity;

@@ -18,8 +18,7 @@ interface Outage {
 }
 
 /**
- * Decides which runs a node sends to an address: all of them while it is closed, one probe at a time while it is
- * open.
+ * Decides which runs a node sends to an address: all of them while it is closed, one probe at a time while it is open.
  */
 export class Circuit {
   /** undefined: the circuit is closed. */
@@ -37,7 +36,7 @@ export class Circuit {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** How many runs may start now. */
+  /** The number of runs that may start now. */
   get room(): number {
     if (this.outage === undefined) return Infinity;
     return this.probe === undefined && this.now() >= this.probeAt ? 1 : 0;

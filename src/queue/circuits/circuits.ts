@@ -16,10 +16,7 @@ import { Target } from './target.js';
 const none: readonly Destination[] = [];
 const inProcess: Destination = { target: undefined };
 
-/**
- * The circuits of this node. They decide which address of its model a run may be sent to, and follow from the run's
- * end.
- */
+/** The circuits of this node. They decide which address of its model a run may be sent to, and learn from its end. */
 @Injectable()
 export class Circuits {
   readonly times = {
@@ -47,7 +44,7 @@ export class Circuits {
     models.changes.subscribe(() => this.follow());
   }
 
-  /** How many runs of the model may start now, as far as the model is concerned. */
+  /** The number of runs of the model that may start now, as far as its circuits allow. */
   room(modelId: string): number {
     return this.addresses.get(modelId)?.room ?? Infinity;
   }
@@ -185,7 +182,7 @@ export class Circuits {
   ): void {
     this.change(target, () => {
       if (!target.circuit.fail(reason, retryAfterMs, probe)) return;
-      // The request that met the outage waits again too.
+      // The request that met the outage waits again too, hence 1 more.
       this.warn(target, 'is away', 1);
       target.reminder = setInterval(() => this.warn(target, 'is still away'), this.times.remindMs).unref();
     });

@@ -19,9 +19,7 @@ export class ModelAvailability {
     private readonly models: ModelsService,
   ) {}
 
-  /**
-   * `unavailable`: no node runs requests, every node that does has found the model away, or no worker asks for it.
-   */
+  /** `unavailable`: no node runs requests, every node that does has found the model away, or no worker asks for it. */
   of(modelId: string): Availability {
     if (this.withoutWorkers.has(modelId)) return 'unavailable';
     if (this.models.get(modelId)?.runner.isPulled !== true && this.cluster.schedulers.length === 0)

@@ -19,7 +19,7 @@ export class Cluster {
   beats = 0;
   /** The nodes that run requests. */
   schedulers: readonly string[] = [];
-  /** The node starts nothing more, because an operator drains it or because it stops. */
+  /** True: the node starts nothing more, because an operator drains it or because it stops. */
   isDraining = false;
   isStopping = false;
   private isMember = false;

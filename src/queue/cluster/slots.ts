@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
-/** How many runs of each model this node may have in progress: its grant of the model's concurrency. */
+/** The number of runs of each model that this node may have in progress: its grant of the model's concurrency. */
 @Injectable()
 export class Slots {
   private readonly limits = new Map<string, number>();

@@ -10,7 +10,7 @@ const topic = 'control';
 const retryMs = 1_000;
 
 /**
- * Knows what operators have set for models and nodes: at once if this node is notified, else by its next heartbeat.
+ * Reads what operators have set for models and nodes: at once if this node is notified, else after its next heartbeat.
  */
 @Injectable()
 export class ControlKeeper extends Duty {

@@ -36,7 +36,7 @@ export class Heartbeat extends Duty {
     this.watch ??= setInterval(() => this.fenceIfLate(), 250);
   }
 
-  /** Tells the other nodes that this node is stopping, so that they do without it. */
+  /** Announces to the other nodes that this node is stopping, so that they do without it. */
   async announceStop(): Promise<void> {
     this.cluster.isStopping = true;
     await announceStop(this.database, this.cluster.nodeId);

@@ -7,10 +7,7 @@ import { QueueEvents } from '../queue-events.js';
 
 /** Above this depth, a count costs the database too much to be frequent. */
 const countableDepth = 50_000;
-/**
- * How often a count that differs is checked again, one second apart, before the queue counts as busy rather than
- * wrong.
- */
+/** A differing count is checked again this often, a second apart, before the queue counts as busy rather than wrong. */
 const recheckAttempts = 3;
 
 /** Keeps the waiting index in step with the database: fills it, follows every change, and checks. */
@@ -19,7 +16,7 @@ export class IndexSync extends Duty {
   protected readonly intervalMs = 30_000;
   private refilling = Promise.resolve();
   private nextRefill: Promise<void> | undefined;
-  /** By model: how much the length of its queue differed when it was last counted. */
+  /** By model: the difference in the length of its queue at the last count. */
   private suspectCounts = new Map<string, number>();
   private rechecksLeft = recheckAttempts;
   private rounds = 0;

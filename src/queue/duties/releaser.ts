@@ -11,10 +11,7 @@ import { WaitingIndex } from '../waiting/waiting-index.js';
 const unboundedMs = 3_000;
 const idleMs = 60_000;
 
-/**
- * Releases requests that are parked for no reason, after a crash or a changed bound. Applies a new bound to waiting
- * requests.
- */
+/** Releases requests that are parked for no reason, after a crash or a changed bound. Applies new bounds. */
 @Injectable()
 export class Releaser extends Duty {
   protected readonly intervalMs = 1_000;

@@ -6,7 +6,10 @@ import { Estimates } from '../estimates/estimates.js';
 import { addRunTimes, readRunTimes, type StoredRunTimes } from '../queries/run-times.js';
 import { QueueEvents } from '../queue-events.js';
 
-/** After this many rounds without a change of any request, the run times of all nodes are written and read. */
+/**
+ * After this many rounds without a change of any request, all nodes have written and read all run times: rounds get
+ * rare.
+ */
 const quietAfter = 3;
 const idleMs = 60_000;
 

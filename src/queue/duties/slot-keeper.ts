@@ -7,16 +7,12 @@ import { QueueEvents } from '../queue-events.js';
 import { Slots } from '../cluster/slots.js';
 import { Duty } from '../../tools/duty.js';
 
-/**
- * Divides the concurrency of models that nodes run, when it changes or nodes come and go, until every node has its
- * fair part.
- */
+/** Divides the concurrency of models that nodes run, when it changes or nodes come and go, until every part is fair. */
 @Injectable()
 export class SlotKeeper extends Duty {
   protected readonly intervalMs = 1_000;
   /**
-   * `changes` counts changes of nodes, models and circuits. `dividedAt` is the count at which every node had its fair
-   * part.
+   * `changes` counts changes of nodes, models and circuits. `dividedAt`: that count when every node had its fair part.
    */
   private changes = 1;
   private dividedAt = 0;

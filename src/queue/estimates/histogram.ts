@@ -57,9 +57,7 @@ export class Histogram {
     return { weights: [...this.weights.subarray(0, end)], sumMs: this.sumMs, squares: this.squares };
   }
 
-  /**
-   * Returns the time that this part of the times above `aboveMs` does not exceed. undefined: no time is that long.
-   */
+  /** Returns the time that this part of the times above `aboveMs` does not exceed. undefined: no time is that long. */
   quantileMs(part: number, aboveMs = 0): number | undefined {
     const from = aboveMs <= 1 ? 0 : Math.log2(aboveMs) * bucketsPerOctave;
     const first = Math.floor(from);

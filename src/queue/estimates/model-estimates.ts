@@ -8,7 +8,7 @@ export interface Interval {
   to: number;
 }
 
-/** What the estimate of a waiting request depends on. */
+/** The facts that the estimate of a waiting request depends on. */
 export interface WaitingPlace {
   position: number;
   priority: number;
@@ -21,7 +21,7 @@ const width = 1.6;
 const runDrift = 0.07;
 const arrivalDrift = 0.2;
 /**
- * Requests that overtake are expected to take at most this part of the slots. With all of them, a request would never
+ * At most this part of the slots is expected to go to requests that overtake: with all of it, a request would never
  * start.
  */
 const maxOvertaken = 0.9;
@@ -29,7 +29,7 @@ const maxOvertaken = 0.9;
  * Nothing has started for `factor` times the longest run and `moreMs` more: something is wrong, for an unknown time.
  */
 const stall = { factor: 1.5, moreMs: 1_000 };
-/** How many runs count: `least`, and `ofSlot` more for each slot. Fewer would be only a part of a round. */
+/** The number of runs that count: `least`, and `ofSlot` more for each slot. Fewer would be only a part of a round. */
 const memory = { least: 200, ofSlot: 2 };
 
 /** Estimates when the requests of one model start and end, by how long its runs take and by what overtakes them. */
@@ -111,10 +111,7 @@ export class ModelEstimates {
     return Math.max(0, first) + Math.floor(position / slots) * runTimes.meanMs;
   }
 
-  /**
-   * Returns the requests that come in before it. `doubt`: the square of the error that the rate may have, as a part
-   * of it.
-   */
+  /** Returns the requests that come in before it. `doubt`: the square of the relative error that the rate may have. */
   private before(priority: number, start: number, span: Span): Omit<Arrivals, 'steps'> & { doubt: number } {
     let [rate, clumps, doubts] = [0, 0, 0];
     for (const [other, overtaking] of this.overtaking) {

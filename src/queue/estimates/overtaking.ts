@@ -14,13 +14,13 @@ const buckets = 24;
 export interface Arrivals {
   /** Requests per millisecond. */
   rate: number;
-  /** How many requests come at once. */
+  /** The number of requests that come at once. */
   clump: number;
-  /** In how many steps they came. Few steps are weak evidence. */
+  /** The number of steps in which they came. Few steps are weak evidence. */
   steps: number;
 }
 
-/** Counts the requests that came, and how many of them at once. */
+/** Counts the requests that came, and whether they came at once. */
 class Seen {
   private inStep = 0;
   private total = 0;
@@ -49,8 +49,8 @@ class Seen {
 }
 
 /**
- * How often requests overtake others of one model and priority, by distance from the front of the queue. A newcomer
- * comes in near the front. The next request of a key with a hundred waiting ones comes in far behind.
+ * Measures how often requests overtake others of one model and priority, by distance from the front of the queue. A
+ * newcomer comes in near the front. The next request of a key with a hundred waiting ones comes in far behind.
  */
 export class Overtaking {
   private readonly counts = new Float64Array(buckets);

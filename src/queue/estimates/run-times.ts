@@ -3,7 +3,7 @@ import { Histogram, type StoredHistogram } from './histogram.js';
 /** Fewer runs are too few for an estimate. */
 const minRuns = 5;
 
-/** How long the runs of a model take on all nodes. Older runs count less and less. */
+/** The durations of a model's runs, on all nodes. Older runs count less and less. */
 export class RunTimes {
   private all = new Histogram();
   private unwritten = new Histogram();

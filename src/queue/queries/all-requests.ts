@@ -23,7 +23,7 @@ export interface IdRange {
 type LeadTerms = Pick<AnyPage, 'filter' | 'isFewOpen' | 'firstId' | 'beforeId'>;
 
 /**
- * Returns a SELECT of ids that lead to few requests that do not fit, newest first: `id`, and whether it `may_fit`.
+ * Returns a SELECT of ids, few of which lead to requests that do not fit, newest first: `id`, and whether it `may_fit`.
  * undefined: the requests themselves are read. Each id costs a look-up of its request, five times as much as reading
  * one in order.
  */
@@ -94,7 +94,7 @@ export interface AnyPage extends IdRange {
   maxLooks: number;
 }
 
-/** A request of any key, with what else operators want to know. */
+/** A request of any key, with the other facts that operators need. */
 export interface AnyRow extends StatusRow {
   keyName: string | null;
   /** The node or worker that runs it, or ran it last. */

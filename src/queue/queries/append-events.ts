@@ -19,7 +19,7 @@ export interface Progress {
   message: string | null;
 }
 
-/** What a run emitted since its last batch. */
+/** The events of a run since its last batch. */
 export interface EventBatch {
   requestId: string;
   token: string;
@@ -37,7 +37,7 @@ export interface EventBatch {
 }
 
 export interface Appended {
-  /** How often the request was started, from the lease. */
+  /** The number of starts of the request, from the lease. */
   attempt: number;
   /** Number of the next event: all events before it are written. */
   next: number;

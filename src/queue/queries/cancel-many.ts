@@ -22,7 +22,7 @@ export interface Meant {
   state?: RequestState | null;
 }
 
-/** A target that is neither cancelled nor requested, and was not completed, moved meanwhile. */
+/** A target that is neither cancelled nor requested, and was not completed, moved while the statement ran. */
 export interface CancelledMany {
   /** The requests of the ids that match `Meant`. */
   targets: Target[];

@@ -27,9 +27,7 @@ const inferenceMs = 'extract(epoch FROM released.ended_at - released.started_at)
 const whichEnded = `SELECT count(*) AS count, CASE WHEN count(*) < cardinality($1::uuid[]) THEN array_agg(id) END AS ids
 FROM completed`;
 
-/**
- * The runner of a run, as the attempt records it. An end that a worker reports again is known by its token's hash.
- */
+/** The runner of a run, as the attempt records it. An end that a worker reports again is known by its token's hash. */
 const runners = {
   node: { suffix: '', held: '', of: { node_id: 'lease.node_id' } },
   worker: {

@@ -41,8 +41,7 @@ export type Listed = StatusRow & { looks: number; fits: boolean };
  * Purpose: reads a page of a key's requests, newest first. The work is bounded by the rows that are read.
  * Race: none (read only). Ids only grow, so requests that arrive meanwhile are on no later page.
  * Index: request_by_key, backwards, in each day between the ids at once. The key is no constant to the planner, and
- *   stands in the order. The primary key has no such order, so it is not scanned where statistics say that a day is
- *   empty.
+ *   stands in the order. The primary key has no such order, so it is not scanned when statistics show a day as empty.
  */
 const { placeholders: $, bind } = parameters({
   ...filterTypes,

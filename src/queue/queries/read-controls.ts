@@ -2,7 +2,7 @@ import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 import type { Overrides } from '../../models/overrides.js';
 
-/** What operators have set, as every node must know it. */
+/** The settings of operators that every node must know. */
 export interface Controls {
   overrides: ReadonlyMap<string, Overrides>;
   /** The nodes that run requests and are not draining. */

@@ -23,7 +23,7 @@ ORDER BY index LIMIT $5::integer`;
 
 export interface OutputPlace {
   requestId: string;
-  /** How often the request was started, from the lease. */
+  /** The number of starts of the request, from the lease. */
   attempt: number;
   index: number;
   /** The time at which the attempt began, in milliseconds since 1970. */

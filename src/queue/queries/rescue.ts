@@ -15,7 +15,7 @@ export interface Rescued extends WaitingRequest {
 }
 
 /*
- * Purpose: gives up silent nodes. What each was is kept for operators.
+ * Purpose: gives up silent nodes, and then their slots (drop_grants). What each node was is kept for operators.
  * Race: several nodes may do it at once; a DELETE deletes a row once. A node that beats at this very moment holds its
  *   row's lock: its heartbeat is read again after the wait, and the row stays.
  * Index: none needed, node and lease are short; node_name_pkey.

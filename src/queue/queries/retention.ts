@@ -102,10 +102,7 @@ SELECT (SELECT id FROM old ORDER BY id DESC LIMIT 1) AS "lastId",
          AND (completed_at IS NULL OR completed_at >= clock_timestamp() - $3::float8 * interval '1 millisecond')
          ORDER BY id LIMIT 1) AS "firstKept"`;
 
-/**
- * `lastId`: the newest request that was read; null: there were none. `firstKept`: the oldest whose payload must stay
- * for now.
- */
+/** `lastId`: the newest request that was read; null: none. `firstKept`: the oldest whose payload must stay for now. */
 type Emptied = Record<'lastId' | 'firstKept', string | null>;
 
 export async function emptyOldPayloads(

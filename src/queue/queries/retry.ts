@@ -8,7 +8,7 @@ export interface Retry {
   /** The id of the new request. */
   id: string;
   originalId: string;
-  /** The limit of the model and the key now; null: there is none. */
+  /** The limits of the model and the key now; null: there is none. */
   maxExpiresMs: number | null;
   maxTimeoutMs: number;
   priority: number;

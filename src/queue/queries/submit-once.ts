@@ -4,7 +4,7 @@ import { byteaArray, textArray } from '../../database/text-array.js';
 import { insertMany, manyTypes, type Submission, withBound } from './submission.js';
 import { type Both, type Submitted, submitStatements } from './submit.js';
 
-/** `fingerprint`: SHA-256 of the submission, which tells a repetition from another request under the same key. */
+/** `fingerprint`: SHA-256 of the submission, to distinguish a repetition from another request under the same key. */
 interface Keyed {
   idempotencyKey: string;
   fingerprint: Buffer;

@@ -43,7 +43,7 @@ const submitStartedStatement = statement('submit_started')`WITH chance AS MATERI
 )
 SELECT seq FROM written`;
 
-/** What a claim would return for it. */
+/** The values that a claim would return for it. */
 export const firstStart = {
   attempt: 1,
   failedAttempts: 0,

@@ -18,9 +18,7 @@ const wait = `added AS (
   SELECT ${ofWritten}, not_before, true FROM written
   WHERE not_before IS NOT NULL
 )`;
-/**
- * The same for a key with a bound: its requests are parked first, so that the queue holds only those that may run.
- */
+/** The same for a key with a bound: its requests are parked first, so that the queue holds only those that may run. */
 const waitHeld = `held AS (
   INSERT INTO delayed_entry (${entry}, bounded_key_id, ready_at, is_scheduled)
   SELECT ${ofWritten}, CASE WHEN not_before IS NULL THEN api_key_id END, coalesce(not_before, 'infinity'),

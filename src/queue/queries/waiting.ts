@@ -61,8 +61,8 @@ export async function findModelsWithWork(database: Database, modelIds: string[])
 /*
  * Purpose: counts the requests of a key that wait or will wait, up to a limit.
  * Race: none (read only).
- * Index: none: reading ends at the limit, and between two counts of a key there is a pause of four times the time a
- *   count takes (`KeyBacklog`).
+ * Index: none: reading ends at the limit. Between two counts of a key, `KeyBacklog` pauses four times as long as a
+ *   count takes, but at most 1 s.
  */
 const countOfKey = statement('count_waiting_of_key')`SELECT count(*)::integer AS waiting
 FROM (

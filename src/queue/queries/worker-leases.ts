@@ -2,10 +2,7 @@ import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 import type { AttemptOutcome } from '../request-state.js';
 
-/**
- * A lease lasts `firstLeaseMs` until the worker calls for the first time after its claim, and `leaseMs` from each
- * call on.
- */
+/** A worker's lease lasts `firstLeaseMs` until its first call after the claim, and `leaseMs` from each call on. */
 export const firstLeaseMs = 10_000;
 export const leaseMs = 30_000;
 export const firstLease = `interval '${firstLeaseMs / 1_000} seconds'`;
@@ -22,7 +19,7 @@ export interface LeaseName {
   keyId: string;
 }
 
-/** What the service must know of a worker's run. */
+/** The facts of a worker's run that the service needs. */
 export interface LeasedRun extends LeaseName {
   modelId: string;
   workerId: string;

@@ -1,10 +1,10 @@
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 
-/** What a worker is told to do: `run`: continue; `drain`: end the runs it has; `stop`: claim nothing any more. */
+/** The instruction to a worker: `run`: continue; `drain`: end the runs it has; `stop`: claim nothing any more. */
 export type Told = 'run' | 'drain' | 'stop';
 
-/** What a worker reports of itself. Fields that are left out stay as they were. */
+/** A worker's report on itself. Fields that are left out stay as they were. */
 export interface WorkerSaid {
   id: string;
   name?: string | undefined;
@@ -20,11 +20,11 @@ export interface WorkerWrite extends WorkerSaid {
   keyId: string;
   /** True: it was given a run. */
   hasRun: boolean;
-  /** Milliseconds since its last call. */
+  /** Milliseconds since it was last known to be present. */
   seenAgoMs: number;
 }
 
-/** How the runs of a worker ended since the last write. */
+/** The ends of a worker's runs since the last write. */
 export interface WorkerEnds {
   uid: string;
   succeeded: boolean;

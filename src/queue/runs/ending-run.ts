@@ -2,7 +2,7 @@ import type { Model } from '../../models/model.js';
 import type { Claimed } from '../queries/claim.js';
 import type { RunLog } from './run-log.js';
 
-/** What the end of a run depends on, whether this process or a worker ran it. */
+/** The facts that the end of a run depends on, whether this process or a worker ran it. */
 export interface EndingRun {
   readonly claimed: Pick<Claimed, 'id' | 'token' | 'failedAttempts'>;
   readonly model: Model;

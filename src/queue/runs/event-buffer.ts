@@ -6,7 +6,7 @@ const deltaBytesAtOnce = 1024 * 1024;
 /** Consecutive strings are joined into one row until it is this long. */
 const joinedLength = 16 * 1024;
 
-/** What a run has emitted and what is not written yet. */
+/** The events of a run that are not written yet. */
 export class EventBuffer {
   logs: LogLine[] = [];
   progress: Progress | null = null;
@@ -14,8 +14,7 @@ export class EventBuffer {
   deltaBytes = 0;
   private deltas: string[] = [];
   /**
-   * The first half of a surrogate pair, as an escape, at the end of the last delta: the next delta may have the other
-   * half.
+   * The first half of a surrogate pair, as an escape, at the end of the last delta: the next may have the other half.
    */
   private half = '';
 
@@ -28,8 +27,7 @@ export class EventBuffer {
   }
 
   /**
-   * `delta`: JSON text. Consecutive strings are joined into one. A surrogate pair that two of them share becomes
-   * whole.
+   * `delta`: JSON text. Consecutive strings are joined into one. A surrogate pair that two of them share becomes whole.
    */
   addDelta(delta: string): void {
     this.deltaBytes += Buffer.byteLength(delta);

@@ -3,9 +3,7 @@ import { EventBuffer } from './event-buffer.js';
 import type { Rhythm } from './rhythm.js';
 import type { Run } from './runner.js';
 
-/**
- * Parts of an output are collected for this time, or until they have this many bytes. The first is written at once.
- */
+/** Parts of an output are collected for this time, or until they have this many bytes. The first is written at once. */
 export const deltasEveryMs = 100;
 const deltaBytes = 16 * 1024;
 const progressEveryMs = 250;

@@ -7,7 +7,7 @@ import type { EndingRun } from './ending-run.js';
 import type { RunEnd } from './run-execution.js';
 import { ResultUnstored, RunFailure } from './runner.js';
 
-/** What is written when a run ends for good, and what else is published of it. */
+/** The data that is written when a run ends for good, and what else is published of it. */
 export type RunFinish = Finish &
   Pick<CompletedRequest, 'modelId' | 'attempt' | 'runMs' | 'outputBytes'> &
   Pick<AttemptFailure, 'cause'>;

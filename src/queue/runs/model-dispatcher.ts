@@ -8,7 +8,7 @@ const floorMs = 1_000;
 
 export type ClaimFloor = Omit<QueueKey, 'modelId'>;
 
-/** What the dispatcher knows of one model. */
+/** The dispatcher's state for one model. */
 export class ModelDispatcher {
   claiming: Promise<void> | undefined;
   again = false;

@@ -15,7 +15,7 @@ import type { UnstoredRests } from './unstored-rests.js';
 /** Another node may have room for the result sooner. */
 const longestDelayMs = 30_000;
 
-/** Writes the ends of runs. Both methods return whether the run still held its lease. */
+/** Writes the ends of runs. Both results show whether the run still held its lease. */
 export interface EndWriter {
   /** Also publishes the end. */
   finish(item: RunFinish): Promise<boolean>;
@@ -24,8 +24,7 @@ export interface EndWriter {
 }
 
 /**
- * Decides what becomes of a request when a run of it has ended: another attempt, its place in the queue, or its
- * outcome.
+ * Decides what becomes of a request when a run of it has ended: another attempt, its place in the queue, or an outcome.
  */
 export class RunEnds {
   private readonly log = new Logger(RunEnds.name);

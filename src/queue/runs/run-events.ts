@@ -50,7 +50,7 @@ export class RunEvents {
   }
 
   /**
-   * Returns the output that the deltas of an attempt make; undefined: it emitted none. `attempt`: as its lease counts
+   * Returns the output that the deltas of an attempt make; undefined: it emitted none. `attempt`: as the lease counts
    * it.
    */
   async joinedOutput(requestId: string, attempt: number): Promise<string | undefined> {

@@ -16,9 +16,7 @@ export type RunEnd =
 /** The node waits at most this long for a runner that ignores its signal. */
 const abortGraceMs = 5_000;
 
-/**
- * One run in progress, as its runner sees it: its signal, its timeout, what it emits. It does not use the database.
- */
+/** One run in progress, as its runner sees it: its signal, its timeout, what it emits. It does not use the database. */
 export class RunExecution implements Run {
   readonly requestId: string;
   readonly attempt: number;
@@ -33,7 +31,7 @@ export class RunExecution implements Run {
   cappedLog = new RunLog();
   private startedAt: number | undefined;
   private stoppedBy: AbortReason | undefined;
-  /** Created when the runner asks for the signal, because that is most of the work of many a quick run. */
+  /** Created when the runner asks for the signal: creating it would be most of the work of many a quick run. */
   private abortController: AbortController | undefined;
   private settle: ((end: RunEnd) => void) | undefined;
   private timer: NodeJS.Timeout | undefined;

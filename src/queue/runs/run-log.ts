@@ -4,7 +4,7 @@ import type { LogLevel, LogSource } from './runner.js';
 
 const maxEntries = 1_000;
 const maxBytes = 64 * 1024;
-/** Reserved for the entry that says that the log is full. */
+/** Reserved for the entry that reports that the log is full. */
 const reservedBytes = 200;
 export const logFullMessage = `The log is full (${maxEntries} entries or ${maxBytes / 1024} KiB); what follows is not kept.`;
 
@@ -22,7 +22,7 @@ export interface LogUsage {
   full: boolean;
 }
 
-/** Keeps the log of one request within its caps. The last entry that fits says that the log was cut. */
+/** Keeps the log of one request within its caps. The last entry that fits reports that the log was cut. */
 export class RunLog {
   constructor(private readonly used: LogUsage = { entries: 0, bytes: 0, full: false }) {}
 

@@ -37,10 +37,7 @@ export async function finishAndPublish(
   return ended;
 }
 
-/**
- * Reads and writes for runs, retrying until the database takes it. The token of a run decides whether it still may
- * write.
- */
+/** Reads and writes for runs, and retries until the database takes it. The run's token decides whether it may write. */
 @Injectable()
 export class RunStore {
   private readonly finishes: Batcher<RunFinish, boolean>;

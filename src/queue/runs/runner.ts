@@ -5,10 +5,10 @@ import type { TraceContext } from '../../tracing/trace-context.js';
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
 export type LogSource = 'queue' | 'runner' | 'stdout' | 'stderr';
 
-/** Why a run's signal was aborted; it is the `reason` of the signal. */
+/** The reason for which a run's signal was aborted; it is the `reason` of the signal. */
 export type AbortReason = 'cancelled' | 'timed_out' | 'shutdown' | 'lost';
 
-/** What a runner gets: one attempt of one request. */
+/** One attempt of one request, as a runner gets it. */
 export interface Run {
   readonly requestId: string;
   readonly model: Model;
@@ -43,9 +43,7 @@ export interface Runner {
   run(run: Run): Promise<string | Buffer | undefined>;
 }
 
-/**
- * `free`: the run never reached its model, so it used up no attempt. `costly`: its input may have broken the model.
- */
+/** `free`: the run never reached its model, so it used up no attempt. `costly`: its input may have broken the model. */
 export type Outage = 'free' | 'costly';
 
 export interface RunFailureOptions {

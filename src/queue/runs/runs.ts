@@ -64,7 +64,9 @@ export class Runs {
     for (const execution of [...this.going.values()]) execution.abort(reason);
   }
 
-  /** Resolves when the run has ended and its end is committed, or its lease is lost. Rejects if that cannot be written. */
+  /**
+   * Resolves when the run has ended and its end is committed, or its lease is lost. Rejects if it cannot be written.
+   */
   async execute(claimed: Claimed, model: Model, destination: Destination): Promise<void> {
     const execution = this.open(claimed, model);
     execution.address = destination.target?.url;

@@ -11,9 +11,9 @@ const maxKeys = 10_000;
 const fullRetryAfterSeconds = 5;
 const pausedRetryAfterSeconds = 30;
 
-/** What may be submitted for a model, and by a key. */
+/** The bounds of submissions for a model, and by a key. */
 export interface WaitingBounds {
-  /** True: the operator lets nothing in. */
+  /** True: the operator admits no requests. */
   readonly isPaused: boolean;
   /** How many requests may wait; null: any number. */
   readonly ofModel: number | null;
@@ -54,9 +54,9 @@ export class Backlog {
   }
 
   /**
-   * Admits a request, or throws `model_paused` or `queue_full`. A request that is being written may start at once: if
-   * that decides, this waits for it. A request that waits for a model's room has its key's room already, and one with
-   * both is written: there is no deadlock.
+   * Admits a request, or throws `model_paused` or `queue_full`. Requests that are being written may still start at
+   * once: if that decides, the call waits for them. A call that waits for a model's room has its key's room already,
+   * and a request with both is written: there is no deadlock.
    */
   async enter({ modelId, keyId }: Coming, { isPaused, ofModel, ofKey }: WaitingBounds): Promise<Leave> {
     if (isPaused) throw paused(modelId);

@@ -3,15 +3,12 @@ import { UnderWay } from './under-way.js';
 
 /** A count may be this old; requests admitted since are added to it. */
 const countedForMs = 1_000;
-/**
- * After a count, the next one waits this many times as long as the count took: a key at its bound keeps no processor
- * busy.
- */
+/** The next count waits this many times as long as the last one took: a key at its bound keeps no processor busy. */
 const restPerCount = 4;
 /** The longest such pause. Submissions wait meanwhile. */
 const maxRestMs = 1_000;
 
-/** How many requests of a key wait, as far as one process knows. The database counts them now and then. */
+/** Knows how many requests of a key wait, as far as one process can. The database counts them now and then. */
 export class KeyBacklog {
   /** The number at the last count, at most the bound. */
   private waiting = 0;

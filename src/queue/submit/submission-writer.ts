@@ -83,9 +83,7 @@ export class SubmissionWriter {
     return { result: await writing, visibleAfter };
   }
 
-  /**
-   * Tracks the write of places that its caller has reserved: a request placed behind these is answered after them.
-   */
+  /** Tracks the write of places that its caller has reserved: a request placed behind these is answered after them. */
   async placing<T>(write: () => Promise<T>): Promise<T> {
     const writing = write();
     const ended = writing.then(

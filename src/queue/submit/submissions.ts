@@ -20,7 +20,7 @@ export type { Accepted } from './accepted.js';
 export type { Retry } from '../queries/retry.js';
 export type { SubmissionOptions } from '../queries/submission.js';
 
-/** Inputs from this size on keep PostgreSQL busier than this process, so several of its processes are of use. */
+/** Inputs from this size on keep PostgreSQL busier than this process, so several of PostgreSQL's processes help. */
 const largeBytes = 16 * 1024;
 
 export type NewRequest = Omit<Submission, 'id' | 'virtualStart'> &
@@ -32,10 +32,7 @@ type OnceIncoming = Incoming & OnceSubmission;
 /** An error: it is unknown whether it was submitted before. */
 type Once = Submitted | Known | Error;
 
-/**
- * Accepts submissions: once per idempotency key, started at once if there is room. Also submits completed requests
- * again.
- */
+/** Accepts submissions: once per idempotency key, started at once if there is room. Also retries completed requests. */
 @Injectable()
 export class Submissions {
   /** True: a request that never waits is being written. No position depends on it. */

@@ -17,13 +17,13 @@ export function orderKeyOf(keyId: string): number {
   return Number.parseInt(keyId.slice(-12), 16);
 }
 
-/** What is known of the requests of one key. All times are virtual starts. */
+/** The state of one key's requests. All times are virtual starts. */
 interface KeyTurns {
   waiting: number;
   /** The virtual start of the last waiting request; undefined: it must be looked up. */
   lastWaiting: number | undefined;
   lastStarted: number;
-  /** How many requests have no virtual time of their own, because several nodes placed them concurrently. */
+  /** The number of requests without a virtual time of their own, because several nodes placed them concurrently. */
   beside: number;
   /**
    * `lastReserved`: the virtual start of the last request that is being written. `reserved`: how many are being
@@ -63,7 +63,7 @@ export class FairQueue {
     return this.entries.size;
   }
 
-  /** How many keys the queue knows. */
+  /** The number of keys that the queue knows. */
   get known(): number {
     return this.byKey.size;
   }
@@ -87,8 +87,7 @@ export class FairQueue {
   readonly oldest = (): Place | undefined => this.entries.oldest();
 
   /**
-   * Returns how many entries are before a place. Held entries count only for an entry that is held itself
-   * (`withHeld`).
+   * Returns how many entries are before a place. Held entries count only for an entry that is held itself (`withHeld`).
    */
   rank({ start, seq }: Place, withHeld = false): number {
     return this.entries.rank(start, seq) - (withHeld ? 0 : this.held.rank(start, seq));
@@ -193,7 +192,7 @@ export class FairQueue {
     return turns;
   }
 
-  /** Counts an entry without a time of its own: a node that did not know what others placed has placed it. */
+  /** Counts entries without a time of their own: a node that did not know of the other entries has placed them. */
   private charge(turns: KeyTurns, start: number): void {
     const last = Math.max(turns.lastWaiting ?? never, turns.lastStarted);
     const isOwn = turns.inFlight?.delete(start) === true;

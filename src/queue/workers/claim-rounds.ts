@@ -77,7 +77,7 @@ export class ClaimRounds {
   }
 
   /**
-   * Resolves once each woken model of the claim was looked at, or `patienceMs` have passed: a busy model has no end.
+   * Resolves once each woken model of the claim was looked at, or after `patienceMs`: a busy model may never be done.
    */
   async settled(waiter: ClaimWaiter): Promise<void> {
     await Promise.race([this.allLooked(waiter), delay(patienceMs, undefined, { ref: false })]);

@@ -1,7 +1,7 @@
 import type { LeasedRun } from '../queries/worker-leases.js';
 import type { KnownWorker } from './worker-book.js';
 
-/** What a worker asks for in one claim. */
+/** The runs that a worker asks for in one claim. */
 export interface ClaimAsked {
   worker: KnownWorker;
   /** Prefixed with the id of its key, because keys choose their claim ids independently. */

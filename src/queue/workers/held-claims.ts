@@ -2,7 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../errors/domain-error.js';
 import type { ClaimWaiter } from './claim-waiter.js';
 
-/** Claims of one worker at once, on one node. It needs one; another may come before the first is known to be over. */
+/**
+ * At most this many claims of one worker wait on one node. It needs one; another may come before the first is known to
+ * be over.
+ */
 const maxOfWorker = 16;
 
 /** The claims that wait, by model and by their ids. Those of a model are in the order in which they came. */

@@ -13,9 +13,7 @@ import {
 
 /** Above this number, runs are read again. */
 const maxKnown = 10_000;
-/**
- * How long tokens are kept of claims whose answer did not arrive: a little longer than a claim may be in progress.
- */
+/** Tokens of claims whose answer did not arrive are kept this long: a little longer than a claim may be in progress. */
 const unknownMs = 20_000;
 
 type Known = Omit<LeasedRun, 'input'>;

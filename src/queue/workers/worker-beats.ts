@@ -15,7 +15,7 @@ export interface BeatAnswer {
   lost: string[];
 }
 
-/** Beats of one worker at once, on one node. */
+/** At most this many beats of one worker wait on one node. */
 const maxOfWorker = 16;
 
 /** News within this time goes into one answer. */

@@ -22,17 +22,17 @@ const seenAgainMs = 15_000;
 /** A worker that is silent for this long is no longer this node's. */
 const forgottenMs = 60_000;
 
-/** Workers of one key that this node knows, at most. */
+/** At most this many workers of one key are known to a node. */
 export const maxWorkersOfKey = 1_000;
 
-/** How runs of a worker ended, not written yet; `failedAt` as `performance.now()`. */
+/** Ends of a worker's runs that are not written yet; `failedAt` as `performance.now()`. */
 type Ended = Omit<WorkerEnds, 'failedAgoMs'> & { failedAt: number };
 
 /** A worker as this node knows it. */
 export class KnownWorker {
   said: WorkerSaid;
   told: Told = 'run';
-  /** What the last answer told it. */
+  /** The instruction in the last answer to it. */
   answered: Told = 'run';
   failuresInRow = 0;
   /** All times as `performance.now()`. */
@@ -90,7 +90,7 @@ export class WorkerBook {
   readonly failures = new Subject<void>();
   private readonly ended = new Map<string, Ended>();
   private readonly known = new Map<string, KnownWorker>();
-  /** How many workers are known, by key. */
+  /** The number of known workers, by key. */
   private readonly ofKeys = new Map<string, number>();
   private counts: ReadonlyMap<string, number> = new Map();
 

@@ -18,8 +18,7 @@ export interface HeldAnswer<Answer> {
 }
 
 /**
- * Claims by workers. They are registered before anything is looked up, and wait until runs come or their time is
- * over.
+ * Claims by workers. They are registered before anything is looked up, and wait until runs come or their time is over.
  */
 @Injectable()
 export class WorkerClaims {

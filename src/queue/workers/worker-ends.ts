@@ -24,7 +24,7 @@ import { WorkerStore } from './worker-store.js';
 
 type Run = Omit<LeasedRun, 'input'>;
 
-/** How a worker's report of its run's end was taken; `lost`: the worker no longer has the lease. */
+/** The result of a worker's report of its run's end; `lost`: the worker no longer has the lease. */
 export type EndTaken = 'taken' | 'lost' | { endedAs: AttemptOutcome };
 
 /** After these outcomes, the lease was taken from the worker, or the worker gave it back. */

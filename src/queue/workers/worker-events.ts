@@ -12,7 +12,7 @@ import { RunStore } from '../runs/run-store.js';
 import type { Said } from '../runs/said.js';
 import { LeasedRuns } from './leased-runs.js';
 
-/** What this node knows of a run's events; another node may have written since. */
+/** The state of a run's events on this node; another node may have written since. */
 interface Spoken {
   /** undefined: no batch had a log line. */
   log: RunLog | undefined;
