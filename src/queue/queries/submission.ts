@@ -12,7 +12,7 @@ export interface Submission {
   virtualStart: number;
   /** JSON in UTF-8, checked to be one value. */
   input: Buffer;
-  /** Milliseconds from `notBefore` on, if that is given, else from now on. */
+  /** Milliseconds from the submission on, including the wait until `notBefore`; null: it never expires. */
   expiresMs: number | null;
   /** The beginning of URLs about it; null: PUBLIC_BASE_URL. */
   baseUrl?: string | null;
