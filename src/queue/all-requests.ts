@@ -35,24 +35,27 @@ import { WaitingIndex } from './waiting/waiting-index.js';
 
 export type { AnyRow, FailureCount } from './queries/all-requests.js';
 
-/** Rows that a page reads in order, or looks up: at most 30 ms, and the next page goes on from there. */
+/**
+ * The most rows that a page reads in order, or looks up one by one. Either takes at most 30 ms, and the next page
+ * continues behind them.
+ */
 const [maxLooks, maxLookUps] = [12_000, 3_000];
-/** A larger count is given as this. */
+/** A larger count is returned as this number. */
 export const maxCounted = 10_000;
 const idSlackMs = 10_000;
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** What became of a slice of ids. */
+/** Writes the slice of ids that the SELECT `text` returns, and returns what became of them. */
 export type SliceWriter = (
   manager: EntityManager,
   text: string,
   values: unknown[],
 ) => Promise<{ written: number; looks: number; lastId: string | null }>;
 
-/** The requests of all keys, for operators. Its looks run on the small pool with the usual planner. */
+/** The requests of all keys, for operators. Its reads use the small pool with the usual planner. */
 @Injectable()
 export class AllRequests {
-  /** Of those that are written as members of something. */
+  /** At most this many rows are read per slice when ids are written as members of an operation. */
   sliceLooks = 20_000;
 
   constructor(
@@ -64,7 +67,10 @@ export class AllRequests {
     private readonly clock: Clock,
   ) {}
 
-  /** Newest first; a page may be short where there are more. `lastId`: the last that was looked at; null: no more. */
+  /**
+   * Returns the newest first. A page may be short although more requests follow. `lastId`: the last row that was
+   * read; null: there are no more.
+   */
   async list(
     filter: AnyRequestFilter,
     { before, limit }: { before?: string | undefined; limit: number },
@@ -77,7 +83,7 @@ export class AllRequests {
     return { rows: shown, lastId: end?.lookedId ?? null };
   }
 
-  /** Not exact: there are so many at least. */
+  /** If `isExact` is false, there are at least `value` requests. */
   async count(
     filter: AnyRequestFilter,
   ): Promise<{ value: number; isExact: boolean; failures?: FailureCount[] | undefined }> {
@@ -112,12 +118,12 @@ export class AllRequests {
     return readPositions(this.source, { ...row, now: this.clock.now(), position });
   }
 
-  /** Whether it waits because as many of its key run as may at once. */
+  /** True if the request is parked because its key already runs as many requests as its bound allows. */
   isHeld({ modelId, seq, state }: AnyRow): boolean {
     return state === 'IN_QUEUE' && this.index.isHeld({ modelId, seq });
   }
 
-  /** As a caller's cancel; `accounting` hears what became of it before that is committed. */
+  /** Cancels as a caller's cancel does. `accounting` receives the result in the same transaction, before the commit. */
   async cancel(id: string, accounting: (queries: Queries, result: string) => Promise<void>) {
     const error = requestErrors.cancelled(this.clock.now());
     for (;;) {
@@ -136,8 +142,8 @@ export class AllRequests {
   }
 
   /**
-   * Many at once, in the transaction of `queries`; of those in another state than `state` none. `left`: they moved while we
-   * looked; `publish`: once it is committed.
+   * Cancels many requests in the transaction of `queries`, but none in another state than `state`. `left`: requests
+   * that moved meanwhile and have not completed. The caller calls `publish` after the commit.
    */
   async cancelAmong(queries: Queries, ids: readonly string[], state: RequestState | null) {
     const error = requestErrors.cancelled(this.clock.now());
@@ -150,7 +156,7 @@ export class AllRequests {
     return { cancelled: cancelled.length, requested: requested.length, left, publish };
   }
 
-  /** False: it has not completed, or was erased before. */
+  /** Returns false if the request has not completed, or was erased before. */
   erase(id: string, accounting: (queries: Queries) => Promise<void>): Promise<boolean> {
     return this.database.transaction(async (query) => {
       const isErased = await erase({ query }, id);
@@ -164,8 +170,9 @@ export class AllRequests {
   }
 
   /**
-   * Writes the ids of those that fit by `write`, of a slice that takes a moment, behind the id `before`.
-   * `text`: a SELECT of the slice's ids, with `values`.
+   * Lets `write` write the ids of the requests of one slice that match the filter. The slice begins behind the id
+   * `before` and is small enough to take only a moment. `write` receives a SELECT of the slice's ids (`text`) and its
+   * `values`.
    */
   async slice(
     filter: AnyRequestFilter,
@@ -198,7 +205,7 @@ export class AllRequests {
   }
 }
 
-/** The ids that begin with these hexadecimal digits and hyphens. */
+/** Returns the range of the ids that begin with these hexadecimal digits and hyphens. */
 function rangeOfPrefix(prefix: string): IdRange {
   const digits = prefix.replaceAll('-', '').slice(0, 32);
   const id = (fill: string): string =>

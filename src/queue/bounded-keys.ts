@@ -3,10 +3,10 @@ import { Database } from '../database/database.js';
 import { type HeldQueue, maxReleased, release } from './queries/release.js';
 import { QueueEvents } from './queue-events.js';
 
-/** Lets what is held into its queue, as far as the bound of its key has room. */
+/** Releases parked requests into their queue, as far as the bound of their key has room. */
 @Injectable()
 export class BoundedKeys {
-  /** Under way; `again`: something changed since it began. */
+  /** Releases in progress, by key and model. `again`: something changed since the release began. */
   private readonly releases = new Map<string, { again: boolean; ended: Promise<void> }>();
   private readonly log = new Logger(BoundedKeys.name);
 
@@ -15,7 +15,7 @@ export class BoundedKeys {
     private readonly events: QueueEvents,
   ) {}
 
-  /** Never rejects: what fails is tried again by the releaser. */
+  /** Never rejects: the releaser retries a release that failed. */
   release(queue: HeldQueue): Promise<void> {
     const name = `${queue.keyId} ${queue.modelId}`;
     const known = this.releases.get(name);
@@ -31,7 +31,7 @@ export class BoundedKeys {
     return release.ended;
   }
 
-  /** Once none is under way. */
+  /** Resolves once no release is in progress. */
   async idle(): Promise<void> {
     await Promise.all([...this.releases.values()].map(({ ended }) => ended));
   }

@@ -1,16 +1,16 @@
 import { transitions, type Transition } from './request-state.js';
 
-/** What must follow from a completion in the same commit, such as a row of an outbox: a common table expression. */
+/** A common table expression for what must follow from a completion in the same commit, such as a row of an outbox. */
 export interface CompletionHook {
   name: string;
-  /** Reads from `completed` at least id, attempt and the columns of `forHooks`. No parameters. */
+  /** Reads from `completed`, which has at least id, attempt and the columns of `forHooks`. It has no parameters. */
   sql: string;
 }
 
 const hooks = new Map<string, string>();
 let isBuilt = false;
 
-/** At a room's start: the first completion makes the statements final. */
+/** Registers a hook at the start of a room, because the first completion makes the statements final. */
 export function registerCompletionHook({ name, sql }: CompletionHook): void {
   if (hooks.get(name) === sql) return;
   if (isBuilt)
@@ -21,13 +21,13 @@ export function registerCompletionHook({ name, sql }: CompletionHook): void {
 
 export interface Completion {
   verb: Transition['verb'];
-  /** The CTE with the `request_id` of each request, and what the values below use. */
+  /** The CTE with the `request_id` of each request and the columns that the values below use. */
   of: string;
   set: { outcome: string; completed_at: string; error?: string } & Readonly<Record<string, string>>;
   returning?: readonly string[];
-  /** In place of a join with `of`: for lists so long that a plan made for short ones is none for them. */
+  /** A condition in place of a join with `of`, for long lists: a plan made for short ones does not suit them. */
   where?: string;
-  /** A column of `of`: an error to show among the request's logs, or null. */
+  /** A column of `of`: an error to show in the request's log, or null. */
   message?: string;
 }
 
@@ -36,9 +36,9 @@ const forHooks = ['model_id', 'api_key_id', 'outcome', 'completed_at', 'webhook_
 );
 
 /**
- * The common table expressions with which every statement completes requests: `completed`, what its log says of the
- * end, and the hooks. The one guard for everything terminal: only a request in the state that the verb starts from is
- * completed.
+ * Returns the common table expressions with which every statement completes requests: `completed`, the log line of
+ * the end, and the hooks. They are the one guard of the final state: a request is completed only from the state that
+ * the verb starts from.
  */
 export const complete = (completion: Completion) => (): string => {
   const { verb, of, set, returning = [], message = '' } = completion;

@@ -3,20 +3,20 @@ import type { EntityManager } from 'typeorm';
 import { ControlKeeper } from './duties/control-keeper.js';
 import { type NodeState, setDraining } from './queries/drain-node.js';
 
-/** What operators say of models and nodes, once it is written. */
+/** Applies what operators set for models and nodes, once it is written. */
 @Injectable()
 export class Controls {
   private readonly log = new Logger(Controls.name);
 
   constructor(private readonly keeper: ControlKeeper) {}
 
-  /** After the commit: this node acts on it from now on, the others soon. */
+  /** Called after the commit: this node follows the change from now on, the others soon. */
   async publish(): Promise<void> {
-    // What is committed holds, and every node reads it after its next heartbeat.
+    // A failure does no harm: the change is committed, and every node reads it after its next heartbeat.
     await this.keeper.publish().catch((error: Error) => this.log.debug(`not read: ${error.message}`));
   }
 
-  /** A node that drains starts nothing and leaves its slots to others. undefined: there is no such node. */
+  /** A draining node starts nothing and leaves its slots to other nodes. undefined: there is no such node. */
   setDraining(
     manager: EntityManager,
     nodeId: string,

@@ -9,17 +9,17 @@ const named = /v1\\?\/files\\?\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/g;
 const hint = '/files';
 const hintBytes = Buffer.from(hint);
 
-/** All that a payload without files pays: one search for a few bytes. */
+/** The only cost of a payload without files: one search for a few bytes. */
 export function mayNameFiles(payload: Buffer | string): boolean {
   return typeof payload === 'string' ? payload.includes(hint) : payload.includes(hintBytes);
 }
 
-/** So much is looked through between two other calls. */
+/** Length that is searched before other calls get their turn. */
 const windowLength = 512 * 1024;
-/** At least as long as what `named` matches: it may lie across the end of a window. */
+/** At least as long as what `named` matches, because a match may lie across the end of a window. */
 const overlap = 64;
 
-/** The ids of all that look like files of ours. */
+/** Returns the ids of all that look like files of this service. */
 async function filesIn(payload: Buffer | string): Promise<string[]> {
   const ids = new Set<string>();
   for (let from = 0; from < payload.length; from += windowLength) {
@@ -40,7 +40,7 @@ interface Input {
   input: Buffer;
 }
 
-/** Which requests name which files, so that a file goes with the last payload that does. */
+/** Records which requests name which files, so that a file is deleted with the last payload that names it. */
 @Injectable()
 export class FileUses {
   private readonly named: Batcher<FileUse[], void>;
@@ -52,7 +52,7 @@ export class FileUses {
     );
   }
 
-  /** Before the requests are written: a use of one that never is will be found to be over. */
+  /** Called before the requests are written. The use of a request that is never written is found to be over later. */
   async ofInputs(items: readonly Input[]): Promise<void> {
     const uses: FileUse[] = [];
     for (const { id, keyId, input } of items.filter((item) => mayNameFiles(item.input)))
@@ -60,7 +60,7 @@ export class FileUses {
     if (uses.length > 0) await this.named.add(uses);
   }
 
-  /** Before the request completes; may be repeated. */
+  /** Called before the request completes; may be repeated. */
   async ofOutput(requestId: string, output: string | Buffer): Promise<void> {
     const ids = await filesIn(output);
     if (ids.length > 0) await useFilesInOutput(this.database, requestId, ids);

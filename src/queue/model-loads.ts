@@ -17,22 +17,22 @@ export type { TypicalTimes } from './queries/model-loads.js';
 
 export interface ModelLoad {
   waiting: number;
-  /** On all nodes. */
+  /** Running requests on all nodes. */
   running: number;
-  /** null: none waits. */
+  /** null: no request waits. */
   oldestWaitMs: number | null;
   /** undefined: too little is known. */
   times: TypicalTimes | undefined;
   availability: Availability;
-  /** That ask for runs; null: nodes run it. */
+  /** Workers that ask for runs; null: nodes run the model. */
   workers: number | null;
 }
 
-/** So old may be what is read from the database. */
+/** Data read from the database may be this old. */
 const loadAgeMs = 1_000;
 const timesAgeMs = 30_000;
 
-/** How much each model has to do, and how long that takes. */
+/** Knows how much work each model has, and how long that takes. */
 @Injectable()
 export class ModelLoads {
   private readonly running: Recent<Map<string, number>>;
@@ -55,7 +55,7 @@ export class ModelLoads {
     });
   }
 
-  /** Of models of which enough is known. */
+  /** Returns the times of the models of which enough is known. */
   typicalTimes(): Promise<ReadonlyMap<string, TypicalTimes>> {
     return this.times.get();
   }
@@ -69,7 +69,7 @@ export class ModelLoads {
     const now = this.clock.now();
     return modelIds.map((id) => {
       const waiting = this.index.depth(id);
-      // What was not there when it was read last has waited for less than that.
+      // A request that is newer than the last read has waited for less time than has passed since then.
       const oldestWaitMs = waiting === 0 ? null : Math.max(0, now - (oldest.get(id) ?? now));
       return {
         waiting,

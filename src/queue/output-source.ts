@@ -2,23 +2,26 @@ import type { OutputPlace, OutputRow } from './queries/read-output.js';
 import type { OutputRows } from './queue-events.js';
 import type { StatusRow } from './status-row.js';
 
-/** Characters of the newest rows that are kept for the readers of a request; who is behind them reads the table. */
+/** Characters of the newest rows that are kept for the readers of a request. Readers further behind read the table. */
 const maxTailLength = 32 * 1024;
 const rowsAtOnce = 32;
 
-/** How far a reader has come: `index` is that of the next row. */
+/** The place that a reader has reached: `index` is that of the next row. */
 export type ReadPlace = Pick<OutputPlace, 'attempt' | 'index'>;
 
-/** The output of one request as it grows, for all its readers in this process. */
+/** The output of one request while it grows, for all its readers in this process. */
 export class OutputSource {
   readers = 0;
-  /** Grows with whatever changes. */
+  /** Increases with every change. */
   version = 0;
-  /** The process stops: nothing more will come. */
+  /** The process stops: no more output comes. */
   isClosed = false;
-  /** The newest rows, without a hole. */
+  /** The newest rows, without a gap. */
   private tail: { attempt: number; first: number; deltas: string[]; length: number };
-  /** How often the table was said to hold more than the tail; and how often when it was read last. */
+  /**
+   * `hints`: number of hints that the table may hold more than the tail. `read`: that number at the last read of the
+   * table.
+   */
   private hints = 1;
   private read = 0;
   private readonly reads = new Map<string, Promise<OutputRow[] | 'gone'>>();
@@ -31,20 +34,20 @@ export class OutputSource {
     this.tail = { attempt: row.attempt, first: 0, deltas: [], length: 0 };
   }
 
-  /** At its end the table has the last word. */
+  /** Takes the new status. At the end of the request the table is read once more. */
   update(row: StatusRow): void {
     this.row = row;
     if (row.state === 'COMPLETED') this.hints++;
     this.wake();
   }
 
-  /** The table may hold more. */
+  /** Notes that the table may hold more. */
   hint(): void {
     this.hints++;
     this.wake();
   }
 
-  /** Rows that were committed, as this node wrote them. */
+  /** Adds committed rows, as this node wrote them. */
   add({ attempt, first, deltas }: NonNullable<OutputRows['rows']>): void {
     if (attempt < this.tail.attempt) return;
     this.append(attempt, first, deltas);
@@ -56,7 +59,7 @@ export class OutputSource {
     this.wake();
   }
 
-  /** Resolves once there is another version than this, or its reader is released. */
+  /** Resolves once the version differs from this one, or the reader is released. */
   changed(version: number, reader: object): Promise<void> {
     if (version !== this.version) return Promise.resolve();
     return new Promise((resolve) => this.waiting.set(reader, resolve));
@@ -74,13 +77,13 @@ export class OutputSource {
     for (const resolve of waiting) resolve();
   }
 
-  /** The next rows after a place; none: there are no more yet. `gone`: what is before or after it was dropped. */
+  /** Returns the next rows after a place; none: there are no more yet. `gone`: rows before or after it were dropped. */
   async after(place: ReadPlace): Promise<OutputRow[] | 'gone'> {
     const { attempt, first, deltas } = this.tail;
     const isKnown = place.index < this.next || (place.index === this.next && this.read === this.hints);
     if (place.attempt === attempt && place.index >= first && isKnown)
       return rowsOf(deltas.slice(place.index - first), place.index);
-    // Many who are at the same place share what is read.
+    // Readers at the same place share one read.
     const key = `${place.attempt} ${place.index} ${this.hints}`;
     const reading = this.reads.get(key) ?? this.readFrom(place);
     this.reads.set(key, reading);
@@ -91,7 +94,7 @@ export class OutputSource {
     return this.tail.first + this.tail.deltas.length;
   }
 
-  /** With the row before, which shows that nothing between was dropped. */
+  /** Also reads the row before, which shows that nothing between was dropped. */
   private async readFrom({ attempt, index }: ReadPlace): Promise<OutputRow[] | 'gone'> {
     const { hints } = this;
     const anchor = Math.max(0, index - 1);
@@ -114,7 +117,7 @@ export class OutputSource {
     return rows;
   }
 
-  /** Where they do not follow what is there, they take its place. */
+  /** Appends rows to the tail. Rows that do not follow it replace it. */
   private append(attempt: number, first: number, deltas: readonly string[]): void {
     const { next } = this;
     const isNext = attempt === this.tail.attempt && first <= next;

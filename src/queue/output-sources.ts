@@ -8,10 +8,10 @@ import { type QueueChanges, queueChanges } from './queue-events.js';
 import { StatusSources } from './status-sources.js';
 import type { StatusRow } from './status-row.js';
 
-/** Every source looks into the table this often, in case a message between nodes was lost. */
+/** Every source checks the table this often, in case a message between nodes was lost. */
 const refreshEveryMs = 20_000;
 
-/** One source of output a request and process, shared by all that read it while it grows. */
+/** Keeps one source of output per request in this process, shared by all that read it while it grows. */
 @Injectable()
 export class OutputSources {
   private readonly sources = new Map<string, { source: OutputSource; statuses: Subscription }>();
@@ -26,7 +26,10 @@ export class OutputSources {
     return this.sources.size;
   }
 
-  /** Beside those that watch the statuses: all of one source do so as one, until the request completes. */
+  /**
+   * The readers that are not among the watchers of statuses. All readers of one source are one watcher, until the
+   * request completes.
+   */
   get moreReaders(): number {
     let more = 0;
     for (const { source, statuses } of this.sources.values())
@@ -43,13 +46,13 @@ export class OutputSources {
       if (source === undefined) continue;
       if (rows === undefined) source.hint();
       else source.add(rows);
-      // Its start is not known here yet.
+      // This node does not know the start of the attempt yet.
       if (rows !== undefined && rows.attempt > source.row.attempt)
         this.statuses.refreshChanged({ changed: [id] });
     }
   }
 
-  /** To be closed by each that opens it. */
+  /** The caller must close the source. */
   open(row: StatusRow): OutputSource {
     let known = this.sources.get(row.id);
     if (known === undefined) {

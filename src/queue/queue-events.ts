@@ -5,45 +5,45 @@ import type { EntryChange, MovedEntry, VirtualTime } from './waiting/waiting-ind
 
 export interface CircuitChange {
   modelId: string;
-  /** It was away, and the node has found it again. */
+  /** True: the model was away, and the node has found it again. */
   isReached: boolean;
 }
 
-/** There is more of the output of a running request; in the node that wrote them with the rows. */
+/** More output of a running request. In the node that wrote it, the change also has the rows. */
 export interface OutputRows {
   id: string;
   rows?: {
-    /** How often it was started. */
+    /** How often the request was started. */
     attempt: number;
-    /** Index of the first. */
+    /** Index of the first row. */
     first: number;
     /** JSON texts. */
     deltas: readonly string[];
   };
 }
 
-/** What one statement changed: published after its commit. */
+/** The changes of one statement, published after its commit. */
 export interface QueueChanges {
   added?: EntryChange[];
-  /** Of those that wait, which no claim may take yet: their keys are at their bounds. */
+  /** Waiting entries that no claim may take yet, because their keys are at their bounds. */
   held?: EntryChange[];
-  /** Held until now. */
+  /** Entries that were held until now. */
   released?: EntryChange[];
-  /** Without having been started. */
+  /** Entries removed without having been started. */
   removed?: EntryChange[];
-  /** To an earlier place, for others of their keys were removed. */
+  /** Entries moved to an earlier place, because others of their keys were removed. */
   moved?: MovedEntry[];
-  /** Removed, for they are in progress. */
+  /** Entries removed because their requests are in progress. */
   started?: EntryChange[];
-  /** Where the order has come to, for a node that has just joined. */
+  /** The virtual time of each queue, for a node that has just joined. */
   times?: VirtualTime[];
-  /** Of this node: a request waits for its time. */
+  /** Only within this node: a request waits for its scheduled time. */
   scheduled?: true;
   /** Models that may have something to claim now. */
   work?: string[];
   /** Requests whose state, log or progress changed. */
   changed?: string[];
-  /** Of running requests. */
+  /** Output of running requests. */
   output?: OutputRows[];
   /** Running requests asked to stop. */
   cancelled?: string[];
@@ -51,9 +51,9 @@ export interface QueueChanges {
   lost?: string[];
   /** Uids of workers that are new, or that an operator has told something. */
   workers?: string[];
-  /** What a node finds away has changed, and is written. */
+  /** Changes of what a node finds away, once they are written. */
   circuits?: CircuitChange[];
-  /** Messages of other nodes may have been lost: read again what depends on them. */
+  /** Messages of other nodes may have been lost: subscribers read again what depends on them. */
   missed?: true;
 }
 
@@ -68,7 +68,7 @@ export type Origin = 'here' | 'elsewhere';
 
 export const queueChanges = 'queue.changes';
 
-/** The queue's changes and what happens to requests, on the process's event emitter, with their types. */
+/** The queue's changes and the events of requests, on the process's event emitter, with their types. */
 @Injectable()
 export class QueueEvents {
   constructor(private readonly emitter: EventEmitter2) {}
@@ -89,14 +89,14 @@ export class QueueEvents {
     );
   }
 
-  /** `list` is called only if anything listens: it happens thousands of times a second. */
+  /** `list` is called only if there is a listener, because this happens thousands of times a second. */
   emit<Name extends keyof RequestEvents>(name: Name, list: () => RequestEvents[Name]): void {
     if (!this.emitter.hasListeners(name)) return;
     const events = list();
     if (events.length > 0) this.emitter.emit(name, events);
   }
 
-  /** As `@OnEvent`, but without what that wraps around each call: for what counts. */
+  /** Subscribes like `@OnEvent`, but without its wrapper around each call, for frequent events. */
   on<Name extends keyof RequestEvents>(name: Name, listener: (events: RequestEvents[Name]) => void): void {
     this.emitter.on(name, listener);
   }

@@ -41,7 +41,7 @@ const everywhere = [
 const whereRequestsRun = [SlotKeeper, Scheduler];
 export const duties = [Heartbeat, ...everywhere, ...whereRequestsRun];
 
-/** Starts the queue's duties in their order; at the end, first lets the runs end. */
+/** Starts the queue's duties in their order. At the end, it first lets the runs end. */
 @Injectable()
 export class QueueLifecycle implements OnApplicationBootstrap {
   private duties: Duty[] = [];
@@ -74,8 +74,8 @@ export class QueueLifecycle implements OnApplicationBootstrap {
   }
 
   /**
-   * Claims nothing more, leaves its idle slots to the others, lets runs end within the grace, and hands the rest back to
-   * the queue. `graceEnd`: nothing is waited for any more.
+   * Claims nothing more, gives its idle slots to the other nodes, lets runs end within the grace period, and requeues
+   * the rest. `graceEnd`: ends the wait for runs.
    */
   async drain(graceEnd: AbortSignal): Promise<void> {
     await this.scheduler.stop();
@@ -87,7 +87,7 @@ export class QueueLifecycle implements OnApplicationBootstrap {
     }
     await this.runsEnded(graceEnd);
     this.runs.abortAll('shutdown');
-    // Without a database nothing can be handed back: the others take it once the heartbeat is overdue.
+    // Without a database, no run can be requeued: the other nodes take them once the heartbeat is overdue.
     await this.runsEnded(AbortSignal.timeout(10_000));
     await leaving;
     for (const duty of this.duties) await duty.stop();
@@ -95,7 +95,7 @@ export class QueueLifecycle implements OnApplicationBootstrap {
     await this.messages.stop();
   }
 
-  /** The slot keeper gives them back in its next round, and the others look for more once they know. */
+  /** The slot keeper gives the slots back in its next round, and the other nodes divide them once they know. */
   private async leaveSlots(): Promise<void> {
     try {
       await this.heartbeat.announceStop();

@@ -21,32 +21,34 @@ import { WaitingIndex } from './waiting/waiting-index.js';
 
 export type CancelAnswer = 'cancelled' | 'requested' | 'already_cancelled' | 'already_completed' | 'unknown';
 
-/** An output above this size on the disk is read once there is room for it. */
+/** Outputs above this size on disk are read when a reader has room for them. */
 const largeBytes = 16 * 1024;
-/** So many large outputs are read at a time, so that connections are left for everything else. */
+/** At most this many large outputs are read at a time, so that connections are left for everything else. */
 const maxLargeReads = 3;
-/** Outputs above this size are read one at a time: to decode and to send several at once would keep the event loop busy. */
+/**
+ * Outputs above this size are read one at a time: decoding and sending several at once would keep the event loop busy.
+ */
 const hugeBytes = 1024 * 1024;
 
-/** Reads two SQL expressions of a request. */
+/** Reads two SQL expressions over a request. */
 type ReadOutput = (
   output: string,
   bytes: string,
 ) => Promise<{ output: string | null; bytes: number | null } | undefined>;
 
-/** The reader of an output is charged for it. */
+/** The reader of an output, which is charged for its bytes. */
 interface ChargedReader {
   readonly name: string;
-  /** Throws where there is no room for so many bytes. */
+  /** Throws if there is no room for this many bytes. */
   reserveAnswer(bytes: number): void;
 }
 
-/** What callers do with requests that were submitted: look, cancel. */
+/** Serves callers' calls on submitted requests: reads status and output, cancels. */
 @Injectable()
 export class QueueService {
   private readonly largeReads = new AtATime(maxLargeReads);
   private readonly hugeReads = new AtATime(1);
-  /** In bytes, by the id of the request. An output does not change. */
+  /** Sizes in bytes, by the id of the request. An output does not change. */
   private readonly largeSizes = new BoundedCache<Promise<number | null>>(10_000);
 
   private readonly statuses: Batcher<string, StatusRow | undefined>;
@@ -71,10 +73,13 @@ export class QueueService {
     return this.statuses.add(requestId);
   }
 
-  /** Its position is how many requests of its model will be started before it; exact, and 0 at the front. */
+  /**
+   * Returns the position, that is how many requests of its model will be started before it (exact, 0 at the front),
+   * and why it waits.
+   */
   waiting(row: StatusRow): Waiting {
     if (row.state !== 'IN_QUEUE') return { position: 0, reason: undefined };
-    // It joins the queue behind all that wait then.
+    // It joins the queue behind all requests that wait then.
     if (row.attempt === 0 && row.notBeforeMs !== null && row.notBeforeMs > this.clock.now())
       return { position: this.index.depth(row.modelId), reason: 'scheduled' };
     return { position: this.index.position(row), reason: row.isDelayed ? 'retrying' : this.reason(row) };
@@ -92,25 +97,25 @@ export class QueueService {
     return { row, position, reason, estimate: this.estimates.of(row, { position, reason }) };
   }
 
-  /** Log entries after one event and up to another. */
+  /** Returns the log entries after one event and up to another. */
   log(requestId: string, after: number, upTo: number): Promise<LogEntry[]> {
     return readLog(this.database, requestId, after, upTo);
   }
 
   /**
-   * The JSON text as the model sent it; null: there is none. The size of a large one is reserved for its reader before it is
-   * read, which throws where there is no room for it.
+   * Returns the JSON text as the model sent it; null: there is none. The size of a large output is reserved for its
+   * reader before it is read, which throws if there is no room for it.
    */
   async output(requestId: string, reader?: ChargedReader): Promise<string | null> {
     const read: ReadOutput = (output, bytes) =>
       this.requests
         .createQueryBuilder('request')
-        // Parsed and written again, its numbers could change.
+        // Selected as text: parsed and written again, its numbers could change.
         .select(output, 'output')
         .addSelect(bytes, 'bytes')
         .where({ id: requestId })
         .getRawOne();
-    // Its size on the disk is known without reading it.
+    // Its size on disk is known without reading it.
     const isSmall = `pg_column_size(request.output) <= ${largeBytes}`;
     const row = await read(
       `CASE WHEN ${isSmall} THEN request.output::text END`,
@@ -125,7 +130,7 @@ export class QueueService {
     return reads.run(caller, async () => (await read('request.output::text', '0'))?.output ?? null);
   }
 
-  /** It is measured once for all who ask, so that it costs nothing to refuse those who have no room for it. */
+  /** Measures the size once for all readers, so that it costs nothing to refuse a reader without room for it. */
   private largeSize(requestId: string, caller: string, read: ReadOutput): Promise<number | null> {
     const known = this.largeSizes.get(requestId, performance.now());
     if (known !== undefined) return known;
@@ -157,7 +162,7 @@ export class QueueService {
           return 'requested';
         case 'completed':
           return found.outcome === 'cancelled' ? 'already_cancelled' : 'already_completed';
-        case 'moved': // it was claimed, handed back or finished while we looked: look again
+        case 'moved': // it was claimed, requeued or finished meanwhile: try again
       }
     }
   }

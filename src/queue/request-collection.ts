@@ -17,17 +17,17 @@ import { Retention } from './retention.js';
 import type { StatusRow } from './status-row.js';
 import { firstIdAt } from './submit/request-id.js';
 
-/** Rows that a page with filters looks at. */
+/** The most rows that a page with filters reads. */
 const maxLooks = 500;
 const maxCancelled = 10_000;
-/** A request's id and its row have their times from two readings of one clock, which may be set between them. */
+/** A request's id and its row take their times from two readings of one clock, which may be set between them. */
 const idSlackMs = 10_000;
 const firstId = '00000000-0000-0000-0000-000000000000';
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 export interface ListedPage {
   rows: StatusRow[];
-  /** The last one that was looked at; null: there are no more. */
+  /** The last row that was read; null: there are no more. */
   lastId: string | null;
 }
 
@@ -38,7 +38,7 @@ export interface CancelCounts {
   unknown: number;
 }
 
-/** What a key does with its requests as a whole. */
+/** Lists, reads, cancels and erases the requests of a key. */
 @Injectable()
 export class RequestCollection {
   constructor(
@@ -50,7 +50,7 @@ export class RequestCollection {
     @InjectRepository(RequestEntity) private readonly rows: Repository<RequestEntity>,
   ) {}
 
-  /** Newest first, from `before` on; may be short where there are more. */
+  /** Returns the newest first, older than `before`. A page may be short although there are more. */
   async list(
     keyId: string,
     filter: RequestFilter | undefined,
@@ -73,13 +73,16 @@ export class RequestCollection {
     return { rows: page.filter((row) => !this.retention.isOver(row)), lastId: end?.id ?? null };
   }
 
-  /** In the order of the ids; undefined for those that are unknown, another key's, or gone. */
+  /**
+   * Returns the rows in the order of the ids; undefined: the request is unknown, another key's, erased or past its
+   * retention.
+   */
   async statuses(keyId: string, requestIds: readonly string[]): Promise<(StatusRow | undefined)[]> {
     const rows = await Promise.all(requestIds.map((id) => this.queue.status(id)));
     return rows.map((row) => (row?.keyId === keyId && !this.isGone(row) ? row : undefined));
   }
 
-  /** `requestIds`: each once. `state`: those in another one are left out, as if they had not been named. */
+  /** `requestIds`: each once. `state`: requests in another state are left out, as if they had not been named. */
   async cancelMany(
     keyId: string,
     requestIds: readonly string[],
@@ -87,7 +90,7 @@ export class RequestCollection {
   ): Promise<CancelCounts> {
     const error = requestErrors.cancelled(this.clock.now());
     const counts = { cancelled: 0, cancellationRequested: 0, alreadyCompleted: 0, unknown: 0 };
-    // What was claimed, handed back or locked while we looked is looked at again, in the end one by one.
+    // Requests that were claimed, requeued or locked meanwhile are tried again, in the end one by one.
     let left = requestIds;
     for (let looks = 0; looks < 3 && left.length > 0; looks++) {
       const { targets, cancelled, requested } = await cancelMany(
@@ -121,19 +124,19 @@ export class RequestCollection {
     return counts;
   }
 
-  /** Those that wait or run; `more`: there are others still. */
+  /** Cancels the requests that wait or run and match the filter; `more`: there are others. */
   async cancelFitting(keyId: string, filter: RequestFilter): Promise<CancelCounts & { more: boolean }> {
     const ids = await openRequests(this.database, keyId, filter, maxCancelled + 1);
     const counts = await this.cancelMany(keyId, ids.slice(0, maxCancelled), filter.state);
     return { ...counts, more: ids.length > maxCancelled };
   }
 
-  /** False: it was erased before. */
+  /** Returns false if it was erased before. */
   erase(requestId: string): Promise<boolean> {
     return erase(this.database, requestId);
   }
 
-  /** The trace that a request was part of. */
+  /** Returns the trace that a request was part of. */
   async traceOf(requestId: string): Promise<TraceContext | undefined> {
     const select = { id: true, traceparent: true, tracestate: true };
     const row = await this.rows.findOne({ select, where: { id: requestId } });

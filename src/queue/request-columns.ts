@@ -1,14 +1,14 @@
 const ms = (column: string): string => `extract(epoch FROM ${column})::float8 * 1000`;
 
 /**
- * What an error begins with, as the service wrote it. `->` would read all of it, and fails on an escape that PostgreSQL
- * cannot hold; so an operator's list, or an erasure, would fail because of one row.
+ * The beginning of an error, as the service wrote it. `->` would read all of it, and fails on an escape that
+ * PostgreSQL cannot hold. An operator's list, or an erasure, would then fail because of one row.
  */
 const errorHead = 'left(error::text, 100)';
 export const errorCode = `substring(${errorHead} FROM '"code" ?: ?"([a-z_]+)"')`;
 export const errorStatus = `substring(${errorHead} FROM '"status" ?: ?([0-9]+)')::integer`;
 
-/** A `RequestRow` of the table, or of what stands for it under its name. */
+/** Columns of a `RequestRow`, from the table `request` or a subquery of that name. */
 export const requestColumns = `request.id, model_id AS "modelId", api_key_id AS "keyId", state, outcome, priority,
        virtual_start AS start, seq, attempt, failed_attempts AS "failedAttempts", lost_attempts AS "lostAttempts", error, tags,
        retry_of AS "retryOf", retried_as AS "retriedAs", has_own_expiry AS "hasOwnExpiry",

@@ -1,6 +1,6 @@
 import { type ProblemCode, problemCodes } from '../errors/problem-codes.js';
 
-/** What a request that did not succeed says of itself; stored in `request.error`. */
+/** The error of a request that did not succeed, stored in `request.error`. */
 export interface RequestError {
   code: string;
   status: number;
@@ -40,10 +40,10 @@ export const requestErrors = {
   failed: requestError,
 };
 
-/** Answers by which a model speaks of its address, its credentials or its quota, which are the operator's. */
+/** Statuses by which a model complains about its address, its credentials or its quota, which are the operator's. */
 export const statusesOfOperators = [401, 402, 403, 404, 405, 407, 410];
 
-/** Whether the model refused the input, for good: what its caller sent is at fault, and neither model nor service. */
+/** True if the model refused the input for good: the caller's input is at fault, neither the model nor the service. */
 export const isInputRefusal = ({
   code,
   status = 0,

@@ -1,31 +1,31 @@
 import type { Outcome, RequestState } from './request-state.js';
 
-/** Which requests of a key are meant; what is undefined does not matter. */
+/** Selects requests of a key. Undefined fields do not matter. */
 export interface RequestFilter {
   modelId?: string | undefined;
   state?: RequestState | undefined;
   outcome?: Outcome | undefined;
-  /** All of them. */
+  /** The request has all of these tags. */
   tags?: readonly string[] | undefined;
-  /** Milliseconds since 1970: from the one on, and before the other. */
+  /** Milliseconds since 1970. The first bound is inclusive, the second is not. */
   createdAfterMs?: number | undefined;
   createdBeforeMs?: number | undefined;
 }
 
-/** Which requests of all keys are meant. */
+/** Selects requests of all keys. */
 export interface AnyRequestFilter extends RequestFilter {
   keyId?: string | undefined;
-  /** Of the error that they ended with. */
+  /** The code of the error that they ended with. */
   code?: string | undefined;
-  /** The name of a node that they run on, or ran. */
+  /** The name of a node or worker that they run on, or ran on. */
   node?: string | undefined;
-  /** These alone. */
+  /** Only these ids. */
   ids?: readonly string[] | undefined;
-  /** They have not completed. */
+  /** Only requests that have not completed. */
   isOpen?: boolean | undefined;
-  /** Milliseconds since 1970: they had completed then. */
+  /** Milliseconds since 1970: requests that had completed by then. */
   completedBeforeMs?: number | undefined;
-  /** They have completed, and were not erased. */
+  /** Only requests that have completed and were not erased. */
   isKept?: boolean | undefined;
   /** The first characters of their ids. */
   idPrefix?: string | undefined;

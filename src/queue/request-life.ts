@@ -1,20 +1,20 @@
 import type { DataSource } from 'typeorm';
 import type { LogLevel, LogSource } from './runs/runner.js';
 
-/** One thing that happened to a request; those of runs have the node, or the worker, that ran it. */
+/** One thing that happened to a request. Events of runs name the node, or the worker, that ran it. */
 export interface LifeEvent {
   id: number;
   at: Date;
   kind: 'submitted' | 'started' | 'requeued' | 'cancel_requested' | 'completed';
   attempt: number;
   node: string | null;
-  /** Of the run that ended. */
+  /** The outcome of the run that ended. */
   outcome: string | null;
   code: string | null;
   message: string | null;
-  /** Where the run ended before it was noticed: the last that was heard of its node. */
+  /** The time at which the run ended, if that is before it was noticed: the last sign of life of its node. */
   endedAt: Date | null;
-  /** When the pause before its next attempt was or will be over; null: there was none. */
+  /** The end of the pause before its next attempt; null: there was none. */
   until: Date | null;
 }
 
@@ -27,7 +27,7 @@ export interface LifeLogEntry {
   attempt: number;
 }
 
-/** From when on it was at which position. */
+/** The time from which on a request was at a position. */
 export interface PositionPoint {
   at: Date;
   position: number;
@@ -36,7 +36,7 @@ export interface PositionPoint {
 const maxPoints = 60;
 const maxLooks = 20_000;
 
-/** What happened to a request, oldest first, without its log. */
+/** Returns what happened to a request, oldest first, without its log. */
 export async function readLife(source: DataSource, requestId: string): Promise<LifeEvent[]> {
   return source.query(
     `SELECT row_number() OVER (ORDER BY event.attempt, step, event_id)::integer - 1 AS id, event.at, event.kind,
@@ -53,7 +53,7 @@ export async function readLife(source: DataSource, requestId: string): Promise<L
   );
 }
 
-/** Oldest first, those after one. */
+/** Returns the log entries after an id, oldest first. */
 export function readLogPage(
   source: DataSource,
   requestId: string,
@@ -66,7 +66,7 @@ export function readLogPage(
   );
 }
 
-/** A slice of the JSON text as it was sent, and how long it is; null: there is none (any more). */
+/** Returns a slice of the JSON text as it was sent, and the length of the whole; null: there is none (any more). */
 export async function readPayload(
   source: DataSource,
   requestId: string,
@@ -94,8 +94,9 @@ export async function payloadSizes(
 }
 
 /**
- * How it moved up: how many of its model were started between each point and its own start, by what is kept of them;
- * those that started before the time of its submission are nobody's. Empty where too many would have to be looked at.
+ * Returns how a request moved up: how many requests of its model were started between each point and its own start,
+ * by the requests that are still kept. Requests that started before its submission are not counted. Empty if too many
+ * requests would have to be read.
  */
 export async function readPositions(
   source: DataSource,

@@ -11,14 +11,14 @@ import type {
 } from './request-events.js';
 
 /**
- * What becomes of requests, as log lines: each end for `debug`, failures for all, one line a model and reason a minute
- * with their count. What of them is lost, the database has.
+ * Writes the ends of requests as log lines: each end at `debug`, failures at every level, with one line per model and
+ * reason a minute and their count. Lines may be lost; the database has every end.
  */
 @Injectable()
 export class RequestLog implements OnApplicationShutdown {
   private readonly log = new Logger(RequestLog.name);
   private readonly lines = new RepeatedLines();
-  /** Successes come by the thousand: their lines are not even made. */
+  /** Successes come by the thousand, so their lines are made only at `debug` and `trace`. */
   private readonly isVerbose: boolean;
 
   constructor({ logLevel }: Config) {
@@ -83,7 +83,7 @@ export class RequestLog implements OnApplicationShutdown {
     );
   }
 
-  /** A fault of the runner's own: a person must act. */
+  /** Logs a fault of the runner itself: a person must act. */
   private broke({ id, modelId }: StartedRequest, cause: Error): void {
     this.lines.add(`broke ${modelId}`, (count) =>
       this.log.error(

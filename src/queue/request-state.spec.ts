@@ -3,7 +3,10 @@ import { type Outcome, type RequestState, transitions } from './request-state.js
 
 const diagram = readFileSync('docs/states.md', 'utf8');
 
-/** `IN_QUEUE --> COMPLETED : cancel (cancelled)` in the drawing; `[*]` is where there is no request yet. */
+/**
+ * Returns the arrows of the diagram, such as `IN_QUEUE --> COMPLETED : cancel (cancelled)`. `[*]`: there is no
+ * request yet.
+ */
 function drawn(): string[] {
   const arrows = diagram.matchAll(/^\s*(\[\*\]|\w+) --> (\w+) : (\w+)(?: \(([\w, ]+)\))?$/gm);
   return [...arrows].map(([, from, to, verb, outcomes]) => `${from} ${verb} ${to} ${outcomes ?? ''}`.trim());

@@ -1,20 +1,20 @@
 export type RequestState = 'IN_QUEUE' | 'IN_PROGRESS' | 'COMPLETED';
 export type Outcome = 'succeeded' | 'failed' | 'cancelled' | 'expired';
 
-/** How one run ended, as the `attempt` table has it; `unreached`: before it reached its model. */
+/** The end of one run, as the `attempt` table stores it; `unreached`: before it reached its model. */
 export type AttemptOutcome =
   'succeeded' | 'failed' | 'timed_out' | 'cancelled' | 'returned' | 'lost' | 'unreached';
 
 export interface Transition {
-  /** null: it did not exist. */
+  /** null: the request did not exist. */
   readonly from: RequestState | null;
   readonly verb: 'submit' | 'claim' | 'cancel' | 'expire' | 'finish' | 'requeue' | 'rescue';
   readonly to: RequestState;
-  /** How the request may have ended when the verb completes it. */
+  /** The possible outcomes of the request when the verb completes it. */
   readonly outcomes: readonly Outcome[];
 }
 
-/** Every change of state there is; docs/states.md draws it and a test holds the two together. */
+/** Every change of state. docs/states.md draws them, and a test compares the two. */
 export const transitions: readonly Transition[] = [
   { from: null, verb: 'submit', to: 'IN_QUEUE', outcomes: [] },
   { from: null, verb: 'submit', to: 'IN_PROGRESS', outcomes: [] },

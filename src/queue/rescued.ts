@@ -2,10 +2,10 @@ import type { Rescued } from './queries/rescue.js';
 import type { QueueEvents } from './queue-events.js';
 import type { RequestError } from './request-errors.js';
 
-/** A request whose nodes or workers were lost this often is not tried again: it may be what kills them. */
+/** A request whose nodes or workers were lost this often is not retried: it may be what kills them. */
 export const lostLimit = 2;
 
-/** `failure`: what those end with that are not tried again. */
+/** `failure`: the error of the requests that are not retried. */
 export function publishRescued(
   events: QueueEvents,
   requests: readonly Rescued[],

@@ -6,10 +6,13 @@ import { ModelsService } from '../models/models.service.js';
 import { firstKeyAtMs } from './queries/first-key.js';
 import type { StatusRow } from './status-row.js';
 
-/** An id has the time of its node's clock, a key that of the database: they differ by less. */
+/** An id has the time of its node's clock, a key has that of the database: they differ by less than this. */
 const clockSlackMs = 10 * 60_000;
 
-/** How long what is kept. A request is gone for callers at its time, and from the disk with its whole day. */
+/**
+ * Knows how long requests and payloads are kept. A request is gone for callers at the end of its retention, and from
+ * the disk with its whole day.
+ */
 @Injectable()
 export class Retention {
   private firstKeyAtMs: number | null = null;
@@ -21,7 +24,7 @@ export class Retention {
     private readonly database: Database,
   ) {}
 
-  /** The longest that any model's requests are kept: a day's tables stay as long. */
+  /** Returns the longest time that any model's requests are kept: a day's tables are kept this long. */
   longestMs(): number {
     return Math.max(this.config.retentionMs, ...this.models.all().map(({ retentionMs }) => retentionMs ?? 0));
   }
@@ -37,7 +40,7 @@ export class Retention {
     return completedAtMs !== null && completedAtMs + retentionMs < this.clock.now();
   }
 
-  /** Whether a request of this id, of which nothing is left, may have been removed. */
+  /** Returns true if a request with this id may have existed and been deleted. */
   async mayHaveRemoved(requestId: string): Promise<boolean> {
     const submittedAtMs = Number.parseInt(requestId.replace('-', '').slice(0, 12), 16);
     if (submittedAtMs + this.longestMs() >= this.clock.now()) return false;

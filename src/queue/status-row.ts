@@ -25,43 +25,43 @@ export interface RequestRow {
   createdAtMs: number;
   startedAtMs: number | null;
   completedAtMs: number | null;
-  /** When it joins its queue, or did. */
+  /** The time at which it joins its queue, or joined it. */
   notBeforeMs: number | null;
   tags: readonly string[] | null;
   retryOf: string | null;
   retriedAs: string | null;
   erasedAtMs: number | null;
-  /** What its run said last of how far it is; null: nothing, or it does not run. Not read where nothing can run. */
+  /** The last progress that its run emitted; null: none, or it does not run. Not read where nothing can run. */
   progress?: Progress | null;
-  /** true: its caller said how long it may wait. */
+  /** true: its caller chose how long it may wait. */
   hasOwnExpiry: boolean | null;
 }
 
 export interface StatusRow extends RequestRow {
-  /** Whether it waits for its next attempt. */
+  /** True if it waits for its next attempt. */
   isDelayed: boolean;
   /**
-   * Of the stream's event that says this; it grows with each change of state and each line of the log. Starts and ends
-   * are no rows of `request_event`: twice the newest id, and 1 more while it runs; completed, the milliseconds since
-   * 1970 of that time, which are more than any.
+   * The id of the stream's event for this status. It grows with each change of state and each line of the log. Starts
+   * and ends are no rows of `request_event`: the id is twice the newest row's id, and 1 more while the request runs.
+   * Once the request is completed, it is that time in milliseconds since 1970, which is higher than any.
    */
   lastEventId: number;
 }
 
-/** What a request waits for. */
+/** The reason for which a request waits. */
 export type WaitReason = 'busy' | 'unavailable' | 'paused' | 'scheduled' | 'retrying';
 
 export interface Waiting {
   /** 0 unless it waits. */
   position: number;
-  /** Only while it waits. */
+  /** Set only while it waits. */
   reason: WaitReason | undefined;
 }
 
-/** A request's row and its place, as of one moment. */
+/** A request's row and its place at one moment. */
 export interface Snapshot extends Waiting {
   row: StatusRow;
-  /** Absent where too little is known. */
+  /** undefined: too little is known. */
   estimate?: Estimate | undefined;
 }
 

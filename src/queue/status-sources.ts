@@ -11,9 +11,9 @@ class Source {
   readonly subject = new Subject<Snapshot>();
   sentAt = performance.now();
   watchers = 0;
-  /** Of the watchers, those that are shown positions. */
+  /** Watchers that are shown positions. */
   viewers = 0;
-  /** A read is under way; another is due after it. */
+  /** `reading`: a read is in progress. `stale`: another read is due after it. */
   reading = false;
   stale = false;
   looks = 0;
@@ -23,21 +23,23 @@ class Source {
   constructor(public latest: Snapshot) {}
 }
 
-/** Positions are sent at most this often… */
+/** Positions are sent at most this often. */
 const roundMs = 1_000;
-/** …and not all at once: ten thousand of them would keep the process busy for a third of a second. */
+/** Positions are sent in this many steps: ten thousand at once would keep the process busy for a third of a second. */
 const stepsPerRound = 50;
 const stepMs = roundMs / stepsPerRound;
-/** Of positions: 5,000 a second. Where more have changed, a round takes longer. */
+/** Positions per step: 5,000 a second. If more have changed, a round takes longer. */
 const maxUpdatesPerStep = (5_000 * stepMs) / 1_000;
-/** An estimate costs more than a position. Of one that does not move it is made every so many rounds. */
+/** An estimate costs more than a position. For a request that does not move, it is made once in this many rounds. */
 const looksPerEstimate = 5;
 /** Progress is sent at most this often, whatever else changes. */
 const progressEveryMs = 250;
 /** Every source is read again this often, or once a round, in case a message between nodes was lost. */
 const refreshEveryMs = 20_000;
 
-/** One source of status snapshots a request and process, shared by all streams and held calls that watch it. */
+/**
+ * Keeps one source of status snapshots per request in this process, shared by all streams and long polls that watch it.
+ */
 @Injectable()
 export class StatusSources {
   private readonly sources = new Map<string, Source>();
@@ -55,7 +57,7 @@ export class StatusSources {
     private readonly clock: Clock,
   ) {}
 
-  /** Streams and held calls. */
+  /** The number of streams and long polls. */
   get watchers(): number {
     let watchers = 0;
     for (const source of this.sources.values()) watchers += source.watchers;
@@ -75,7 +77,10 @@ export class StatusSources {
     return this.sources.size;
   }
 
-  /** The newest snapshot at once, then each that differs; completes with the request. No `positions`: none for it alone. */
+  /**
+   * Emits the newest snapshot at once, then each that differs, and completes with the request. Without `positions`, a
+   * new position alone emits nothing.
+   */
   watch(row: StatusRow, { positions = true } = {}): Observable<Snapshot> {
     return new Observable((subscriber) => {
       if (this.closed) return subscriber.complete();
@@ -99,13 +104,13 @@ export class StatusSources {
     if (positions) source.viewers++;
     if (known !== undefined) {
       if (row.lastEventId > known.latest.row.lastEventId) this.emit(known, row);
-      // Nobody was shown its position until now.
+      // No watcher was shown its position until now.
       else if (positions && known.viewers === 1) known.latest = this.snapshot(known.latest.row, known);
       return known;
     }
     this.sources.set(row.id, source);
     this.ticker ??= setInterval(() => this.tick(), stepMs);
-    // The row was read before the source was registered: what changed in between is read now.
+    // The row was read before the source was registered: what has changed in between is read now.
     if (row.state === 'COMPLETED') source.subject.complete();
     else void this.refresh(row.id, source);
     return source;
@@ -123,7 +128,7 @@ export class StatusSources {
     }
   }
 
-  /** An estimate that has hardly changed stays as it was sent last. */
+  /** Keeps the estimate that was sent last if the new one hardly differs. */
   private snapshot(row: StatusRow, { latest }: Source): Snapshot {
     const next = this.queue.snapshot(row);
     return { ...next, estimate: steady(latest.estimate, next.estimate, this.clock.now()) };
@@ -151,7 +156,7 @@ export class StatusSources {
     }
   }
 
-  /** With the progress that was sent last, if another may not be sent yet. */
+  /** Returns the row with the progress that was sent last, if new progress may not be sent yet. */
   private paced(id: string, source: Source, row: StatusRow): StatusRow {
     const { row: sent } = source.latest;
     if (hasSameProgress(row, sent)) return row;
@@ -176,7 +181,7 @@ export class StatusSources {
     if (row.state === 'COMPLETED') source.subject.complete();
   }
 
-  /** Looks at the next share of the sources, so that a round takes its time and meets each once. */
+  /** Looks at the next part of the sources, so that a round is spread over its time and meets each source once. */
   private tick(): void {
     if (this.roundIsOver && !this.beginRound()) return;
     const share = Math.ceil(this.sources.size / stepsPerRound);
@@ -199,7 +204,7 @@ export class StatusSources {
     return true;
   }
 
-  /** Whether it sent a position or an estimate. */
+  /** Returns whether it sent a position or an estimate. */
   private look(id: string, source: Source): boolean {
     if (source.stale || this.refreshes) void this.refresh(id, source);
     const { row, position, reason, estimate } = source.latest;
@@ -208,14 +213,17 @@ export class StatusSources {
     const isMoved = now.position !== position || now.reason !== reason;
     const isEstimateDue = source.looks++ % looksPerEstimate === 0;
     if (!isMoved && !(isEstimateDue && this.snapshot(row, source).estimate !== estimate)) return false;
-    // When others are removed, its turn in the round comes earlier.
+    // When other sources are removed, its turn in the round comes earlier.
     if (performance.now() - source.sentAt < roundMs - stepMs) return false;
     this.emit(source, row);
     return true;
   }
 }
 
-/** A request that was moved, or was scheduled and joined its queue, has a new place, and no event; nor has progress. */
+/**
+ * A request that was moved, or was scheduled and joined its queue, has a new place but no event. Progress has no
+ * event either.
+ */
 const hasChanged = (from: StatusRow, to: StatusRow): boolean =>
   to.lastEventId !== from.lastEventId ||
   !hasSameProgress(to, from) ||
@@ -223,14 +231,15 @@ const hasChanged = (from: StatusRow, to: StatusRow): boolean =>
   to.seq !== from.seq ||
   to.isDelayed !== from.isDelayed;
 
-/** Of a state that is over. */
+/** Snapshot of a state that the request has already left. */
 function pastSnapshot(row: StatusRow): Snapshot {
   return { row, position: 0, reason: row.state === 'IN_QUEUE' ? 'retrying' : undefined };
 }
 
 /**
- * The states between two reads, oldest first: a run of a few milliseconds starts and ends between them. Each change of
- * state raises the id, so the ids count back from the newest: none steps over an entry that a stream has not shown.
+ * Returns the states between two reads, oldest first: a run of a few milliseconds starts and ends between them. Each
+ * change of state raises the id, so the ids are counted back from the newest: none skips an entry that a stream has
+ * not shown.
  */
 export function stepsBetween(from: StatusRow, to: StatusRow): StatusRow[] {
   const steps: StatusRow[] = [];

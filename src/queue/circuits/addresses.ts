@@ -1,16 +1,16 @@
 import type { Probe } from './circuit.js';
 import type { Target } from './target.js';
 
-/** Where a run is sent, and whether it is the probe of its address. */
+/** The address that a run is sent to. `probe`: the run is the probe of that address. */
 export interface Destination {
-  /** undefined: it stays in this process. */
+  /** undefined: the run stays in this process. */
   readonly target: Target | undefined;
   readonly probe?: Probe | undefined;
 }
 
 /** The addresses of one model. */
 export class Addresses {
-  /** As they are shown: one origin may have several. */
+  /** The addresses as they are shown: a number distinguishes addresses of the same origin. */
   readonly labels: readonly string[];
   private turn = 0;
 
@@ -24,28 +24,31 @@ export class Addresses {
     );
   }
 
-  /** How many runs may start now: any number while an address is there, else a probe for each that is due. */
+  /**
+   * The number of runs that may start now: any number while one address is reachable, else one probe for each due
+   * address.
+   */
   get room(): number {
     if (!this.hasCircuits) return Infinity;
     return this.targets.reduce((sum, { circuit }) => sum + circuit.room, 0);
   }
 
-  /** Those to which the next run would be a probe. */
+  /** Addresses to which the next run would be a probe. */
   get due(): readonly Target[] {
     return this.hasCircuits ? this.targets.filter(({ isAway, circuit }) => isAway && circuit.room > 0) : [];
   }
 
-  /** No address is left: each is sent nothing but probes. */
+  /** True if all addresses are away: each receives only probes. */
   get areAway(): boolean {
     return this.hasCircuits && this.targets.every(({ isAway }) => isAway);
   }
 
-  /** Whether other nodes may have this one's slots. */
+  /** True if other nodes may have this node's slots. */
   get yieldSlots(): boolean {
     return this.areAway && this.targets.every(({ circuit }) => circuit.yieldsSlots);
   }
 
-  /** The one with the fewest runs, of several the next in turn. undefined: all are away. */
+  /** Returns the address with the fewest runs; of several, the next in turn. undefined: all are away. */
   next(): Target | undefined {
     const { length } = this.targets;
     let found: number | undefined;

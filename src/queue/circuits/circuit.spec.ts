@@ -9,7 +9,7 @@ beforeEach(() => {
   circuit = new Circuit(times, () => now);
 });
 
-/** Starts the probe, once it may start; whatever time that takes. */
+/** Starts the probe as soon as it may start, however long that takes. */
 function probe(): { waitedMs: number; probe: Probe } {
   const from = now;
   while (circuit.room === 0) now += circuit.nextInMs!;

@@ -1,27 +1,29 @@
-/** Milliseconds. */
+/** All times are in milliseconds. */
 export interface CircuitTimes {
-  /** From the opening to the first probe; each that fails doubles it… */
+  /** The wait from the opening to the first probe. Each failed probe doubles it. */
   probeMs: number;
-  /** …up to this. */
+  /** The longest wait for a probe. */
   maxProbeMs: number;
-  /** A node that gave its slots to others takes its share again after this, to probe for itself. */
+  /** A node that gave its slots to others asks for its share again after this time, to probe for itself. */
   shareMs: number;
 }
 
-/** Which run a probe is: what comes of another one says nothing of the model as it is now. */
+/** Identifies the run of a probe. The end of any other run shows nothing about the model as it is now. */
 export type Probe = symbol;
 
 interface Outage {
-  /** By the circuit's clock. */
+  /** In milliseconds of the circuit's clock. */
   since: number;
   reason: string;
 }
 
-/** Whether a node sends runs to an address: all of them while it is closed, a probe at a time while it is open. */
+/**
+ * Decides which runs a node sends to an address: all of them while it is closed, one probe at a time while it is open.
+ */
 export class Circuit {
-  /** undefined: it is closed. */
+  /** undefined: the circuit is closed. */
   outage: Outage | undefined;
-  /** Whether other nodes may have this one's slots. */
+  /** True if other nodes may have this node's slots. */
   yieldsSlots = false;
   private probe: Probe | undefined;
   private delayMs = 0;
@@ -34,7 +36,7 @@ export class Circuit {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** How many runs may start now. */
+  /** The number of runs that may start now. */
   get room(): number {
     if (this.outage === undefined) return Infinity;
     return this.probe === undefined && this.now() >= this.probeAt ? 1 : 0;
@@ -44,7 +46,7 @@ export class Circuit {
     return this.probe !== undefined;
   }
 
-  /** Until a probe is due, or the slots are to be asked back. undefined: neither is to come. */
+  /** Milliseconds until a probe is due or the node asks for its slots again. undefined: neither is pending. */
   get nextInMs(): number | undefined {
     if (this.outage === undefined) return undefined;
     const now = this.now();
@@ -52,19 +54,22 @@ export class Circuit {
     return next === Infinity ? undefined : next - now;
   }
 
-  /** undefined: it is closed, and a run needs no leave. */
+  /** undefined: the circuit is closed, and a run needs no permission. */
   startProbe(): Probe | undefined {
     return this.outage === undefined ? undefined : (this.probe = Symbol('probe'));
   }
 
-  /** Nothing came of the probe: another may start. True: it was the one going on. */
+  /** Ends the probe, so that another may start. True: it was the current probe. */
   release(probe: Probe): boolean {
     if (this.probe !== probe) return false;
     this.probe = undefined;
     return true;
   }
 
-  /** True: it was closed. A run of before the opening that fails after it says nothing new. */
+  /**
+   * Opens the circuit, or extends its outage after a failed probe. True: it was closed. A run that started before the
+   * opening and fails after it changes nothing.
+   */
   fail(reason: string, retryAfterMs = 0, probe?: Probe): boolean {
     const { outage } = this;
     if (outage !== undefined && !(probe !== undefined && this.release(probe))) return false;
@@ -79,7 +84,10 @@ export class Circuit {
     return outage === undefined;
   }
 
-  /** The model is there. What the outage was; undefined: nothing has changed. */
+  /**
+   * Closes the circuit because the probe found the model. Returns the outage that is over; undefined: nothing has
+   * changed.
+   */
   close(probe: Probe): Outage | undefined {
     if (!this.release(probe)) return undefined;
     const { outage } = this;
@@ -88,7 +96,10 @@ export class Circuit {
     return outage;
   }
 
-  /** Another node has found the model: a probe is due, but not more often than five in the longest wait. False: none is. */
+  /**
+   * Makes a probe due because another node has found the model, but at most five in the longest wait. False: the
+   * circuit is closed or already probes.
+   */
   hint(): boolean {
     if (this.outage === undefined || this.probe !== undefined) return false;
     this.probeAt = Math.min(this.probeAt, Math.max(this.now(), this.failedAt + this.times.maxProbeMs / 5));
@@ -96,7 +107,10 @@ export class Circuit {
     return true;
   }
 
-  /** At its time the node's share of the slots is asked back, if others have the model and so would keep them. */
+  /**
+   * Asks for the node's share of the slots again once its time has come, if others reach the model: they would keep
+   * the slots.
+   */
   askForShare(othersHaveIt: boolean): void {
     const now = this.now();
     if (!this.yieldsSlots || now < this.shareAt) return;

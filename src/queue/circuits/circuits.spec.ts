@@ -43,7 +43,7 @@ afterEach(() => jest.useRealTimers());
 
 const run = (id: string, hasReachedModel = true): RunExecution =>
   ({ model: models.find((one) => one.id === id), hasReachedModel }) as RunExecution;
-/** The probe, if one is due, or another run. */
+/** Starts the probe if one is due, otherwise another run. */
 const start = (id: string = up): Destination => circuits.startRun(id, circuits.startProbes(id, 1)[0])!;
 const failing = { kind: 'failure', error: away } as const;
 const succeeding = { kind: 'output', output: '1' } as const;
@@ -53,7 +53,7 @@ const end = (id: string, how: RunEnd, sent = start(id)): void => {
 };
 const fail = (id: string, sent?: Destination): void => end(id, failing, sent);
 const rooms = (): number[] => [up, down, raw].map((id) => circuits.room(id));
-/** The addresses of the next runs, which go on. */
+/** Starts runs that do not end, and returns their addresses. */
 const next = (count: number, id = 'acme/many'): string[] =>
   Array.from({ length: count }, () => new URL(start(id).target!.url).host);
 

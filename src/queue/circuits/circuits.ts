@@ -16,20 +16,20 @@ import { Target } from './target.js';
 const none: readonly Destination[] = [];
 const inProcess: Destination = { target: undefined };
 
-/** The circuits of this node: to which address of its model a run may be sent now, and what its end says of that. */
+/** The circuits of this node. They decide which address of its model a run may be sent to, and learn from its end. */
 @Injectable()
 export class Circuits {
   readonly times = {
     probeMs: 1_000,
     maxProbeMs: 30_000,
     shareMs: 120_000,
-    /** A probe that is connected and runs so long has found the model. */
+    /** A probe that is connected and runs for this long has found the model. */
     steadyMs: 5_000,
     remindMs: 60_000,
   };
-  /** Models of which a request may start again, or be the probe. */
+  /** Emits models of which a request may start again, or be the probe. */
   readonly wakes = new Subject<readonly string[]>();
-  /** What is open has changed; for which models as a whole, if for any. */
+  /** Emits when the open circuits change, with the models for which this changes something as a whole, if any. */
   readonly changes = new Subject<CircuitChange[]>();
   private readonly log = new Logger(Circuits.name);
   private readonly addresses = new Map<string, Addresses>();
@@ -44,18 +44,18 @@ export class Circuits {
     models.changes.subscribe(() => this.follow());
   }
 
-  /** How many runs of the model may start now, as far as the model is concerned. */
+  /** The number of runs of the model that may start now, as far as its circuits allow. */
   room(modelId: string): number {
     return this.addresses.get(modelId)?.room ?? Infinity;
   }
 
-  /** Whether the next run of the model would be a probe. */
+  /** True if the next run of the model would be a probe. */
   isProbeDue(modelId: string): boolean {
     const addresses = this.addresses.get(modelId);
     return addresses !== undefined && addresses.due.length > 0;
   }
 
-  /** What the first of the next runs of the model are to be, so many at most. */
+  /** Starts the probes that are due, at most `limit`. They are the first of the model's next runs. */
   startProbes(modelId: string, limit: number): readonly Destination[] {
     const due = this.addresses.get(modelId)?.due ?? [];
     if (due.length === 0) return none;
@@ -66,7 +66,7 @@ export class Circuits {
     return probes;
   }
 
-  /** No run was started. */
+  /** Ends the probe, because no run was started. */
   skipProbe({ target, probe }: Destination): void {
     if (probe !== undefined && target?.circuit.release(probe) === true) this.changes.next([]);
   }
@@ -84,7 +84,7 @@ export class Circuits {
     return isProbe ? probe : { target };
   }
 
-  /** If the run was a probe and said nothing of its address, the next one is due. */
+  /** If the run was a probe that showed nothing about its address, the next probe is due. */
   endRun(destination: Destination): void {
     const { target, probe } = destination;
     if (target === undefined) return;
@@ -94,26 +94,29 @@ export class Circuits {
     this.wakes.next(target.models);
   }
 
-  /** The probe is connected. */
+  /** Closes the circuit if the connected probe still runs after `steadyMs`. */
   probeReached({ target, probe }: Destination): void {
     if (target !== undefined) setTimeout(() => this.close(target, probe), this.times.steadyMs).unref();
   }
 
-  /** Other nodes have found these models. */
+  /** Makes probes of these models due, because other nodes have found the models. */
   hint(modelIds: readonly string[]): void {
     for (const target of new Set(modelIds.flatMap((id) => this.addresses.get(id)?.targets ?? []))) {
       if (target.circuit.hint()) this.due(target);
     }
   }
 
-  /** How a run met an outage of its address. undefined: the model was there, or the end says nothing of it. */
+  /**
+   * Returns how a run met an outage of its address, and opens or closes the circuit accordingly. undefined: the model
+   * was reachable, or the end shows nothing about it.
+   */
   outageOf(
     { model, hasReachedModel }: RunExecution,
     end: RunEnd,
     { target, probe }: Destination,
   ): Outage | undefined {
     if (target === undefined || !model.circuit) return undefined;
-    // It was sent to where the model was before the file was read again.
+    // The run was sent to an address that the model had before the file was read again.
     const isElsewhere = !target.models.includes(model.id);
     if (end.kind === 'aborted') {
       if (end.reason !== 'timed_out') return undefined;
@@ -130,7 +133,7 @@ export class Circuits {
     return options?.outage;
   }
 
-  /** The addresses that this node sends nothing but probes, for each of their models. */
+  /** The addresses to which this node sends only probes, once for each of their models. */
   get opened(): OpenCircuit[] {
     return [...this.addresses].flatMap(([modelId, addresses]) => {
       if (!addresses.hasCircuits) return [];
@@ -144,7 +147,7 @@ export class Circuits {
     });
   }
 
-  /** The addresses of the models as they are now. What is known of one stays known. */
+  /** Follows the addresses of the models as they are now. An address that stays keeps its state. */
   private follow(): void {
     const before = new Map(
       [...this.addresses.values()].flatMap(({ targets }) => targets).map((target) => [target.url, target]),
@@ -179,7 +182,7 @@ export class Circuits {
   ): void {
     this.change(target, () => {
       if (!target.circuit.fail(reason, retryAfterMs, probe)) return;
-      // The one that found it away waits again too.
+      // The request that met the outage waits again too, hence 1 more.
       this.warn(target, 'is away', 1);
       target.reminder = setInterval(() => this.warn(target, 'is still away'), this.times.remindMs).unref();
     });
@@ -201,7 +204,7 @@ export class Circuits {
   private schedule(target: Target): void {
     clearTimeout(target.timer);
     const { nextInMs } = target.circuit;
-    // A timer may be early by a millisecond.
+    // A timer may fire a millisecond early.
     if (nextInMs !== undefined) target.timer = setTimeout(() => this.due(target), nextInMs + 1).unref();
   }
 
@@ -221,7 +224,7 @@ export class Circuits {
     );
   }
 
-  /** What it changes for models as a whole is published as such. */
+  /** Runs `act` and publishes the models for which it changes whether their slots are yielded. */
   private change(target: Target, act: () => void): void {
     const yielding = (): string[] => target.models.filter((id) => this.addresses.get(id)!.yieldSlots);
     const before = yielding();

@@ -5,7 +5,10 @@ import { Cluster } from '../cluster/cluster.js';
 
 export type Availability = 'available' | 'unavailable';
 
-/** Which models no node can reach, or no worker asks for, as far as this node knows; also where requests are not run. */
+/**
+ * The models that no node can reach, or no worker asks for, as far as this node knows. Nodes that run no requests
+ * know them too.
+ */
 @Injectable()
 export class ModelAvailability {
   private nodesWithout = new Map<string, Set<string>>();
@@ -16,7 +19,7 @@ export class ModelAvailability {
     private readonly models: ModelsService,
   ) {}
 
-  /** Unavailable: no node runs requests, each that does has found it away, or no worker asks for it. */
+  /** `unavailable`: no node runs requests, every node that does has found the model away, or no worker asks for it. */
   of(modelId: string): Availability {
     if (this.withoutWorkers.has(modelId)) return 'unavailable';
     if (this.models.get(modelId)?.runner.isPulled !== true && this.cluster.schedulers.length === 0)
@@ -26,7 +29,7 @@ export class ModelAvailability {
     return isAway ? 'unavailable' : 'available';
   }
 
-  /** Of the models that workers run, those that none asks for. */
+  /** Sets those of the models run by workers that no worker asks for. */
   setWithoutWorkers(modelIds: readonly string[]): void {
     this.withoutWorkers = new Set(modelIds);
   }

@@ -2,11 +2,11 @@ import { Circuit, type CircuitTimes } from './circuit.js';
 
 /** One address that runs are sent to, and the models behind it. */
 export class Target {
-  /** Those whose runs open its circuit. */
+  /** The models whose runs open the circuit of this address. */
   models: string[] = [];
-  /** Runs of this node that are there. */
+  /** Runs of this node at this address. */
   running = 0;
-  /** Path, query and user may hold secrets. */
+  /** The part of the URL that may be shown: path, query and user may hold secrets. */
   readonly origin: string;
   readonly circuit: Circuit;
   timer: NodeJS.Timeout | undefined;

@@ -7,7 +7,7 @@ import { IndexSync } from '../duties/index-sync.js';
 import { type EntryChange, WaitingIndex } from '../waiting/waiting-index.js';
 import { QueueEvents } from '../queue-events.js';
 
-/** Passes on what is collected, when asked. */
+/** Hands over the collected messages when asked. */
 class Channel {
   private listener: ChannelListener | undefined;
 

@@ -6,8 +6,8 @@ import { NotifyThrottle } from './notify-throttle.js';
 import { QueueEvents, type QueueChanges } from '../queue-events.js';
 
 /**
- * Entries of one model, priority and attempt: of each its seq, or, by turns, virtual start, seq and order key, and
- * where it moved from.
+ * Entries of one model, priority and attempt. Width 1: each entry is its seq. Width 3: each is virtual start, seq and
+ * order key. Width 4: the same, then the virtual start that it moved from.
  */
 type WireChanges = [
   modelId: string,
@@ -21,7 +21,7 @@ interface WireMessage extends Pick<
   QueueChanges,
   'work' | 'changed' | 'cancelled' | 'lost' | 'workers' | 'circuits' | 'times' | 'missed'
 > {
-  /** Requests of whose output there is more. */
+  /** Requests that have more output. */
   output?: string[];
   node: string;
   /** A node that has just joined asks the others to publish to it. */
@@ -34,14 +34,14 @@ interface WireMessage extends Pick<
   released?: WireChanges[];
 }
 
-/** Until the others have noticed a new node by its heartbeat and publish to it. */
+/** Time until the other nodes have noticed a new node by its heartbeat and publish to it. */
 const noticedAfterMs = 3_000;
-/** So that a message stays below the channel's limit whatever its items are. */
+/** Keeps a message below the channel's limit, whatever its items are. */
 const maxMessageCharacters = 7_000;
-/** So that keys alone stay below it. */
+/** Keeps a group of queue keys alone below that limit. */
 const maxNumbers = 300;
 
-/** Publishes this process's changes to the others, and theirs in this one. */
+/** Publishes this process's changes to the other nodes, and their changes in this process. */
 @Injectable()
 export class ClusterMessages {
   private pending: QueueChanges[] = [];
@@ -63,7 +63,7 @@ export class ClusterMessages {
       channel.requestFlush();
     });
     cluster.changes.subscribe(({ someLeft }) => {
-      if (someLeft) this.publishMissed(); // what a lost node did last may not have been published
+      if (someLeft) this.publishMissed(); // the last changes of a lost node may not have been published
     });
   }
 
@@ -115,7 +115,8 @@ export class ClusterMessages {
     this.throttle.published(
       added.length + held.length + moved.length + removed.length + started.length + changed.length,
     );
-    // Removals first: an entry may have been added again since, and its attempt keeps out one that was not.
+    // Removals come first: a removed entry may have been added again since. An addition before the removal has a
+    // lower attempt, or the same, and is ignored.
     const entries = {
       removed: toWire(removed),
       started: toWire(started),

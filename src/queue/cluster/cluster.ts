@@ -3,39 +3,42 @@ import { Subject } from 'rxjs';
 import { v7 } from 'uuid';
 import type { Beat } from '../queries/heartbeat.js';
 
-/** A node that has not beaten for so long is given up by the others. */
+/** The other nodes give up a node that has sent no heartbeat for this long. */
 export const lostAfterMs = 6_000;
-/** A node that could not beat for so long gives its runs up by itself: earlier than the others do. */
+/** A node that could not send a heartbeat for this long gives up its runs by itself, before the others do. */
 const selfFenceMs = 5_000;
 
-/** This node among those that share the database, and what it knows of the others, as of its last heartbeat. */
+/** This node, and what its last heartbeat showed of the other nodes on the same database. */
 @Injectable()
 export class Cluster {
   readonly nodeId = v7();
   nodes: readonly string[] = [];
   hasLostNodes = false;
   hasOverdueLeases = false;
-  /** In a row; a rescuer must have watched for a while before it gives a node up. */
+  /** Heartbeats in a row. A rescuer must have watched for a while before it gives up a node. */
   beats = 0;
   /** The nodes that run requests. */
   schedulers: readonly string[] = [];
-  /** It starts nothing more, by an operator's word or because it stops. */
+  /** True: the node starts nothing more, because an operator drains it or because it stops. */
   isDraining = false;
   isStopping = false;
   private isMember = false;
   private beatAt = 0;
 
   readonly changes = new Subject<{ someLeft: boolean }>();
-  /** Operators have set something else, by the last heartbeat. */
+  /** Emits when a heartbeat shows that operators have changed a setting. */
   readonly controlsChanged = new Subject<void>();
   private controls: string | undefined;
 
-  /** False while heartbeats are late. By the clock: a frozen process goes on with its sockets before its timers. */
+  /**
+   * False while heartbeats are late. It reads the clock, because a frozen process resumes its sockets before its
+   * timers.
+   */
   get connected(): boolean {
     return this.isMember && performance.now() - this.beatAt < selfFenceMs;
   }
 
-  /** The node still counts on what it holds, and can do so no longer. */
+  /** True if the node still counts on its leases and slots but its heartbeat is too late for that. */
   get mustFence(): boolean {
     return this.isMember && !this.connected;
   }
@@ -44,7 +47,7 @@ export class Cluster {
     return this.nodes.some((id) => id !== this.nodeId);
   }
 
-  /** `beatAt`: when the heartbeat was sent, as `performance.now()`. */
+  /** `beatAt`: the `performance.now()` at which the heartbeat was sent. */
   update(beat: Beat, beatAt: number): void {
     const { nodes, schedulers, hasLostNodes, hasOverdueLeases, controls } = beat;
     const someLeft = this.nodes.some((id) => !nodes.includes(id));
@@ -62,7 +65,7 @@ export class Cluster {
     this.controlsChanged.next();
   }
 
-  /** What operators have said of the nodes. */
+  /** Applies what operators have set for the nodes. */
   setControls(schedulers: readonly string[], isDrained: boolean): void {
     const isDraining = isDrained || this.isStopping;
     const changed = isDraining !== this.isDraining || schedulers.join() !== this.schedulers.join();
@@ -71,7 +74,7 @@ export class Cluster {
     if (changed) this.changes.next({ someLeft: false });
   }
 
-  /** A message came from a node: it is a peer, even before the next heartbeat shows it. */
+  /** Notes that a message came from a node: it is a peer even before the next heartbeat shows it. */
   markSeen(nodeId: string): void {
     if (!this.nodes.includes(nodeId)) this.nodes = [...this.nodes, nodeId];
   }

@@ -1,11 +1,11 @@
 const minMs = 25;
-/** Each message wakes every process and a backend for it: where much is going on, waking them often buys little. */
+/** Each message wakes every process and a database backend for it. Under load, frequent wake-ups gain little. */
 const msForEachChangeInMs = 40;
 const maxMsForEachNode = 60;
-/** A message of another process is late by so much at most. */
+/** A message of another process is late by at most this long. */
 const maxMs = 250;
 
-/** How long a node waits between its messages to the others. */
+/** Decides how long a node waits between its messages to the others. */
 export class NotifyThrottle {
   private publishedAt = 0;
   private changesInMs = 0;
@@ -18,7 +18,7 @@ export class NotifyThrottle {
     this.publishedAt = now;
   }
 
-  /** How long after the last message the next may follow, among so many nodes. */
+  /** Returns the shortest time from one message to the next, among this many nodes. */
   minIntervalMs(nodes: number): number {
     const ofChanges = Math.min(maxMsForEachNode, msForEachChangeInMs * this.changesInMs);
     return Math.min(maxMs, Math.max(minMs, nodes * ofChanges));

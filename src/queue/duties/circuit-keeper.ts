@@ -10,14 +10,17 @@ import { type CircuitChange, QueueEvents } from '../queue-events.js';
 /** A probe that ends sooner is not written. */
 const probingMs = 500;
 
-/** Writes what of the models this node cannot reach, for the others, and reads the same of all. */
+/** Writes which models this node cannot reach, for the other nodes, and reads the same of all nodes. */
 @Injectable()
 export class CircuitKeeper extends Duty {
   protected readonly intervalMs = 60_000;
-  /** Of this node, to be written; of others, to be read. */
+  /** Changes of this node, to be written, and of other nodes, to be read. */
   private changesHere: CircuitChange[] = [];
   private changesElsewhere: CircuitChange[] = [];
-  /** What is open here may differ from what is written; and what that is, undefined: nobody knows. */
+  /**
+   * `isPending`: the open circuits may differ from the written ones. `written`: the open circuits in the database;
+   * undefined: unknown.
+   */
   private isPending = false;
   private written: string | undefined = '[]';
 
@@ -30,7 +33,7 @@ export class CircuitKeeper extends Duty {
   ) {
     super();
     circuits.changes.subscribe((changes) => this.write(changes));
-    // The rows of a node that was given up went with it.
+    // The rows of a node that was given up were deleted with it.
     cluster.changes.subscribe(() => {
       const open = new Set(circuits.opened.map(({ modelId }) => modelId));
       if (open.size === 0) return;
@@ -70,7 +73,7 @@ export class CircuitKeeper extends Duty {
   private async writeNow(): Promise<void> {
     const changes = [...this.changesHere];
     const { opened } = this.circuits;
-    // Since when, by two clocks, differs a little each time.
+    // `sinceMs` is computed from two clocks and differs a little each time.
     const text = JSON.stringify(opened.map((circuit) => ({ ...circuit, sinceMs: 0 })));
     this.isPending = false;
     if (text !== this.written) {

@@ -9,12 +9,14 @@ import { readControls } from '../queries/read-controls.js';
 const topic = 'control';
 const retryMs = 1_000;
 
-/** Knows what operators have set of models and nodes: at once where the node is told, else by its next heartbeat. */
+/**
+ * Reads what operators have set for models and nodes: at once if this node is notified, else after its next heartbeat.
+ */
 @Injectable()
 export class ControlKeeper extends Duty {
   protected readonly intervalMs = 600_000;
   private isDue = false;
-  /** What was set may be unknown here. */
+  /** True: this node may not know all that is set. */
   private hasFailed = false;
   private reads = 0;
   private newest = 0;
@@ -41,18 +43,18 @@ export class ControlKeeper extends Duty {
     const read = ++this.reads;
     const controls = await readControls(this.database, this.cluster.nodeId);
     this.hasFailed = false;
-    // An answer that was overtaken by a later one may be of before the change.
+    // An answer that a later one has overtaken may be from before the change.
     if (read < this.newest) return;
     this.newest = read;
     const { overrides, schedulers, isDraining, division } = controls;
     this.models.setOverrides(overrides);
     this.cluster.setControls(schedulers, isDraining ?? this.cluster.isDraining);
-    // Also by the file of another node.
+    // The file of another node may have changed it too.
     if (division !== this.division) this.cluster.changes.next({ someLeft: false });
     this.division = division;
   }
 
-  /** After a change is committed: this node knows it when it resolves, the others soon. */
+  /** Called after a change is committed. This node knows the change when it resolves, the others soon. */
   async publish(): Promise<void> {
     this.channel.sendNow(topic, '');
     await this.runOnce();

@@ -7,7 +7,7 @@ import { QueueEvents } from '../queue-events.js';
 import { requestErrors } from '../request-errors.js';
 import { Duty } from '../../tools/duty.js';
 
-/** Completes requests that waited longer than they may. */
+/** Completes requests that waited longer than allowed. */
 @Injectable()
 export class Expirer extends Duty {
   protected readonly intervalMs = 1_000;

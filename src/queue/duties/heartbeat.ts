@@ -9,7 +9,10 @@ import { Slots } from '../cluster/slots.js';
 import { Cluster, lostAfterMs } from '../cluster/cluster.js';
 import { Duty } from '../../tools/duty.js';
 
-/** Between two beats a watch without the database sees a late one: the node stops its runs before others start them. */
+/**
+ * Sends the heartbeat. Between two beats, a timer that needs no database notices a late one: the node stops its runs
+ * before other nodes start them.
+ */
 @Injectable()
 export class Heartbeat extends Duty {
   protected readonly intervalMs = 1_500;
@@ -26,20 +29,20 @@ export class Heartbeat extends Duty {
     super();
   }
 
-  /** Registers the node; the first beat is over when this resolves. */
+  /** Registers the node. The first beat is complete when this resolves. */
   async join(): Promise<void> {
     await this.register();
     await this.runOnce();
     this.watch ??= setInterval(() => this.fenceIfLate(), 250);
   }
 
-  /** The others see that this node is stopping, and do without it. */
+  /** Announces to the other nodes that this node is stopping, so that they do without it. */
   async announceStop(): Promise<void> {
     this.cluster.isStopping = true;
     await announceStop(this.database, this.cluster.nodeId);
   }
 
-  /** The runs must have ended. */
+  /** Called after the runs have ended. */
   override async stop(): Promise<void> {
     clearInterval(this.watch);
     this.watch = undefined;

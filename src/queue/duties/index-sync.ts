@@ -5,9 +5,9 @@ import { WaitingIndex } from '../waiting/waiting-index.js';
 import { countWaiting, waiting } from '../queries/waiting.js';
 import { QueueEvents } from '../queue-events.js';
 
-/** Above this depth counting costs the database too much to do it often. */
+/** Above this depth, a count costs the database too much to be frequent. */
 const countableDepth = 50_000;
-/** How often a count that differs is checked again, a second apart, before the queue counts as busy and not as wrong. */
+/** A differing count is checked again this often, a second apart, before the queue counts as busy rather than wrong. */
 const recheckAttempts = 3;
 
 /** Keeps the waiting index in step with the database: fills it, follows every change, and checks. */
@@ -16,7 +16,7 @@ export class IndexSync extends Duty {
   protected readonly intervalMs = 30_000;
   private refilling = Promise.resolve();
   private nextRefill: Promise<void> | undefined;
-  /** By how much the length of a model's queue differed when it was last counted. */
+  /** By model: the difference in the length of its queue at the last count. */
   private suspectCounts = new Map<string, number>();
   private rechecksLeft = recheckAttempts;
   private rounds = 0;
@@ -28,9 +28,9 @@ export class IndexSync extends Duty {
     events: QueueEvents,
   ) {
     super();
-    // Before the first page is read, so that nothing falls between.
+    // Subscribes before the first page is read, so that no change is missed.
     events.subscribe(({ added, held, moved, released, removed, started, times, missed }) => {
-      // In this order: within the time that one message covers, a request may have been removed and added again.
+      // The order matters: within the time that one message covers, a request may have been removed and added again.
       for (const change of removed ?? []) this.index.remove(change);
       for (const change of started ?? []) this.index.remove(change, true);
       for (const change of moved ?? []) this.index.move(change);
@@ -38,14 +38,14 @@ export class IndexSync extends Duty {
       for (const change of held ?? []) this.index.hold(change);
       for (const change of released ?? []) this.index.release(change);
       for (const time of times ?? []) this.index.advance(time);
-      // Should it fail, the next check of the index finds what is missing.
+      // If it fails, the next check of the index finds what is missing.
       if (missed === true) this.refill().catch(() => undefined);
     });
   }
 
-  /** Reads everything that waits again; the old index answers until the new one is complete. */
+  /** Reads all waiting requests again. The old index answers until the new one is complete. */
   refill(): Promise<void> {
-    // What is being read may have been read before the change that is asked for now.
+    // A read in progress may have begun before the change that this call is about.
     this.nextRefill ??= this.refilling
       .catch(() => undefined)
       .then(() => {
@@ -55,7 +55,10 @@ export class IndexSync extends Duty {
     return this.nextRefill;
   }
 
-  /** Twice in a row wrong by the same number: a change was missed. Changes in flight are another number each time. */
+  /**
+   * Compares the index with the table. The same difference twice in a row means a missed change: changes in flight
+   * make another difference each time.
+   */
   async runOnce(): Promise<void> {
     const depths = this.index.depths();
     const total = [...depths.values()].reduce((sum, depth) => sum + depth, 0);

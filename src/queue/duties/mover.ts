@@ -8,12 +8,12 @@ import { type Advance, ticksFor } from '../waiting/fair-queue.js';
 import { FreedTurns } from '../waiting/freed-turns.js';
 import { type MovedEntry, WaitingIndex } from '../waiting/waiting-index.js';
 
-/** In one round, of one queue: what is behind these moves in the next. */
+/** At most this many requests of one queue move per round. Those behind them move in the next round. */
 const maxOfRound = 2_000;
 const soonMs = 100;
 const idleMs = 60_000;
 
-/** Moves up what waits behind cancelled and expired requests of its key: their turns are its. */
+/** Moves up the requests that wait behind cancelled and expired requests of their key, into the freed turns. */
 @Injectable()
 export class Mover extends Duty {
   protected readonly intervalMs = 1_000;
@@ -26,7 +26,7 @@ export class Mover extends Duty {
     private readonly events: QueueEvents,
   ) {
     super();
-    // What leaves on another node that one sees to.
+    // Each node handles its own removals.
     events.subscribe(({ removed }, origin) => {
       if (removed === undefined || origin === 'elsewhere') return;
       this.freed.note(removed, performance.now());
@@ -44,7 +44,7 @@ export class Mover extends Duty {
       const advances = this.index.advances(modelId, priority, ticks, maxOfRound);
       for (let at = 0; at < advances.length; at += maxMoved) {
         const moved = await this.move(modelId, priority, advances.slice(at, at + maxMoved));
-        // There may be more.
+        // More requests may be able to move.
         this.freed.note(moved, performance.now());
       }
     }

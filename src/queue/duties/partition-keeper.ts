@@ -7,7 +7,7 @@ import { makeOutputPartitions } from '../queries/output-partitions.js';
 const ensurePartitions = statement('ensure_partitions')`
 SELECT ensure_partitions((now() AT TIME ZONE 'UTC')::date - 1, 9) AS made`;
 
-/** Makes the days' partitions a week ahead, and those of output for an hour, so that a write never finds none. */
+/** Creates the daily partitions a week ahead and those of output an hour ahead, so that a write always finds one. */
 @Injectable()
 export class PartitionKeeper extends Duty {
   protected readonly intervalMs = 1_200_000;

@@ -14,10 +14,10 @@ const soonMs = 50;
 /** Lets requests whose backoff is over, or whose scheduled time has come, into their queue. */
 @Injectable()
 export class Promoter extends Duty {
-  /** Events tell what is delayed; this is for one that is lost. */
+  /** Events announce delayed requests. The interval is for an event that is lost. */
   protected readonly intervalMs = 30_000;
   private untilNextMs: number | null = 0;
-  /** Something was delayed since the round began: it may not have seen it. */
+  /** True: a request was delayed since the round began, so the round may not have seen it. */
   private isLate = false;
 
   constructor(
@@ -39,7 +39,7 @@ export class Promoter extends Duty {
 
   async runOnce(): Promise<void> {
     this.isLate = false;
-    this.untilNextMs = 1_000; // should the database be lost
+    this.untilNextMs = 1_000; // in case the database is lost
     this.untilNextMs = await nextReadyInMs(this.database);
     if (this.untilNextMs === null || this.untilNextMs > 0) return;
     await this.promote();

@@ -11,11 +11,16 @@ import { Duty } from '../../tools/duty.js';
 
 const keysAtOnce = 5_000;
 
-/** Removes what retention does not keep: days whole, payloads earlier, output in parts, old idempotency keys. */
+/**
+ * Deletes what retention does not keep: whole days, payloads with a shorter retention, output partitions, old
+ * idempotency keys.
+ */
 @Injectable()
 export class Pruner extends Duty {
   protected readonly intervalMs = 600_000;
-  /** By model, the id up to which payloads are gone; kept between rounds so that a round reads only what is new. */
+  /**
+   * By model: the id up to which payloads are deleted. It is kept between rounds so that a round reads only new rows.
+   */
   private readonly emptiedUpTo = new Map<string, string>();
 
   constructor(
@@ -39,7 +44,7 @@ export class Pruner extends Duty {
     }
   }
 
-  /** Forgets those older than a day, some at a time. One that is being used anew is locked, and stays. */
+  /** Deletes the keys older than 24 hours in batches. A key that is being used again is locked, and stays. */
   private async pruneIdempotencyKeys(): Promise<void> {
     const { tableName } = this.keys.metadata;
     const old = `SELECT ctid FROM ${tableName} WHERE created_at < now() - interval '24 hours'

@@ -7,11 +7,11 @@ import { findReleasable } from '../queries/releasable.js';
 import { QueueEvents } from '../queue-events.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
 
-/** While something waits and nothing is held: so soon is a new bound seen. */
+/** While requests wait and none is parked, a new bound is noticed within this time. */
 const unboundedMs = 3_000;
 const idleMs = 60_000;
 
-/** Lets in what is held for no reason, after a crash or another bound, and makes a new bound hold for what waits. */
+/** Releases requests that are parked for no reason, after a crash or a changed bound. Applies new bounds. */
 @Injectable()
 export class Releaser extends Duty {
   protected readonly intervalMs = 1_000;

@@ -13,10 +13,10 @@ import { requestErrors } from '../request-errors.js';
 import { lostLimit, publishRescued } from '../rescued.js';
 import { Runs } from '../runs/runs.js';
 
-/** After an outage all nodes are silent for a moment: each must be heard again before any is given up. */
+/** After an outage all nodes are silent for a moment. Each gets time to beat again before any is given up. */
 const beatsBeforeRescue = 3;
 
-/** Takes up the runs of nodes that were lost, and claims of this node whose answer was. */
+/** Takes up the runs of lost nodes, and claims of this node whose answer was lost. */
 @Injectable()
 export class Rescuer extends Duty {
   protected readonly intervalMs = 1_000;
@@ -40,7 +40,7 @@ export class Rescuer extends Duty {
     }
   }
 
-  /** Without asking whether a node seems lost. */
+  /** Rescues without asking whether a node seems lost. */
   async rescueNow(): Promise<void> {
     const now = this.clock.now();
     const lost = requestErrors.nodeLost(now);
@@ -55,13 +55,13 @@ export class Rescuer extends Duty {
     publishRescued(this.events, requests, lost);
   }
 
-  /** Hands back leases that no run belongs to: the database committed their claim, and its answer never arrived. */
+  /** Requeues leases that belong to no run: the database committed their claim, but its answer never arrived. */
   private async returnOrphans(): Promise<void> {
     const suspectedAt = this.runs.orphansSuspectedAt;
     if (suspectedAt === undefined) return;
     const leases = await this.leases.findBy({
       nodeId: this.cluster.nodeId,
-      // Older than any claim that may still be under way.
+      // Older than any claim that may still be in progress.
       startedAt: Raw((column) => `${column} < clock_timestamp() - interval '12 seconds'`),
     });
     for (const { requestId, token } of leases) {
@@ -71,7 +71,7 @@ export class Rescuer extends Duty {
       if (entry !== undefined)
         this.events.publish({ added: [entry], work: [entry.modelId], changed: [entry.id] });
     }
-    // Leases too young to be read are seen by a later round.
+    // A later round sees leases that are too young to be read now.
     const isNewest = this.runs.orphansSuspectedAt === suspectedAt;
     if (isNewest && performance.now() - suspectedAt > 20_000) this.runs.orphansSuspectedAt = undefined;
   }

@@ -31,7 +31,7 @@ test('reads what others have run while anything happens, and hardly where nothin
   expect(await readsIn(720)).toBeLessThanOrEqual(15);
 
   events.publish({ changed: ['a'] });
-  // Rounds are 8 to 13 s apart: what another node writes of its run is read by one of these.
+  // Rounds are 8 to 13 s apart: one of these reads the run that another node writes.
   expect(await readsIn(45)).toBeGreaterThanOrEqual(3);
   expect(await readsIn(720)).toBeLessThanOrEqual(16);
   await keeper.stop();

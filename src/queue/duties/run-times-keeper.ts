@@ -6,11 +6,14 @@ import { Estimates } from '../estimates/estimates.js';
 import { addRunTimes, readRunTimes, type StoredRunTimes } from '../queries/run-times.js';
 import { QueueEvents } from '../queue-events.js';
 
-/** Where nothing happened to any request in so many rounds, what all nodes have run is written, and read. */
+/**
+ * After this many rounds without a change of any request, all nodes have written and read all run times: rounds get
+ * rare.
+ */
 const quietAfter = 3;
 const idleMs = 60_000;
 
-/** Keeps the run times that estimates go by over a restart, and shares them with the other nodes. */
+/** Keeps the run times that estimates use across a restart, and shares them with the other nodes. */
 @Injectable()
 export class RunTimesKeeper extends Duty {
   protected readonly intervalMs = 10_000;

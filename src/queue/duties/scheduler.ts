@@ -5,7 +5,7 @@ import { QueueEvents } from '../queue-events.js';
 import { Dispatcher } from '../runs/dispatcher.js';
 import { Duty } from '../../tools/duty.js';
 
-/** Opens the dispatcher; its poll, slower and slower while nothing happens, is the floor under lost wake-ups. */
+/** Opens the dispatcher. A poll, which slows down while nothing happens, makes up for lost wake-ups. */
 @Injectable()
 export class Scheduler extends Duty {
   protected readonly intervalMs = 1_000;

@@ -7,11 +7,13 @@ import { QueueEvents } from '../queue-events.js';
 import { Slots } from '../cluster/slots.js';
 import { Duty } from '../../tools/duty.js';
 
-/** Divides the concurrency of models that nodes run when it changes or nodes come and go, until every node has its fair part. */
+/** Divides the concurrency of models that nodes run, when it changes or nodes come and go, until every part is fair. */
 @Injectable()
 export class SlotKeeper extends Duty {
   protected readonly intervalMs = 1_000;
-  /** Of nodes and of models that are away: so many, and so many when every node had its fair part. */
+  /**
+   * `changes` counts changes of nodes, models and circuits. `dividedAt`: that count when every node had its fair part.
+   */
   private changes = 1;
   private dividedAt = 0;
 
@@ -37,7 +39,7 @@ export class SlotKeeper extends Duty {
     const own = this.models.all().filter(({ runner }) => !runner.isPulled);
     const ids = new Set([...own.map(({ id }) => id), ...this.slots.modelsInUse]);
     const requested = [...ids].map((modelId) => {
-      // No new run until the grants are known: only what runs under the old one is retained.
+      // No new run starts until the grants are known: the node retains only what runs under the old grant.
       const retained = Math.min(this.slots.granted(modelId), this.slots.inUse(modelId));
       this.slots.grant(modelId, retained, { limit: Math.min(retained, this.slots.limit(modelId)) });
       return { modelId, retained, isGone: this.models.get(modelId)?.runner.isPulled !== false };
@@ -46,12 +48,12 @@ export class SlotKeeper extends Duty {
     try {
       grants = await divideSlots(this.database, this.cluster.nodeId, requested);
     } finally {
-      // An answer that comes after the node was fenced is a grant that others may have by now.
+      // An answer that arrives after the node was fenced is a grant that other nodes may have by now.
       const isVoid = this.slots.generation !== generation || !this.cluster.connected;
       if (isVoid) grants = undefined;
       if (grants?.every(({ isFair }) => isFair) === true) this.dividedAt = changes;
     }
-    // Where more runs than is fair, nothing new does until that has ended.
+    // A model with more runs than its fair part starts no new run until the surplus has ended.
     for (const { modelId, slots, fair, round } of grants ?? [])
       this.slots.grant(modelId, slots, { limit: Math.min(slots, fair), round });
     this.events.publish({ work: requested.map(({ modelId }) => modelId) });

@@ -17,12 +17,15 @@ const endsMs = 200;
 const idleMs = 60_000;
 const forgetEveryMs = 3_600_000;
 
-/** Writes what this node has heard of workers, of all of them in one statement, and reads what others and operators did. */
+/**
+ * Writes what this node knows of its workers, all in one statement, and reads what other nodes and operators have
+ * written.
+ */
 @Injectable()
 export class WorkerKeeper extends Duty {
   protected readonly intervalMs = 3_000;
   private forgotAt = performance.now();
-  /** Since the last look a worker has come to another node, or was told something. */
+  /** True: since the last read, a worker has come to another node or an operator has set what a worker is told. */
   private isAsked = false;
 
   constructor(
@@ -82,7 +85,7 @@ export class WorkerKeeper extends Duty {
       const keyIds = [...new Set(due.map(({ keyId }) => keyId))];
       await trimWorkers(this.database, keyIds, maxWorkersOfKey);
     }
-    // Of ends that cannot be written, failures are forgiven and successes not heard of.
+    // If the ends cannot be written, failures are forgiven and successes are not counted.
     const ends = this.book.takeEnds();
     if (ends.length > 0) await countEnds(this.database, ends);
   }

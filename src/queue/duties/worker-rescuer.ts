@@ -13,13 +13,16 @@ import { LeasedRuns } from '../workers/leased-runs.js';
 import { WorkerClaims } from '../workers/worker-claims.js';
 import { WorkerEnds } from '../workers/worker-ends.js';
 
-/** After an outage workers have to reach us again: so many heartbeats, 15 s, before what they have is given up. */
+/**
+ * After an outage, workers have to reach the service again: their runs are given up only after this many heartbeats
+ * (15 s).
+ */
 const beatsBeforeRescue = 10;
 const maxPollRounds = 30;
 
 /**
- * Takes up runs of workers that are not heard of, ends those past their deadlines, gives back what an answer that was lost
- * had brought, and looks for what held claims were not woken for.
+ * Takes up the runs of workers that are silent, ends runs past their deadlines, and gives back runs whose claim was
+ * never answered. Also polls for work of which waiting claims were not notified.
  */
 @Injectable()
 export class WorkerRescuer extends Duty {
@@ -50,7 +53,7 @@ export class WorkerRescuer extends Duty {
     if (unknownTokens.length > 0) await this.ends.giveBack(await findUnread(this.database, unknownTokens));
   }
 
-  /** Without asking whether a lease seems to be over. */
+  /** Rescues without asking whether a lease seems to be over. */
   async rescueNow(): Promise<void> {
     const now = this.clock.now();
     const lost = requestErrors.workerLost(now);
@@ -67,7 +70,7 @@ export class WorkerRescuer extends Duty {
     await Promise.all(overdue.map((run) => this.ends.timeOut(run)));
   }
 
-  /** The floor under lost messages: slower and slower while it finds nothing. */
+  /** Makes up for lost messages. It polls more and more slowly while it finds nothing. */
   private async poll(): Promise<void> {
     const models = this.claims.modelsWaitedFor;
     if (models.length === 0 || ++this.polls % this.pollEvery !== 0) return;

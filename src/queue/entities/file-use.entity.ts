@@ -7,8 +7,8 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 export class FileUseEntity {
   @PrimaryColumn('uuid') requestId!: string;
   @PrimaryColumn('uuid') fileId!: string;
-  /** Not in the output alone: a retry names it too. */
+  /** True: the input names it, so a retry names it too. False: only the output does. */
   @Column('boolean') inInput!: boolean;
-  /** The payload is gone. */
+  /** True: the payload is deleted. */
   @Column('boolean', { default: false }) isOver!: boolean;
 }

@@ -1,6 +1,6 @@
 import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** Which request an `Idempotency-Key` of an API key stands for, and a SHA-256 of the body that it came with. */
+/** The request that an `Idempotency-Key` of an API key stands for, and a SHA-256 of the body that came with it. */
 @Entity('idempotency_key')
 @Check('idempotency_key_fingerprint_is_sha256', 'octet_length(fingerprint) = 32')
 export class IdempotencyKeyEntity {

@@ -1,6 +1,6 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** One run going on. Every write of the run is fenced on its token. */
+/** A run in progress. Every write of the run is fenced on its token. */
 @Entity('lease')
 @Check('lease_is_of_a_node_or_a_worker', '(node_id IS NULL) <> (worker_id IS NULL)')
 @Check('lease_of_a_worker_expires', '(worker_id IS NULL) = (expires_at IS NULL)')
@@ -19,23 +19,23 @@ export class LeaseEntity {
   @Column('timestamptz', { default: () => 'now()' }) startedAt!: Date;
   @Column('timestamptz') deadlineAt!: Date;
   @Column('timestamptz', { nullable: true }) cancelRequestedAt!: Date | null;
-  /** What its run has said, counted: log lines, progress and deltas. */
+  /** Number of events of its run: log lines, progress and deltas. */
   @Column('integer', { default: 0 }) events!: number;
   /** Index of the next row of its output. */
   @Column('integer', { default: 0 }) deltas!: number;
   @Column('bigint', { default: 0 }) outputBytes!: number;
   @Column('real', { nullable: true }) progressValue!: number | null;
   @Column('text', { nullable: true }) progressMessage!: string | null;
-  /** The key against whose bound it counts; null: none has one. */
+  /** The key whose bound it counts against; null: the key has no bound. */
   @Column('uuid', { nullable: true }) boundedKeyId!: string | null;
   /** The uid of the worker that has it; null: a node does. */
   @Column('uuid', { nullable: true }) workerId!: string | null;
-  /** The id of the worker's key, and what the worker called the claim. */
+  /** The id of the worker's key, and the worker's name for the claim. */
   @Column('text', { nullable: true }) claimId!: string | null;
-  /** Of what the claim asked for. */
+  /** Hash of what the claim asked for. */
   @Column('bytea', { nullable: true }) claimHash!: Buffer | null;
-  /** How often the claim was answered with it. */
+  /** How often the claim was answered with this run. */
   @Column('integer', { nullable: true }) handed!: number | null;
-  /** Unless the worker renews it. */
+  /** The time at which the lease expires unless the worker renews it. */
   @Column('timestamptz', { nullable: true }) expiresAt!: Date | null;
 }

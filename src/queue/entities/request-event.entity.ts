@@ -1,6 +1,8 @@
 import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** One line of a request's log, or a change that no other row tells of. Append-only; `id` orders the events of a request. */
+/**
+ * One line of a request's log, or a change that no other row records. Append-only; `id` orders the events of a request.
+ */
 @Entity('request_event')
 @Check('request_event_kind_is_known', `kind IN ('log', 'requeued', 'cancel_requested')`)
 @Check('request_event_level_is_known', `level IN ('DEBUG', 'INFO', 'WARN', 'ERROR')`)

@@ -2,7 +2,7 @@ import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { Adapter } from '../../config/adapter.js';
 import type { Outcome, RequestState } from '../request-state.js';
 
-/** One request, until retention drops its day: the id is a UUIDv7, and the table is partitioned by it. */
+/** One request, until retention drops its day: the id is a UUIDv7 and partitions the table. */
 @Entity('request')
 @Index('request_by_key', ['apiKeyId', 'id'], { where: '(api_key_id IS NOT NULL)' })
 @Check('request_state_is_known', `state IN ('IN_QUEUE', 'IN_PROGRESS', 'COMPLETED')`)
@@ -35,9 +35,9 @@ export class RequestEntity {
   @Column('smallint', { default: 0 }) priority!: number;
   /** Orders the requests of the same priority; kept so that a cancel finds the queue entry by key. */
   @Column('bigint') seq!: number;
-  /** Its place among those of its model and priority, before seq. */
+  /** Its place among requests of the same model and priority, before seq. */
   @Column('bigint', { default: 0 }) virtualStart!: number;
-  /** How often it was started; 0 while it never was. */
+  /** How often it was started; 0: never. */
   @Column('integer', { default: 0 }) attempt!: number;
   @Column('smallint', { default: 0 }) failedAttempts!: number;
   @Column('smallint', { default: 0 }) lostAttempts!: number;

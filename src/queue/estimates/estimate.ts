@@ -1,20 +1,20 @@
-/** In milliseconds since 1970. */
+/** Milliseconds since 1970. */
 export interface TimeSpan {
   fromMs: number;
   toMs: number;
 }
 
-/** When a request starts, if it waits, and when it ends. */
+/** The time at which a request starts, if it waits, and the time at which it ends. */
 export interface Estimate {
   start: TimeSpan | undefined;
   end: TimeSpan;
 }
 
-/** Of what is left until then: a change that is smaller is not shown. */
+/** A change smaller than this part of the remaining time is not shown. */
 const minChange = 1 / 10;
 const minChangeMs = 1_000;
 
-/** What was shown last, unless the next differs enough from it. */
+/** Returns the estimate shown last, unless the next one differs enough from it. */
 export function steady(
   shown: Estimate | undefined,
   next: Estimate | undefined,

@@ -9,7 +9,7 @@ import { type EntryChange, type QueueKey, WaitingIndex } from '../waiting/waitin
 import type { Estimate, TimeSpan } from './estimate.js';
 import { type Interval, ModelEstimates } from './model-estimates.js';
 
-/** When requests start and end, as far as this process can tell from what it sees. */
+/** Estimates when requests start and end, as far as this process can tell from what it sees. */
 @Injectable()
 export class Estimates {
   readonly models = new Map<string, ModelEstimates>();
@@ -27,7 +27,7 @@ export class Estimates {
       if (removed !== undefined) this.noteLeft(removed);
       if (started === undefined) return;
       this.noteLeft(started);
-      // Of this node's there is an event, also for those that never waited.
+      // Runs of this node come as an event, also those that never waited.
       if (origin === 'elsewhere') for (const { modelId } of started) this.noteRun(modelId);
     });
   }
@@ -44,14 +44,14 @@ export class Estimates {
       if (runMs !== undefined) this.models.get(modelId)?.runTimes.add(runMs);
   }
 
-  /** Of one that waits for a slot, and for nothing else. */
+  /** Returns the estimate of a request that waits for a slot and for nothing else. */
   ofEntry(entry: QueueKey, position: number): Estimate | undefined {
     return this.ofWaiting(entry, position);
   }
 
   of(row: StatusRow, { position, reason }: Waiting): Estimate | undefined {
     if (row.state === 'IN_PROGRESS') return this.ofRunning(row);
-    // What else it waits for, nobody knows how long that lasts.
+    // It is unknown how long any other reason to wait lasts.
     return reason === 'busy' && !this.index.isHeld(row) ? this.ofWaiting(row, position) : undefined;
   }
 
@@ -85,7 +85,7 @@ export class Estimates {
     this.models.get(modelId)?.runBegan(performance.now());
   }
 
-  /** What came in one commit comes one after the other, by model and priority. */
+  /** Entries of one model and priority follow each other within a commit. */
   private noteAdded(added: readonly EntryChange[]): void {
     const now = performance.now();
     for (let at = 0; at < added.length;) {

@@ -1,18 +1,18 @@
-/** Of a factor of two in time; a bucket is 9 % wide. */
+/** Buckets per factor of two in time; a bucket is 9 % wide. */
 const bucketsPerOctave = 8;
-/** Up to 4.6 hours; what is longer counts as that. */
+/** Up to 4.6 hours; a longer time counts as that. */
 const buckets = 24 * bucketsPerOctave;
 
-/** As it is stored. */
+/** The histogram as it is stored. */
 export interface StoredHistogram {
-  /** By buckets of the logarithm; without the empty ones at the end. */
+  /** Weights by bucket of the logarithm, without the empty buckets at the end. */
   weights: readonly number[];
   sumMs: number;
   /** The sum of the squares of the milliseconds. */
   squares: number;
 }
 
-/** How often which times were taken, by their logarithms. */
+/** Counts how often times occurred, by their logarithms. */
 export class Histogram {
   private readonly weights = new Float64Array(buckets);
   private sumMs = 0;
@@ -23,7 +23,7 @@ export class Histogram {
     return this.sumMs / this.count;
   }
 
-  /** The square of the standard deviation as a part of the mean. */
+  /** The square of the standard deviation divided by the square of the mean. */
   get variation(): number {
     return Math.max(0, this.squares / this.count / this.meanMs ** 2 - 1);
   }
@@ -57,11 +57,11 @@ export class Histogram {
     return { weights: [...this.weights.subarray(0, end)], sumMs: this.sumMs, squares: this.squares };
   }
 
-  /** This part of those that take longer than `aboveMs` takes no longer; undefined: none took that long. */
+  /** Returns the time that this part of the times above `aboveMs` does not exceed. undefined: no time is that long. */
   quantileMs(part: number, aboveMs = 0): number | undefined {
     const from = aboveMs <= 1 ? 0 : Math.log2(aboveMs) * bucketsPerOctave;
     const first = Math.floor(from);
-    // Of the first bucket what is above that point.
+    // Of the first bucket, only the part above that point counts.
     const weightOf = (bucket: number): number => this.weights[bucket]! * Math.min(1, bucket + 1 - from);
     let above = 0;
     for (let bucket = first; bucket < buckets; bucket++) above += weightOf(bucket);

@@ -2,44 +2,49 @@ import type { Span } from '../waiting/waiting-index.js';
 import { type Arrivals, Overtaking } from './overtaking.js';
 import { RunTimes } from './run-times.js';
 
-/** In milliseconds from now. */
+/** Milliseconds from now. */
 export interface Interval {
   from: number;
   to: number;
 }
 
-/** What is to be known of a request that waits. */
+/** The facts that the estimate of a waiting request depends on. */
 export interface WaitingPlace {
   position: number;
   priority: number;
   start: number;
 }
 
-/** Of standard deviations: so wide, the true time is within for 8 of 10, and often more. */
+/** Standard deviations to each side: the true time is within for 8 of 10 requests, and often more. */
 const width = 1.6;
-/** As parts: by so much what comes may differ from what was. */
+/** Relative drift that is allowed between past and future. */
 const runDrift = 0.07;
 const arrivalDrift = 0.2;
-/** Others are not expected to take more than this of the slots before a request: it would never start. */
+/**
+ * At most this part of the slots is expected to go to requests that overtake: with all of it, a request would never
+ * start.
+ */
 const maxOvertaken = 0.9;
-/** Nothing has started for longer than the longest run, and by so much: something is wrong, and nobody knows for how long. */
+/**
+ * Nothing has started for `factor` times the longest run and `moreMs` more: something is wrong, for an unknown time.
+ */
 const stall = { factor: 1.5, moreMs: 1_000 };
-/** Runs that count, and as many again for each slot: fewer are a part of a round. */
+/** The number of runs that count: `least`, and `ofSlot` more for each slot. Fewer would be only a part of a round. */
 const memory = { least: 200, ofSlot: 2 };
 
-/** When the requests of one model start and end, by how long its runs take and what comes in before. */
+/** Estimates when the requests of one model start and end, by how long its runs take and by what overtakes them. */
 export class ModelEstimates {
   readonly runTimes: RunTimes;
   private readonly overtaking = new Map<number, Overtaking>();
-  /** When the newest runs began, one for each slot, oldest first. */
+  /** The times at which the newest runs began, one for each slot, oldest first. */
   private readonly began: number[] = [];
 
-  /** `slots`: 0: nobody knows how many. */
+  /** `slots`: 0 if their number is unknown. */
   constructor(public slots: number) {
     this.runTimes = new RunTimes(memory.least + memory.ofSlot * slots);
   }
 
-  /** `starts`: the virtual starts of what came at once; `span`: of their queue since then. */
+  /** `starts`: the virtual starts of requests that were added at once. `span`: the span of their queue after that. */
   added(priority: number, starts: readonly number[], span: Span, now: number): void {
     this.overtakingAt(priority).added(starts, span, now);
   }
@@ -61,7 +66,7 @@ export class ModelEstimates {
     const everyMs = meanMs / slots;
     const before = this.before(priority, start, span);
     const overtaken = Math.min(maxOvertaken, before.rate * everyMs);
-    // Runs that take the same time end as they began; of others any may end next.
+    // Runs that take the same time end in the order in which they began. Of others, any may end next.
     const regularity = Math.max(0, 1 - variation) ** 2;
     const evenly = (position + 0.5) * everyMs;
     const inTurn = (regularity > 0 ? this.inTurn(position, now) : undefined) ?? evenly;
@@ -79,13 +84,13 @@ export class ModelEstimates {
     return { from: wait - half, to: wait + half };
   }
 
-  /** After its start. */
+  /** Returns when a request ends, given when it starts. */
   endIn(start: Interval): Interval {
     const [from, to] = this.runTimes.mostMs;
     return { from: start.from + from, to: start.to + to };
   }
 
-  /** Of one that runs; undefined: too little is known, or none has run for so long. */
+  /** Returns when a run of this age ends. undefined: too little is known, or no run has taken that long. */
   endOfRunIn(runMs: number): Interval | undefined {
     if (!this.runTimes.isKnown) return undefined;
     const most = this.runTimes.mostLeftMs(runMs);
@@ -97,7 +102,7 @@ export class ModelEstimates {
     return last !== undefined && now - last > stall.factor * this.runTimes.longestMs + stall.moreMs;
   }
 
-  /** If each run took the mean; undefined: it is not known when those that run began. */
+  /** Returns the wait if each run took the mean time. undefined: it is unknown when the present runs began. */
   private inTurn(position: number, now: number): number | undefined {
     const { slots, began, runTimes } = this;
     if (began.length < slots) return undefined;
@@ -106,7 +111,7 @@ export class ModelEstimates {
     return Math.max(0, first) + Math.floor(position / slots) * runTimes.meanMs;
   }
 
-  /** What comes in before it; `doubt`: the square of how wrong the rate may be, as a part of it. */
+  /** Returns the requests that come in before it. `doubt`: the square of the relative error that the rate may have. */
   private before(priority: number, start: number, span: Span): Omit<Arrivals, 'steps'> & { doubt: number } {
     let [rate, clumps, doubts] = [0, 0, 0];
     for (const [other, overtaking] of this.overtaking) {

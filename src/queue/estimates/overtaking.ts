@@ -1,26 +1,26 @@
 import { ticksOfWeight1 } from '../waiting/fair-queue.js';
 import type { Span } from '../waiting/waiting-index.js';
 
-/** After so long what was seen counts for about a third. */
+/** After this time, an observation counts for about a third. */
 const memoryMs = 150_000;
-/** What comes within a step counts as coming at once: bursts do not come as often as requests. */
+/** Requests that come within one step count as coming at once: bursts are rarer than requests. */
 const stepMs = 1_000;
-/** What came in the first moments, or in few steps, is not expected to come as often again. */
+/** Requests that came in the first moments, or in few steps, are not expected to come as often again. */
 const minSeenMs = 2_000;
 const doubtfulSteps = 2;
 const buckets = 24;
 
-/** Requests that come in before others. */
+/** Requests that overtake others. */
 export interface Arrivals {
-  /** A millisecond. */
+  /** Requests per millisecond. */
   rate: number;
-  /** How many come at once. */
+  /** The number of requests that come at once. */
   clump: number;
-  /** In how many steps they came: few say little. */
+  /** The number of steps in which they came. Few steps are weak evidence. */
   steps: number;
 }
 
-/** How much came, and whether it came at once. */
+/** Counts the requests that came, and whether they came at once. */
 class Seen {
   private inStep = 0;
   private total = 0;
@@ -40,7 +40,7 @@ class Seen {
     return this.total;
   }
 
-  /** `rate`: where as much comes in each step as in those in which something came. */
+  /** Returns the arrivals at this measured rate, which is lowered if they came in few steps. */
   arrivals(rate: number): Arrivals {
     const clump = this.total > 0 ? Math.max(1, this.squares / this.total) : 1;
     const steps = this.total / clump;
@@ -49,21 +49,21 @@ class Seen {
 }
 
 /**
- * How often requests come in before others of one model and priority, by how far from the front of the queue: a newcomer
- * comes in near it, and the next of a key with a hundred that wait comes in far behind.
+ * Measures how often requests overtake others of one model and priority, by distance from the front of the queue. A
+ * newcomer comes in near the front. The next request of a key with a hundred waiting ones comes in far behind.
  */
 export class Overtaking {
   private readonly counts = new Float64Array(buckets);
-  /** For how long something waited so far behind that it could be overtaken there. */
+  /** By bucket: for how long a request waited so far behind that it could be overtaken there. */
   private readonly exposedMs = new Float64Array(buckets);
   private readonly overtook = new Seen();
   private readonly came = new Seen();
   private seenMs = 0;
-  /** The end of the queue before what came last. */
+  /** The end of the queue before the last addition. */
   private last = 0;
   private steppedAt: number | undefined;
 
-  /** `starts`: of what came at once; `span`: of the queue since then. */
+  /** `starts`: the virtual starts of requests that were added at once. `span`: the span of the queue after that. */
   added(starts: readonly number[], span: Span, now: number): void {
     const last = Math.min(this.last, span.last);
     this.step(span, now);
@@ -92,7 +92,7 @@ export class Overtaking {
     this.seenMs = this.seenMs * kept + ms;
   }
 
-  /** What comes in before a request, on average from now to its start. */
+  /** Returns the requests that come in before one, on average from now to its start. */
   before(start: number, { time }: Span): Arrivals {
     const distance = Math.max(1, start - time);
     const end = bucketOf(distance);
@@ -101,20 +101,21 @@ export class Overtaking {
       const from = lowerBound(bucket);
       const to = lowerBound(bucket + 1);
       const reached = Math.min(to, distance);
-      // The way to the front gets shorter: what comes in far from it does so before it for a part of the wait.
+      // A request moves towards the front: those that come in far from the front overtake it only in a part of its
+      // wait.
       const part = ((reached - from) / (to - from)) * (1 - (from + reached) / 2 / distance);
       rate += (this.counts[bucket]! / (this.exposedMs[bucket]! + minSeenMs)) * part;
     }
     return this.overtook.arrivals(rate);
   }
 
-  /** All that comes: before those of lower priority. */
+  /** All arrivals: they come before requests of lower priority. */
   get all(): Arrivals {
     return this.came.arrivals(this.came.count / (this.seenMs + minSeenMs));
   }
 }
 
-/** By turns of a key of weight 1: below one, two, four… */
+/** Returns the bucket of a distance, in turns of a key of weight 1: below one, two, four… */
 function bucketOf(distance: number): number {
   const turns = distance / ticksOfWeight1;
   return turns < 1 ? 0 : Math.min(buckets - 1, 1 + Math.floor(Math.log2(turns)));

@@ -1,15 +1,15 @@
 import { Histogram, type StoredHistogram } from './histogram.js';
 
-/** Fewer runs say too little. */
+/** Fewer runs are too few for an estimate. */
 const minRuns = 5;
 
-/** How long the runs of a model take, on all nodes; older ones count for less and less. */
+/** The durations of a model's runs, on all nodes. Older runs count less and less. */
 export class RunTimes {
   private all = new Histogram();
   private unwritten = new Histogram();
   private known: { mostMs: readonly [number, number]; longestMs: number } | undefined;
 
-  /** The newest `memory` runs have the say, or up to twice as many. */
+  /** The newest `memory` runs count, or up to twice as many. */
   constructor(readonly memory: number) {}
 
   get isKnown(): boolean {
@@ -28,7 +28,7 @@ export class RunTimes {
     return this.all.variation;
   }
 
-  /** Eight of ten take longer than the first and no longer than the second. */
+  /** Eight of ten runs take longer than the first and no longer than the second. */
   get mostMs(): readonly [number, number] {
     return this.quantiles().mostMs;
   }
@@ -37,7 +37,7 @@ export class RunTimes {
     return this.quantiles().longestMs;
   }
 
-  /** The same of those that take longer than `aboveMs`; undefined: none did. */
+  /** The same for the runs that take longer than `aboveMs`; undefined: no run did. */
   mostLeftMs(aboveMs: number): readonly [number, number] | undefined {
     const from = this.all.quantileMs(0.1, aboveMs);
     return from === undefined ? undefined : [from, this.all.quantileMs(0.9, aboveMs)!];
@@ -50,7 +50,7 @@ export class RunTimes {
     if (this.all.count > 2 * this.memory) this.all.halve();
   }
 
-  /** What is to be written now, once; undefined: nothing. */
+  /** Returns the run times to write now, once; undefined: there are none. */
   take(): StoredHistogram | undefined {
     if (this.unwritten.count === 0) return undefined;
     const taken = this.unwritten.toStored();
@@ -58,12 +58,12 @@ export class RunTimes {
     return taken;
   }
 
-  /** It could not be written. */
+  /** Takes back run times that could not be written. */
   giveBack(taken: StoredHistogram): void {
     this.unwritten.merge(taken);
   }
 
-  /** As it is written, of all nodes. */
+  /** Takes over the stored run times of all nodes. */
   set(stored: StoredHistogram): void {
     this.all = new Histogram();
     this.all.merge(stored);

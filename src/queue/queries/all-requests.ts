@@ -6,12 +6,12 @@ import { statusColumns } from './read-status.js';
 import { conditionsOf, isNode, Values } from './request-conditions.js';
 
 /*
- * What operators ask about the requests of all keys. The texts differ with what is asked, so that the planner sees only
- * the conditions that count; they run on the small pool that has the usual planner and a statement timeout.
- * Race: none; these are looks.
+ * Reads what operators ask about the requests of all keys. The texts differ with the filter, so that the planner sees
+ * only the conditions that count. They run on the small pool, which has the usual planner and a statement timeout.
+ * Race: none (read only).
  */
 
-/** Failed attempts of requests: each failed request has one. */
+/** The condition of failed attempts: each failed request has one. */
 const failedAttempts = `outcome IN ('failed', 'timed_out', 'lost')`;
 
 /** Ids in [firstId, beforeId). */
@@ -23,8 +23,9 @@ export interface IdRange {
 type LeadTerms = Pick<AnyPage, 'filter' | 'isFewOpen' | 'firstId' | 'beforeId'>;
 
 /**
- * Ids that lead to few requests that do not fit, newest first, as a SELECT of `id` and of whether it `may_fit`; undefined:
- * the requests themselves are read. Each costs a look-up of its request, five times as much as reading one in order.
+ * Returns a SELECT of ids, few of which lead to requests that do not fit, newest first: `id`, and whether it `may_fit`.
+ * undefined: the requests themselves are read. Each id costs a look-up of its request, five times as much as reading
+ * one in order.
  */
 function leadsOf({ filter, isFewOpen, ...range }: LeadTerms, looks: string, values: Values) {
   const within = (column: string): string => rangeOf(range, values, column);
@@ -62,19 +63,19 @@ function leadsOf({ filter, isFewOpen, ...range }: LeadTerms, looks: string, valu
 const isOfOpen = ({ state, isOpen }: AnyRequestFilter, isFewOpen: boolean): boolean =>
   (state === 'IN_QUEUE' || isOpen === true) && isFewOpen;
 
-/** Its node is known of each of these ids. */
+/** True if the SELECT of ids checks the node of each id. */
 const isOfNode = (filter: AnyRequestFilter, isFewOpen: boolean): boolean =>
   filter.node !== undefined &&
   filter.ids === undefined &&
   filter.state !== 'IN_PROGRESS' &&
   !isOfOpen(filter, isFewOpen);
 
-/** What was cancelled or expired has its code from no attempt. */
+/** A request that was cancelled or expired has its code from no attempt. */
 function isOfAttempts({ outcome, code }: AnyRequestFilter): boolean {
   return outcome === 'failed' || (code !== undefined && code !== 'cancelled' && code !== 'expired');
 }
 
-/** Whether each of what is looked at costs a look-up, by its id or by its key. */
+/** True if each row costs a look-up, by its id or by its key. */
 export function isLookedUp(filter: AnyRequestFilter, isFewOpen: boolean): boolean {
   const terms = { filter, isFewOpen, firstId: '', beforeId: '' };
   return filter.keyId !== undefined || leadsOf(terms, '', new Values()) !== undefined;
@@ -86,31 +87,31 @@ function rangeOf({ firstId, beforeId }: IdRange, values: Values, column: string)
 
 export interface AnyPage extends IdRange {
   filter: AnyRequestFilter;
-  /** Whether so few wait that all of them can be sorted. */
+  /** True if so few requests wait that all of them can be sorted. */
   isFewOpen: boolean;
   max: number;
-  /** Rows that are looked at. */
+  /** The most rows that are read. */
   maxLooks: number;
 }
 
-/** A request of any key, with what operators want to know besides. */
+/** A request of any key, with the other facts that operators need. */
 export interface AnyRow extends StatusRow {
   keyName: string | null;
-  /** Where it runs, or ran last. */
+  /** The node or worker that runs it, or ran it last. */
   nodeName: string | null;
-  /** What its last run says of its failure, with the model's own words; null: it did not fail by its model. */
+  /** The failure message of its last run, in the model's own words; null: it did not fail by its model. */
   runMessage: string | null;
-  /** Of the first picture in its output, where that is not large. */
+  /** The media type of the first picture in its output, unless the output is large. */
   outputType: string | null;
 }
 
 const largePicture = 1_000_000;
-/** Kinds of failures that are told apart. */
+/** At most this many kinds of failures are listed. */
 const maxFailures = 20;
-/** Of the last attempt of a request that its model failed. */
+/** The message of the last failed attempt of a request. */
 const runMessage = (id: string): string =>
   `(SELECT error_message FROM attempt WHERE attempt.request_id = ${id} AND outcome = 'failed' ORDER BY attempt DESC LIMIT 1)`;
-/** Of a row of `request`. */
+/** Columns of `AnyRow`, from a row of `request`. */
 const anyColumns = `${statusColumns},
   (SELECT name FROM api_key WHERE api_key.id = request.api_key_id) AS "keyName",
   (SELECT (SELECT name FROM node_name WHERE id = coalesce(run.node_id, run.worker_id))
@@ -127,7 +128,7 @@ const anyColumns = `${statusColumns},
         FROM '/v1/files/[0-9a-f-]{36}/[^"/\\\\?#]+", ?"content_type": ?"(image/(?:png|jpeg|gif|webp))"')
     ) END AS "outputType"`;
 
-/** Newest first. `fits`: false for the last one that was looked at, where it is no part of the list. */
+/** Returns the newest first. `fits`: false for the last row that was read if it does not belong in the list. */
 export function listAll(
   source: DataSource,
   page: AnyPage,
@@ -135,7 +136,7 @@ export function listAll(
   const values = new Values();
   const rows = looked(page, values);
   const looks = values.bind(page.maxLooks, 'integer');
-  // In the order in which they are looked at, so that nothing is sorted and the looks end with the page.
+  // The rows keep the order in which they are read, so that nothing is sorted and the reads end with the page.
   return source.query(
     `SELECT ${anyColumns}, looks, looked_id AS "lookedId", fits FROM (${rows}) AS request
      WHERE fits OR looks = ${looks} ORDER BY looked_id DESC LIMIT ${values.bind(page.max, 'integer')}`,
@@ -143,12 +144,12 @@ export function listAll(
   );
 }
 
-/** Of what failed, one model, code and status. */
+/** The failures of one model, code and status. */
 export interface FailureCount {
   modelId: string;
   code: string;
   count: number;
-  /** As the last of them said it. */
+  /** The message of the newest one. */
   message: string | null;
   lastAt: Date;
 }
@@ -158,7 +159,10 @@ type FailureRow = Omit<FailureCount, 'message'> & { looks: number; runMessage: s
     'error'
   >;
 
-/** How many fit, among those that are looked at, and of those that failed, where only such fit, why: most often first. */
+/**
+ * Counts the rows that fit, among those that are read. If only failed requests fit, also counts why they failed, most
+ * frequent cause first.
+ */
 export async function countAll(
   source: DataSource,
   page: AnyPage,
@@ -196,7 +200,7 @@ export async function countAll(
   return { count: sum('count'), looks: sum('looks'), failures };
 }
 
-/** A SELECT of `id`, `looks` and `fits` of what is looked at, newest first. */
+/** Returns a SELECT of `id`, `looks` and `fits` of the rows that are read, newest first. */
 export function sliceOf(page: AnyPage): { text: string; values: unknown[] } {
   const values = new Values();
   return {

@@ -19,45 +19,46 @@ export interface Progress {
   message: string | null;
 }
 
-/** What a run said since its last batch. */
+/** The events of a run since its last batch. */
 export interface EventBatch {
   requestId: string;
   token: string;
   /** Number of its first event within the attempt, from 0. */
   from: number;
-  /** Of log lines, progress and deltas, as the run said them. */
+  /** Number of log lines, progress values and deltas, as the run emitted them. */
   count: number;
   logs: LogLine[];
-  /** The last of the batch. */
+  /** The last progress of the batch. */
   progress: Progress | null;
-  /** JSON texts, each a row: strings that followed each other are joined already. */
+  /** JSON texts, one a row. Consecutive strings are joined already. */
   deltas: string[];
-  /** All deltas of the attempt may have so many; left out, whoever sends them has counted. */
+  /** At most this many bytes for all deltas of the attempt; undefined: the sender has counted them. */
   maxOutputBytes?: number;
 }
 
 export interface Appended {
-  /** Of the lease: how often the request was started. */
+  /** The number of starts of the request, from the lease. */
   attempt: number;
-  /** Number of the next event: what is before it is written. */
+  /** Number of the next event: all events before it are written. */
   next: number;
   /** The run was asked to stop. */
   cancel: boolean;
-  /** With it the deltas of the attempt would be too many bytes: nothing of it is written. */
+  /** With this batch, the deltas of the attempt would be too many bytes: nothing of it is written. */
   isTooLarge: boolean;
   /** Index of the next delta's row. */
   nextIndex: number;
 }
 
 /*
- * Purpose: appends what runs that hold their lease say: log lines, the last progress, parts of the output.
- * Race: the lease's row lock keeps it from being deleted before this commits, so nothing can follow the event that
- *   completed the request, and a run without its lease writes nothing. A batch whose answer was lost is sent again: it
- *   waits for the first, finds on the lease that its events are there, and only renews the lease, as every call of a
- *   worker's run does; one that would leave a gap, or more output than there may be, changes nothing. The lease counts
- *   the bytes, so that all nodes know them and a repetition adds none. Ids and indexes are drawn after the lock, in order. Leases are locked in the order of their ids.
- * Index: lease_pkey. The update of the lease is HOT. No CTE is joined with another: the cost of a batch grows with its
- *   length, not with its square.
+ * Purpose: appends what runs that hold their lease emit: log lines, the last progress, parts of the output.
+ * Race: the lease's row lock keeps it from being deleted before this commits. So nothing can follow the event that
+ *   completed the request, and a run without its lease writes nothing. A batch whose answer was lost is sent again.
+ *   It waits for the first, finds on the lease that its events are there, and only renews the lease, as every call of
+ *   a worker's run does. A batch that would leave a gap, or make the output too large, changes nothing. The lease
+ *   counts the bytes, so that all nodes know them and a repetition adds none. Ids and indexes are drawn after the
+ *   lock, in order. Leases are locked in the order of their ids.
+ * Index: lease_pkey. The update of the lease is HOT. No CTE is joined with another: the cost of a batch grows with
+ *   its length, not with its square.
  */
 const appendStatement = statement('append_events')`WITH batch AS MATERIALIZED (
   SELECT *
@@ -109,8 +110,8 @@ SELECT request_id AS "requestId", attempt, cancel_requested_at IS NOT NULL AS ca
 FROM held`;
 
 /**
- * One result a request; none: the run holds no lease. Nothing of a batch is applied whose `from` is not the counter of
- * its lease: `next` says where to go on. A request is in one batch at most.
+ * Returns one result per request; none: the run holds no lease. A batch whose `from` is not the counter of its lease
+ * changes nothing, and `next` is where to continue. A request is in at most one batch.
  */
 export async function appendEvents(
   database: Database,
@@ -118,7 +119,7 @@ export async function appendEvents(
 ): Promise<Map<string, Appended>> {
   const values = valuesOf(batches);
   const rows = await database.query<Row>(appendStatement, values).catch(async (error: unknown) => {
-    // A machine that slept for hours wakes up in a time that nobody made a partition for.
+    // A machine that slept for hours wakes up at a time for which no partition was made.
     if (!isWithoutPartition(error)) throw error;
     await makeOutputPartitions(database);
     return database.query<Row>(appendStatement, values);
@@ -146,6 +147,6 @@ function valuesOf(batches: readonly EventBatch[]): unknown[] {
 
 const toWire = ({ atMs, ...line }: LogLine): object => ({ ...line, at_ms: atMs });
 
-/** check_violation, as a missing partition is for PostgreSQL too. */
+/** PostgreSQL reports a missing partition as a check_violation, too. */
 const isWithoutPartition = (error: unknown): boolean =>
   (error as { code?: unknown }).code === '23514' && /no partition of relation/.test(String(error));

@@ -5,39 +5,40 @@ import type { Outcome, RequestState } from '../request-state.js';
 import type { EntryChange } from '../waiting/waiting-index.js';
 import { orderKey, runsColumn } from './waiting.js';
 
-/** One as it was before. */
+/** A request as it was before. */
 export interface Target extends EntryChange {
   id: string;
   state: RequestState;
   outcome: Outcome | null;
-  /** That it had; starts that never reached the model are none. */
+  /** The number of its runs, without starts that never reached the model. */
   runs: number;
   completedAtMs: number | null;
   erasedAtMs: number | null;
 }
 
-/** Which of the ids are meant; null: any. */
+/** Narrows the ids to those of a key or in a state; null: any. */
 export interface Meant {
   keyId: string | null;
   state?: RequestState | null;
 }
 
-/** What is neither cancelled nor requested, and was not completed, moved while we looked. */
+/** A target that is neither cancelled nor requested, and was not completed, moved while the statement ran. */
 export interface CancelledMany {
-  /** Those of the ids that are meant. */
+  /** The requests of the ids that match `Meant`. */
   targets: Target[];
   cancelled: string[];
-  /** Of running ones; again where it was requested before. */
+  /** Running requests, including those that were asked to stop before. */
   requested: string[];
 }
 
 /*
- * Purpose: takes requests that wait out of their queues before any of them can start, and asks runs to stop.
- * Race: as in cancel. Entries are locked in the order of their keys, so two of these never wait for each other in a
- *   circle; whoever else locks several skips those that are locked, or locks leases. Leases that a batch of finishes or
- *   log lines holds are skipped, for those are locked in other orders: they count as moved.
- * Index: request_pkey by id, queue_entry_pkey and delayed_entry_pkey by full key, lease_pkey. LATERAL keeps the planner
- *   from other ways, which cost the product of the lists' lengths, and so do arrays; the ids' bounds prune days.
+ * Purpose: takes waiting requests out of their queues before any of them can start, and asks runs to stop.
+ * Race: as in cancel. Entries are locked in the order of their keys, so two of these statements never deadlock. Every
+ *   other statement that locks several entries skips locked ones, or locks leases. Leases locked by a batch of
+ *   finishes or log lines are skipped, because those are locked in other orders: their requests count as moved.
+ * Index: request_pkey by id, queue_entry_pkey and delayed_entry_pkey by full key, lease_pkey. LATERAL keeps the
+ *   planner from other plans, which cost the product of the lists' lengths, and so do arrays. The ids' bounds prune
+ *   days.
  */
 const locked = (table: string): string => `SELECT entry.ctid
   FROM (SELECT model_id, priority, virtual_start, seq FROM target

@@ -6,19 +6,19 @@ import type { EntryChange } from '../waiting/waiting-index.js';
 import { entryColumns, runsColumn } from './waiting.js';
 
 export interface Cancelled extends EntryChange {
-  /** `cancelled` while it waited; `requested` of the run that has it; `completed` before; `moved` while we looked. */
+  /** `cancelled` while it waited; `requested`: its run is asked to stop; `completed` before; `moved` meanwhile. */
   result: 'cancelled' | 'requested' | 'completed' | 'moved';
   outcome: Outcome | null;
-  /** That it had; starts that never reached the model are none. */
+  /** The number of its runs, without starts that never reached the model. */
   runs: number;
 }
 
 /*
- * Purpose: cancels a request that waits, or asks the run that has it to stop.
- * Race: against a claim. Both want the queue entry's row lock; the loser finds it gone. When the claim won after our
- *   snapshot, neither the entry nor the new lease is seen: the result is `moved`, and the caller looks again.
- *   Against log lines being written: FOR UPDATE waits for their FOR NO KEY UPDATE, so the event ids of a request commit
- *   in order, and no stream skips a log line that becomes visible after a higher id.
+ * Purpose: cancels a waiting request, or asks the run that has it to stop.
+ * Race: against a claim. Both want the queue entry's row lock; the loser finds it deleted. If the claim won after our
+ *   snapshot, neither the entry nor the new lease is seen: the result is `moved`, and the caller tries again. Against
+ *   log lines being written: FOR UPDATE waits for their FOR NO KEY UPDATE, so the event ids of a request commit in
+ *   order, and no stream skips a log line that becomes visible after a higher id.
  * Index: request_pkey, queue_entry_pkey and delayed_entry_pkey by full key, lease_pkey.
  */
 const cancelStatement = statement('cancel')`WITH target AS MATERIALIZED (

@@ -1,26 +1,26 @@
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 
-/** An address of a model that a node sends nothing but probes. */
+/** An address of a model to which a node sends only probes. */
 export interface OpenCircuit {
   modelId: string;
   address: string;
   reason: string;
   /** Milliseconds since 1970, by the database's clock. */
   sinceMs: number;
-  /** So are all addresses of the model… */
+  /** True: all addresses of the model are like this. */
   isAway: boolean;
-  /** …and other nodes may have the node's slots. */
+  /** True: they are, and other nodes may have the node's slots. */
   yieldsSlots: boolean;
   isProbing: boolean;
 }
 
 /*
- * Purpose: makes the rows of a node those of its open circuits. One that opens while another node finds the model away
- *   is of the same outage, so that nodes that are restarted one after the other do not make it look new.
- * Race: a node writes its own rows only, one statement after the other. One that was given up meanwhile writes none: its
- *   row is locked, or not found; and its circuits go with it.
- * Index: circuit_pkey; a row is there only while a model is away.
+ * Purpose: makes the rows of a node those of its open circuits. A circuit that opens while another node finds the
+ *   model away belongs to the same outage, so that restarting one node after the other does not make it look new.
+ * Race: a node writes only its own rows, one statement after the other. A node that was given up meanwhile writes
+ *   none: its row is locked, or not found, and its circuits are deleted with it.
+ * Index: circuit_pkey; a row exists only while an address is away.
  */
 const writeStatement = statement('write_circuits')`WITH here AS MATERIALIZED (
   SELECT id FROM node WHERE id = $1::uuid FOR KEY SHARE
@@ -43,13 +43,13 @@ SET reason = excluded.reason, since = excluded.since, is_away = excluded.is_away
     outage_since = CASE WHEN circuit.is_away AND excluded.is_away THEN circuit.outage_since
                         ELSE excluded.outage_since END`;
 
-/** A node that finds a model away, and leaves it to others. */
+/** A node that finds a model away and leaves it to other nodes. */
 export interface NodeCircuit {
   modelId: string;
   nodeId: string;
 }
 
-/** Of all nodes. */
+/** Reads the circuits of all nodes. */
 export const circuitsStatement = statement('read_circuits')`
 SELECT DISTINCT model_id AS "modelId", node_id AS "nodeId" FROM circuit WHERE yields_slots`;
 

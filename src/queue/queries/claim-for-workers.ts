@@ -8,34 +8,35 @@ export interface WorkerSlot {
   workerId: string;
   claimId: string;
   claimHash: Buffer;
-  /** Of the lease that it may become. */
+  /** The token of the lease that it may become. */
   token: string;
 }
 
 export interface WorkerClaim {
   modelId: string;
   slots: readonly WorkerSlot[];
-  /** Entries before this key are skipped; null looks from the very front. */
+  /** Entries before this key are skipped; null: the claim starts at the very front. */
   floor: ClaimFloor | null;
-  /** Of the model. */
+  /** The timeout of the model. */
   timeoutMs: number;
-  /** By then it must have reached the database, in milliseconds since 1970 by the database's clock. */
+  /** The claim must reach the database by then, in milliseconds since 1970 by the database's clock. */
   byMs: number;
-  /** Whether the model may have a bound of runs: then claims of it go one after the other. */
+  /** True if the model may have a bound of runs: then its claims run one after the other. */
   isBounded: boolean;
 }
 
-/** What left the queue; `slot`: the number of the one it is for. */
+/** A run that left the queue; `slot`: the number of the slot that it is for. */
 export type ClaimedRun = LeasedRun & { slot: number; queueMs: number };
 
 /*
- * Purpose: takes the first waiting requests of a model for workers that ask for runs, of several calls at once, and gives
- *   each a lease with a token of its own. A slot brings nothing whose claim has leases already (its call is a repetition),
- *   or whose worker is to rest or to stop.
- * Race: as claim: SKIP LOCKED, DELETE and the state hand an entry out once. A bound counts the leases that there are: a
- *   lock on the model's row, in the statement before, keeps others from adding any between this snapshot and its commit.
- * Index: queue_entry_pkey in its order, as in claim; lease_by_claim, worker_pkey; lease_of_workers counts what runs, if
- *   there is a bound; request_pkey.
+ * Purpose: takes the first waiting requests of a model for workers that ask for runs, of several calls at once, and
+ *   gives each a lease with a token of its own. A slot gets nothing if its claim has leases already (its call is a
+ *   repetition), or if its worker must pause, drain or stop.
+ * Race: as in claim: SKIP LOCKED, DELETE and the state hand out an entry once. A bound counts the existing leases: a
+ *   lock on the model's row, in the statement before, keeps others from adding any between this snapshot and its
+ *   commit.
+ * Index: queue_entry_pkey in its order, as in claim; lease_by_claim, worker_pkey; lease_of_workers counts the runs,
+ *   if there is a bound; request_pkey.
  */
 const claimStatement = statement('claim_for_workers')`WITH slot AS MATERIALIZED (
   SELECT row_number() OVER () AS number, wanted.number - 1 AS slot, wanted.worker_id, wanted.claim_id, wanted.claim_hash,

@@ -7,11 +7,11 @@ import type { EntryChange } from '../waiting/waiting-index.js';
 export interface StartOptions {
   nodeId: string;
   timeoutMs: number;
-  /** Entries before this key are skipped; null looks from the very front. */
+  /** Entries before this key are skipped; null: the claim starts at the very front. */
   floor: ClaimFloor | null;
-  /** Of the slots that it takes. */
+  /** The round of the slots that it takes. */
   slotRound: number;
-  /** By then it must have reached the database, in milliseconds since 1970 by the database's clock. */
+  /** The claim must reach the database by then, in milliseconds since 1970 by the database's clock. */
   byMs: number;
 }
 
@@ -23,16 +23,19 @@ export interface Claimed {
   /** Its virtual start. */
   start: number;
   seq: number;
-  /** Of its lease; the requests of one claim share it, and no lease of the same request ever has the same. */
+  /**
+   * The token of its lease. The requests of one claim share it, and no two leases of one request ever have the same
+   * token.
+   */
   token: string;
   attempt: number;
   failedAttempts: number;
   lostAttempts: number;
-  /** The key against whose bound it counts; null: none has one. */
+  /** The key whose bound it counts against; null: the key has no bound. */
   boundedKeyId: string | null;
-  /** null: the model's. */
+  /** null: the model's timeout holds. */
   timeoutMs: number | null;
-  /** Since it might have started. */
+  /** Milliseconds that it waited since it could have started. */
   queueMs: number;
   /** null: it has no trace. */
   traceparent: string | null;
@@ -41,14 +44,16 @@ export interface Claimed {
 }
 
 /*
- * Purpose: takes the first waiting requests of a model and gives each a lease with the claim's token, in one statement.
- * Race: many claim at once, and cancels delete entries: SKIP LOCKED passes over rows that others hold, DELETE hands an
- *   entry out once, and the request moves only from IN_QUEUE. MATERIALIZED: the LIMIT runs once, before any DELETE.
- * Index: queue_entry_pkey, whose order is the ORDER BY, so the cost does not know the depth; what was locked is
- *   deleted by one scan of their ctids, which cannot change any more; then request_pkey by id. The floor steps over
+ * Purpose: takes the first waiting requests of a model and gives each a lease with the claim's token, in one
+ *   statement.
+ * Race: many claim at once, and cancels delete entries. SKIP LOCKED passes over rows that others lock, DELETE hands
+ *   an entry out once, and the request moves only from IN_QUEUE. MATERIALIZED: the LIMIT runs once, before any
+ *   DELETE.
+ * Index: queue_entry_pkey, whose order is the ORDER BY, so the cost does not depend on the depth. The locked rows are
+ *   deleted by one scan of their ctids, which cannot change any more. Then request_pkey by id. The floor steps over
  *   dead index entries that an old snapshot keeps from vacuum. A node that was given up claims nothing, nor does a
- *   claim that the network held back until its answer is not waited for any more. Expired entries are left to the expirer.
- *   model_pkey: nothing starts of a model that is paused, nor by a grant of before slots were taken away.
+ *   claim that the network held back until nothing waits for its answer. Expired entries are left to the expirer.
+ *   model_pkey: nothing starts of a paused model, nor by a grant from before slots were taken away.
  */
 export const mayStart = (modelId: string, nodeId: string, slotRound: string): string =>
   `EXISTS (SELECT FROM node WHERE node.id = ${nodeId} AND node.draining_since IS NULL)
@@ -99,7 +104,7 @@ export async function claim(database: Database, options: ClaimOptions): Promise<
     .map((one) => Object.assign(one, { token }));
 }
 
-/** What left the queue, as it was there. */
+/** Returns the entries that left the queue, as they were there. */
 export const entriesOf = (
   modelId: string,
   claimed: readonly Pick<Claimed, 'priority' | 'start' | 'seq' | 'attempt'>[],

@@ -6,20 +6,19 @@ export interface SlotGrant {
   modelId: string;
   /** Never below `retained`. */
   slots: number;
-  /** So many are this node's to keep. */
+  /** This many slots are this node's to keep. */
   fair: number;
   round: number;
-  /** Whether there is more to take or to give once others have moved. */
+  /** False: there is more to take or to give once other nodes have moved. */
   isFair: boolean;
 }
 
 /*
- * Purpose: divides each model's concurrency among the nodes that run requests, so that the limit holds over all of them
- *   at every instant, and a claim needs no count.
- *   Nodes that found a model away leave it to the others, and so do those that are drained. Of a model that is not in
- *   the node's file it keeps what runs.
- * Race: a first statement locks the rows of `model` in one order; the second then sees every grant committed before. The
- *   grants never exceed the limit: a node gives up only slots that it does not use, and takes only what is left over.
+ * Purpose: divides each model's concurrency among the nodes that run requests, so that the limit holds over all of
+ *   them at every instant, and a claim needs no count. A node that found a model away leaves it to the others, and so
+ *   does a drained node. Of a model that is not in its file, a node keeps only what runs.
+ * Race: a first statement locks the rows of `model` in one order; the second then sees every grant committed before.
+ *   The grants never exceed the limit: a node gives up only slots that it does not use, and takes only free ones.
  * Index: model_pkey, slot_grant_pkey.
  */
 const lockModels = statement('lock_models')`
@@ -48,7 +47,7 @@ SELECT model_id, $2::uuid, slots
 FROM unnest($1::text[], $3::integer[]) AS share (model_id, slots)
 ON CONFLICT (model_id, node_id) DO UPDATE SET slots = excluded.slots`;
 
-/** `retained`: slots of the old grant that runs occupy now. undefined: this node is not registered any more. */
+/** `retained`: slots of the old grant that runs occupy now. undefined: this node is no longer registered. */
 export async function divideSlots(
   database: Database,
   nodeId: string,
@@ -78,7 +77,10 @@ export async function divideSlots(
   });
 }
 
-/** Nodes that have the model share its slots; where none has it, all do, so that each may probe it. */
+/**
+ * Returns how many slots the node may keep. The nodes that reach the model share its slots. If none does, all nodes
+ * share them, so that each may probe it.
+ */
 export function fairShare(
   modelId: string,
   concurrency: number,

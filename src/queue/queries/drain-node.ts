@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 
-/** One process of the service, as far as operators change it. */
+/** One process of the service, as operators see it when they drain it. */
 export interface NodeState {
   id: string;
   name: string;
@@ -10,7 +10,10 @@ export interface NodeState {
 
 const columns = 'node.id, node.name, node.role';
 
-/** As it was, and is. One that drains already does so since then, and one that is stopping goes on draining. undefined: there is no such node. */
+/**
+ * Returns the node as it was and as it is. A node that drains already keeps the time since when, and a stopping node
+ * keeps draining. undefined: there is no such node.
+ */
 export async function setDraining(
   manager: EntityManager,
   id: string,

@@ -2,13 +2,13 @@ import { type Queries, statement } from '../../database/statement.js';
 import { errorCode, errorStatus } from '../request-columns.js';
 
 /*
- * Purpose: erases what a completed request holds, in one commit; the row stays, with how it ended. What is erased is not
- *   read: whatever it holds, it can go.
- * Race: against a retry, which locks the row too: it copies the input before this, or finds none. Nothing else changes
- *   completed rows but the pruner, which waits. What another table keeps of a request's content belongs here. A webhook's try
- *   that ends later finds is_erased.
- * Index: request_pkey, request_event_pkey and attempt_pkey, each in the partition of its day; output_delta_pkey in all;
- *   webhook_delivery_pkey, file_use_pkey.
+ * Purpose: erases the content of a completed request in one commit. The row stays, with how it ended. The content is
+ *   not read, so it does not matter what it is.
+ * Race: against a retry, which locks the row too: it copies the input before this, or finds none. Only the pruner
+ *   also changes completed rows, and it waits. The content of a request in any other table belongs here, too. A
+ *   webhook's try that ends later finds is_erased.
+ * Index: request_pkey, request_event_pkey and attempt_pkey, each in the partition of its day; output_delta_pkey in
+ *   all; webhook_delivery_pkey, file_use_pkey.
  */
 const eraseStatement = statement('erase')`WITH erased AS (
   UPDATE request
@@ -42,7 +42,7 @@ const eraseStatement = statement('erase')`WITH erased AS (
 )
 SELECT id FROM erased`;
 
-/** False: it has not completed, or was erased before. */
+/** Returns false if the request has not completed, or was erased before. */
 export async function erase(database: Queries, requestId: string): Promise<boolean> {
   return (await database.query(eraseStatement, [requestId])).length > 0;
 }

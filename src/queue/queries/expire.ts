@@ -4,15 +4,15 @@ import type { RequestError } from '../request-errors.js';
 import { complete } from '../completion.js';
 import { entryColumns, runsColumn, type WaitingRequest } from './waiting.js';
 
-/** `runs`: that it had; starts that never reached the model are none. */
+/** `runs`: the number of its runs, without starts that never reached the model. */
 export type Expired = WaitingRequest & { runs: number };
 
 /*
  * Purpose: completes requests that waited too long.
- * Race: against claims and cancels: SKIP LOCKED leaves them what they hold, DELETE decides.
- * Index: queue_entry_by_expires_at and delayed_entry_by_expires_at, the earliest 1,000 of each; what was locked is
- *   deleted by its ctid, which cannot change any more. request_pkey by id: an array, for a join could read a day through,
- *   and the ids' bounds, which prune days. As texts: PostgreSQL has no min of uuids before 18.
+ * Race: against claims and cancels: SKIP LOCKED leaves them the rows they lock, DELETE decides.
+ * Index: queue_entry_by_expires_at and delayed_entry_by_expires_at, the earliest 1,000 of each. The locked rows are
+ *   deleted by their ctids, which cannot change any more. request_pkey by id: an array, because a join could read a
+ *   whole day, and the ids' bounds, which prune days. The bounds are texts: PostgreSQL has no min of uuids before 18.
  */
 const expireWaiting = statement('expire_waiting')`WITH gone AS (
   DELETE FROM queue_entry

@@ -14,7 +14,7 @@ export interface Finish {
   /** JSON text of a success, or its bytes. */
   output: string | Buffer | null;
   error: RequestError | null;
-  /** What the attempt says of it; undefined: the same as the request. */
+  /** The failure message of the attempt; undefined: the same as the request's. */
   runMessage?: string;
   /** Shown among the logs, unless the log is full. */
   message: string | null;
@@ -27,7 +27,7 @@ const inferenceMs = 'extract(epoch FROM released.ended_at - released.started_at)
 const whichEnded = `SELECT count(*) AS count, CASE WHEN count(*) < cardinality($1::uuid[]) THEN array_agg(id) END AS ids
 FROM completed`;
 
-/** Whose run it was, as the attempt has it. What a worker says of its end again is known by its token's hash. */
+/** The runner of a run, as the attempt records it. An end that a worker reports again is known by its token's hash. */
 const runners = {
   node: { suffix: '', held: '', of: { node_id: 'lease.node_id' } },
   worker: {
@@ -41,12 +41,12 @@ const runners = {
 export type RunBy = keyof typeof runners;
 
 /*
- * Purpose: ends runs for good: lease away, attempt written, request completed.
- * Race: a run whose lease was taken away finds no row with its token and changes nothing. Of two finishes the second
- *   waits for the first's DELETE and then finds nothing. What was completed already is guarded by `complete`. A
- *   worker's end but a success gives way to a cancel, which it may not have heard of.
+ * Purpose: ends runs for good: deletes the lease, writes the attempt, completes the request.
+ * Race: a run whose lease was taken away finds no row with its token and changes nothing. Of two finishes, the second
+ *   waits for the first's DELETE and then finds nothing. `complete` guards what was completed already. A failure that
+ *   a worker reports gives way to a cancel, which the worker may not know of.
  * Index: lease_pkey, request_pkey. Each CTE returns what the next ones need: a join of two CTEs of a batch has no
- *   index, so the cost of a batch would grow with its square. A column that nobody needs is not returned.
+ *   index, so the cost of a batch would grow with its square. Unused columns are not returned.
  */
 const finishAny = (by: RunBy): Statement => {
   const { suffix, held, of } = runners[by];
@@ -78,7 +78,7 @@ const finishAny = (by: RunBy): Statement => {
 ${whichEnded}`;
 };
 
-/** The same for successes alone: most batches hold nothing else, and each array and each column costs. */
+/** The same for successes only: most batches hold nothing else, and each array and each column costs time. */
 const finishSuccesses = (by: RunBy): Statement => {
   const { suffix, of } = runners[by];
   const columns = Object.keys(of);
@@ -115,7 +115,7 @@ const selected = (of: object): string =>
 const any = { node: finishAny('node'), worker: finishAny('worker') };
 const successes = { node: finishSuccesses('node'), worker: finishSuccesses('worker') };
 
-/** For each item whether its run still held the lease, and so ended the request. */
+/** Returns for each item whether its run still held the lease, and so ended the request. */
 export async function finish(database: Database, items: Finish[], by: RunBy = 'node'): Promise<boolean[]> {
   const runs = [
     uuidArray(items.map(({ requestId }) => requestId)),

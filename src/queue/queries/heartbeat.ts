@@ -3,26 +3,29 @@ import { statement } from '../../database/statement.js';
 import type { Config } from '../../config/config.js';
 
 export interface Beat {
-  /** False: this node was given up by the others, and with it all its runs. */
+  /** False: the other nodes gave up this node, and all its runs with it. */
   known: boolean;
-  /** Other nodes whose heartbeat is overdue, or leases whose node is gone. */
+  /**
+   * True: the heartbeat of another node is overdue, the node of a lease is gone, or a run of a node is 30 s past its
+   * deadline.
+   */
   hasLostNodes: boolean;
-  /** Leases of workers that have expired, or whose runs are past their deadlines. */
+  /** True: leases of workers have expired, or their runs are past their deadlines. */
   hasOverdueLeases: boolean;
   nodes: string[];
-  /** The nodes that run requests, and go on doing so. */
+  /** The nodes that run requests and are not draining. */
   schedulers: string[];
   /** Requests of this node's runs that were asked to stop. */
   cancelRequested: string[];
-  /** Another text where operators have set something else of models or nodes. */
+  /** Differs from the last text if operators have changed settings of models or nodes. */
   controls: string;
   /** Milliseconds since 1970, by the database's clock. */
   nowMs: number;
 }
 
 /*
- * Purpose: one round trip a process and beat: says "alive", and asks what a node must know.
- * Race: a node that was given up finds its row gone, and learns that its leases went with it.
+ * Purpose: one round trip per process and beat. It marks the node as alive, and reads what a node must know.
+ * Race: a node that was given up finds its row deleted, and learns that its leases were deleted with it.
  * Index: node_pkey; node, lease and model are a few rows.
  */
 const beatStatement = statement('heartbeat')`WITH beaten AS (
@@ -77,9 +80,9 @@ export async function register(
 }
 
 /*
- * Purpose: says that a node is stopping. It starts nothing more, as if an operator had drained it, so the others take
- *   the slots that it gives back.
- * Race: an operator who lets it run again changes nothing of it any more.
+ * Purpose: marks a node as stopping. It starts nothing more, as if an operator had drained it, so the others take the
+ *   slots that it gives back.
+ * Race: an operator who lets it run again no longer changes this.
  * Index: node_pkey.
  */
 const stopStatement = statement('stop_node')`UPDATE node
@@ -95,7 +98,7 @@ const leaveStatement = statement('leave_cluster')`WITH granted AS (
 )
 DELETE FROM node WHERE id = $1::uuid`;
 
-/** A node that stops in order takes its row and its slots with it. */
+/** Deletes the row and the slots of a node that stops in order. */
 export async function leave(database: Database, nodeId: string): Promise<void> {
   await database.query(leaveStatement, [nodeId]);
 }

@@ -13,7 +13,7 @@ const filterTypes = {
   createdBeforeMs: 'float8',
 } as const satisfies Record<keyof RequestFilter, string>;
 
-/** Whether a row of `request` is meant. */
+/** Returns the condition that a row of `request` matches the filter. */
 const fits = (
   $: Record<keyof RequestFilter, string>,
 ): string => `(${$.modelId} IS NULL OR model_id = ${$.modelId})
@@ -30,18 +30,18 @@ export interface Page {
   firstId: string;
   beforeId: string;
   max: number;
-  /** Rows that are looked at. */
+  /** The most rows that are read. */
   maxLooks: number;
 }
 
-/** `fits`: false for the last one that was looked at, where it is no part of the list. */
+/** `fits`: false for the last row that was read if it does not belong in the list. */
 export type Listed = StatusRow & { looks: number; fits: boolean };
 
 /*
- * Purpose: a page of a key's requests, newest first, with the work bounded by the rows that are looked at.
- * Race: none; it is a look. Ids only grow, so what arrives meanwhile is on no later page.
- * Index: request_by_key, backwards, in each day between the ids at once. The key is no constant to the planner, and stands
- *   in the order: the primary key has no such order, so it is not read through where statistics say that a day is empty.
+ * Purpose: reads a page of a key's requests, newest first. The work is bounded by the rows that are read.
+ * Race: none (read only). Ids only grow, so requests that arrive meanwhile are on no later page.
+ * Index: request_by_key, backwards, in each day between the ids at once. The key is no constant to the planner, and
+ *   stands in the order. The primary key has no such order, so it is not scanned when statistics show a day as empty.
  */
 const { placeholders: $, bind } = parameters({
   ...filterTypes,
@@ -78,9 +78,9 @@ const noFilter: Record<keyof RequestFilter, unknown> = {
 };
 
 /*
- * Purpose: a key's requests that wait or run and fit a filter: first what would start first.
- * Race: what starts or ends meanwhile is for those who use the ids.
- * Index: queue_entry_pkey, delayed_entry_pkey and lease_pkey are read through: they are as long as what waits and runs,
+ * Purpose: reads a key's requests that wait or run and match a filter, those that would start first in front.
+ * Race: requests may start or end meanwhile; the statements that use the ids deal with that.
+ * Index: queue_entry_pkey, delayed_entry_pkey and lease_pkey are scanned. They are as long as what waits and runs,
  *   and an index by the key would cost every submission. Then request_pkey: LATERAL keeps the planner from
  *   request_by_key.
  */

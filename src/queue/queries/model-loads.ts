@@ -3,9 +3,9 @@ import { statement } from '../../database/statement.js';
 import type { QueueKey } from '../waiting/waiting-index.js';
 
 /*
- * Purpose: how many runs of each model are in progress, on all nodes.
- * Race: none; it is a look.
- * Index: none: the table is as long as what runs.
+ * Purpose: counts the runs of each model that are in progress, on all nodes.
+ * Race: none (read only).
+ * Index: none: the table has one row per run in progress.
  */
 const running = statement('count_running')`SELECT model_id AS id, count(*)::integer AS running
 FROM lease
@@ -17,8 +17,8 @@ export async function countRunning(database: Database): Promise<Map<string, numb
 }
 
 /*
- * Purpose: since when the request waits that was submitted first, of each model and priority, given its place.
- * Race: none; where it has started since, the next one in the order counts.
+ * Purpose: reads since when the oldest request of each model waits, given the place of the oldest of each priority.
+ * Race: none. If that request has started since, the next one in the order counts.
  * Index: queue_entry_pkey from the key on, so that no dead entry before it is read; delayed_entry_pkey.
  */
 const oldest = statement('oldest_waiting')`SELECT place.model_id AS id,
@@ -37,7 +37,7 @@ CROSS JOIN LATERAL (
 JOIN request ON request.id = first.request_id
 GROUP BY place.model_id`;
 
-/** Milliseconds since 1970 by model. */
+/** Returns milliseconds since 1970 by model. */
 export async function findOldestWaiting(
   database: Database,
   places: readonly QueueKey[],
@@ -54,15 +54,16 @@ export async function findOldestWaiting(
 
 export interface TypicalTimes {
   id: string;
-  /** Of each, the median and the 95th percentile in milliseconds. */
+  /** The median and the 95th percentile, in milliseconds. */
   runMs: [number, number];
   queueMs: [number, number] | null;
 }
 
 /*
- * Purpose: how long requests of a model run and wait, of the newest 5,000 attempts, as far as they ended within the hour.
- * Race: none; it is a look.
- * Index: attempt_pkey from its end, so that what waits is not read; request_pkey for each.
+ * Purpose: reads how long requests of a model run and wait, from those of the newest 5,000 attempts that ended within
+ *   the hour.
+ * Race: none (read only).
+ * Index: attempt_pkey from its end, so that waiting requests are not read; request_pkey for each attempt.
  */
 const times = statement('typical_times')`SELECT model_id AS id,
   percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY inference_ms::float8) AS "runMs",

@@ -4,7 +4,7 @@ import type { Advance } from '../waiting/fair-queue.js';
 import type { MovedEntry } from '../waiting/waiting-index.js';
 import { entryColumns, orderKey } from './waiting.js';
 
-/** At once: what was taken is joined with what was wanted, row by row. */
+/** At most this many requests per statement: those taken are joined with those wanted, row by row. */
 export const maxMoved = 200;
 
 const locked = (table: string, condition = ''): string => `SELECT entry.ctid
@@ -16,12 +16,13 @@ const locked = (table: string, condition = ''): string => `SELECT entry.ctid
 const copied = 'request_id, api_key_id, attempt, expires_at, bounded_key_id';
 
 /*
- * Purpose: gives requests that wait, or are held, earlier virtual starts, in their queue and in their rows.
- * Race: against claims, cancels, expiries, releases and other moves: SKIP LOCKED leaves them what they hold, the key
- *   says whether it still is where it was seen, DELETE decides. Deleted and added, for a claim that finds a changed row
- *   locks it and cannot take it. A cancel that read the old virtual start finds no entry there and looks again.
- * Index: queue_entry_pkey and delayed_entry_pkey by full key; what was locked is deleted by its ctid, which cannot change
- *   any more; request_pkey by id.
+ * Purpose: gives waiting or parked requests earlier virtual starts, in their queue and in their rows.
+ * Race: against claims, cancels, expiries, releases and other moves. SKIP LOCKED leaves them the rows they lock, the
+ *   key shows whether an entry still is where it was seen, and DELETE decides. The entry is deleted and added,
+ *   because a claim that finds an updated row locks it and cannot take it. A cancel that read the old virtual start
+ *   finds no entry there and tries again.
+ * Index: queue_entry_pkey and delayed_entry_pkey by full key. The locked rows are deleted by their ctids, which
+ *   cannot change any more. request_pkey by id.
  */
 const moveStatement = statement('move')`WITH wanted AS MATERIALIZED (
   SELECT * FROM unnest($3::bigint[], $4::bigint[], $5::bigint[]) AS wanted (seq, virtual_start, earlier)
@@ -51,7 +52,7 @@ const moveStatement = statement('move')`WITH wanted AS MATERIALIZED (
 )
 SELECT id, ${entryColumns}, "from" FROM noted`;
 
-/** What was still there. */
+/** Returns the requests that were still there. */
 export function move(
   database: Database,
   modelId: string,
@@ -73,7 +74,7 @@ const weightsStatement = statement(
 FROM api_key
 WHERE weight <> 1`;
 
-/** Of keys, by their order keys: those that are not 1. */
+/** Returns the weights other than 1 of keys, by their order keys. */
 export async function findWeights(database: Database): Promise<Map<number, number>> {
   const rows = await database.query<{ orderKey: number; weight: number }>(weightsStatement);
   return new Map(rows.map(({ orderKey, weight }) => [orderKey, weight]));

@@ -4,17 +4,17 @@ import { dropPartition } from './retention.js';
 
 const ensureStatement = statement('ensure_output_partitions')`SELECT ensure_output_partitions(now()) AS made`;
 
-/** Makes those that the next hour needs; how many were missing. */
+/** Creates the partitions that the next hour needs. Returns how many were missing. */
 export async function makeOutputPartitions(database: Database): Promise<number> {
   const [row] = await database.query<{ made: number }>(ensureStatement);
   return row!.made;
 }
 
 /*
- * Purpose: ten minutes of output that nobody is to read in parts any more: they ended ten minutes ago, and before all
- *   that still runs began, whose output is made of its parts at its end.
- * Race: a run that starts now writes no rows of then.
- * Index: the system catalogue; lease is as short as what runs.
+ * Purpose: finds partitions of ten minutes of output that no reader needs any more. They ended ten minutes ago, and
+ *   before the start of each run in progress, whose output is made of its parts at its end.
+ * Race: a run that starts now writes no rows into them.
+ * Index: the system catalogue; lease has one row per run in progress.
  */
 const droppableStatement = statement('droppable_output')`WITH part AS (
   SELECT relname AS name,

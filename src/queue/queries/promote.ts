@@ -2,23 +2,23 @@ import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 import { entryColumns, type WaitingRequest } from './waiting.js';
 
-/** One that is in its queue now; scheduled ones are new there. */
+/** A request that is in its queue now. A scheduled one is new there. */
 export type Promoted = WaitingRequest & { keyId: string; isScheduled: boolean; isHeld: boolean };
 
-/** One whose time has come, with what decides its place. */
+/** A scheduled request whose time has come, with what decides its place. */
 export interface Scheduled {
   id: string;
   modelId: string;
   priority: number;
   keyId: string;
   weight: number;
-  /** It is to be held: its key has a bound. */
+  /** True: it is parked first, because its key has a bound. */
   isBounded: boolean;
 }
 
 /*
- * Purpose: which scheduled requests are to join their queues, in the order of their times.
- * Race: none; it is a look, and `promote` takes what is still there.
+ * Purpose: reads the scheduled requests that are to join their queues, in the order of their times.
+ * Race: none (read only). `promote` takes those that are still there.
  * Index: delayed_entry_by_ready_at; api_key_pkey for each.
  */
 const scheduledReady = statement('scheduled_ready')`SELECT request_id AS id, model_id AS "modelId", priority,
@@ -33,9 +33,10 @@ export function findScheduledReady(database: Database): Promise<Scheduled[]> {
 }
 
 /*
- * Purpose: lets requests whose backoff is over back into the queue, under their old key, and those into it that were
- *   scheduled for now, as if they came now: those whose virtual starts are given. Of these some are held, for a bound.
- * Race: several nodes do this at once; SKIP LOCKED gives each entry to one, DELETE makes it single.
+ * Purpose: moves requests whose backoff is over back into the queue under their old key. Also moves scheduled
+ *   requests whose virtual starts are given into it, as if they were submitted now; some of these are parked, for a
+ *   bound.
+ * Race: several nodes do this at once. SKIP LOCKED gives each entry to one, and DELETE removes it once.
  * Index: delayed_entry_by_ready_at, then delayed_entry_pkey, request_pkey and queue_entry_pkey.
  */
 const promoteStatement = statement('promote')`WITH ready AS MATERIALIZED (
@@ -92,7 +93,10 @@ const nextReady = statement('next_ready')`
 SELECT extract(epoch FROM min(ready_at) - clock_timestamp())::float8 * 1000 AS "inMs" FROM delayed_entry
 WHERE ready_at < 'infinity'`;
 
-/** Milliseconds until the next backoff is over; null: nothing is delayed but what is held. */
+/**
+ * Returns the milliseconds until the next delayed or scheduled request is due; null: there is none. Parked requests
+ * do not count.
+ */
 export async function nextReadyInMs(database: Database): Promise<number | null> {
   const [row] = await database.query<{ inMs: number | null }>(nextReady);
   return row?.inMs ?? null;

@@ -2,12 +2,12 @@ import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 import type { Overrides } from '../../models/overrides.js';
 
-/** What operators have set, as every node is to know it. */
+/** The settings of operators that every node must know. */
 export interface Controls {
   overrides: ReadonlyMap<string, Overrides>;
-  /** The nodes that run requests. */
+  /** The nodes that run requests and are not draining. */
   schedulers: string[];
-  /** Another number where slots are to be divided anew. */
+  /** Changes if the slots must be divided again. */
   division: number;
   /** null: this node has no row. */
   isDraining: boolean | null;
@@ -19,9 +19,9 @@ interface Row extends Omit<Controls, 'overrides'> {
 }
 
 /*
- * Purpose: what operators have set of models and nodes.
- * Race: none; it is a look. What must hold at once the claims look up for themselves.
- * Index: model_pkey and node_pkey, in full: a row a model of the file, and a node.
+ * Purpose: reads what operators have set for models and nodes.
+ * Race: none (read only). Claims read for themselves what must hold at once.
+ * Index: model_pkey and node_pkey, in full: one row per model of the file, and per node.
  */
 const controls = statement('read_controls')`SELECT
   (SELECT coalesce(json_agg(json_build_object(

@@ -3,7 +3,8 @@ import { statement } from '../../database/statement.js';
 import type { LogEntry } from '../runs/run-log.js';
 
 /*
- * Purpose: the log entries of a request between two events of its stream (`StatusRow.lastEventId`), oldest first.
+ * Purpose: reads the log entries of a request between two events of its stream (`StatusRow.lastEventId`), oldest
+ *   first.
  * Race: bounded above by an event id that the caller has seen, so a stream neither skips nor repeats.
  * Index: request_event_pkey.
  */
@@ -12,7 +13,7 @@ FROM request_event
 WHERE request_id = $1::uuid AND id > $2::bigint / 2 AND id <= $3::bigint / 2 AND message IS NOT NULL
 ORDER BY id`;
 
-/** Entries that the event `upTo` has and the event `after` had not. */
+/** Returns the entries that the event `upTo` covers and the event `after` does not. */
 export function readLog(
   database: Database,
   requestId: string,

@@ -8,10 +8,10 @@ export interface OutputRow {
 }
 
 /*
- * Purpose: the parts of the output of an attempt from one on, in order.
- * Race: indexes are drawn under the lock of the lease, which holds until the commit: no row appears before one that was
- *   seen. Partitions are dropped whole and early ones first, so what is left has no hole but at its beginning.
- * Index: output_delta_pkey of each partition; those of before the attempt are not opened.
+ * Purpose: reads the parts of the output of an attempt from an index on, in order.
+ * Race: indexes are drawn under the lock of the lease, which holds until the commit: no row appears before a row that
+ *   was seen. Partitions are dropped whole and the oldest first, so the rest has no gap but at its beginning.
+ * Index: output_delta_pkey of each partition. Partitions from before the attempt are not opened.
  */
 const readStatement = statement('read_output')`SELECT index, delta::text AS delta
 FROM output_delta
@@ -23,10 +23,10 @@ ORDER BY index LIMIT $5::integer`;
 
 export interface OutputPlace {
   requestId: string;
-  /** As the lease had it: how often the request was started. */
+  /** The number of starts of the request, from the lease. */
   attempt: number;
   index: number;
-  /** When the attempt began, in milliseconds since 1970. */
+  /** The time at which the attempt began, in milliseconds since 1970. */
   sinceMs: number;
 }
 
@@ -43,7 +43,7 @@ FROM output_delta
 WHERE request_id = $1::uuid AND attempt = $2::integer
 ORDER BY index`;
 
-/** All parts of an attempt that has not ended: nothing of it is dropped. */
+/** Returns all parts of an attempt that has not ended, so none of them is dropped. */
 export async function readOutputOf(
   database: Database,
   requestId: string,

@@ -2,7 +2,7 @@ import { type Queries, statement } from '../../database/statement.js';
 import { requestColumns } from '../request-columns.js';
 import type { StatusRow } from '../status-row.js';
 
-/** Of the table, or of what stands for it under its name. */
+/** Columns of the table `request`, or of a subquery of that name. */
 export const statusColumns = `${requestColumns},
        CASE WHEN state = 'IN_QUEUE' AND failed_attempts > 0 THEN EXISTS (
          SELECT FROM delayed_entry AS entry
@@ -20,16 +20,18 @@ export const statusColumns = `${requestColumns},
        END AS "lastEventId"`;
 
 /*
- * Purpose: what status, stream and access checks need to know, for one caller or for many at once.
- * Race: row and newest event id come from one snapshot, so a stream never announces a state without its events.
- * Index: request_pkey and request_event_pkey; of what runs, lease_pkey; the nested loop prunes to the day's partition for each id.
+ * Purpose: reads what status, stream and access checks need, for one caller or for many at once.
+ * Race: the row and the newest event id come from one snapshot, so a stream never announces a state without its
+ *   events.
+ * Index: request_pkey and request_event_pkey; lease_pkey for running requests. The nested loop prunes to the day's
+ *   partition for each id.
  */
 const readOne = statement('read_status_one')`SELECT ${statusColumns} FROM request WHERE id = $1::uuid`;
 
 const readMany = statement('read_status_many')`SELECT ${statusColumns} FROM unnest($1::uuid[]) AS wanted (id)
 JOIN request ON request.id = wanted.id`;
 
-/** One result an id, undefined where there is no such request. */
+/** Returns one result per id; undefined: there is no such request. */
 export async function readStatus(database: Queries, ids: string[]): Promise<(StatusRow | undefined)[]> {
   if (ids.length === 1) return [(await database.query<StatusRow>(readOne, ids))[0]];
   const rows = await database.query<StatusRow>(readMany, [[...new Set(ids)]]);

@@ -3,15 +3,15 @@ import { statement } from '../../database/statement.js';
 import { lockKey } from './release.js';
 import { entryColumns, type WaitingRequest } from './waiting.js';
 
-/** At once. */
+/** At most this many requests per statement. */
 export const maxRecalled = 20_000;
 
 /*
- * Purpose: makes a bound hold for what a key had before it: what waits is held, what runs or waits for another attempt
- *   counts from now on.
- * Race: nodes learn of a new bound one by one, within 5 s, and until then some submit without it: this is done again
- *   until all have. What others hold is passed over, and found the next time. With the lock of a release, whose
- *   count must not rise meanwhile.
+ * Purpose: applies a bound to the earlier requests of a key. Waiting requests are parked. Requests that run or wait
+ *   for another attempt count from now on.
+ * Race: nodes learn of a new bound one by one, within 5 s, and until then some submit without it: this is repeated
+ *   until all have learned of it. Rows that others lock are skipped, and found the next time. It takes the lock of a
+ *   release, whose count must not rise meanwhile.
  * Index: none by key: queue_entry, lease and delayed_entry are scanned, when a bound is changed and then a few times.
  */
 const recallStatement = statement('recall')`WITH key AS MATERIALIZED (
@@ -45,7 +45,7 @@ const recallStatement = statement('recall')`WITH key AS MATERIALIZED (
 )
 SELECT request_id AS id, ${entryColumns} FROM moved`;
 
-/** What is held now. */
+/** Returns the requests that are parked now. */
 export function recall(database: Database, keyId: string): Promise<WaitingRequest[]> {
   return database.atomically<WaitingRequest>([lockKey, [keyId]], [recallStatement, [keyId]]);
 }
@@ -53,7 +53,7 @@ export function recall(database: Database, keyId: string): Promise<WaitingReques
 const modelsOfKey = statement('bounded_models')`SELECT DISTINCT model_id AS "modelId" FROM queue_entry
 WHERE bounded_key_id = $1::uuid`;
 
-/** For which something of the key counts against its bound and waits in the queue. */
+/** Returns the models with a request in the queue that counts against the bound of the key. */
 export async function findBoundedModels(database: Database, keyId: string): Promise<string[]> {
   const rows = await database.query<{ modelId: string }>(modelsOfKey, [keyId]);
   return rows.map(({ modelId }) => modelId);

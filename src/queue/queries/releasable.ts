@@ -3,10 +3,11 @@ import { statement } from '../../database/statement.js';
 import type { HeldQueue } from './release.js';
 
 /*
- * Purpose: for which keys and models something is held that need not be, and which keys' bounds have just changed.
- * Race: none; it is a look, and `release` counts again.
- * Index: delayed_entry_held, from one key and model to the next, however many each holds; for each of them api_key_pkey
- *   and the indexes of a release; api_key_by_bounded_at.
+ * Purpose: reads the keys and models with a parked request that need not be, and the keys whose bounds have just
+ *   changed.
+ * Race: none (read only). `release` counts again.
+ * Index: delayed_entry_held, from one key and model to the next, however many requests each has parked; for each of
+ *   them api_key_pkey and the indexes of a release; api_key_by_bounded_at.
  */
 const releasable = statement('releasable')`WITH RECURSIVE held_queue AS (
   (SELECT bounded_key_id, model_id FROM delayed_entry
@@ -39,7 +40,7 @@ UNION ALL
 SELECT id, NULL FROM api_key
 WHERE bounded_at > now() - interval '15 seconds' AND max_running IS NOT NULL`;
 
-/** No model: the key's bound is new. */
+/** null: the key's bound is new, for all models. */
 type Releasable = Omit<HeldQueue, 'modelId'> & { modelId: string | null };
 
 export function findReleasable(database: Database): Promise<Releasable[]> {

@@ -3,16 +3,16 @@ import { statement } from '../../database/statement.js';
 import type { EntryChange } from '../waiting/waiting-index.js';
 import { entryColumns } from './waiting.js';
 
-/** The runs of one model that count against the bound of one key. */
+/** The requests of one model that count against the bound of one key. */
 export interface HeldQueue {
   keyId: string;
   modelId: string;
 }
 
-/** One that may be claimed now, or that is held again for a more urgent one. */
+/** A request that may be claimed now, or that is parked again for a more urgent one. */
 type Released = EntryChange & { id: string; isHeld: boolean };
 
-/** Whoever changes what counts against the bound of a key. */
+/** Taken by every statement that changes what counts against the bound of a key. */
 export const lockKey = statement('lock_bounded_key')`
 SELECT pg_advisory_xact_lock(hashtextextended($1::text, 20))`;
 
@@ -22,20 +22,20 @@ const inOrder = 'priority, virtual_start, seq';
 const copied =
   'model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at, bounded_key_id';
 
-/** At once. */
+/** At most this many requests per statement. */
 export const maxReleased = 1_000;
 const most = String(maxReleased);
 
 /*
- * Purpose: lets the first of what is held into the queue, while fewer of the key's requests than its bound run, wait
- *   there or wait for another attempt. One that comes later gives way to one that is held: its priority is lower, or the
- *   bound is. At most 1,000 at once, and all that is held where there is no bound any more.
- * Race: nothing else lets in, and each statement that moves a request between queue, lease and delay takes its share of
- *   the bound along. So the count can only fall between snapshot and commit, given that no two of these overlap: a lock in
- *   the statement before sees to that, for this one's snapshot then has what the last one wrote. What a claim or a cancel
- *   holds is passed over, and only as many are let in as were really taken back.
- * Index: queue_entry_bounded, lease_bounded, delayed_entry_bounded, each as long as the bound; delayed_entry_held, from
- *   its front. What was locked is deleted by its ctid, which cannot change any more.
+ * Purpose: moves the first parked requests into the queue, while fewer of the key's requests than its bound run, wait
+ *   in the queue or wait for another attempt. A later request in the queue gives way to an earlier parked one, if its
+ *   priority is lower or the bound is. At most 1,000 at once; all parked ones if there is no bound any more.
+ * Race: no other statement releases, and each statement that moves a request between queue, lease and delay moves
+ *   what counts against the bound along. So the count can only fall between snapshot and commit, if no two of these
+ *   overlap. A lock in the statement before ensures that: this snapshot then has what the last release wrote. Rows
+ *   that a claim or a cancel locks are skipped, and only as many are released as were really taken back.
+ * Index: queue_entry_bounded, lease_bounded, delayed_entry_bounded, each as long as the bound; delayed_entry_held,
+ *   from its front. The locked rows are deleted by their ctids, which cannot change any more.
  */
 const releaseStatement = statement('release')`WITH waiting AS MATERIALIZED (
   SELECT ctid AS entry, ${inOrder} FROM queue_entry WHERE ${ofLine}

@@ -1,7 +1,7 @@
 import { errorCode } from '../request-columns.js';
 import type { AnyRequestFilter } from '../request-filter.js';
 
-/** Values are bound in the order in which they are named. */
+/** Collects values in the order in which the statement names them. */
 export class Values {
   readonly list: unknown[] = [];
 
@@ -10,13 +10,13 @@ export class Values {
   }
 }
 
-/** Of a node or a worker of this name. */
+/** Returns the condition that a run is of a node or a worker of this name. */
 export function isNode(name: string, values: Values): string {
   const named = values.bind(name, 'text');
   return `(coalesce(node_id, worker_id) = ANY (ARRAY (SELECT id FROM node_name WHERE name = ${named})))`;
 }
 
-/** Whether a row of `request` is meant. */
+/** Returns the condition that a row of `request` matches the filter. */
 export function conditionsOf(filter: AnyRequestFilter, values: Values): string {
   const conditions: string[] = [];
   const equal = (column: string, value: unknown, type: string): void => {
@@ -37,7 +37,7 @@ export function conditionsOf(filter: AnyRequestFilter, values: Values): string {
   if (filter.isKept === true) conditions.push(`request.state = 'COMPLETED' AND request.erased_at IS NULL`);
   if (filter.tags !== undefined) conditions.push(`request.tags @> ${values.bind(filter.tags, 'text[]')}`);
   if (filter.node !== undefined) {
-    // No EXISTS, for which the planner would read all attempts.
+    // Not EXISTS: for that, the planner would read all attempts.
     const of = (table: string): string =>
       `SELECT node_id, worker_id FROM ${table} WHERE ${table}.request_id = request.id`;
     const runs = `${of('attempt')} UNION ALL ${of('lease')}`;

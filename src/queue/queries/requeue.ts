@@ -8,22 +8,23 @@ export interface Requeue {
   requestId: string;
   token: string;
   attemptOutcome: Extract<AttemptOutcome, 'failed' | 'timed_out' | 'returned' | 'unreached'>;
-  /** The earliest time of the next attempt, from now; 0: at once. */
+  /** Milliseconds from now until the next attempt may start; 0: at once. */
   delayMs: number;
   errorCode?: string | null;
   errorMessage?: string | null;
   /** Shown among the logs, unless the log is full. */
   message?: string | null;
-  /** Of a worker's lease: only if it was handed out so often, so that nobody else has it. */
+  /** Requeues a worker's lease only if it was handed out this often, so that no repetition of the claim has it. */
   handed?: number | undefined;
 }
 
 /*
- * Purpose: gives a request back to the queue under its old key, after a failed attempt, a run that never
- *   reached its model, or from a node that is to stop. A run that never reached it leaves no trace in the times.
- * Race: fenced on the token like finish, so a run that lost its lease cannot put a request in the queue twice. A cancel
- *   that was asked for meanwhile keeps the row: nothing is returned, and the caller finishes the run as cancelled. A
- *   worker that repeats its claim has the run from then on: who gives it back for the answer that was lost comes too late.
+ * Purpose: returns a request to the queue under its old key, after a failed attempt, after a run that never reached
+ *   its model, or from a node that stops. A run that never reached its model leaves no trace in the times.
+ * Race: fenced on the token like finish, so a run that lost its lease cannot put a request in the queue twice. A
+ *   cancel that was requested meanwhile keeps the row: nothing is returned, and the caller finishes the run as
+ *   cancelled. A worker that repeats its claim has the run from then on: giving the run back for the lost answer then
+ *   comes too late.
  * Index: lease_pkey, request_pkey, queue_entry_pkey or delayed_entry_pkey.
  */
 const requeueStatement = statement('requeue')`WITH released AS (
@@ -72,7 +73,7 @@ const requeueStatement = statement('requeue')`WITH released AS (
 )
 SELECT id, ${entryColumns} FROM returned`;
 
-/** The entry the request went back to; undefined when the run held no lease or was asked to stop. */
+/** Returns the entry that the request went back to; undefined: the run held no lease, or was asked to stop. */
 export async function requeue(database: Database, item: Requeue): Promise<WaitingRequest | undefined> {
   const { requestId, token, attemptOutcome, delayMs } = item;
   const { errorCode = null, errorMessage = null, message = null, handed = null } = item;

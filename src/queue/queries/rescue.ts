@@ -8,17 +8,17 @@ import { entryColumns, type WaitingRequest } from './waiting.js';
 import { tokenHash } from './worker-leases.js';
 
 export interface Rescued extends WaitingRequest {
-  /** null: it waits again. Else it was completed: its nodes were lost too often, or it was to be cancelled. */
+  /** null: it waits again. Otherwise it was completed: its nodes were lost too often, or it was to be cancelled. */
   outcome: Outcome | null;
-  /** The attempt that was lost, as a status counts them; `attempt` is the stored number of the start. */
+  /** The attempt that was lost, as a status counts attempts; `attempt` is the stored number of the start. */
   lostAttempt: number;
 }
 
 /*
- * Purpose: gives up nodes that are silent, and their slots; what each was is kept for operators.
- * Race: several nodes may do it at once; a DELETE deletes a row once. A node that beats in the very moment holds its row's
- *   lock: its heartbeat is read again after the wait, and the row stays.
- * Index: none needed, node and lease are as short as what is there; node_name_pkey.
+ * Purpose: gives up silent nodes, and then their slots (drop_grants). What each node was is kept for operators.
+ * Race: several nodes may do it at once; a DELETE deletes a row once. A node that beats at this very moment holds its
+ *   row's lock: its heartbeat is read again after the wait, and the row stays.
+ * Index: none needed, node and lease are short; node_name_pkey.
  */
 const giveUpStatement = statement('give_up_nodes')`WITH lost AS (
   DELETE FROM node
@@ -45,11 +45,11 @@ WHERE NOT EXISTS (SELECT FROM node WHERE node.id = slot_grant.node_id)
   AND NOT EXISTS (SELECT FROM lease WHERE lease.node_id = slot_grant.node_id)`;
 
 /*
- * Purpose: takes leases of lost nodes and of runs far beyond their deadline, or those of workers that have expired; the
- *   request waits again or has ended.
- * Race: SKIP LOCKED leaves a lease to the finish, log write or other rescuer that holds it; DELETE decides, and from then
- *   on every write of the old run is refused for want of its token.
- * Index: lease is scanned, it is as short as what is running; request_pkey, queue_entry_pkey.
+ * Purpose: takes the leases of lost nodes and of runs far beyond their deadline, or the expired leases of workers.
+ *   The request waits again or has ended.
+ * Race: SKIP LOCKED leaves a lease to the finish, log write or other rescuer that locks it. DELETE decides, and from
+ *   then on every write of the old run is refused, because its token is gone.
+ * Index: lease is scanned, it has one row per run in progress; request_pkey, queue_entry_pkey.
  */
 const rescueStatement = (
   name: string,
@@ -146,9 +146,9 @@ const ofWorkers = rescueStatement(
 );
 
 interface RescueOptions {
-  /** A request that took so many nodes or workers with it is not tried again. */
+  /** A request that has lost this many nodes or workers is not retried. */
   lostLimit: number;
-  /** What that ends with. */
+  /** The error of such a request. */
   lost: RequestError;
   cancelled: RequestError;
 }
@@ -164,7 +164,7 @@ export async function rescue(
   return { nodes, requests };
 }
 
-/** Of leases that their workers did not renew. */
+/** Takes the leases that their workers did not renew. */
 export function rescueFromWorkers(database: Database, options: RescueOptions): Promise<Rescued[]> {
   return database.query<Rescued>(ofWorkers, valuesOf(options));
 }

@@ -2,10 +2,12 @@ import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 
 /*
- * Purpose: days older than the retention that hold nothing that waits, runs, or ended so late that its time is not over.
- * Race: an old request goes from its lease to the queue or to its end in one statement: one snapshot sees it somewhere.
- * Index: the system catalogue; queue_entry, delayed_entry and lease hold only what is not completed. A day is read
- *   through, by request_pkey, in the rounds from its own end of time until it goes: mostly one.
+ * Purpose: finds days older than the retention without a request that waits, runs, or ended too late to be dropped
+ *   yet.
+ * Race: an old request moves from its lease to the queue or to its end in one statement: one snapshot sees it in one
+ *   of them.
+ * Index: the system catalogue; queue_entry, delayed_entry and lease hold only what is not completed. A day is scanned
+ *   by request_pkey in each round from the end of its retention until it is dropped: mostly one round.
  */
 const droppableStatement = statement('droppable_days')`WITH day AS (
   SELECT right(relname, 8) AS day,
@@ -29,15 +31,15 @@ WHERE bound < uuid_at(clock_timestamp() - $1::float8 * interval '1 millisecond')
   )
 ORDER BY day`;
 
-/** Days as `YYYYMMDD`, by the time that the ids carry, in UTC. */
+/** Returns days as `YYYYMMDD`, by the time in the ids, in UTC. */
 export async function droppableDays(database: Database, retentionMs: number): Promise<string[]> {
   const rows = await database.query<{ day: string }>(droppableStatement, [retentionMs]);
   return rows.map(({ day }) => day);
 }
 
 /*
- * Purpose: what requests of a day name is theirs no longer; the files room removes what nothing else names.
- * Race: none: nothing of the day waits or runs, and a retry names its files under an id of now.
+ * Purpose: ends the file uses of the requests of a day. The files room deletes files that nothing else names.
+ * Race: none: no request of the day waits or runs, and a retry names its files under a new id.
  * Index: file_use_pkey, a range of it.
  */
 const endUses = statement('end_uses_of_day')`UPDATE file_use SET is_over = true
@@ -51,7 +53,7 @@ WHERE inhparent = $1::regclass AND inhrelid = to_regclass($2)`;
 
 /**
  * Detaches each table of a day first, without blocking: the parent is never locked while a long query reads it. After
- * a crash the next round goes on: `request`, by which the days are found, goes last.
+ * a crash the next round continues. `request`, by which the days are found, is dropped last.
  */
 export async function dropDay(database: Database, day: string): Promise<void> {
   if (!/^\d{8}$/.test(day)) throw new RangeError(`${day} is no day`);
@@ -71,9 +73,9 @@ export async function dropPartition(database: Database, parent: string, part: st
 }
 
 /*
- * Purpose: empties the payloads of a model's completed requests beyond their time, a thousand at a time.
- * Race: completed rows do not change, so nothing else wants them.
- * Index: request_pkey, from one id on: ids carry their time, so what is old comes first; file_use_pkey.
+ * Purpose: empties the payloads of a model's completed requests beyond their retention, a thousand at a time.
+ * Race: completed rows do not change, so nothing else locks them.
+ * Index: request_pkey, from one id on: ids carry their time, so old requests come first; file_use_pkey.
  */
 const emptyPayloads = statement('empty_payloads')`WITH old AS MATERIALIZED (
   SELECT id, state, completed_at, model_id, input IS NOT NULL OR output IS NOT NULL AS has_payload
@@ -100,7 +102,7 @@ SELECT (SELECT id FROM old ORDER BY id DESC LIMIT 1) AS "lastId",
          AND (completed_at IS NULL OR completed_at >= clock_timestamp() - $3::float8 * interval '1 millisecond')
          ORDER BY id LIMIT 1) AS "firstKept"`;
 
-/** `lastId`: the newest looked at; null: there were none. `firstKept`: the oldest whose payload must stay for now. */
+/** `lastId`: the newest request that was read; null: none. `firstKept`: the oldest whose payload must stay for now. */
 type Emptied = Record<'lastId' | 'firstKept', string | null>;
 
 export async function emptyOldPayloads(

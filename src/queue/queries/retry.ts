@@ -5,26 +5,26 @@ import { findKnown, type Known, reserved } from './submit-once.js';
 import { both, type Both, type Submitted, waitWhere } from './submit.js';
 
 export interface Retry {
-  /** Of the new request. */
+  /** The id of the new request. */
   id: string;
   originalId: string;
-  /** What the model and the key allow now; null: as long as it likes. */
+  /** The limits of the model and the key now; null: there is none. */
   maxExpiresMs: number | null;
   maxTimeoutMs: number;
   priority: number;
   virtualStart: number;
-  /** undefined: the original's. */
+  /** undefined: the original's trace. */
   trace?: TraceContext | undefined;
   idempotency?: { key: string; fingerprint: Buffer } | undefined;
 }
 
 /*
- * Purpose: submits a completed request again, with the input and the options that it had, unless its idempotency key is
- *   taken.
- * Race: against an erasure: FOR UPDATE waits for it and then finds no input; that of one read before is the new
- *   request's own. Of two with one idempotency key the second waits for the first, as in submit_once; the original's row
- *   is locked before the key.
- * Index: request_pkey, in the partition of the original's day, file_use_pkey; the rest is as in submit and submit_once.
+ * Purpose: submits a completed request again, with its input and options, unless its idempotency key is taken.
+ * Race: against an erasure: FOR UPDATE waits for it and then finds no input. An input that was read before belongs to
+ *   the new request. Of two with one idempotency key, the second waits for the first, as in submit_once; the
+ *   original's row is locked before the key.
+ * Index: request_pkey, in the partition of the original's day, file_use_pkey; the rest is as in submit and
+ *   submit_once.
  */
 const { placeholders: $, bind } = parameters({
   id: 'uuid',
@@ -76,7 +76,7 @@ SELECT written.id, written.seq
 FROM original LEFT JOIN written ON true`,
 );
 
-/** undefined: its input is gone. */
+/** undefined: its input is deleted. */
 export async function retry(
   database: Queries,
   keyId: string,
@@ -92,7 +92,7 @@ export async function retry(
     );
     if (row !== undefined && row.id !== null) return row;
     const known = idempotency && (await findKnown(database, keyId, idempotency.key));
-    // Gone between the two statements: it was pruned, so the key is free now.
+    // The key was pruned between the two statements, so it is free now.
     if (known !== undefined || row === undefined) return known;
   }
 }

@@ -7,13 +7,13 @@ export interface StoredRunTimes extends StoredHistogram {
 }
 
 const columns = 'model_id AS "modelId", weights, sum_ms AS "sumMs", squares';
-/** Once twice as many runs as are to be remembered have been counted, all count for half. */
+/** Once twice as many runs have been counted as are to be remembered, all of them count half. */
 const kept = 'CASE WHEN known.runs + excluded.runs > 2 * excluded.memory THEN 0.5 ELSE 1 END';
 
 /*
  * Purpose: adds the run times that a node has seen to those of all nodes, and reads the sum.
- * Race: two nodes add one after the other, for the row is locked; in one order of rows, so that they never wait for
- *   each other.
+ * Race: the row lock makes two nodes add one after the other. All take the rows in one order, so that they never
+ *   deadlock.
  * Index: run_times_pkey.
  */
 const addStatement = statement('add_run_times')`INSERT INTO run_times AS known

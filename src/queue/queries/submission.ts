@@ -12,27 +12,27 @@ export interface Submission {
   virtualStart: number;
   /** JSON in UTF-8, checked to be one value. */
   input: Buffer;
-  /** From `notBefore` on, where that is given. */
+  /** Milliseconds from the submission on, including the wait until `notBefore`; null: it never expires. */
   expiresMs: number | null;
-  /** What URLs about it begin with; null: PUBLIC_BASE_URL. */
+  /** The beginning of URLs about it; null: PUBLIC_BASE_URL. */
   baseUrl?: string | null;
   options?: SubmissionOptions | undefined;
 }
 
-/** What few submissions have. Each is a column of `request`. */
+/** Fields that few submissions have. Each is a column of `request`. */
 export interface SubmissionOptions {
   timeoutMs?: number | undefined;
-  /** ISO 8601; still to come. */
+  /** A future time in ISO 8601. */
   notBefore?: string | undefined;
   /** `key:value`, of letters, digits, dots, underscores and hyphens. */
   tags?: readonly string[] | undefined;
   webhookUrl?: string | undefined;
   retryOf?: string | undefined;
-  /** Whose wire form it came in; undefined: the service's own. */
+  /** The adapter whose wire form it came in; undefined: the service's own form. */
   adapter?: Adapter | undefined;
-  /** Whether `expiresMs` is what its caller asked for, and not the model's. */
+  /** True: its caller asked for `expiresMs`. Otherwise it is the model's. */
   hasOwnExpiry?: boolean | undefined;
-  /** Its trace, as W3C Trace Context has it. */
+  /** Its trace, in the form of W3C Trace Context. */
   traceparent?: string | undefined;
   tracestate?: string | undefined;
 }
@@ -54,7 +54,7 @@ const columns: Readonly<
   input: ['input', 'json'],
 };
 
-/** They come as one parameter, which most often is null. */
+/** All options come as one parameter, which mostly is null. */
 const optionColumns: Readonly<Record<keyof SubmissionOptions, [name: string, value: string]>> = {
   timeoutMs: ['timeout_ms', `(? ->> 'timeoutMs')::integer`],
   notBefore: ['not_before', `(? ->> 'notBefore')::timestamptz`],
@@ -76,11 +76,11 @@ const typeOf = (field: Field): string => (field === 'options' ? 'json' : columns
 const typesOf = (array: string): Record<Field, string> =>
   Object.fromEntries(fields.map((field) => [field, typeOf(field) + array])) as Record<Field, string>;
 
-/** Types of the parameters of a statement that writes one; its own follow them. */
+/** Types of the parameters of a statement that writes one submission. The statement's own parameters follow them. */
 export const submissionTypes = typesOf('');
 const { placeholders: one } = parameters(submissionTypes);
 
-/** The values of such a statement's parameters, by their names. */
+/** Returns the values of these parameters, by their names. */
 export const valuesOf = (submission: Submission): Record<Field, unknown> => ({
   baseUrl: null,
   ...submission,
@@ -92,11 +92,11 @@ function optionsText({ options }: Submission): string | null {
   return JSON.stringify({ ...options, tags: options.tags && `{${options.tags.join()}}` });
 }
 
-/** As `submissionTypes`, of a statement that writes any number: an array each. */
+/** The same for a statement that writes any number of submissions: each type is an array. */
 export const manyTypes = typesOf('[]');
 const { placeholders: many } = parameters(manyTypes);
 
-/** Inserts rows into `request`; `more` are columns of one statement alone. */
+/** Inserts rows into `request`; `more` are columns that only one statement has. */
 function insertRequest(
   valueOf: (field: Field) => string,
   from: string,
@@ -116,11 +116,11 @@ function insertRequest(
   ${from}`;
 }
 
-/** One, from the statement's first parameters; `from`: a row of this CTE must be there. */
+/** Inserts one row from the statement's first parameters, if the CTE `from` has a row. */
 export const insertOne = (from: string, more: Readonly<Record<string, string>>): string =>
   insertRequest((field) => one[field], `FROM ${from}`, more);
 
-/** As many as the arrays hold; `where` may choose among them, as `incoming`. */
+/** Inserts as many rows as the arrays hold; `where` may choose among them, as `incoming`. */
 export const insertMany = (where = ''): string =>
   insertRequest(
     (field) => `incoming.${nameOf(field)}`,
@@ -129,7 +129,7 @@ export const insertMany = (where = ''): string =>
   ${where}`,
   );
 
-/** What a submission had written, once more, from a CTE with its row; `changed`: columns that are others now. */
+/** Writes again what a submission wrote, from a CTE with its row; `changed`: columns with other values. */
 export function insertCopy(from: string, changed: Readonly<Record<string, string>>, where: string): string {
   const names = [...Object.values(columns), ...Object.values(optionColumns)].map(([name]) => name);
   const values = names.map((name) => changed[name] ?? `${from}.${name}`);
@@ -139,7 +139,7 @@ export function insertCopy(from: string, changed: Readonly<Record<string, string
   ${where}`;
 }
 
-/** Hands the values of such a statement's first parameters to what runs it. */
+/** Passes the values of the first parameters of such a statement to `run`. */
 export function withBound<T>(
   items: readonly Submission[],
   run: (values: unknown[]) => Promise<T>,

@@ -4,7 +4,7 @@ import { byteaArray, textArray } from '../../database/text-array.js';
 import { insertMany, manyTypes, type Submission, withBound } from './submission.js';
 import { type Both, type Submitted, submitStatements } from './submit.js';
 
-/** `fingerprint`: SHA-256 of what was asked, to distinguish a repetition from another request under the same key. */
+/** `fingerprint`: SHA-256 of the submission, to distinguish a repetition from another request under the same key. */
 interface Keyed {
   idempotencyKey: string;
   fingerprint: Buffer;
@@ -17,7 +17,7 @@ export interface Known {
   fingerprint: Buffer;
 }
 
-/** The key's row, for the submission that may have it. */
+/** Reserves the idempotency key for the submission. */
 export const reserved = (rows: string): string => `reserved AS (
   INSERT INTO idempotency_key AS known (api_key_id, key, request_id, fingerprint)
   ${rows}
@@ -28,12 +28,12 @@ export const reserved = (rows: string): string => `reserved AS (
 ), `;
 
 /*
- * Purpose: submits requests together with their idempotency keys, unless those are taken, and some without, in one commit
- *   and in their order.
- * Race: the second of two with one key waits for the first's insert, and inserts nothing; the keys come sorted, so two of
- *   these never wait for each other in a circle. After 24 h a key is taken over.
- * Index: idempotency_key_pkey; the rest is as in submit. IS TRUE keeps the IN a hashed look-up: a join of the two lists
- *   would cost the product of their lengths.
+ * Purpose: submits requests together with their idempotency keys, unless those are taken, and some without keys, in
+ *   one commit and in their order.
+ * Race: the second of two with one key waits for the first's insert, and inserts nothing. The keys come sorted, so
+ *   two of these statements never deadlock. After 24 h a key may be used again.
+ * Index: idempotency_key_pkey; the rest is as in submit. IS TRUE keeps the IN a hashed look-up: a join of the two
+ *   lists would cost the product of their lengths.
  */
 const { placeholders: $ } = parameters({
   ...manyTypes,
@@ -59,10 +59,10 @@ interface KnownKey extends Known {
   key: string;
 }
 
-/** Of an idempotency key, as each API key has its own. */
+/** Names an idempotency key, because each API key has its own. */
 export const keyName = (keyId: string, key: string): string => `${keyId} ${key}`;
 
-/** LATERAL keeps the planner from reading the whole index, while it believes that there are few keys. */
+/** LATERAL keeps the planner from reading the whole index while it assumes that there are few keys. */
 const findKeysWhere = (name: string, condition: string) => statement(name)`
 SELECT wanted.api_key_id AS "keyId", wanted.key, known.request_id AS id, known.fingerprint
 FROM unnest($1::uuid[], $2::text[]) AS wanted (api_key_id, key)
@@ -78,7 +78,7 @@ const findHeldKeys = findKeysWhere(
   ` AND created_at >= now() - interval '24 hours'`,
 );
 
-/** What keys stand for whose 24 hours are not over, whether or not there is room for another submission. */
+/** Returns the requests of keys that are younger than 24 hours, even if there is no room for another submission. */
 export async function findHeld(
   database: Queries,
   keyId: string,
@@ -91,18 +91,18 @@ export async function findHeld(
   return new Map(rows.map((row) => [row.key, row]));
 }
 
-/** Of a key that is taken; undefined: it was pruned meanwhile. */
+/** Returns the request of a key that is taken; undefined: the key was pruned meanwhile. */
 export async function findKnown(database: Queries, keyId: string, key: string): Promise<Known | undefined> {
   return (await database.query<KnownKey>(findKeys, [uuidArray([keyId]), textArray([key])]))[0];
 }
 
-/** One of many, which may have an idempotency key. */
+/** One of many submissions, which may have an idempotency key. */
 export type MaybeOnceSubmission = Submission & Partial<Keyed>;
 const isKeyed = (item: MaybeOnceSubmission): item is OnceSubmission => item.idempotencyKey !== undefined;
 
 /**
- * `items`: no two of one API key with one idempotency key. One result an item; an error for those that may have been
- * submitted before, where that cannot be read: the others are written.
+ * `items`: no two with the same API key and idempotency key. Returns one result per item. An item is an error if it
+ * may have been submitted before and that cannot be read; the others are written.
  */
 export async function submitOnce(
   database: Queries,
@@ -138,13 +138,16 @@ export async function submitOnce(
       const result = known instanceof Error ? known : known.get(name);
       if (result !== undefined && !results.has(item)) results.set(item, result);
     }
-    // Those that are neither were pruned between the two statements, so their keys are free now.
+    // Submissions that are neither were pruned between the two statements, so their keys are free now.
     left = left.filter((item) => !results.has(item));
   }
   return items.map((item) => results.get(item)!);
 }
 
-/** By their names; an error is handed out, for what was written before is not to be lost with it. */
+/**
+ * Returns the requests by key name. An error is returned, not thrown, so that what was written before is not lost
+ * with it.
+ */
 async function findAll(database: Queries, wanted: unknown[]): Promise<ReadonlyMap<string, Known> | Error> {
   try {
     const rows = await database.query<KnownKey>(findKeys, wanted);

@@ -5,11 +5,12 @@ import { mayStart, type StartOptions } from './claim.js';
 import { insertOne, type Submission, submissionTypes, valuesOf } from './submission.js';
 
 /*
- * Purpose: puts a request on disk with its first lease in one commit, not two, if none waits before it.
- * Race: as the claim, a node that was given up or is drained starts nothing, nor a statement that the network held back,
- *   nor one of a model that is paused, or by a grant of before slots were taken away. What
- *   waits in the queue goes first; the slot is this node's own and was taken before.
- * Index: queue_entry_pkey from the floor on, and what is more urgent; inserts into request_pkey (today's partition) and lease_pkey.
+ * Purpose: writes a request with its first lease in one commit instead of two, if no other waits before it.
+ * Race: as for a claim, nothing starts on a node that was given up or is drained, by a statement that the network
+ *   held back, for a paused model, or by a grant from before slots were taken away. Requests in the queue go first.
+ *   The slot is this node's own and was taken before.
+ * Index: queue_entry_pkey from the floor on, and for more urgent priorities; inserts into request_pkey (today's
+ *   partition) and lease_pkey.
  */
 const { placeholders: $, bind } = parameters({
   ...submissionTypes,
@@ -42,7 +43,7 @@ const submitStartedStatement = statement('submit_started')`WITH chance AS MATERI
 )
 SELECT seq FROM written`;
 
-/** What a claim would say of it. */
+/** The values that a claim would return for it. */
 export const firstStart = {
   attempt: 1,
   failedAttempts: 0,
@@ -51,7 +52,7 @@ export const firstStart = {
   queueMs: 0,
 } as const;
 
-/** With the token of its lease; undefined: nothing was written. */
+/** Returns the token of its lease, too; undefined: nothing was written. */
 export async function submitStarted(
   database: Database,
   submission: Submission,

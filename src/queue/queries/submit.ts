@@ -9,7 +9,7 @@ export interface Submitted {
 const entry = 'model_id, priority, virtual_start, seq, request_id, api_key_id, expires_at';
 const ofWritten = 'model_id, priority, virtual_start, seq, id, api_key_id, expires_at';
 
-/** Where what was `written` waits. */
+/** Adds the `written` requests to their queues, or schedules them. */
 const wait = `added AS (
   INSERT INTO queue_entry (${entry})
   SELECT ${ofWritten} FROM written WHERE not_before IS NULL
@@ -18,7 +18,7 @@ const wait = `added AS (
   SELECT ${ofWritten}, not_before, true FROM written
   WHERE not_before IS NOT NULL
 )`;
-/** The same for a key with a bound, for which nothing waits in the queue that may not run. */
+/** The same for a key with a bound: its requests are parked first, so that the queue holds only those that may run. */
 const waitHeld = `held AS (
   INSERT INTO delayed_entry (${entry}, bounded_key_id, ready_at, is_scheduled)
   SELECT ${ofWritten}, CASE WHEN not_before IS NULL THEN api_key_id END, coalesce(not_before, 'infinity'),
@@ -27,7 +27,7 @@ const waitHeld = `held AS (
 )`;
 export const waitWhere = (isHeld: boolean): string => (isHeld ? waitHeld : wait);
 
-/** The statement, and that for a key with a bound. */
+/** The statement, and its variant for a key with a bound. */
 export type Both = Record<'free' | 'held', Statement>;
 export const both = (make: (isHeld: boolean, suffix: string) => Statement): Both => ({
   free: make(false, ''),
@@ -35,10 +35,12 @@ export const both = (make: (isHeld: boolean, suffix: string) => Statement): Both
 });
 
 /*
- * Purpose: puts requests on disk and in the queue, or beside it until their time, in one statement and one commit.
- * Race: none to lose. Row and queue entry appear together; two submits that overlap draw their seqs and commit in either
- *   order, which is why a claim's floor is only a hint.
- * Index: inserts into request_pkey (today's partition), queue_entry_pkey, and the index by expires_at of those that have one.
+ * Purpose: writes requests and their queue entries, or their delayed entries until their time, in one statement and
+ *   one commit.
+ * Race: none that loses anything. Row and queue entry appear together. Two submits that overlap draw their seqs and
+ *   commit in either order, so a claim's floor is only a hint.
+ * Index: inserts into request_pkey (today's partition), queue_entry_pkey, and the index by expires_at of those that
+ *   have one.
  */
 export const submitStatements = (name: string, insert: string, before = ''): Both =>
   both(
@@ -52,7 +54,7 @@ SELECT id, seq FROM written`,
 
 const submitStatement = submitStatements('submit', insertMany());
 
-/** `how`: `held` where all are of keys with a bound. */
+/** `how`: `held` if all are of keys with a bound. */
 export async function submit(
   database: Queries,
   items: readonly Submission[],

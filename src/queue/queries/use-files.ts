@@ -10,8 +10,8 @@ export interface FileUse {
 
 /*
  * Purpose: notes which files of its own key a request names, before the request, or its end, is written.
- * Race: against the removal of the file: FOR SHARE waits for it, and then finds the file removed; a removal waits for
- *   this, and then finds the use. Many share the lock. Files of other keys, and what is none, are passed over.
+ * Race: against the deletion of the file: FOR SHARE waits for it, and then finds the file removed. A deletion waits
+ *   for this, and then finds the use. Many share the lock. Files of other keys, and ids of no file, are skipped.
  * Index: file_pkey, request_pkey; inserts into file_use_pkey.
  */
 const usesOfInputs = statement('use_files_in_inputs')`WITH own AS (

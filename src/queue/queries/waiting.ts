@@ -2,28 +2,28 @@ import type { Database } from '../../database/database.js';
 import { type Statement, statement } from '../../database/statement.js';
 import type { EntryChange, QueueKey } from '../waiting/waiting-index.js';
 
-/** As `orderKeyOf` has it. */
+/** The same number as `orderKeyOf` returns. */
 export const orderKey = `('x' || right(api_key_id::text, 12))::bit(48)::bigint`;
 /** An entry's columns, as a change of the queue. */
 export const entryColumns = `model_id AS "modelId", priority, virtual_start AS start, seq, attempt,
        ${orderKey} AS "orderKey"`;
 
-/** Runs that it had, as its status counts attempts: those that never reached the model are none. */
+/** The number of its runs as its status counts attempts, without those that never reached the model. */
 export const runsColumn = `failed_attempts + lost_attempts AS runs`;
 
 export type WaitingRequest = EntryChange & { id: string };
 
 /*
- * Purpose: walks everything that waits, in order, a page at a time, to fill the waiting index.
+ * Purpose: reads all waiting requests in order, a page at a time, to fill the waiting index.
  * Race: pages are separate snapshots; what changes meanwhile reaches the index as changes.
- * Index: queue_entry_pkey and delayed_entry_pkey by key set.
+ * Index: queue_entry_pkey and delayed_entry_pkey, from the last key on.
  */
 const page = (table: string, isHeld: string, condition = ''): Statement => statement(`waiting_${table}`)`
 SELECT ${entryColumns}, ${isHeld} AS "isHeld"
 FROM ${table}
 WHERE (model_id, priority, virtual_start, seq) > ($1::text, $2::smallint, $3::bigint, $4::bigint)${condition}
 ORDER BY model_id, priority, virtual_start, seq LIMIT 20000`;
-/** What is scheduled does not wait yet. */
+/** Scheduled requests do not wait yet. */
 const pages = [
   page('queue_entry', 'false'),
   page('delayed_entry', `ready_at = 'infinity'`, ' AND NOT is_scheduled'),
@@ -52,16 +52,17 @@ const modelsWithWork = statement('models_with_work')`SELECT wanted.id
 FROM unnest($1::text[]) AS wanted (id)
 WHERE EXISTS (SELECT FROM queue_entry WHERE queue_entry.model_id = wanted.id)`;
 
-/** Which of the models have something waiting. */
+/** Returns the models that have waiting requests. */
 export async function findModelsWithWork(database: Database, modelIds: string[]): Promise<string[]> {
   const rows = await database.query<{ id: string }>(modelsWithWork, [modelIds]);
   return rows.map(({ id }) => id);
 }
 
 /*
- * Purpose: how many requests of a key wait or will, up to a bound.
- * Race: none; it is a look.
- * Index: none: the reading ends at the bound, and rests of four times as long lie between two of a key (`KeyBacklog`).
+ * Purpose: counts the requests of a key that wait or will wait, up to a limit.
+ * Race: none (read only).
+ * Index: none: reading ends at the limit. Between two counts of a key, `KeyBacklog` pauses four times as long as a
+ *   count takes, but at most 1 s.
  */
 const countOfKey = statement('count_waiting_of_key')`SELECT count(*)::integer AS waiting
 FROM (
@@ -84,7 +85,7 @@ FROM (
 ) AS counted
 GROUP BY id`;
 
-/** How many wait for each model, counted one by one. */
+/** Returns how many requests wait for each model, by an exact count. */
 export async function countWaiting(database: Database): Promise<Map<string, number>> {
   const rows = await database.query<{ id: string; waiting: number }>(countStatement);
   return new Map(rows.map(({ id, waiting }) => [id, waiting]));

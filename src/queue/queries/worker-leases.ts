@@ -2,16 +2,16 @@ import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 import type { AttemptOutcome } from '../request-state.js';
 
-/** Until a worker is heard of for the first time since its claim, and from then on. */
+/** A worker's lease lasts `firstLeaseMs` until its first call after the claim, and `leaseMs` from each call on. */
 export const firstLeaseMs = 10_000;
 export const leaseMs = 30_000;
 export const firstLease = `interval '${firstLeaseMs / 1_000} seconds'`;
 export const workerLease = `interval '${leaseMs / 1_000} seconds'`;
 
-/** Inputs above it are fetched by themselves. */
+/** Larger inputs are fetched in a call of their own. */
 export const maxInlineBytes = 256 * 1024;
 
-/** A worker's lease is known by all three: a token is worth nothing to another key. */
+/** A worker's lease is identified by all three: a token is worth nothing to another key. */
 export interface LeaseName {
   id: string;
   token: string;
@@ -19,7 +19,7 @@ export interface LeaseName {
   keyId: string;
 }
 
-/** What of a worker's run is to be known. */
+/** The facts of a worker's run that the service needs. */
 export interface LeasedRun extends LeaseName {
   modelId: string;
   workerId: string;
@@ -30,11 +30,11 @@ export interface LeasedRun extends LeaseName {
   /** Its virtual start. */
   start: number;
   seq: number;
-  /** Starts of the request, with this one. */
+  /** Starts of the request, including this one. */
   attempt: number;
   failedAttempts: number;
   lostAttempts: number;
-  /** null: the model's. */
+  /** null: the model's timeout holds. */
   timeoutMs: number | null;
   boundedKeyId: string | null;
   /** Milliseconds since 1970, by the database's clock. */
@@ -42,20 +42,20 @@ export interface LeasedRun extends LeaseName {
   deadlineAtMs: number;
   traceparent: string | null;
   tracestate: string | null;
-  /** null: it is too large to go along. */
+  /** null: it is too large to be sent along. */
   input: string | null;
 }
 
 /** SQL: the key that claimed a worker's lease; null for a node's. */
 const keyOf = (lease: string): string => `split_part(${lease}.claim_id, ' ', 1)`;
 
-/** SQL: what an attempt keeps of a worker's lease, to know what is said of its end again; null for a node's. */
+/** SQL: what an attempt keeps of a worker's lease, to recognise a repeated report of its end; null for a node's. */
 export const tokenHash = (lease: string): string =>
   `sha256(uuid_send(${lease}.token) || convert_to(${keyOf(lease)}, 'UTF8'))`;
 
 const ms = (time: string): string => `extract(epoch FROM ${time})::float8 * 1000`;
 
-/** `run`: what has the lease's columns; `request`: what has the request's. */
+/** `run`: the relation with the lease's columns; `request`: the relation with the request's. */
 export const runColumns = (
   run: string,
   request = 'request',
@@ -69,9 +69,9 @@ export const runColumns = (
        CASE WHEN octet_length(${request}.input::text) <= ${maxInlineBytes} THEN ${request}.input::text END AS input`;
 
 /*
- * Purpose: renews leases of workers, of many beats at once, and tells which of their runs are to stop.
- * Race: a lease that was taken away meanwhile is not found, and so is lost. Locked in the order of their ids, so that
- *   two of these, or one and a batch of events, never wait for each other in a circle. Another key's token finds nothing.
+ * Purpose: renews the leases of workers, of many beats at once, and returns which of their runs are to stop.
+ * Race: a lease that was taken away meanwhile is not found, and so is lost. Leases are locked in the order of their
+ *   ids, so that two of these, or one and a batch of events, never deadlock. Another key's token finds nothing.
  * Index: lease_pkey. The update is HOT.
  */
 const renewStatement = statement('renew_leases')`WITH held AS MATERIALIZED (
@@ -87,7 +87,7 @@ const renewStatement = statement('renew_leases')`WITH held AS MATERIALIZED (
 )
 SELECT request_id AS id, cancel_requested_at IS NOT NULL AS cancel FROM held`;
 
-/** For each of those that there are, whether its run is to stop. */
+/** Returns for each existing lease whether its run is to stop. */
 export function renewLeases(
   database: Database,
   leases: readonly LeaseName[],
@@ -96,8 +96,8 @@ export function renewLeases(
 }
 
 /*
- * Purpose: what has to be known of runs whose claim another node answered, or this one long ago.
- * Race: none; whether the run may still write, its token decides once more.
+ * Purpose: reads runs whose claim was answered by another node, or by this one long ago.
+ * Race: none; the token decides again whether the run may still write.
  * Index: lease_pkey, request_pkey.
  */
 const findStatement = statement('find_worker_leases')`SELECT ${runColumns('lease')}
@@ -106,7 +106,7 @@ JOIN lease ON lease.request_id = wanted.request_id AND lease.token = wanted.toke
 JOIN request ON request.id = lease.request_id
 WHERE lease.worker_id IS NOT NULL AND ${keyOf('lease')} = wanted.key_id`;
 
-/** Those that there are. */
+/** Returns the leases that exist. */
 export function findLeases(database: Database, leases: readonly LeaseName[]): Promise<LeasedRun[]> {
   return database.query(findStatement, namesOf(leases));
 }
@@ -118,9 +118,9 @@ const namesOf = (leases: readonly LeaseName[]): string[][] => [
 ];
 
 /*
- * Purpose: the runs that claims brought, for calls that may be repetitions.
- * Race: `handed` rises, so that whoever gives them back for an answer that was not read comes too late.
- * Index: lease_by_claim, request_pkey. Of a claim that is new it reads nothing and writes nothing.
+ * Purpose: reads the runs that claims brought, for calls that may be repetitions.
+ * Race: `handed` rises, so that giving them back for an answer that was not read comes too late.
+ * Index: lease_by_claim, request_pkey. For a new claim, it reads nothing and writes nothing.
  */
 const findClaimsStatement = statement('find_claims')`WITH again AS (
   UPDATE lease SET handed = handed + 1, expires_at = greatest(expires_at, clock_timestamp() + ${firstLease})
@@ -148,13 +148,13 @@ const overdue = listStatement('overdue_worker_leases', 'deadline_at < clock_time
 const ofWorker = listStatement('leases_of_worker', 'worker_id = $1::uuid');
 const unread = listStatement('unread_claims', 'lease.token = ANY ($1::uuid[]) AND handed = 1');
 
-/** Runs past their deadlines. All three read the leases there are: they are called seldom. */
+/** Returns runs past their deadlines. All three functions scan the leases, but they are called rarely. */
 export const findOverdue = (database: Database): Promise<LeasedRun[]> => database.query(overdue);
 
 export const findLeasesOf = (database: Database, workerId: string): Promise<LeasedRun[]> =>
   database.query(ofWorker, [workerId]);
 
-/** Of claims of which nobody knows whether they were committed, what no worker was answered with. */
+/** Returns the runs of claims that may or may not have been committed, if no worker was answered with them. */
 export const findUnread = (database: Database, tokens: readonly string[]): Promise<LeasedRun[]> =>
   database.query(unread, [tokens]);
 
@@ -171,12 +171,12 @@ export async function readInput(
   return (await database.query<{ input: string }>(inputStatement, [id, token, keyId]))[0]?.input;
 }
 
-/* The release before wrote the hash of the token alone. */
+/* The previous release wrote the hash of the token alone. */
 const endedStatement = statement('worker_run_ended')`SELECT outcome FROM attempt
 WHERE request_id = $1::uuid
   AND token_hash IN (sha256(uuid_send($2::uuid) || convert_to($3::text, 'UTF8')), sha256(uuid_send($2::uuid)))`;
 
-/** How the run of a lease that there was ended; undefined: there was none. */
+/** Returns how the run of a former lease ended; undefined: there was none. */
 export async function endOf(
   database: Database,
   { id, token, keyId }: LeaseName,

@@ -1,16 +1,16 @@
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 
-/** What a worker is told: to go on, to end what it has, to claim nothing any more. */
+/** The instruction to a worker: `run`: continue; `drain`: end the runs it has; `stop`: claim nothing any more. */
 export type Told = 'run' | 'drain' | 'stop';
 
-/** What a worker says of itself; what is left out is as it said before. */
+/** A worker's report on itself. Fields that are left out stay as they were. */
 export interface WorkerSaid {
   id: string;
   name?: string | undefined;
   version?: string | undefined;
   labels?: Readonly<Record<string, string>> | undefined;
-  /** That it claims runs of. */
+  /** The models whose runs it claims. */
   models?: readonly string[] | undefined;
   state?: string | undefined;
 }
@@ -18,19 +18,19 @@ export interface WorkerSaid {
 export interface WorkerWrite extends WorkerSaid {
   uid: string;
   keyId: string;
-  /** It was given a run. */
+  /** True: it was given a run. */
   hasRun: boolean;
-  /** Since when it was heard of, before now. */
+  /** Milliseconds since it was last known to be present. */
   seenAgoMs: number;
 }
 
-/** What became of runs of a worker since the last write. */
+/** The ends of a worker's runs since the last write. */
 export interface WorkerEnds {
   uid: string;
   succeeded: boolean;
-  /** After the last success. */
+  /** Failures after the last success. */
   failures: number;
-  /** Since the last failure, before now. */
+  /** Milliseconds since the last failure. */
   failedAgoMs: number;
 }
 
@@ -38,26 +38,29 @@ export interface WorkerState {
   uid: string;
   told: Told;
   failuresInRow: number;
-  /** It claims nothing until then; null: it may now. */
+  /** Milliseconds until it may claim again; null: it may claim now. */
   restsMs: number | null;
 }
 
-/** In a row; from then on a worker rests before each next claim, twice as long each time. */
+/** Failures in a row. From then on a worker rests before each claim, twice as long each time. */
 const maxFailuresInRow = 5;
 const maxRestSeconds = 60;
-/** A rest is so much shorter than it is said to be: who waits that long is served, though clocks and writes lag. */
+/**
+ * A rest ends this much sooner than announced: a worker that waits as told is served although clocks and writes lag.
+ */
 const restMarginMs = 250;
 
-/** Before the next claim; as `count_worker_ends` has it. */
+/** The rest before the next claim; `count_worker_ends` computes the same. */
 export function restAfterMs(failuresInRow: number): number {
   const over = failuresInRow - maxFailuresInRow;
   return over < 0 ? 0 : Math.min(maxRestSeconds, 2 ** Math.min(over, 10)) * 1_000 - restMarginMs;
 }
 
 /*
- * Purpose: writes what this node has heard of workers, and keeps the names of those that were given a run for the history.
- * Race: two nodes may write one worker: what it says is the later one's. Rows are taken in the order of their uids, so
- *   that two of these never wait for each other in a circle.
+ * Purpose: writes what this node knows of its workers, and keeps the names of those that were given a run for the
+ *   history.
+ * Race: two nodes may write one worker: what it reported last stays. Rows are taken in the order of their uids, so
+ *   that two of these statements never deadlock.
  * Index: worker_pkey, node_name_pkey.
  */
 const writeStatement = statement('write_workers')`WITH said AS (
@@ -99,7 +102,8 @@ export async function writeWorkers(database: Database, workers: readonly WorkerW
 }
 
 /*
- * Purpose: counts failures in a row, on all nodes, and lets a worker rest that has too many, from the last one on.
+ * Purpose: counts failures in a row, on all nodes, and lets a worker with too many of them rest, from the last
+ *   failure on.
  * Race: counts are added under the row's lock; rows are locked in the order of their uids.
  * Index: worker_pkey.
  */
@@ -138,8 +142,8 @@ export function readWorkers(database: Database, uids: readonly string[]): Promis
 }
 
 /**
- * Without a call for so long, a worker is not there. One that waits for runs or has some is written again every 15 to
- * 19 s; one that rests is told to stay away for up to a minute.
+ * A worker that has not called for this long is away. A worker that waits for runs or has some is written again every
+ * 15 to 19 s. A resting worker is told to stay away for up to a minute.
  */
 export const workerAwayMs = 30_000;
 
@@ -149,7 +153,7 @@ WHERE (seen_at > clock_timestamp() - interval '${String(workerAwayMs)} milliseco
   AND told = 'run'
 GROUP BY model_id`;
 
-/** How many claim runs of each model, on all nodes. */
+/** Returns how many workers claim runs of each model, on all nodes. */
 export async function countWorkers(database: Database): Promise<Map<string, number>> {
   const rows = await database.query<{ modelId: string; workers: number }>(countStatement);
   return new Map(rows.map(({ modelId, workers }) => [modelId, workers]));
@@ -159,8 +163,8 @@ const forgetStatement = statement('forget_workers')`DELETE FROM worker
 WHERE (told = 'run' AND uid = $1::uuid) OR seen_at < clock_timestamp() - interval '7 days'`;
 
 /*
- * Purpose: of workers that come and go under one key, the last ones stay; those that are there always do.
- * Race: none; a row that is missing is written again by the next word of its worker.
+ * Purpose: deletes workers that come and go under one key, but for the newest; workers that are there always stay.
+ * Race: none; a missing row is written again by the next call of its worker.
  * Index: worker_id_is_unique_for_its_key.
  */
 const trimStatement = statement('trim_workers')`DELETE FROM worker
@@ -182,13 +186,16 @@ export async function trimWorkers(
   await database.query(trimStatement, [keyIds, maxOfKey]);
 }
 
-/** Longer than requests are kept whose runs name them. */
+/** Longer than requests are kept whose runs refer to these names. */
 const forgetNames = statement('forget_node_names')`DELETE FROM node_name
 WHERE since < now() - interval '400 days'
   AND NOT EXISTS (SELECT FROM worker WHERE worker.uid = node_name.id)
   AND NOT EXISTS (SELECT FROM node WHERE node.id = node_name.id)`;
 
-/** One that leaves, unless an operator has told it something that is to hold when it comes again; and those long gone. */
+/**
+ * Deletes a worker that leaves, unless an operator has told it something that must hold when it returns. Also deletes
+ * workers that left long ago.
+ */
 export async function forgetWorkers(database: Database, uid: string | null): Promise<void> {
   await database.query(forgetStatement, [uid]);
   if (uid === null) await database.query(forgetNames);

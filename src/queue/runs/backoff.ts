@@ -1,6 +1,6 @@
 import type { Retry } from '../../models/model.js';
 
-/** Exponential with full jitter, but never before the time that the model itself asked for. */
+/** Returns an exponential backoff with full jitter, but never less than the time that the model itself asked for. */
 export function backoffMs(
   { baseMs, capMs }: Pick<Retry, 'baseMs' | 'capMs'>,
   failures: number,

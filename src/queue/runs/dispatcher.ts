@@ -18,11 +18,11 @@ import { type ClaimFloor, type ModelDispatcher, ModelDispatchers } from './model
 import { Runs } from './runs.js';
 import { startedOf } from './started-of.js';
 
-/** A claim that takes longer to reach the database takes nothing there. */
+/** A claim that takes longer to reach the database claims nothing there. */
 const claimPatienceMs = 5_000;
 
 /**
- * Starts requests in the free slots of this node: those that wait when something may have changed, and a submission
+ * Starts requests in the free slots of this node: waiting requests when something may have changed, and a submission
  * at once if nothing waits before it. Capacity is kept in memory, so a model at its limit costs no query.
  */
 @Injectable()
@@ -57,13 +57,13 @@ export class Dispatcher {
     circuits.wakes.subscribe((ids) => void this.wakeInTurn(ids));
   }
 
-  /** `onUnclaimed`: requests wait and slots are free, and nothing here would claim again. */
+  /** `onUnclaimed`: called when requests wait and slots are free, but nothing here would claim again. */
   open(onUnclaimed: () => void): void {
     this.accepting = true;
     this.onUnclaimed = onUnclaimed;
   }
 
-  /** Starts nothing more; the runs go on. What a claim in flight brings is a run as well: it is waited for. */
+  /** Starts nothing more; the runs continue. Waits for claims in flight, because what they bring are runs as well. */
   async close(): Promise<void> {
     this.accepting = false;
     for (const { claiming } of this.dispatchers.all) await claiming;
@@ -76,17 +76,17 @@ export class Dispatcher {
       .map(({ model }) => model.id);
   }
 
-  /** Whether a request of the model would be started at once, as far as this node knows. */
+  /** True if a request of the model would be started at once, as far as this node knows. */
   hasRoomNow(modelId: string): boolean {
     const dispatcher = this.dispatchers.get(modelId);
     if (dispatcher === undefined || dispatcher.claiming !== undefined || !this.accepting) return false;
-    // Probes are what is at the front.
+    // A probe is always the request at the front.
     const isClosed = this.circuits.room(modelId) === Infinity && !this.circuits.isProbeDue(modelId);
     const mayStart = this.cluster.connected && isClosed && this.room(dispatcher.model) > 0;
     return mayStart && this.index.claimable(modelId) === 0;
   }
 
-  /** Writes a request and starts it in the same commit, or does neither. Only if there is room now. */
+  /** Writes a request and starts it in the same commit, or does neither. Called only if there is room now. */
   submitAndStart(submission: Submission): Promise<boolean> {
     const starting = this.startNow(this.dispatchers.get(submission.modelId)!, submission);
     this.startsInFlight.add(starting);
@@ -104,7 +104,7 @@ export class Dispatcher {
     }
   }
 
-  /** Of models behind one circuit the first that has a request gets the probe. */
+  /** Of the models behind one circuit, the first with a request gets the probe. */
   private async wakeInTurn(modelIds: readonly string[]): Promise<void> {
     for (const id of modelIds) {
       this.wake(id);
@@ -150,14 +150,14 @@ export class Dispatcher {
     const { id } = dispatcher.model;
     try {
       do {
-        // Runs that share a commit end in the same turn: one claim fills all their slots.
+        // Runs that share a commit end in the same turn of the event loop: one claim fills all their slots.
         await nextTurn();
         dispatcher.again = false;
         let claiming = this.claimInto(dispatcher);
         while (claiming !== undefined) {
           const execute = await claiming;
           claiming = dispatcher.hasMore ? this.claimInto(dispatcher) : undefined;
-          // The database works on the next claim while this process starts what the last one brought.
+          // The database works on the next claim while this process starts the runs of the last one.
           if (claiming !== undefined) await nextTurn();
           execute();
         }
@@ -165,11 +165,11 @@ export class Dispatcher {
     } finally {
       dispatcher.claiming = undefined;
     }
-    // The claim failed, or another transaction had them locked; no run may be going on whose end would claim again.
+    // The claim failed, or another transaction had locked the rows. There may be no run whose end would claim again.
     if (this.accepting && this.room(dispatcher.model) > 0 && this.index.claimable(id) > 0) this.onUnclaimed();
   }
 
-  /** What it resolves to starts the claimed. Undefined when there is no room. Never rejects. */
+  /** Resolves to a function that starts the claimed requests. undefined: there is no room. Never rejects. */
   private claimInto(dispatcher: ModelDispatcher): Promise<() => void> | undefined {
     const { model } = dispatcher;
     const limit = Math.min(dispatcher.maxItems, this.room(model));
@@ -185,7 +185,7 @@ export class Dispatcher {
   ): Promise<() => void> {
     const { id: modelId } = dispatcher.model;
     const { generation } = this.slots;
-    // What another node gave back may not be known here yet, and the front is what is to be the probe.
+    // Requests that another node gave back may not be known here yet, and the front of the queue must be the probe.
     if (probes.length > 0) dispatcher.invalidateFloor();
     const options = this.startOptions(dispatcher, this.index.head(modelId));
     const answer = await claim(this.database, { modelId, limit, ...options }).catch((error: unknown) => {
@@ -218,11 +218,11 @@ export class Dispatcher {
     probes: readonly Destination[] = [],
   ): void {
     const { model } = dispatcher;
-    // An answer that came too late: the slots may be another node's by now, and the leases too.
+    // The answer came too late: by now, the slots and the leases may be another node's.
     const isLost = this.slots.generation !== generation || !this.cluster.connected;
     const isLate = isLost || this.isStopped(model);
     if (isLate) for (const probe of probes) this.circuits.skipProbe(probe);
-    // None where the model has become unreachable meanwhile.
+    // undefined: the model has become unreachable meanwhile.
     const destinations = claimed.map((_, at) =>
       isLate ? undefined : this.circuits.startRun(model.id, probes[at]),
     );

@@ -3,17 +3,19 @@ import type { EventBatch, LogLine, Progress } from '../queries/append-events.js'
 
 const logsAtOnce = 200;
 const deltaBytesAtOnce = 1024 * 1024;
-/** A row grows by the strings that follow it until it is so long. */
+/** Consecutive strings are joined into one row until it is this long. */
 const joinedLength = 16 * 1024;
 
-/** What a run has said and what is not written yet. */
+/** The events of a run that are not written yet. */
 export class EventBuffer {
   logs: LogLine[] = [];
   progress: Progress | null = null;
-  /** In UTF-8. */
+  /** Bytes in UTF-8. */
   deltaBytes = 0;
   private deltas: string[] = [];
-  /** The first half of a surrogate pair, as an escape, that the last delta ended with: the next may have the other. */
+  /**
+   * The first half of a surrogate pair, as an escape, at the end of the last delta: the next may have the other half.
+   */
   private half = '';
 
   get hasDeltas(): boolean {
@@ -24,7 +26,9 @@ export class EventBuffer {
     return this.logs.length === 0 && this.progress === null && !this.hasDeltas;
   }
 
-  /** `delta`: JSON text. Strings that follow each other become one; a pair that two of them share becomes whole. */
+  /**
+   * `delta`: JSON text. Consecutive strings are joined into one. A surrogate pair that two of them share becomes whole.
+   */
   addDelta(delta: string): void {
     this.deltaBytes += Buffer.byteLength(delta);
     if (!isString(delta)) this.end();
@@ -34,7 +38,7 @@ export class EventBuffer {
     if (kept !== '""' || this.half === '') this.push(storableJson(kept));
   }
 
-  /** No other half will come. */
+  /** Ends the string: no other half will come. */
   end(): void {
     if (this.half !== '') this.push(storableJson(`"${this.half}"`));
     this.half = '';
@@ -52,7 +56,7 @@ export class EventBuffer {
     this.deltaBytes = 0;
   }
 
-  /** What may go in one write; the rest stays. */
+  /** Takes as much as one write may have; the rest stays. */
   take(): Omit<EventBatch, 'requestId' | 'token' | 'from'> {
     const logs = this.logs.splice(0, logsAtOnce);
     const { progress } = this;
@@ -67,7 +71,7 @@ export class EventBuffer {
   }
 }
 
-/** The output that deltas make: strings are joined, all else is listed. undefined: there are none. */
+/** Returns the output that deltas make: strings are joined, all else is listed. undefined: there are no deltas. */
 export function outputOf(deltas: readonly string[]): string | undefined {
   const parts: string[][] = [];
   let isText = false;
@@ -84,19 +88,19 @@ export function outputOf(deltas: readonly string[]): string | undefined {
       : `[${values.join(',')}]`;
 }
 
-/** The escape at the end of a string if it is the first half of a surrogate pair, else nothing. */
+/** Returns the escape at the end of a string if it is the first half of a surrogate pair, else an empty text. */
 function halfAtEnd(json: string): string {
   const at = json.length - '\\ud800"'.length;
   if (!isHigh(codeUnitAt(json, at))) return '';
   let first = at;
   while (json[first - 1] === '\\') first--;
-  // After an odd number of backslashes this one is itself escaped.
+  // After an odd number of backslashes, this one is itself escaped.
   return (at - first) % 2 === 0 ? json.slice(at, -1) : '';
 }
 
 const isString = (json: string): boolean => json.startsWith('"');
 
-/** Of two strings as JSON texts. */
+/** Joins two strings that are JSON texts. */
 const joined = (first: string, second: string): string => first.slice(0, -1) + second.slice(1);
 const joinedAll = (texts: readonly string[]): string =>
   `"${texts.map((text) => text.slice(1, -1)).join('')}"`;

@@ -12,7 +12,7 @@ const asIs = ({ from, count }: EventBatch): Appended => ({
   next: from + count,
 });
 
-/** What it writes, each with when. */
+/** Returns a writer and what it writes, each with its time. */
 function writer(
   answer: (batch: EventBatch) => Promise<Appended | undefined> = async (batch) => asIs(batch),
   held = new HeldResults(),

@@ -3,32 +3,32 @@ import { EventBuffer } from './event-buffer.js';
 import type { Rhythm } from './rhythm.js';
 import type { Run } from './runner.js';
 
-/** Parts of an output are collected for so long, or until they are so many bytes; the first goes at once. */
+/** Parts of an output are collected for this time, or until they have this many bytes. The first is written at once. */
 export const deltasEveryMs = 100;
 const deltaBytes = 16 * 1024;
 const progressEveryMs = 250;
-/** Parts that wait while a write is under way. More of them wait in the memory for results that cannot be stored. */
+/** Bytes of parts that wait during a write. More parts wait in the memory for results that cannot be stored. */
 const waitingBytes = 1024 * 1024;
-/** A step of the rhythm comes so much earlier than it should. */
+/** A step of the rhythm may come this much early. */
 const toleranceMs = 20;
 
-/** Writes what one run says, one batch at a time, so that a write that has to be repeated keeps its place. */
+/** Writes what one run emits, one batch at a time, so that a write that must be repeated keeps its place. */
 export class EventWriter {
   private readonly waiting = new EventBuffer();
   private from = 0;
   private deltasAt = -Infinity;
   private progressAt = -Infinity;
   private writing: Promise<void> | undefined;
-  /** Parts of the output were refused: what is there is not all. */
+  /** True: parts of the output were refused, so the stored output is incomplete. */
   hasGap = false;
-  /** The database took no more of the output, and there was no memory to wait in. */
+  /** True: the database took no more of the output, and there was no memory to keep it. */
   isUnstored = false;
   private heldBytes = 0;
 
   constructor(
     private readonly run: Pick<EventBatch, 'requestId' | 'token'>,
     private readonly rhythm: Rhythm,
-    /** undefined: the run holds no lease any more. */
+    /** undefined: the run no longer holds a lease. */
     private readonly write: (batch: EventBatch) => Promise<Appended | undefined>,
     private readonly held: Run['held'],
   ) {}
@@ -57,13 +57,13 @@ export class EventWriter {
 
   /** Writes all that waits. */
   async flush(): Promise<void> {
-    // Nobody is shown the progress of a run that has ended.
+    // The progress of a run that has ended is not shown.
     this.waiting.progress = null;
     this.waiting.end();
     while (this.writing !== undefined || !this.waiting.isEmpty) await (this.writing ??= this.drain());
   }
 
-  /** False: there is no memory for it. */
+  /** Returns false if there is no memory for it. */
   private holdWhatWaits(): boolean {
     const more = Math.max(0, this.waiting.deltaBytes - waitingBytes) - this.heldBytes;
     if (more > 0 && !this.held.take(more)) return false;
@@ -98,7 +98,7 @@ export class EventWriter {
       const now = performance.now();
       if (batch.deltas.length > 0) this.deltasAt = now;
       if (batch.progress !== null) this.progressAt = now;
-      // What is refused was said to the log of the process.
+      // The refusal was logged by the process.
       const appended = await this.write(batch).catch(() => undefined);
       this.from = appended?.next ?? this.from;
       this.hasGap ||= batch.deltas.length > 0 && appended === undefined;

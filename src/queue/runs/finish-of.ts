@@ -7,7 +7,7 @@ import type { EndingRun } from './ending-run.js';
 import type { RunEnd } from './run-execution.js';
 import { ResultUnstored, RunFailure } from './runner.js';
 
-/** What is to be written when a run ends for good, and what is published of it besides. */
+/** The data that is written when a run ends for good, and what else is published of it. */
 export type RunFinish = Finish &
   Pick<CompletedRequest, 'modelId' | 'attempt' | 'runMs' | 'outputBytes'> &
   Pick<AttemptFailure, 'cause'>;
@@ -46,7 +46,7 @@ function toError(error: unknown, nowMs: number): RequestError {
   return requestErrors.failed(options.code, storable(message), nowMs, options);
 }
 
-/** Of a run that another may follow. */
+/** Returns the failure of a run that another attempt may follow. */
 export function toAttemptFailure({ timeoutMs }: EndingRun, end: RunEnd): AttemptFailure {
   if (end.kind !== 'failure') {
     const { code, message } = requestErrors.timedOut(0, timeoutMs);
@@ -56,25 +56,25 @@ export function toAttemptFailure({ timeoutMs }: EndingRun, end: RunEnd): Attempt
   return { code: options.code, message, cause: causeOf(end.error) };
 }
 
-/** What its attempt keeps of it, for those who run the service. */
+/** Returns the message that its attempt keeps for operators. */
 export function runMessageOf({ timeoutMs }: EndingRun, end: RunEnd): string {
   if (end.kind !== 'failure') return requestErrors.timedOut(0, timeoutMs).message;
   return storable(asRunFailure(end.error).fullMessage);
 }
 
-/** What a runner broke with; undefined when it failed on purpose. */
+/** Returns the error by which a runner broke; undefined: it failed on purpose. */
 function causeOf(error: unknown): Error | undefined {
   if (error instanceof RunFailure) return undefined;
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** What a runner rejected with, as a failure; anything it did not choose itself may be tried again. */
+/** Returns what a runner rejected with as a failure. Anything that it did not choose itself may be retried. */
 export function asRunFailure(error: unknown): RunFailure {
   if (error instanceof RunFailure) return error;
   return new RunFailure('The runner broke.', { code: 'model_error', retryable: true, cause: error });
 }
 
-/** As its span has it. */
+/** Returns the end as its span records it. */
 export function endingOf(end: RunEnd): Ending {
   if (end.kind === 'output') return {};
   if (end.kind === 'failure' && end.error instanceof ResultUnstored)

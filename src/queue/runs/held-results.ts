@@ -8,7 +8,7 @@ const againAfterMs = 500;
 /** The memory of this node for results that cannot be stored now, because a disk is full or the database is away. */
 @Injectable()
 export class HeldResults {
-  /** Of all runs of this node together. */
+  /** For all runs of this node together. */
   maxBytes = 64 * 1024 ** 2;
   private taken = 0;
 
@@ -16,7 +16,7 @@ export class HeldResults {
     return this.taken;
   }
 
-  /** False: there is no more of it. */
+  /** Returns false if there is no more of it. */
   take(bytes: number): boolean {
     if (this.taken + bytes > this.maxBytes) return false;
     this.taken += bytes;
@@ -27,7 +27,10 @@ export class HeldResults {
     this.taken -= bytes;
   }
 
-  /** Tries until the database takes a result of so many bytes; throws `ResultUnstored` where it cannot be held so long. */
+  /**
+   * Retries until the database takes a result of this many bytes. Throws `ResultUnstored` if there is no memory to
+   * keep it until then.
+   */
   async whileStored<T>(bytes: number, store: () => Promise<T>): Promise<T> {
     let isHeld = false;
     try {

@@ -3,18 +3,18 @@ import type { ModelsService } from '../../models/models.service.js';
 import type { QueueKey } from '../waiting/waiting-index.js';
 
 const claimLimit = 512;
-/** A look from the very front at least this often: a submission elsewhere may not be known here yet. */
+/** At least this often a claim looks from the very front: a submission on another node may not be known here yet. */
 const floorMs = 1_000;
 
 export type ClaimFloor = Omit<QueueKey, 'modelId'>;
 
-/** What the dispatcher knows of one model. */
+/** The dispatcher's state for one model. */
 export class ModelDispatcher {
   claiming: Promise<void> | undefined;
   again = false;
   hasMore = false;
   maxItems = claimLimit;
-  /** The last key that was started here: while the queue is empty, what waits is behind it. */
+  /** The last key that was started here. While the queue is empty, later requests are placed behind it. */
   claimFloor: ClaimFloor | undefined;
   private floorlessAt = -Infinity;
 
@@ -24,27 +24,30 @@ export class ModelDispatcher {
     return performance.now() - this.floorlessAt > floorMs;
   }
 
-  /** Once a second a claim looks without a floor. */
+  /** Returns false once a second: then a claim looks without a floor. */
   isFloorFresh(): boolean {
     if (!this.isDue) return true;
     this.floorlessAt = performance.now();
     return false;
   }
 
-  /** A request that this node does not know of may wait before its floor. */
+  /** Drops the floor, because a request that this node does not know of may wait before it. */
   invalidateFloor(): void {
     this.floorlessAt = -Infinity;
   }
 
-  /** `brought`: how many of those asked for; undefined when the claim failed. */
+  /** `brought`: how many of the requested runs the claim brought; undefined: it failed. */
   noteClaim(limit: number, brought: number | undefined): void {
     this.hasMore = brought === limit;
-    // So many large inputs may take longer than a statement may.
+    // Too many large inputs may take longer than the timeout of a statement.
     this.maxItems = brought === undefined ? Math.ceil(limit / 2) : Math.min(claimLimit, this.maxItems * 2);
   }
 }
 
-/** Of each model one, also of those that have left the file, or that workers run now: what runs ends, nothing starts. */
+/**
+ * One dispatcher per model, also for models that have left the file, or that workers run now: their runs end, and
+ * nothing starts.
+ */
 export class ModelDispatchers {
   private readonly byId = new Map<string, ModelDispatcher>();
 
@@ -58,7 +61,7 @@ export class ModelDispatchers {
     return [...this.byId.values()];
   }
 
-  /** Takes the models as they are now; which have changed. */
+  /** Takes the models as they are now. Returns those that have changed. */
   follow(): string[] {
     for (const dispatcher of this.all) {
       const { model } = dispatcher;

@@ -1,4 +1,4 @@
-/** What waits to be written, of all runs, goes at the same moments: one commit serves them. */
+/** Lets all runs write at the same moments, so that one commit serves them. */
 export class Rhythm {
   private due = new Set<() => void>();
   private timer: NodeJS.Timeout | undefined;

@@ -15,15 +15,17 @@ import type { UnstoredRests } from './unstored-rests.js';
 /** Another node may have room for the result sooner. */
 const longestDelayMs = 30_000;
 
-/** Where ends are written. Both say whether the run still held its lease. */
+/** Writes the ends of runs. Both results show whether the run still held its lease. */
 export interface EndWriter {
-  /** Publishes it. */
+  /** Also publishes the end. */
   finish(item: RunFinish): Promise<boolean>;
-  /** undefined: it holds none, or was asked to stop. */
+  /** undefined: the run holds no lease, or was asked to stop. */
   requeue(item: Requeue): Promise<WaitingRequest | undefined>;
 }
 
-/** What becomes of a request when a run of it has ended: another attempt, its place in the queue, or its outcome. */
+/**
+ * Decides what becomes of a request when a run of it has ended: another attempt, its place in the queue, or an outcome.
+ */
 export class RunEnds {
   private readonly log = new Logger(RunEnds.name);
   private readonly unstored = new RepeatedLines();
@@ -33,11 +35,11 @@ export class RunEnds {
     private readonly events: QueueEvents,
     private readonly clock: Clock,
     private readonly maxOutputBytes: number,
-    /** Of runs that this node makes itself. */
+    /** For runs that this node executes itself. */
     private readonly rests?: UnstoredRests,
   ) {}
 
-  /** Whether the run still held its lease. */
+  /** Returns whether the run still held its lease. */
   async complete(run: EndingRun, ended: RunEnd, outage?: Outage): Promise<boolean> {
     const end = this.bounded(ended);
     if (outage === 'free') {
@@ -46,7 +48,7 @@ export class RunEnds {
       return this.finish(run, { kind: 'aborted', reason: 'cancelled' });
     }
     if (end.kind === 'aborted' && (end.reason === 'shutdown' || end.reason === 'lost')) {
-      // Lost or not, the lease may still be ours, after an outage that kept all nodes out.
+      // The lease may still be this node's, even if the run was lost: after an outage that kept all nodes out.
       if (await this.requeue(run, { attemptOutcome: 'returned', delayMs: 0 })) return true;
       return this.finish(run, { kind: 'aborted', reason: 'cancelled' });
     }
@@ -56,7 +58,9 @@ export class RunEnds {
     return this.finish(run, end);
   }
 
-  /** It uses up no attempt, and is not run again at once: that would be for nothing, over and over. */
+  /**
+   * Requeues without using up an attempt. The request is not run again at once: that would be in vain, over and over.
+   */
   private async giveBack(run: EndingRun, unstored: ResultUnstored): Promise<boolean> {
     const { id: modelId } = run.model;
     const { id } = run.claimed;
@@ -69,7 +73,7 @@ export class RunEnds {
     return this.finish(run, { kind: 'aborted', reason: 'cancelled' });
   }
 
-  /** Of a worker's run, if it was handed out so often and no more: then it was never begun. */
+  /** Requeues a worker's run that was handed out this often and not more: then it was never begun. */
   takeBack(run: EndingRun, handed: number): Promise<boolean> {
     return this.requeue(run, { attemptOutcome: 'returned', delayMs: 0, handed });
   }
@@ -81,7 +85,7 @@ export class RunEnds {
     return modelError(`The model's output is larger than ${this.maxOutputBytes} bytes.`);
   }
 
-  /** False when the run holds no lease any more or was asked to stop. */
+  /** Returns false if the run no longer holds a lease or was asked to stop. */
   private async requeue(
     run: EndingRun,
     how: Pick<Requeue, 'attemptOutcome' | 'delayMs' | 'handed'>,
@@ -91,7 +95,7 @@ export class RunEnds {
     const { id: requestId, token } = run.claimed;
     const { attempt, runMs } = run;
     const { attemptOutcome: reason, delayMs } = how;
-    // A long outage would fill the log of the request at the front: the circuit says what there is to say.
+    // A long outage would fill the log of the request at the front: the circuit reports it.
     const failure = end && toAttemptFailure(run, end);
     const failed = reason === 'unreached' ? undefined : failure;
     const next = `The next one follows in ${Math.ceil(delayMs / 1000)} s.`;
@@ -119,7 +123,7 @@ export class RunEnds {
       return isTaken;
     } catch (error) {
       if (error instanceof ResultUnstored) {
-        // The wait for the database that follows is not to hold it either.
+        // The output must not be kept in memory while the requeue waits for the database.
         if (end.kind === 'output') end.output = undefined;
         return this.giveBack(run, error);
       }
@@ -130,7 +134,7 @@ export class RunEnds {
   }
 }
 
-/** Undefined: the request ends with this run. */
+/** undefined: the request ends with this run. */
 function nextAttempt(
   { claimed, model: { attempts, retry } }: EndingRun,
   end: RunEnd,

@@ -15,7 +15,7 @@ const sum = (lengths: number[]): number => lengths.reduce((total, length) => tot
 const lengthOf = ({ logs, deltas }: EventBatch): number =>
   sum(logs.map(({ message }) => message.length)) + sum(deltas.map(({ length }) => length));
 
-/** What runs say, of this node and of workers: one commit for all, published after it. */
+/** Writes what runs emit, of this node and of workers: one commit for all, published after it. */
 @Injectable()
 export class RunEvents {
   private readonly log = new Logger(RunEvents.name);
@@ -34,12 +34,12 @@ export class RunEvents {
     });
   }
 
-  /** undefined: the run holds no lease. It was applied, now or before, if `next` is behind its last event. */
+  /** undefined: the run holds no lease. The batch was applied, now or before, if `next` is behind its last event. */
   append(batch: EventBatch): Promise<Appended | undefined> {
     return this.batches.add(batch);
   }
 
-  /** For a run of this node. */
+  /** Returns the writer of a run of this node. */
   writer(run: Pick<EventBatch, 'requestId' | 'token'>): EventWriter {
     const write = (batch: EventBatch): Promise<Appended | undefined> =>
       persist(() => this.append(batch)).catch((error: Error) => {
@@ -49,14 +49,18 @@ export class RunEvents {
     return new EventWriter(run, this.rhythm, write, this.held);
   }
 
-  /** The output that the deltas of an attempt make; undefined: it said none. `attempt`: as its lease has it. */
+  /**
+   * Returns the output that the deltas of an attempt make; undefined: it emitted none. `attempt`: as the lease counts
+   * it.
+   */
   async joinedOutput(requestId: string, attempt: number): Promise<string | undefined> {
     return outputOf(await persist(() => readOutputOf(this.database, requestId, attempt)));
   }
 
   private async write(batches: EventBatch[]): Promise<(Appended | undefined)[]> {
     const results = new Map<EventBatch, Appended | undefined>();
-    // Two of one request, such as one that is sent again while the first is under way, are not for one statement.
+    // Two batches of one request cannot share a statement, such as one that is sent again while the first is in
+    // progress.
     for (let left = batches; left.length > 0; left = left.filter((batch) => !results.has(batch))) {
       const taken = new Set<string>();
       const once = left.filter(({ requestId }) => !taken.has(requestId) && taken.add(requestId));
@@ -76,7 +80,7 @@ export class RunEvents {
       const appended = results.get(batch);
       if (deltas.length === 0 || appended === undefined) continue;
       const { attempt, next, nextIndex } = appended;
-      // What was written before is not known by its index: it is read.
+      // The index of what was written before is unknown, so readers read the table.
       if (next !== from + count) output.push({ id });
       else output.push({ id, rows: { attempt, first: nextIndex - deltas.length, deltas } });
     }

@@ -8,30 +8,30 @@ import { maxProgressMessage } from './said.js';
 import type { AbortReason, LogLevel, LogSource, Run, Runner } from './runner.js';
 
 export type RunEnd =
-  /** Without `output`: what its deltas make. */
+  /** undefined `output`: the output is what its deltas make. */
   | { kind: 'output'; output: string | Buffer | undefined; bytes?: number }
   | { kind: 'failure'; error: unknown }
   | { kind: 'aborted'; reason: AbortReason };
 
-/** A runner that ignores its signal is not waited for longer than this. */
+/** The node waits at most this long for a runner that ignores its signal. */
 const abortGraceMs = 5_000;
 
-/** One run going on, as its runner sees it: its signal, its timeout, what it says. Knows nothing of the database. */
+/** One run in progress, as its runner sees it: its signal, its timeout, what it emits. It does not use the database. */
 export class RunExecution implements Run {
   readonly requestId: string;
   readonly attempt: number;
   readonly input: string;
   address: string | undefined;
   trace: TraceContext | undefined;
-  /** undefined: it has said nothing. */
+  /** undefined: it has emitted nothing. */
   writer: EventWriter | undefined;
   hasReachedModel = false;
   onReached: (() => void) | undefined;
-  /** Of all attempts of its request. */
+  /** The log of all attempts of its request. */
   cappedLog = new RunLog();
   private startedAt: number | undefined;
   private stoppedBy: AbortReason | undefined;
-  /** Made when the runner asks for the signal: to many a quick run it is the larger part of the work. */
+  /** Created when the runner asks for the signal: creating it would be most of the work of many a quick run. */
   private abortController: AbortController | undefined;
   private settle: ((end: RunEnd) => void) | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -51,7 +51,7 @@ export class RunExecution implements Run {
     return this.claimed.timeoutMs ?? this.model.timeoutMs;
   }
 
-  /** Since the runner was called; undefined: it was not. */
+  /** Milliseconds since the runner was called; undefined: it was not. */
   get runMs(): number | undefined {
     return this.startedAt === undefined ? undefined : performance.now() - this.startedAt;
   }
@@ -102,7 +102,7 @@ export class RunExecution implements Run {
     this.timer = setTimeout(() => this.end({ kind: 'aborted', reason }), abortGraceMs);
   }
 
-  /** Runs to the end. Never rejects. What the runner does after an abort still decides, if it does it soon. */
+  /** Runs to the end. Never rejects. After an abort, the runner still decides the end if it ends soon. */
   execute(runner: Runner): Promise<RunEnd> {
     return new Promise((resolve) => {
       if (this.stoppedBy !== undefined) return resolve({ kind: 'aborted', reason: this.stoppedBy });

@@ -1,6 +1,6 @@
 import { RunLog } from './run-log.js';
 
-/** Admits lines until the log is full; gives what was admitted. */
+/** Admits lines until the log is full. Returns the admitted lines. */
 function fill(log: RunLog, lines: string[]): string[] {
   return lines.flatMap((line) => log.admit('INFO', line, 'runner')?.message ?? []);
 }

@@ -4,7 +4,7 @@ import type { LogLevel, LogSource } from './runner.js';
 
 const maxEntries = 1_000;
 const maxBytes = 64 * 1024;
-/** Kept free for the entry that says so. */
+/** Reserved for the entry that reports that the log is full. */
 const reservedBytes = 200;
 export const logFullMessage = `The log is full (${maxEntries} entries or ${maxBytes / 1024} KiB); what follows is not kept.`;
 
@@ -17,16 +17,16 @@ export type CappedEntry = Pick<LogLine, 'level' | 'source' | 'message'>;
 
 export interface LogUsage {
   entries: number;
-  /** Of text, in UTF-8. */
+  /** Bytes of text, in UTF-8. */
   bytes: number;
   full: boolean;
 }
 
-/** Holds the log of one request within its caps; the last entry that fits says that it was cut. */
+/** Keeps the log of one request within its caps. The last entry that fits reports that the log was cut. */
 export class RunLog {
   constructor(private readonly used: LogUsage = { entries: 0, bytes: 0, full: false }) {}
 
-  /** The entry to write; undefined once the log is full. */
+  /** Returns the entry to write; undefined: the log is full. */
   admit(level: LogLevel, message: string, source: LogSource): CappedEntry | undefined {
     if (this.used.full) return undefined;
     const text = storable(message);

@@ -31,13 +31,13 @@ export async function finishAndPublish(
   for (const { requestId, output } of items)
     if (output !== null && mayNameFiles(output)) await files.ofOutput(requestId, output);
   const ended = await finish(database, items, by);
-  // Also what was not ended here: the answer to a first try may have been lost on the way.
+  // Also requests that were not ended here: the answer to a first try may have been lost on the way.
   events.publish({ changed: items.map(({ requestId }) => requestId) });
   events.emit('request.completed', () => items.filter((_, i) => ended[i]).map(toCompleted));
   return ended;
 }
 
-/** What runs read and write, tried until the database takes it; whether a run still may write, its token decides. */
+/** Reads and writes for runs, and retries until the database takes it. The run's token decides whether it may write. */
 @Injectable()
 export class RunStore {
   private readonly finishes: Batcher<RunFinish, boolean>;
@@ -52,12 +52,15 @@ export class RunStore {
     this.finishes = new Batcher((items) => finishAndPublish(database, events, files, items), finishBatches);
   }
 
-  /** Whether the run still held its lease. Publishes it. Throws `ResultUnstored` where there is no memory to wait in. */
+  /**
+   * Returns whether the run still held its lease, and publishes its end. Throws `ResultUnstored` if there is no
+   * memory to keep the result.
+   */
   finish(item: RunFinish): Promise<boolean> {
     return this.held.whileStored(item.outputBytes ?? 0, () => this.finishes.add(item));
   }
 
-  /** undefined: the run holds no lease any more, or was asked to stop. */
+  /** undefined: the run no longer holds a lease, or was asked to stop. */
   requeue(item: Requeue): Promise<WaitingRequest | undefined> {
     return persist(() => requeue(this.database, item));
   }
@@ -66,7 +69,7 @@ export class RunStore {
     return persist(() => this.readLogUsage(requestId));
   }
 
-  /** Once; the database may be away. */
+  /** Reads once, without a retry: the database may be away. */
   async readLogUsage(requestId: string): Promise<LogUsage> {
     const lines = await this.requestEvents.find({
       select: { requestId: true, id: true, source: true, message: true },

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Model } from '../../models/model.js';
 import type { Runner } from './runner.js';
 
-/** Which runner serves which kind of model. Their module registers them; `Runs` looks up. */
+/** Maps kinds of models to runners. The runners' modules register them; `Runs` looks them up. */
 @Injectable()
 export class RunnerRegistry {
   private readonly runners = new Map<string, Runner>();

@@ -5,76 +5,76 @@ import type { TraceContext } from '../../tracing/trace-context.js';
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
 export type LogSource = 'queue' | 'runner' | 'stdout' | 'stderr';
 
-/** Why a run's signal was aborted; it is the `reason` of the signal. */
+/** The reason for which a run's signal was aborted; it is the `reason` of the signal. */
 export type AbortReason = 'cancelled' | 'timed_out' | 'shutdown' | 'lost';
 
-/** What a runner is handed: one attempt of one request. */
+/** One attempt of one request, as a runner gets it. */
 export interface Run {
   readonly requestId: string;
   readonly model: Model;
   readonly attempt: number;
-  /** Of those that its model has, the one that it is to be sent to; undefined: it has one or none. */
+  /** The address, of several of its model, that the run is sent to; undefined: the model has one or none. */
   readonly address?: string | undefined;
   /** The input as JSON text, exactly as it was submitted. */
   readonly input: string;
   /** Aborted with an `AbortReason` when the run must stop; a runner should reject soon after. */
   readonly signal: AbortSignal;
-  /** What the model is to be told of its trace; undefined: it has none. */
+  /** The trace context to send to the model; undefined: there is none. */
   readonly trace?: TraceContext | undefined;
-  /** The node's memory for what of its result cannot be stored now. */
+  /** The node's memory for parts of the result that cannot be stored now. */
   readonly held: { take(bytes: number): boolean; release(bytes: number): void };
-  /** Said once the model has done all of its part: what is left is to store it, which no timeout ends. */
+  /** Called once the model has done all its work. Storing the result is left, and no timeout ends that. */
   made(): void;
-  /** Said once the model is connected and the input on its way: from here on it may have been read. */
+  /** Called once the model is connected and the input is on its way: from here on it may have been read. */
   reached(): void;
-  /** Appends a log line. Never throws, never waits; caps are the queue's business. */
+  /** Appends a log line. Never throws, never waits; the queue applies the caps. */
   log(level: LogLevel, message: string, source?: LogSource): void;
-  /** How far it is, from 0 to 1; the last value is shown. Never throws, never waits. */
+  /** Sets the progress, from 0 to 1; the last value is shown. Never throws, never waits. */
   progress(value: number, message?: string): void;
-  /** A part of the output, as JSON text, for those who read it while it grows. Never throws, never waits. */
+  /** Emits a part of the output, as JSON text, for readers while it grows. Never throws, never waits. */
   delta(json: string): void;
 }
 
 export interface Runner {
   /**
-   * The output as JSON text, or its bytes; undefined: what its deltas make, strings joined, others listed. Rejects with a `RunFailure`; anything
-   * else is a `model_error` that may be tried again.
+   * Returns the output as JSON text, or its bytes; undefined: the output that its deltas make, strings joined, others
+   * listed. Rejects with a `RunFailure`; any other error is a `model_error` that may be retried.
    */
   run(run: Run): Promise<string | Buffer | undefined>;
 }
 
-/** `free`: the run never reached its model, so it used up no attempt; `costly`: its input may be what broke the model. */
+/** `free`: the run never reached its model, so it used up no attempt. `costly`: its input may have broken the model. */
 export type Outage = 'free' | 'costly';
 
 export interface RunFailureOptions {
   code: ProblemCode & ('model_error' | 'model_unavailable');
-  /** Whether another attempt may succeed. */
+  /** True: another attempt may succeed. */
   retryable: boolean;
-  /** The status the caller will see; default: the code's. */
+  /** The status that the caller gets; undefined: the status of the code. */
   status?: number;
   /** The model asked to wait this long before the next attempt. */
   retryAfterMs?: number;
-  /** The model is away. */
+  /** Set if the model is away. */
   outage?: Outage;
-  /** What the model said, as a JSON value. */
+  /** What the model answered, as a JSON value. */
   details?: unknown;
-  /** What it said, in a line, for those who run the service: callers are not shown it, as it may hold anything. */
+  /** The model's message in one line, for operators. Callers are not shown it, because it may hold anything. */
   modelMessage?: string;
   cause?: unknown;
 }
 
-/** How a run fails on purpose. `message` is shown to the caller: no secrets, no stack. */
+/** A failure that a runner chooses. `message` is shown to the caller: no secrets, no stack. */
 export class RunFailure extends Error {
   readonly options: RunFailureOptions;
 
-  /** By itself a `model_error` that another attempt would not mend. */
+  /** Without options, it is a `model_error` that another attempt would not cure. */
   constructor(message: string, options: Partial<RunFailureOptions> = {}) {
     super(message, { cause: options.cause });
     this.name = 'RunFailure';
     this.options = { code: 'model_error', retryable: false, ...options };
   }
 
-  /** For those who run the service. */
+  /** The message for operators. */
   get fullMessage(): string {
     const { modelMessage } = this.options;
     return modelMessage === undefined ? this.message : `${this.message.replace(/\.$/, '')}: ${modelMessage}`;
@@ -82,8 +82,8 @@ export class RunFailure extends Error {
 }
 
 /**
- * The result of a run can neither be stored now nor held in memory: the run is given back and uses up no attempt, for
- * its model did nothing wrong.
+ * The result of a run can neither be stored now nor kept in memory. The run is requeued and uses up no attempt,
+ * because its model did nothing wrong.
  */
 export class ResultUnstored extends Error {
   /** `why`: a sentence. */

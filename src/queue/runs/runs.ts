@@ -20,11 +20,11 @@ import { RunStore } from './run-store.js';
 import { type AbortReason, ResultUnstored } from './runner.js';
 import { RunnerRegistry } from './runner-registry.js';
 
-/** The runs of this node: executes each from its claim to its committed end. */
+/** The runs of this node. Executes each from its claim to its committed end. */
 @Injectable()
 export class Runs {
   private readonly going = new Map<string, RunExecution>();
-  /** When a claim failed without our knowing whether it was committed. */
+  /** The time at which a claim failed and may or may not have been committed. */
   orphansSuspectedAt: number | undefined;
   private readonly ends: RunEnds;
   private readonly rests = new UnstoredRests((modelId) => this.events.publish({ work: [modelId] }));
@@ -47,7 +47,7 @@ export class Runs {
     return this.going.size;
   }
 
-  /** Whether no run of the model is to start here, as its results could not be stored. */
+  /** True if no run of the model may start here now, because its results could not be stored. */
   isResting(modelId: string): boolean {
     return this.rests.isResting(modelId);
   }
@@ -64,7 +64,9 @@ export class Runs {
     for (const execution of [...this.going.values()]) execution.abort(reason);
   }
 
-  /** Resolves when the run has ended and its end is committed, or its lease is lost. Rejects if that cannot be written. */
+  /**
+   * Resolves when the run has ended and its end is committed, or its lease is lost. Rejects if it cannot be written.
+   */
   async execute(claimed: Claimed, model: Model, destination: Destination): Promise<void> {
     const execution = this.open(claimed, model);
     execution.address = destination.target?.url;
@@ -74,7 +76,7 @@ export class Runs {
     execution.trace = operation.context;
     let ending: Ending = { error: 'error' };
     if (destination.probe !== undefined) execution.onReached = () => this.circuits.probeReached(destination);
-    // Before anything is waited for: from here on the run can be asked to stop.
+    // Before the first await: from here on the run can be asked to stop.
     this.going.set(claimed.id, execution);
     try {
       if (claimed.attempt > 1) execution.cappedLog = new RunLog(await this.store.logUsage(claimed.id));
@@ -91,7 +93,7 @@ export class Runs {
     }
   }
 
-  /** Gives a claimed request back that is not to be run here, or ends it if it was cancelled meanwhile. */
+  /** Requeues a claimed request that must not run here, or ends it if it was cancelled meanwhile. */
   async release(claimed: Claimed, model: Model): Promise<void> {
     const execution = this.open(claimed, model);
     await this.ends.complete(execution, { kind: 'aborted', reason: 'lost' });
@@ -102,7 +104,7 @@ export class Runs {
     return new RunExecution(claimed, model, open, () => this.clock.now(), this.heldResults);
   }
 
-  /** With the output that it said in parts. */
+  /** Adds the output that the run emitted in parts. */
   private async whole({ claimed, writer }: RunExecution, end: RunEnd): Promise<RunEnd> {
     if (end.kind !== 'output') return end;
     if (writer?.isUnstored === true) {

@@ -6,7 +6,7 @@ const maxMessageLength = 8_192;
 export const maxProgressMessage = 1_000;
 const maxDeltaBytes = 64 * 1024;
 
-/** One line of what a run says, in the words that models, commands and workers share. */
+/** One line that a run emits, in the format that models, commands and workers share. */
 export type Said =
   | { type: 'log'; level: LogLevel; message: string; source: LogSource }
   | { type: 'progress'; value: number; message: string | undefined }
@@ -17,7 +17,7 @@ export type Said =
   | { type: 'error'; message: string; retryable: boolean }
   | { type: 'passed over'; warning: string };
 
-/** A line that breaks what it is a part of. Its message is a noun: what was found. */
+/** A line that makes the whole answer invalid. Its message is a noun phrase: what was found. */
 export class SaidFault extends Error {}
 
 const levels: Record<string, LogLevel> = {
@@ -31,7 +31,7 @@ const levels: Record<string, LogLevel> = {
   FATAL: 'ERROR',
 };
 
-/** Reads a line of NDJSON. What is said twice is what was said last, as in JSON. */
+/** Reads a line of NDJSON. Of a repeated member the last one counts, as in JSON. */
 export function readSaid(line: string): Said {
   const said = parseJson(line)?.value as Record<string, unknown> | null | undefined;
   if (typeof said !== 'object' || said === null || typeof said.type !== 'string') {

@@ -2,7 +2,7 @@ import type { Destination } from '../circuits/addresses.js';
 import type { Claimed } from '../queries/claim.js';
 import type { StartedRequest } from '../request-events.js';
 
-/** What is published of those that start: of each that has a destination. */
+/** Returns what is published of started requests: those with a destination. */
 export function startedOf(
   modelId: string,
   claimed: readonly Claimed[],

@@ -9,13 +9,13 @@ interface Rest {
 }
 
 /**
- * Models whose results this node could neither store nor hold. It starts no run of them for a while, twice as long each
- * time: each such run is work that has to be done again.
+ * Models whose results this node could neither store nor keep in memory. It starts no run of them for a while, twice
+ * as long each time, because each such run is work that must be done again.
  */
 export class UnstoredRests {
   private readonly rests = new Map<string, Rest>();
 
-  /** `onEnd`: a model may run again. */
+  /** `onEnd`: called when a model may run again. */
   constructor(private readonly onEnd: (modelId: string) => void) {}
 
   isResting(modelId: string): boolean {
@@ -23,7 +23,10 @@ export class UnstoredRests {
     return rest !== undefined && performance.now() < rest.until;
   }
 
-  /** Milliseconds that are left of the rest. Runs that were under way together count once. */
+  /**
+   * Starts a rest, and returns the milliseconds that are left of it. Runs that were in progress at the same time
+   * count once.
+   */
   begin(modelId: string): number {
     const rest = this.rests.get(modelId) ?? { times: 0, until: -Infinity, timer: undefined };
     const now = performance.now();
@@ -38,7 +41,7 @@ export class UnstoredRests {
     return rest.until - now;
   }
 
-  /** A result was stored. */
+  /** Ends the rest, because a result was stored. */
   end(modelId: string): void {
     const rest = this.rests.get(modelId);
     if (rest === undefined) return;

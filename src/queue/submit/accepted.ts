@@ -9,11 +9,11 @@ export interface Idempotency {
 
 export interface Accepted {
   id: string;
-  /** The request was there already: this is a repetition of its submission. */
+  /** True: the request existed already, and this is a repetition of its submission. */
   replayed: boolean;
 }
 
-/** `fingerprint`: of what was asked for; where the request is new it does not matter. */
+/** `fingerprint`: of this submission; if the request is new, it does not matter. */
 export function acceptedOf(result: Submitted | Known | Error, fingerprint?: Buffer): Accepted | DomainError {
   if (result instanceof Error) throw result;
   if ('seq' in result) return { id: result.id, replayed: false };
@@ -30,7 +30,7 @@ export function acceptedOrThrow(result: Submitted | Known | Error, fingerprint?:
   return accepted;
 }
 
-/** What it means for others with the idempotency key of the first that it is about. */
+/** Returns the result for other submissions with the idempotency key of the first, which `result` is about. */
 export function repeatedOf(result: Submitted | Known | Error, first: Buffer): Known | Error {
   return 'seq' in result ? { id: result.id, fingerprint: first } : result;
 }

@@ -11,29 +11,29 @@ const maxKeys = 10_000;
 const fullRetryAfterSeconds = 5;
 const pausedRetryAfterSeconds = 30;
 
-/** What may be submitted of a model, and by a key. */
+/** The bounds of submissions for a model, and by a key. */
 export interface WaitingBounds {
-  /** The operator lets nothing in. */
+  /** True: the operator admits no requests. */
   readonly isPaused: boolean;
   /** How many requests may wait; null: any number. */
   readonly ofModel: number | null;
   readonly ofKey: number | null;
 }
 
-/** What wants to wait. */
+/** A request that is to wait. */
 export interface Coming {
   modelId: string;
   keyId: string;
-  /** undefined: nothing bounds it. */
+  /** undefined: there are no bounds. */
   bounds?: WaitingBounds | undefined;
 }
 
-/** To be called once, when what was let in is written, or is not. */
+/** Called once, when an admitted request is written, or when its write has failed. */
 export type Leave = () => void;
 
 /**
- * Keeps the bounds of what waits. In a process they are exact; several may pass one by what each has not heard of the
- * others.
+ * Keeps the bounds of waiting requests. Within a process they are exact. Several processes may exceed a bound by what
+ * each does not know of the others yet.
  */
 @Injectable()
 export class Backlog {
@@ -45,15 +45,18 @@ export class Backlog {
     private readonly index: WaitingIndex,
   ) {}
 
-  /** Throws `queue_full` where so many wait for a model: a look, which bounds nothing that comes at the same time. */
+  /**
+   * Throws `queue_full` if this many requests wait for a model. It only reads, so requests that come at the same time
+   * may exceed the bound.
+   */
   assertFewer(modelId: string, max: number): void {
     if (this.index.depth(modelId) >= max) throw fullModel(modelId, max);
   }
 
   /**
-   * Lets one in, or throws `model_paused` or `queue_full`. What is being written just now may start at once: where that
-   * decides, it is waited for. Who waits for a model's room has its key's, and who has both is written: nobody waits in a
-   * circle.
+   * Admits a request, or throws `model_paused` or `queue_full`. Requests that are being written may still start at
+   * once: if that decides, the call waits for them. A call that waits for a model's room has its key's room already,
+   * and a request with both is written: there is no deadlock.
    */
   async enter({ modelId, keyId }: Coming, { isPaused, ofModel, ofKey }: WaitingBounds): Promise<Leave> {
     if (isPaused) throw paused(modelId);
@@ -71,8 +74,9 @@ export class Backlog {
   }
 
   /**
-   * Lets in as many of one key as there is room for, in their order: what refuses each of the others. What others write just
-   * now counts as waiting. For all of these waits nobody: they take their rooms together.
+   * Admits as many requests of one key as there is room for, in their order. `refusals`: what refuses each of the
+   * others. Requests that are being written count as waiting. None of these waits for another, because they take
+   * their room together.
    */
   async enterMany(
     items: readonly Coming[],
@@ -82,7 +86,7 @@ export class Backlog {
     const max = bounded?.bounds?.ofKey ?? 0;
     const key = bounded && this.ofKey(bounded.keyId, max);
     await key?.lookFor(items.length);
-    // As of this moment for all of them.
+    // The room at this moment, for all of them.
     let room = key?.room ?? Infinity;
     const refusals = items.map(({ modelId, bounds }) => {
       if (bounds?.isPaused === true) return paused(modelId);
@@ -133,7 +137,7 @@ export class Backlog {
     const name = `${keyId} ${max}`;
     const key =
       this.ofKeys.get(name, 0) ?? new KeyBacklog(max, (most) => countWaitingOf(this.database, keyId, most));
-    // What is in use stays.
+    // Stored again, so that a key in use stays in the cache.
     this.ofKeys.set(name, key, Infinity);
     return key;
   }

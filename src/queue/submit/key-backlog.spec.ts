@@ -1,6 +1,6 @@
 import { KeyBacklog } from './key-backlog.js';
 
-/** A key of which `waiting` are on disk; a count takes until it is let go, if it is held. */
+/** A key with `waiting` requests in the database. A count lasts until `held` resolves, if it is given. */
 function backlogOf(max: number, state: { waiting: number; counts: number; held?: Promise<void> }) {
   return new KeyBacklog(max, async () => {
     state.counts++;

@@ -1,18 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { UnderWay } from './under-way.js';
 
-/** So old may a count be; what was let in since is added. */
+/** A count may be this old; requests admitted since are added to it. */
 const countedForMs = 1_000;
-/** A count rests after the last for so many times as long as that took: a key at its bound keeps no processor busy. */
+/** The next count waits this many times as long as the last one took: a key at its bound keeps no processor busy. */
 const restPerCount = 4;
-/** Submissions are held meanwhile. */
+/** The longest such pause. Submissions wait meanwhile. */
 const maxRestMs = 1_000;
 
-/** How many requests of a key wait, as far as one process knows: the database counts them now and then. */
+/** Knows how many requests of a key wait, as far as one process can. The database counts them now and then. */
 export class KeyBacklog {
-  /** As it was counted, up to the bound. */
+  /** The number at the last count, at most the bound. */
   private waiting = 0;
-  /** Let in since, or under way when the count began. */
+  /** Requests admitted since, or being written when the count began. */
   private since = 0;
   private countedFrom = -Infinity;
   private freshUntil = -Infinity;
@@ -20,26 +20,26 @@ export class KeyBacklog {
   private counting: Promise<void> | undefined;
   private readonly underWay = new UnderWay();
 
-  /** `max`: no more may wait. */
+  /** `max`: at most this many requests may wait. */
   constructor(
     private readonly max: number,
     private readonly countUpTo: (max: number) => Promise<number>,
   ) {}
 
-  /** How many more may wait, for all that is known just now. */
+  /** How many more requests may wait, by what is known now. */
   get room(): number {
     return performance.now() < this.freshUntil ? this.max - this.waiting - this.since : 0;
   }
 
-  /** Lets one in. What it returns is called once, when it is written or is not. */
+  /** Admits a request. The returned function is called once, when it is written, or when its write has failed. */
   take(): () => void {
     this.since++;
     return this.underWay.begin();
   }
 
   /**
-   * As `take`; undefined: there is no room, by a count that began after the call. What is being written may wait, may start
-   * at once, or may fail: it is waited for.
+   * Like `take`. undefined: there is no room, by a count that began after the call. A request that is being written
+   * may wait, start at once, or fail, so this waits for it.
    */
   async enter(): Promise<(() => void) | undefined> {
     const cameAt = performance.now();
@@ -63,14 +63,14 @@ export class KeyBacklog {
     return undefined;
   }
 
-  /** Makes sure that `room` is as of now, if it is not enough for so many. Waits for no writes. */
+  /** Makes sure that `room` is up to date if it is less than `count`. Waits for no writes. */
   async lookFor(count: number): Promise<void> {
     if (this.room < count) await this.count();
-    // What ended while it was made may be in it twice.
+    // Writes that ended during the count may be counted twice.
     if (this.room < count && this.since !== this.underWay.count) await this.count();
   }
 
-  /** Resolves when more is known: by the count that is under way, or by another. */
+  /** Resolves when more is known: by the count in progress, or by another. */
   private count(): Promise<void> {
     return (this.counting ??= this.restAndCount().finally(() => (this.counting = undefined)));
   }

@@ -15,7 +15,7 @@ export type BatchItem = NewRequest & { idempotency?: Idempotency | undefined };
 
 type Incoming = BatchItem & Submission;
 
-/** A submission of a batch, and what became of it. */
+/** A submission of a batch, and its result. */
 interface Entry {
   readonly request: BatchItem;
   result: Submitted | Known | Error | undefined;
@@ -32,11 +32,11 @@ export class SubmissionBatches {
     private readonly backlog: Backlog,
   ) {}
 
-  /** Many of one API key, in one commit and in their order. */
+  /** Submits many requests of one API key, in one commit and in their order. */
   async submit(requests: readonly BatchItem[]): Promise<(Accepted | DomainError)[]> {
     const byKey = new Map<string, Entry>();
     const entries = requests.map((request) => entryOf(request, byKey));
-    // Each once, in their order.
+    // Each entry once, in their order.
     let coming = [...new Set(entries)];
     let leave: (() => void) | undefined;
     if (requests.some(({ bounds }) => bounds !== undefined)) {
@@ -55,7 +55,7 @@ export class SubmissionBatches {
     return entries.map((entry, i) => outcomeOf(requests[i]!, entry));
   }
 
-  /** What was submitted before is found, whether another might be or not. */
+  /** Finds what was submitted before, even if there is no room for another submission. Returns the other entries. */
   private async withoutHeld(entries: readonly Entry[], byKey: ReadonlyMap<string, Entry>): Promise<Entry[]> {
     if (byKey.size === 0) return [...entries];
     const held = await findHeld(this.database, entries[0]!.request.keyId, [...byKey.keys()]);
@@ -82,7 +82,7 @@ export class SubmissionBatches {
   }
 }
 
-/** Of several with one idempotency key the first is the submission. */
+/** Of several requests with one idempotency key, the first is the submission. */
 function entryOf(request: BatchItem, byKey: Map<string, Entry>): Entry {
   const key = request.idempotency?.key;
   const first = key === undefined ? undefined : byKey.get(key);
@@ -92,7 +92,7 @@ function entryOf(request: BatchItem, byKey: Map<string, Entry>): Entry {
   return entry;
 }
 
-/** `request` is that of the entry, or one with the same idempotency key. */
+/** `request`: the entry's own, or another with the same idempotency key. */
 function outcomeOf(request: BatchItem, { request: first, result }: Entry): Accepted | DomainError {
   if (result instanceof DomainError) return result;
   const own = request === first ? result! : repeatedOf(result!, first.idempotency!.fingerprint);

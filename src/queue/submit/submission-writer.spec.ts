@@ -14,7 +14,7 @@ beforeEach(() => {
   );
 });
 
-/** A statement that commits when it is told to. */
+/** A statement that commits on demand. */
 class Statement {
   commit!: () => void;
   private readonly committed = new Promise<void>((resolve) => (this.commit = resolve));
@@ -35,7 +35,7 @@ const item = (modelId = 'test/model'): Placed => ({
   isBounded: false,
 });
 
-/** Its caller is answered. */
+/** Writes an item. `done` resolves when its caller would be answered. */
 function submit(
   path: 'pipeline' | 'connection',
   name: string,
@@ -51,7 +51,7 @@ function submit(
   return { statement, done: write() };
 }
 
-/** All that can happen without another commit. */
+/** Waits until all has happened that can happen without another commit. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 it.each(['pipeline', 'connection'] as const)(

@@ -5,16 +5,16 @@ import { QueueEvents } from '../queue-events.js';
 import { orderKeyOf } from '../waiting/fair-queue.js';
 import { type EntryChange, WaitingIndex } from '../waiting/waiting-index.js';
 
-/** What of a submission decides its place. */
+/** The parts of a submission that decide its place. */
 export interface Placed extends Pick<
   Submission,
   'id' | 'modelId' | 'keyId' | 'priority' | 'virtualStart' | 'options'
 > {
-  /** Absent: it is on disk already. */
+  /** undefined: it is stored already. */
   input?: Buffer;
-  /** How much virtual time its key's next turn comes later; 0: the order is arrival. */
+  /** The virtual time after which its key's next turn comes; 0: the order is arrival. */
   ticks: number;
-  /** Its key has a bound of what runs at once. */
+  /** True: its key has a bound of requests that run at once. */
   isBounded: boolean;
 }
 
@@ -23,7 +23,7 @@ export const howOf = ({ isBounded }: Pick<Placed, 'isBounded'>): 'held' | 'free'
 
 export interface Written<T> {
   result: T;
-  /** Resolves when the caller may see it. */
+  /** Resolves when the caller may see the result. */
   visibleAfter: Promise<unknown> | undefined;
 }
 
@@ -31,14 +31,14 @@ type WritePath = 'pipeline' | 'connection';
 
 interface InFlight {
   ended: Promise<void>;
-  /** Whose places it writes; undefined: perhaps those of all. */
+  /** The models whose places it writes; undefined: perhaps all models. */
   models: ReadonlySet<string> | undefined;
 }
 
 /**
- * Decides the places of requests, writes them and publishes them, so that no position of a key alone rises after a
- * caller saw it: a pipeline draws seqs and commits in one order, other connections do not. So a caller is answered when
- * what was in flight for its model on those is published too, and what was placed before.
+ * Decides the places of requests, writes them and publishes them. If only one key submits, no position may rise after
+ * a caller saw it. A pipeline draws seqs and commits in one order; other connections do not. So a caller is answered
+ * once the writes in flight for its model on those connections are published too, and what was placed before.
  */
 @Injectable()
 export class SubmissionWriter {
@@ -54,7 +54,7 @@ export class SubmissionWriter {
     return this.inFlight.pipeline.size + this.inFlight.connection.size === 0;
   }
 
-  /** `rowsOf`: one an item; without a seq it was not written. */
+  /** `rowsOf`: returns one row per item. A row without a seq was not written. */
   async write<T>(
     items: readonly Placed[],
     statement: () => Promise<T>,
@@ -75,7 +75,7 @@ export class SubmissionWriter {
     this.inFlight[path].add(own);
     await ended.finally(() => this.inFlight[path].delete(own));
     const { pipeline, connection } = this.inFlight;
-    // What follows in the pipeline has later places. What was placed before may still be on its way to it.
+    // Later writes in the pipeline have later places. Requests placed before may still be on their way to it.
     const placedBefore = before.filter((one) => pipeline.has(one));
     const others = path === 'pipeline' ? [...placedBefore, ...connection] : [...pipeline, ...connection];
     const ofModels = others.filter((one) => one.models === undefined || overlap(one.models, models));
@@ -83,7 +83,7 @@ export class SubmissionWriter {
     return { result: await writing, visibleAfter };
   }
 
-  /** For others that write places which they reserved: who is placed behind these is answered after them. */
+  /** Tracks the write of places that its caller has reserved: a request placed behind these is answered after them. */
   async placing<T>(write: () => Promise<T>): Promise<T> {
     const writing = write();
     const ended = writing.then(
@@ -95,7 +95,7 @@ export class SubmissionWriter {
     return writing.finally(() => this.inFlight.connection.delete(own));
   }
 
-  /** What is scheduled gets its place when it joins the queue. */
+  /** A scheduled request gets its place when it joins the queue. */
   private reserve(item: Placed): void {
     const { modelId, priority, keyId, ticks, options } = item;
     if (options?.notBefore !== undefined) return;

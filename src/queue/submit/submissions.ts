@@ -20,7 +20,7 @@ export type { Accepted } from './accepted.js';
 export type { Retry } from '../queries/retry.js';
 export type { SubmissionOptions } from '../queries/submission.js';
 
-/** Inputs from here on keep PostgreSQL busier than the process, and several of its processes are of use. */
+/** Inputs from this size on keep PostgreSQL busier than this process, so several of PostgreSQL's processes help. */
 const largeBytes = 16 * 1024;
 
 export type NewRequest = Omit<Submission, 'id' | 'virtualStart'> &
@@ -29,20 +29,20 @@ export type NewRequest = Omit<Submission, 'id' | 'virtualStart'> &
 
 type Incoming = NewRequest & Submission;
 type OnceIncoming = Incoming & OnceSubmission;
-/** An error: it is not known whether it was submitted before. */
+/** An error: it is unknown whether it was submitted before. */
 type Once = Submitted | Known | Error;
 
-/** Accepts submissions: once for a key, at once where there is room, and completed ones again. */
+/** Accepts submissions: once per idempotency key, started at once if there is room. Also retries completed requests. */
 @Injectable()
 export class Submissions {
-  /** One is being written that never waits: no position depends on it. */
+  /** True: a request that never waits is being written. No position depends on it. */
   private startsImmediately = false;
   private readonly pipeline: Pipeline;
   private readonly small: Batcher<Incoming, Written<Submitted>>;
   private readonly large: Batcher<Incoming, Written<Submitted>>;
-  /** Of keys with a bound, which have a statement of their own. */
+  /** Submissions of keys with a bound, which have a statement of their own. */
   private readonly held: Batcher<Incoming, Written<Submitted>>;
-  /** The same of those with an idempotency key. */
+  /** The same for submissions with an idempotency key. */
   private readonly once: Record<'small' | 'large' | 'held', Batcher<OnceIncoming, Written<Once>>>;
 
   constructor(
@@ -71,7 +71,7 @@ export class Submissions {
     return this.write(request, bounds && (await this.backlog.enter(request, bounds)));
   }
 
-  /** As `submit`, but only once for a key; throws when the key stands for another request. */
+  /** Like `submit`, but only once per idempotency key. Throws if the key stands for another request. */
   submitOnce(request: NewRequest, idempotency: Idempotency): Promise<Accepted> {
     return this.entered(request, idempotency, async () => {
       const { key, fingerprint } = idempotency;
@@ -82,7 +82,7 @@ export class Submissions {
     });
   }
 
-  /** A completed request again; undefined: its input is gone. Throws as `submitOnce` does. */
+  /** Submits a completed request again; undefined: its input is deleted. Throws as `submitOnce` does. */
   retry(
     request: Pick<NewRequest, 'modelId' | 'keyId' | 'priority' | 'ticks' | 'isBounded' | 'bounds'>,
     terms: Omit<Retry, 'id' | 'priority' | 'virtualStart'>,
@@ -98,7 +98,10 @@ export class Submissions {
     });
   }
 
-  /** `write`s what may be submitted now. What was submitted before is found, whether another might be or not. */
+  /**
+   * Calls `write` if the request is admitted. Finds what was submitted before, even if there is no room for another
+   * submission.
+   */
   private async entered<Result extends Once | undefined>(
     request: Coming,
     idempotency: Idempotency | undefined,
@@ -119,7 +122,7 @@ export class Submissions {
     return acceptedOrThrow(result, idempotency?.fingerprint);
   }
 
-  /** `accounting` is in the commit of a new request; a repetition is none. */
+  /** `accounting` runs in the commit of a new request, not for a repetition. */
   private retryOn(
     keyId: string,
     terms: Retry,
@@ -135,7 +138,7 @@ export class Submissions {
     });
   }
 
-  /** Nothing that a submission could share a statement with. */
+  /** True if nothing is being written that a submission could share a statement with. */
   private get isIdle(): boolean {
     const { once, writer, small, large } = this;
     const areIdle = small.isIdle && large.isIdle && once.small.isIdle && once.large.isIdle;
@@ -153,7 +156,7 @@ export class Submissions {
     return result.map((one) => ({ result: one, visibleAfter }));
   }
 
-  /** Of several of one API key with one idempotency key the first is the submission. */
+  /** Of several submissions of one API key with one idempotency key, the first is the submission. */
   private async submitAllOnce(items: OnceIncoming[]): Promise<Written<Once>[]> {
     const firsts = new Map<string, OnceIncoming>();
     const firstOf = items.map((item) => {
@@ -194,9 +197,9 @@ export class Submissions {
     return (submission.isBounded ? this.held : batches).add(submission);
   }
 
-  /** False: others wait before it, and nothing was written. */
+  /** Returns false if other requests wait before it; then nothing was written. */
   private async startImmediately(submission: Submission): Promise<boolean> {
-    // It waits for nobody, and takes no turn.
+    // It waits for no other request, and takes no turn.
     submission.virtualStart = this.index.virtualTime(submission.modelId, submission.priority);
     this.startsImmediately = true;
     try {
@@ -204,7 +207,7 @@ export class Submissions {
     } finally {
       this.startsImmediately = false;
     }
-    // What starts its run goes out in this turn, the caller's answer in the next.
+    // What starts its run is sent in this turn of the event loop, the caller's answer in the next.
     await nextTurn();
     return true;
   }

@@ -7,7 +7,7 @@ import type { Accepted, Idempotency } from './accepted.js';
 import { type BatchItem, SubmissionBatches } from './submission-batches.js';
 import { type NewRequest, Submissions } from './submissions.js';
 
-/** `Submissions` where spans are sent: each has one, and what it writes is stored as caused by that. */
+/** `Submissions` if spans are sent: each submission has a span, which is stored as the cause of what it writes. */
 @Injectable()
 export class TracedSubmissions extends Submissions {
   @Inject(Tracing) private readonly tracing!: Tracing;
@@ -35,14 +35,14 @@ export class TracedSubmissions extends Submissions {
   }
 }
 
-/** `SubmissionBatches` where spans are sent: a batch has one for each of its models. */
+/** `SubmissionBatches` if spans are sent: a batch has one span for each of its models. */
 @Injectable()
 export class TracedSubmissionBatches extends SubmissionBatches {
   @Inject(Tracing) private readonly tracing!: Tracing;
 
   override submit(requests: readonly BatchItem[]): Promise<(Accepted | DomainError)[]> {
     const modelIds = requests.map(({ modelId }) => modelId);
-    // They come with one call, and so in one trace.
+    // The requests come with one call, and so in one trace.
     const above = requests[0] && contextOf(requests[0]);
     return this.tracing.sendMany(modelIds, above, (sentFor) =>
       super.submit(requests.map((request) => causedBy(sentFor(request.modelId), request))),

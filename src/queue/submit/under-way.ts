@@ -1,9 +1,9 @@
-/** Writes that have begun and are not over. */
+/** Writes in progress. */
 export class UnderWay {
   count = 0;
   private readonly waiting: (() => void)[] = [];
 
-  /** What it returns is called once, when the write is over. */
+  /** The returned function is called once, when the write is over. */
   begin(): () => void {
     this.count++;
     return () => {
@@ -12,12 +12,12 @@ export class UnderWay {
     };
   }
 
-  /** Resolves when one of them is over; for one that waits, the first. */
+  /** Resolves when a write is over. Each write that ends resumes one waiting caller, the first. */
   oneIsOver(): Promise<void> {
     return new Promise((resume) => this.waiting.push(resume));
   }
 
-  /** Who was woken lets the next one look: if it does not begin, or leaves room. */
+  /** Resumes the first waiting caller. A resumed caller that begins no write, or leaves room, wakes the next. */
   wake(): void {
     this.waiting.shift()?.();
   }

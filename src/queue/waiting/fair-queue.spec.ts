@@ -10,7 +10,7 @@ interface Entry {
   seq: number;
 }
 
-/** As when it is written and committed. */
+/** Adds entries as if they were written and committed. */
 function submit(key: number, count = 1, ticks = 1_000): Entry[] {
   return Array.from({ length: count }, () => {
     const entry = { key, start: queue.reserve(key, ticks), seq: ++seq };
@@ -20,7 +20,7 @@ function submit(key: number, count = 1, ticks = 1_000): Entry[] {
   });
 }
 
-/** Whose requests are started, in order. */
+/** Starts entries in order, and returns their keys. */
 function start(entries: Entry[], count = entries.length): number[] {
   const inOrder = entries.toSorted((a, b) => queue.rank(a) - queue.rank(b)).slice(0, count);
   for (const entry of inOrder) queue.remove(entry, true);
@@ -113,7 +113,7 @@ it('leaves alone what came back, and what has no turn of its own', () => {
   const twice = { start: rest[0]!.start, seq: ++seq };
   queue.add(twice, 1);
   queue.remove(rest[1]!, false);
-  // Of the two at one place one has the turn of what was removed.
+  // Two entries share one place, and one of them has the turn of the removed entry.
   expect(queue.advances(new Map([[1, 1_000]]), 9)).toEqual([]);
 });
 
@@ -161,7 +161,7 @@ it('takes back what a key gains where nodes place its requests without knowing o
   expect([here.reserve(1, 1_000), next.start]).toEqual([10_000, 10_000]);
   here.settle(1);
   here.add(next, 1);
-  // One that comes back is no other.
+  // An entry that returns is not another one.
   here.remove(written[0]![0]!, true);
   here.add(written[0]![0]!, 1, false);
   expect(here.reserve(1, 1_000)).toBe(11_000);

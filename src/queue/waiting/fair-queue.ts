@@ -5,49 +5,55 @@ import { OrderedSet, type Place } from './ordered-set.js';
 /** Virtual time that a request of a key of weight 1 takes. */
 export const ticksOfWeight1 = 1_000;
 
-/** After so much virtual time comes a key's next turn; 0: its requests wait as they came. */
+/**
+ * Returns the virtual time after which a key's next turn comes; 0: its requests wait in the order in which they came.
+ */
 export function ticksFor(order: Order, weight: number): number {
   return order === 'arrival' ? 0 : Math.max(1, Math.round(ticksOfWeight1 / weight));
 }
 
-/** Whose turn it is, as a number: the random part of an API key's id. */
+/** Returns the number that stands for a key in turns: the random part of an API key's id. */
 export function orderKeyOf(keyId: string): number {
   return Number.parseInt(keyId.slice(-12), 16);
 }
 
-/** What is known of the requests of one key. All are virtual starts. */
+/** The state of one key's requests. All times are virtual starts. */
 interface KeyTurns {
   waiting: number;
-  /** Of the last that waits; undefined: to be looked up. */
+  /** The virtual start of the last waiting request; undefined: it must be looked up. */
   lastWaiting: number | undefined;
   lastStarted: number;
-  /** So many have no virtual time of their own: several nodes placed them without knowing of each other. */
+  /** The number of requests without a virtual time of their own, because several nodes placed them concurrently. */
   beside: number;
-  /** Of the last that is being written, how many are, and of which that is not known to be done. */
+  /**
+   * `lastReserved`: the virtual start of the last request that is being written. `reserved`: how many are being
+   * written. `inFlight`: the virtual starts of those that have not been added yet.
+   */
   lastReserved: number;
   reserved: number;
   inFlight: Set<number> | undefined;
   ticks: number;
 }
 
-/** One that waits, and the earlier virtual start that it could have. */
+/** A waiting request, and the earlier virtual start that it could have. */
 export interface Advance extends Place {
   from: number;
   key: number;
 }
 
 const never = -Infinity;
-/** So many keys are kept before those that say nothing any more are dropped. */
+/** From this many keys on, keys that no longer matter are dropped. */
 const minSweep = 1_000;
 
 /**
  * The waiting requests of one model and priority in their order, by start-time fair queuing (Goyal, Vin and Cheng,
- * 1996): a request's virtual start is the later of the virtual time, which is the virtual start of what was started
- * last, and the virtual end of its key's last request; its virtual end is that plus 1 ÷ weight.
+ * 1996). A request's virtual start is the later of two: the virtual time, which is the virtual start of the request
+ * that was started last, and the virtual end of its key's last request. Its virtual end is its virtual start plus 1 ÷
+ * weight.
  */
 export class FairQueue {
   private readonly entries = new OrderedSet();
-  /** Those of the entries that no claim may take yet. */
+  /** The entries that no claim may take yet. */
   readonly held = new HeldEntries();
   private readonly byKey = new Map<number, KeyTurns>();
   private virtualTime = 0;
@@ -57,12 +63,12 @@ export class FairQueue {
     return this.entries.size;
   }
 
-  /** Of how many keys something is known. */
+  /** The number of keys that the queue knows. */
   get known(): number {
     return this.byKey.size;
   }
 
-  /** Of keys whose turns it knows. */
+  /** Yields how many requests wait, for each key whose turns are known. */
   *waitingByKey(): Iterable<[orderKey: number, waiting: number]> {
     for (const [key, { waiting }] of this.byKey) if (waiting > 0) yield [key, waiting];
   }
@@ -71,16 +77,18 @@ export class FairQueue {
     return this.virtualTime;
   }
 
-  /** The highest virtual start that waits. */
+  /** The highest virtual start of a waiting request. */
   get last(): number {
     return this.entries.last()?.start ?? this.virtualTime;
   }
 
   readonly first = (): Place | undefined => this.entries.first();
-  /** What was submitted first. */
+  /** Returns the entry that was submitted first. */
   readonly oldest = (): Place | undefined => this.entries.oldest();
 
-  /** How many are before it; of what is held only for one that is held itself. */
+  /**
+   * Returns how many entries are before a place. Held entries count only for an entry that is held itself (`withHeld`).
+   */
   rank({ start, seq }: Place, withHeld = false): number {
     return this.entries.rank(start, seq) - (withHeld ? 0 : this.held.rank(start, seq));
   }
@@ -89,7 +97,10 @@ export class FairQueue {
     return this.entries.size - (withHeld ? 0 : this.held.size);
   }
 
-  /** The virtual start of a submission, which is to be settled once it is written, or is not. 0 ticks: by arrival. */
+  /**
+   * Returns the virtual start of a submission. `settle` follows once it is written, or its write has failed. 0 ticks:
+   * by arrival.
+   */
   reserve(key: number, ticks: number): number {
     if (ticks === 0) return Math.max(this.virtualTime, this.entries.last()?.start ?? 0);
     const turns = this.turnsOf(key);
@@ -111,18 +122,18 @@ export class FairQueue {
     turns.lastReserved = never;
   }
 
-  /** `isNew`: just placed. What comes back has had its turn, and what is read again was counted. */
+  /** `isNew`: just placed. An entry that returns has had its turn, and an entry that is read again was counted. */
   add({ start, seq }: Place, key: number, isNew = true): void {
     if (!this.entries.add(start, seq, key) || key === 0) return;
     const turns = this.turnsOf(key);
     if (isNew) this.charge(turns, start);
     turns.waiting++;
-    // Where it has to be looked up it is found then.
+    // If it must be looked up, the look-up finds this entry too.
     if (turns.waiting === 1 || (turns.lastWaiting !== undefined && start > turns.lastWaiting))
       turns.lastWaiting = start;
   }
 
-  /** What leaves without a start gives its key's time back; `advances` is for what waits behind it. */
+  /** An entry removed without a start gives its turn back to its key. `advances` is for the entries behind it. */
   remove({ start, seq }: Place, isStarted: boolean): void {
     if (isStarted) this.advance(start);
     const turns = this.take(start, seq);
@@ -132,7 +143,7 @@ export class FairQueue {
     if (this.entries.size === 0) this.endBusyPeriod();
   }
 
-  /** To another virtual start; added where it was not known. */
+  /** Moves an entry to another virtual start; adds it if it was unknown. */
   move({ start, seq }: Place, from: number, key: number): void {
     this.add({ start, seq }, key, false);
     const held = this.held.remove(from, seq);
@@ -141,9 +152,9 @@ export class FairQueue {
   }
 
   /**
-   * What of these keys waits further behind than if it came now, in the order in which it waits: because of turns that
-   * were given back before it. What is being written keeps its place among its key's: nothing from behind passes it.
-   * `ticks`: of each key. Not more than `max` in all.
+   * Returns the entries of these keys that wait further behind than if they came now, because turns before them were
+   * given back, in their order. An entry that is being written keeps its place among those of its key: no later entry
+   * passes it. `ticks`: by key. Returns at most `max` entries.
    */
   advances(ticks: ReadonlyMap<number, number>, max: number): Advance[] {
     const moving = new Map(
@@ -181,14 +192,14 @@ export class FairQueue {
     return turns;
   }
 
-  /** A node that does not know what others placed gives it no time of its own. */
+  /** Counts entries without a time of their own: a node that did not know of the other entries has placed them. */
   private charge(turns: KeyTurns, start: number): void {
     const last = Math.max(turns.lastWaiting ?? never, turns.lastStarted);
     const isOwn = turns.inFlight?.delete(start) === true;
     if (start <= last) {
       if (!isOwn) turns.beside++;
     } else if (turns.beside > 0) {
-      // It was placed by a node that knew of them, and left their time out.
+      // A node that knew of them placed this entry, and left a gap for their time.
       turns.beside = Math.max(0, turns.beside - Math.round((start - last) / turns.ticks) + 1);
     }
   }
@@ -197,7 +208,7 @@ export class FairQueue {
     this.virtualTime = Math.max(this.virtualTime, time);
   }
 
-  /** What the entries alone do not say, from the queue that this one replaces. */
+  /** Takes over what the entries do not show, from the queue that this one replaces. */
   adopt(old: FairQueue): void {
     this.advance(old.virtualTime);
     for (const [key, { lastStarted, beside, lastReserved, reserved, inFlight, ticks }] of old.byKey)
@@ -229,14 +240,14 @@ export class FairQueue {
   }
 
   /**
-   * Nobody waits, so nobody was treated unfairly: all keys are even. Virtual time stays: nodes that hear of a start and
-   * of a submission in another order do not all see this moment, and are not to differ in it.
+   * No request waits, so no key was treated unfairly: all keys are even. Virtual time stays: nodes that learn of a
+   * start and of a submission in different orders do not all see this moment, and must not differ in it.
    */
   private endBusyPeriod(): void {
     for (const [key, turns] of this.byKey) if (turns.reserved === 0) this.byKey.delete(key);
   }
 
-  /** A key without requests whose turn has come again is as new. */
+  /** Drops keys without requests whose turn has come again: such a key is as good as new. */
   private sweep(): void {
     for (const [key, { waiting, reserved, lastStarted, beside, ticks }] of this.byKey) {
       const isEven = lastStarted + (1 + beside) * ticks <= this.virtualTime;

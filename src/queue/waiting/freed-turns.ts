@@ -1,8 +1,8 @@
 import type { EntryChange } from './waiting-index.js';
 
-/** So many in front of what waits are left as they are: moving it costs more. */
+/** Fewer freed turns in front of waiting requests are left as they are: moving the requests would cost more. */
 const minTurns = 4;
-/** So long after the last one others may still be placed by nodes that did not know of it. */
+/** For this long after the last removal, nodes that did not know of it may still place requests. */
 const watchedMs = 2_000;
 
 interface FreedKey {
@@ -13,7 +13,7 @@ interface FreedKey {
   until: number;
 }
 
-/** Keys whose requests left without a start, here and lately: what they have behind those may move up. */
+/** Keys whose requests left without a start, lately and on this node: their requests behind those may move up. */
 export class FreedTurns {
   private readonly byName = new Map<string, FreedKey>();
 
@@ -28,7 +28,7 @@ export class FreedTurns {
     }
   }
 
-  /** The order keys of each model and priority; those that are not watched any more are forgotten. */
+  /** Returns the order keys of each model and priority. Drops those that are no longer watched. */
   due(now: number): { modelId: string; priority: number; orderKeys: number[] }[] {
     const queues = new Map<string, { modelId: string; priority: number; orderKeys: number[] }>();
     for (const [name, { modelId, priority, orderKey, turns, until }] of this.byName) {

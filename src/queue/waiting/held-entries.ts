@@ -21,7 +21,7 @@ export class HeldEntries {
     if (this.entries.add(start, seq, key)) this.count(key, 1);
   }
 
-  /** Whose it was; undefined: it was none. */
+  /** Returns the key of the entry; undefined: the entry was not held. */
   remove(start: number, seq: number): number | undefined {
     const key = this.entries.remove(start, seq);
     if (key !== undefined) this.count(key, -1);

@@ -3,7 +3,7 @@ import { FairQueue } from './fair-queue.js';
 /** The queues of all models, by priority. */
 export class ModelQueues {
   readonly models = new Map<string, Map<number, FairQueue>>();
-  /** The seqs of what is held, by model. */
+  /** The seqs of held entries, by model. */
   readonly held = new Map<string, Set<number>>();
 
   at(modelId: string, priority: number): FairQueue {

@@ -1,6 +1,6 @@
 import { OrderedSet } from './ordered-set.js';
 
-/** Small and repeatable; the same numbers in every run. */
+/** A small generator with the same numbers in every run. */
 function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => (state = (state * 1_103_515_245 + 12_345) % 2_147_483_648);
@@ -63,7 +63,7 @@ it.each([1, 2, 3])('agrees with a plain sorted list after many random changes (s
       if ((set.remove(0, value) === undefined) === known) wrong++;
       truth.delete(value);
     }
-    // The sums of an earlier question must not answer a later one.
+    // The sums of an earlier rank must not be used for a later one.
     if (step % 50 === 0 && set.rank(0, value) !== [...truth].filter((one) => one < value).length) wrong++;
   }
   expect(wrong).toBe(0);

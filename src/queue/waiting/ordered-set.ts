@@ -13,13 +13,17 @@ export interface Place {
 }
 
 /**
- * Entries with a number each, ascending, in sorted blocks of a few hundred, whose sizes are summed when a rank is asked
- * for. What a queue does, adding near the end and removing at the front, costs the same at a million as at a hundred.
+ * Entries with a number each, ascending, in sorted blocks of a few hundred. The sizes of the blocks are summed when a
+ * rank is asked for. What a queue does, adding near the end and removing at the front, costs the same at a million
+ * entries as at a hundred.
  */
 export class OrderedSet {
   private blocks: Block[] = [];
   size = 0;
-  /** How many entries are in the blocks before each: right up to `summed`, and there until a block before changes. */
+  /**
+   * How many entries are in the blocks before each. The numbers are valid up to `summed`, until a block before that
+   * changes.
+   */
   private readonly before: number[] = [0];
   private summed = 0;
 
@@ -28,7 +32,7 @@ export class OrderedSet {
     return block && { start: block.starts[0]!, seq: block.seqs[0]! };
   }
 
-  /** That with the lowest seq. Reads all: 3 ms of a million. */
+  /** Returns the entry with the lowest seq. Reads all entries: 3 ms for a million. */
   oldest(): Place | undefined {
     let [start, seq] = [0, Infinity];
     for (const { starts, seqs } of this.blocks)
@@ -41,7 +45,7 @@ export class OrderedSet {
     return block && { start: block.starts.at(-1)!, seq: block.seqs.at(-1)! };
   }
 
-  /** The last start with this tag. Reads from the end. */
+  /** Returns the last start with this tag. Reads from the end. */
   lastStartOf(tag: number): number | undefined {
     for (let index = this.blocks.length - 1; index >= 0; index--) {
       const { starts, tags } = this.blocks[index]!;
@@ -51,14 +55,14 @@ export class OrderedSet {
     return undefined;
   }
 
-  /** In order, from the front, until `visit` says that it is enough. */
+  /** Visits the entries in order, from the front, until `visit` returns `enough`. */
   visit(visit: (start: number, seq: number, tag: number) => 'enough' | undefined): void {
     for (const { starts, seqs, tags } of this.blocks)
       for (let at = 0; at < seqs.length; at++)
         if (visit(starts[at]!, seqs[at]!, tags[at]!) === 'enough') return;
   }
 
-  /** False when it was there already. */
+  /** Returns false if the entry was there already. */
   add(start: number, seq: number, tag: number): boolean {
     const last = this.blocks.at(-1);
     if (last === undefined || isBelow(last, last.seqs.length - 1, start, seq)) {
@@ -92,7 +96,7 @@ export class OrderedSet {
     return true;
   }
 
-  /** Its tag; undefined when it was not there. */
+  /** Returns the tag of the entry; undefined: it was not there. */
   remove(start: number, seq: number): number | undefined {
     const index = this.blockOf(start, seq);
     const block = this.blocks[index];
@@ -123,7 +127,7 @@ export class OrderedSet {
     this.summed = Math.min(this.summed, index);
   }
 
-  /** Index of the first block whose last entry is not below it. */
+  /** Returns the index of the first block whose last entry is not below it. */
   private blockOf(start: number, seq: number): number {
     return search(this.blocks.length, (index) => {
       const block = this.blocks[index]!;
@@ -144,7 +148,7 @@ function lowerBound(block: Block, start: number, seq: number): number {
   return search(block.seqs.length, (at) => isBelow(block, at, start, seq));
 }
 
-/** The first index, of so many, that is not below what is looked for. */
+/** Returns the first index below `count` that is not below the place that is looked for. */
 function search(count: number, isBelowAt: (index: number) => boolean): number {
   let low = 0;
   let high = count;

@@ -1,9 +1,9 @@
 /** Longer than any message between nodes may be late. */
 const keepMs = 15_000;
 
-/** Of each entry the `best` number that was added: for 15 s, or up to 30 s while others are added. */
+/** Keeps the `best` number that was added for each entry: for 15 s, or up to 30 s while others are added. */
 export class RecentNumbers {
-  // Two generations, and no time with each: a busy process adds tens of thousands a second.
+  // Two generations instead of a time for each number: a busy process adds tens of thousands a second.
   private recent = new Map<number, number>();
   private older = new Map<number, number>();
   private turnedAt = performance.now();

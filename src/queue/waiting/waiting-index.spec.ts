@@ -82,7 +82,7 @@ it('shows what is being moved where it is until all that moves with it has moved
     key: 1,
   }));
   index.beginMoves(moves);
-  // Its row is read from the database, and says already where it will be.
+  // Its row is read from the database, and already has its later place.
   const shown = () => index.position({ ...second!, start: 1_000 });
   expect(shown()).toBe(1);
   for (const { seq, from, start } of moves) index.move({ ...change(seq), start, from });
@@ -142,7 +142,7 @@ describe('an entry that moves up twice', () => {
       others();
       for (const name of names) (messages[name] ?? started)();
       expect(index.depth('a/model')).toBe(3);
-      // A retry is at the place that it had last.
+      // A retry is at its last place.
       index.add({ ...at(2_000), attempt: 1 });
       for (const late of Object.values(messages)) late();
       expect([index.depth('a/model'), ...positions()]).toEqual([4, 1, 1, 1]);
@@ -186,7 +186,7 @@ describe('being filled anew', () => {
     index.beginRefill();
     index.add(change(2));
     index.remove(change(1));
-    index.add(change(1)); // a page that was read before it was removed
+    index.add(change(1)); // a page that was read before the removal
     index.add(change(4));
     index.add(change(3));
     index.endRefill();

@@ -13,16 +13,16 @@ export interface QueueKey extends Place {
 /** An entry that is added to a queue or removed; `attempt` counts the runs of its request when it was added. */
 export interface EntryChange extends QueueKey {
   attempt: number;
-  /** Whose turn it takes, where it is added; 0: nobody's. */
+  /** The key whose turn an added entry takes; 0: none. */
   orderKey?: number | null;
 }
 
-/** An entry whose virtual start is earlier now: `start`, and it was `from`. */
+/** An entry that has an earlier virtual start now: `start` in place of `from`. */
 export interface MovedEntry extends EntryChange {
   from: number;
 }
 
-/** Where the order of a model and priority has come to. */
+/** The virtual time of the queue of a model and priority. */
 export interface VirtualTime {
   modelId: string;
   priority: number;
@@ -35,22 +35,25 @@ export interface Span {
 }
 
 /**
- * All waiting requests, for exact positions at any depth, and the order of those to come. Changes may come in any order
- * and twice: a late message cannot bring back what was removed, or take back what moved.
+ * All waiting requests, for exact positions at any depth and for the places of later ones. Changes may come in any
+ * order and twice: a late message cannot bring back a removed entry, or undo a move.
  */
 @Injectable()
 export class WaitingIndex {
   private queues = new ModelQueues();
-  /** The index being filled anew beside the one in use; both follow every change. */
+  /** The index that is being filled beside the one in use; both follow every change. */
   private refilled: ModelQueues | undefined;
-  /** Of what was removed, at which attempt: its tombstone. */
+  /** Tombstones: the attempt at which an entry was removed, by seq. */
   private readonly removedAttempts = new RecentNumbers(Math.max);
-  /** Of what was moved, where it is. */
+  /** The virtual start that a moved entry has now, by seq. */
   private readonly movedTo = new RecentNumbers(Math.min);
-  /** Of what is being moved here, where it is until then: its row may say already where it will be. */
+  /**
+   * The virtual start that an entry has until its move on this node is published, by seq. Its row may show the new
+   * one already.
+   */
   private readonly movingFrom = new Map<number, number>();
 
-  /** `isRead`: from the table, and not just placed. */
+  /** `isRead`: read from the table, not just placed. */
   add(entry: EntryChange, isRead = false, isHeld = false): void {
     const { modelId, priority, seq, attempt, orderKey } = entry;
     if (attempt <= (this.removedAttempts.get(seq) ?? -1)) return;
@@ -80,7 +83,7 @@ export class WaitingIndex {
     }
   }
 
-  /** Before their rows change; `endMoves` once they are published, or are not. */
+  /** Called before the rows change. `endMoves` follows once the moves are published, or have failed. */
   beginMoves(moves: readonly Advance[]): void {
     for (const { seq, from } of moves) this.movingFrom.set(seq, from);
   }
@@ -89,7 +92,7 @@ export class WaitingIndex {
     for (const { seq } of moves) this.movingFrom.delete(seq);
   }
 
-  /** It keeps its place; added where it is new. */
+  /** Holds an entry in its place; adds it if it is new. */
   hold(entry: EntryChange, isRead = false): void {
     this.add(entry, isRead, true);
   }
@@ -110,7 +113,7 @@ export class WaitingIndex {
     }
   }
 
-  /** The virtual start of a submission; `settle` once it is written or is not. */
+  /** Returns the virtual start of a submission. `settle` follows once it is written, or its write has failed. */
   reserve(modelId: string, priority: number, orderKey: number, ticks: number): number {
     return this.queues.at(modelId, priority).reserve(orderKey, ticks);
   }
@@ -123,7 +126,7 @@ export class WaitingIndex {
     return this.queues.at(modelId, priority).time;
   }
 
-  /** Where the queue begins and ends, in virtual time. */
+  /** Returns where the queue begins and ends, in virtual time. */
   span(modelId: string, priority: number): Span {
     const { time, last } = this.queues.at(modelId, priority);
     return { time, last };
@@ -137,11 +140,11 @@ export class WaitingIndex {
     this.queues.at(modelId, priority).advance(time);
   }
 
-  /** How many requests of the model will be started before the one with this key, as far as nothing more comes. */
+  /** Returns how many requests of the model will be started before the one with this key, if no more are added. */
   position(key: QueueKey): number {
     const from = this.movingFrom.get(key.seq);
     const place = from === undefined ? this.placeOf(key) : { start: from, seq: key.seq };
-    // What is held waits for its own key; nobody else waits for it.
+    // A held request waits for others of its key; no other request waits for it.
     const isHeld = this.isHeld(key);
     let ahead = 0;
     for (const [priority, queue] of this.queues.models.get(key.modelId) ?? []) {
@@ -151,7 +154,7 @@ export class WaitingIndex {
     return ahead;
   }
 
-  /** What waits of these order keys and could be further in front; `ticks`: of each. */
+  /** Returns the entries of these order keys that could be further in front; `ticks`: by key. */
   advances(modelId: string, priority: number, ticks: ReadonlyMap<number, number>, max: number): Advance[] {
     return this.queues.at(modelId, priority).advances(ticks, max);
   }
@@ -165,7 +168,7 @@ export class WaitingIndex {
     return head;
   }
 
-  /** Of each model and priority, what was submitted first. */
+  /** Returns the entry of each model and priority that was submitted first. */
   oldest(): QueueKey[] {
     return this.queues.all().flatMap(([modelId, priority, queue]) => {
       const oldest = queue.oldest();
@@ -177,7 +180,7 @@ export class WaitingIndex {
     return this.queues.all().every(([, , { size }]) => size === 0);
   }
 
-  /** Of models with something waiting. */
+  /** Returns how many requests wait, for each model with any. */
   depths(): Map<string, number> {
     const ids = [...this.queues.models.keys()];
     return new Map(ids.map((id) => [id, this.depth(id)] as const).filter(([, depth]) => depth > 0));
@@ -189,7 +192,7 @@ export class WaitingIndex {
     return depth;
   }
 
-  /** Where keys take turns: how many of each wait, by `orderKeyOf`. */
+  /** Returns how many requests of each key wait, by `orderKeyOf`, if the model's keys take turns. */
   waitingByKey(modelId: string): Map<number, number> {
     const waiting = new Map<number, number>();
     for (const queue of this.queues.models.get(modelId)?.values() ?? [])
@@ -197,7 +200,7 @@ export class WaitingIndex {
     return waiting;
   }
 
-  /** Of these, how many no claim may take yet. */
+  /** Returns how many of these no claim may take yet. */
   heldByKey(modelId: string): Map<number, number> {
     const held = new Map<number, number>();
     for (const queue of this.queues.models.get(modelId)?.values() ?? [])
@@ -205,17 +208,17 @@ export class WaitingIndex {
     return held;
   }
 
-  /** How many a claim may find, as far as is known here. */
+  /** How many requests a claim may find, as far as this node knows. */
   claimable(modelId: string): number {
     return this.depth(modelId) - this.heldOf(modelId);
   }
 
-  /** How many of those that wait no claim may take yet. */
+  /** How many of the waiting requests no claim may take yet. */
   heldOf(modelId: string): number {
     return this.queues.held.get(modelId)?.size ?? 0;
   }
 
-  /** Whether no claim may take it yet. */
+  /** True if no claim may take it yet. */
   isHeld({ modelId, seq }: Pick<QueueKey, 'modelId' | 'seq'>): boolean {
     return this.queues.held.get(modelId)?.has(seq) === true;
   }
@@ -224,7 +227,7 @@ export class WaitingIndex {
     return this.queues.held.size > 0;
   }
 
-  /** From now on entries are also collected afresh, and `endRefill` puts those in the place of the old. */
+  /** From now on, entries are also collected in a new index. `endRefill` puts it in place of the old one. */
   beginRefill(): void {
     this.refilled = new ModelQueues();
   }
@@ -235,7 +238,7 @@ export class WaitingIndex {
       this.refilled.at(modelId, priority).adopt(queue);
     this.queues = this.refilled;
     this.refilled = undefined;
-    // Of a process that has just begun: what is started next is about one turn further.
+    // In a process that has just started: the next request to start is about one turn ahead of virtual time.
     for (const [, , queue] of this.queues.all())
       if (queue.time === 0) queue.advance((queue.first()?.start ?? 0) - ticksOfWeight1);
   }

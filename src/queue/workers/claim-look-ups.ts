@@ -1,7 +1,7 @@
 import type { Database } from '../../database/database.js';
 import { findClaims, type LeasedRun } from '../queries/worker-leases.js';
 
-/** Claims that are held are looked up together: a claim is new, as most often, or there is time. */
+/** Long polls look up their claims together: most claims are new, and the others have time. */
 const togetherMs = 500;
 
 interface LookUp {
@@ -11,7 +11,7 @@ interface LookUp {
   reject(error: unknown): void;
 }
 
-/** Which runs claims have brought before: a thousand that are held and repeated cost a few queries a second. */
+/** Finds the runs that claims have brought before. A thousand repeated long polls cost a few queries a second. */
 export class ClaimLookUps {
   private waiting: LookUp[] = [];
   private timer: NodeJS.Timeout | undefined;
@@ -19,7 +19,7 @@ export class ClaimLookUps {
 
   constructor(private readonly database: Database) {}
 
-  /** `isWanted`: asked when it is time. */
+  /** `isWanted`: asked just before the query. */
   find(claimId: string, withinMs: number, isWanted: () => boolean): Promise<LeasedRun[]> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ claimId, isWanted, resolve, reject });

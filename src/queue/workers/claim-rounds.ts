@@ -17,16 +17,16 @@ import { LeasedRuns } from './leased-runs.js';
 import { publishClaimed } from './publish-claimed.js';
 import { WorkerEnds } from './worker-ends.js';
 
-/** As the dispatcher's claims. */
+/** The same as for the dispatcher's claims. */
 const claimPatienceMs = 5_000;
-/** In one statement. */
+/** At most this many slots per statement. */
 const maxSlots = 100;
-/** Of a model whose bound is reached; what ends meanwhile is noticed so late at most. */
+/** A model at its bound is claimed again after this time, so the end of a run is noticed at most this late. */
 const fullMs = 50;
-/** For what is under way for a claim whose time is over. */
+/** The longest wait for statements in progress, for a claim whose time is over. */
 const patienceMs = 1_000;
 
-/** Serves the claims that wait: of each model one statement at a time, for all that wait for it. */
+/** Serves the claims that wait: for each model one statement at a time, for all claims that wait for it. */
 @Injectable()
 export class ClaimRounds {
   private readonly rounds = new Map<string, { again: boolean; ended: Promise<void> }>();
@@ -49,7 +49,7 @@ export class ClaimRounds {
     events.subscribe(({ work }) => {
       for (const id of work ?? []) this.wake(id);
     });
-    // A model that was resumed, or may have more runs.
+    // A model may have been resumed, or may have more runs now.
     models.changes.subscribe(() => this.wakeAll());
   }
 
@@ -67,7 +67,7 @@ export class ClaimRounds {
     });
   }
 
-  /** Those of which something waits, as far as this node knows. */
+  /** Wakes the models that have claimable requests, as far as this node knows. */
   wakeAll(): void {
     this.wakeThoseOf(this.held.models);
   }
@@ -76,12 +76,14 @@ export class ClaimRounds {
     for (const id of models) if (this.index.claimable(id) > 0) this.wake(id);
   }
 
-  /** Once each of its models was looked at that was woken; of a busy one that goes on and on. */
+  /**
+   * Resolves once each woken model of the claim was looked at, or after `patienceMs`: a busy model may never be done.
+   */
   async settled(waiter: ClaimWaiter): Promise<void> {
     await Promise.race([this.allLooked(waiter), delay(patienceMs, undefined, { ref: false })]);
   }
 
-  /** No statement begins any more; resolves once none is under way. */
+  /** No further statement begins. Resolves once none is in progress. */
   async stop(): Promise<void> {
     this.isStopped = true;
     await Promise.all([...this.rounds.values()].map(({ ended }) => ended));
@@ -99,14 +101,14 @@ export class ClaimRounds {
     try {
       await this.serveAll(modelId, round);
     } finally {
-      // In the turn of the last look, or a wake-up could fall between.
+      // In the same turn as the last look; otherwise a wake-up could be lost in between.
       this.rounds.delete(modelId);
     }
   }
 
   private async serveAll(modelId: string, round: { again: boolean }): Promise<void> {
     while (round.again && !this.isStopped) {
-      // Submissions that share a commit come in one turn: one statement serves all.
+      // Submissions that share a commit come in one turn of the event loop: one statement serves all.
       await nextTurn();
       await this.waitWhileFull(modelId);
       round.again = false;
@@ -132,13 +134,13 @@ export class ClaimRounds {
     await delay(Math.max(0, until - performance.now()), undefined, { ref: false });
   }
 
-  /** Others of their models had nobody to serve while these were busy, and nothing else would wake them. */
+  /** While these claims were busy, others of their models had no claim to serve, and nothing else would wake them. */
   private wakePassedOver(waiters: readonly ClaimWaiter[]): void {
     for (const { isSettled, passedOver } of waiters)
       if (!isSettled) for (const id of passedOver) this.wake(id);
   }
 
-  /** How many runs came. Never rejects. */
+  /** Returns how many runs came. Never rejects. */
   private async claimInto(model: Model, slots: readonly ClaimWaiter[]): Promise<number> {
     const waiters = new Set(slots);
     const tokens = slots.map(() => randomUUID());
@@ -156,7 +158,7 @@ export class ClaimRounds {
         isBounded: model.concurrency !== null,
       });
     } catch (error) {
-      // It may have been committed; who repeats its claim gets what it brought.
+      // The claim may have been committed; a worker that repeats its claim gets the runs.
       this.runs.noteUnknown(tokens);
       for (const waiter of waiters) waiter.fail(error);
       return 0;
@@ -177,7 +179,7 @@ export class ClaimRounds {
     return claimed.length;
   }
 
-  /** As the dispatcher's claims: over dead index entries, and once a second from the very front. */
+  /** As for the dispatcher's claims: skips dead index entries, and once a second begins at the very front. */
   private floorOf(model: Model) {
     const known = this.floors.get(model.id) ?? new ModelDispatcher(model);
     this.floors.set(model.id, known);

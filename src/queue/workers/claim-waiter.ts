@@ -1,28 +1,28 @@
 import type { LeasedRun } from '../queries/worker-leases.js';
 import type { KnownWorker } from './worker-book.js';
 
-/** What a worker asks for by one claim. */
+/** The runs that a worker asks for in one claim. */
 export interface ClaimAsked {
   worker: KnownWorker;
-  /** With the id of its key before it: keys choose theirs by themselves. */
+  /** Prefixed with the id of its key, because keys choose their claim ids independently. */
   claimId: string;
-  /** Of what is asked for: a repetition asks for the same. */
+  /** Hash of what is asked for: a repetition asks for the same. */
   hash: Buffer;
-  /** Of each model so many at most. */
+  /** At most this many runs of each model. */
   models: ReadonlyMap<string, number>;
-  /** In all. */
+  /** At most this many runs in all. */
   max: number;
 }
 
 /** A claim that waits for runs, or is being served. */
 export class ClaimWaiter {
   readonly answer: Promise<LeasedRun[]>;
-  /** A statement under way may bring it something. */
+  /** True: a statement in progress may bring it runs. */
   isBusy = false;
   isSettled = false;
-  /** Models that had nobody to serve, for it was busy: they are to be looked at again once it is not. */
+  /** Models that had no claim to serve because this one was busy. They must be looked at again once it is not. */
   readonly passedOver = new Set<string>();
-  /** Once it is known whether the claim is a repetition. */
+  /** Resolves once it is known whether the claim is a repetition. */
   lookedUp: Promise<void> | undefined;
   private resolve!: (runs: LeasedRun[]) => void;
   private reject!: (error: unknown) => void;
@@ -35,7 +35,7 @@ export class ClaimWaiter {
       this.resolve = resolve;
       this.reject = reject;
     });
-    // It may fail before anybody waits for it.
+    // It may fail before anything awaits it.
     this.answer.catch(() => undefined);
   }
 
@@ -44,13 +44,13 @@ export class ClaimWaiter {
     return !this.isBusy && !this.isSettled && told === 'run' && restMs === 0;
   }
 
-  /** Of a model of which something may wait; `isServing`: others take what there is. */
+  /** Notes a look at a model that may have waiting requests. `isServing`: other claims take what there is. */
   noteLook(modelId: string, isServing: boolean): void {
     if (!this.isBusy) this.passedOver.delete(modelId);
     else if (!isServing) this.passedOver.add(modelId);
   }
 
-  /** Of a model; 0: not now. */
+  /** How many runs of the model it takes; 0: none now. */
   roomFor(modelId: string): number {
     return this.isReady ? Math.min(this.asked.max, this.asked.models.get(modelId) ?? 0) : 0;
   }
@@ -70,7 +70,7 @@ export class ClaimWaiter {
   }
 }
 
-/** So many slots of the waiters, one each in turns, those first that wait longest. */
+/** Returns up to `count` slots of the waiting claims, one from each in turns, the longest waiting first. */
 export function slotsOf(waiters: Iterable<ClaimWaiter>, modelId: string, count: number): ClaimWaiter[] {
   const slots: ClaimWaiter[] = [];
   let open: { waiter: ClaimWaiter; room: number }[] = [];

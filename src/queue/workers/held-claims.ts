@@ -2,10 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../errors/domain-error.js';
 import type { ClaimWaiter } from './claim-waiter.js';
 
-/** Of one worker at once, on one node: it needs one, and another may take its place before the first is known to be over. */
+/**
+ * At most this many claims of one worker wait on one node. It needs one; another may come before the first is known to
+ * be over.
+ */
 const maxOfWorker = 16;
 
-/** The claims that wait, by model and by their ids; those of a model in the order in which they came. */
+/** The claims that wait, by model and by their ids. Those of a model are in the order in which they came. */
 @Injectable()
 export class HeldClaims {
   private readonly byModel = new Map<string, Set<ClaimWaiter>>();
@@ -19,7 +22,7 @@ export class HeldClaims {
     return [...this.byId.values()];
   }
 
-  /** That somebody waits for. */
+  /** Models that a claim waits for. */
   get models(): string[] {
     return [...this.byModel.keys()];
   }
@@ -33,8 +36,8 @@ export class HeldClaims {
   }
 
   /**
-   * The same claim may wait already: its call has come again, for nobody reads the first one's answer. Throws where it is
-   * not the same.
+   * Adds a claim. If the same claim waits already, its call has come again and the answer of the first is not read.
+   * Throws if the two differ.
    */
   add(waiter: ClaimWaiter): void {
     const { claimId, models, hash } = waiter.asked;

@@ -11,14 +11,14 @@ import {
   renewLeases,
 } from '../queries/worker-leases.js';
 
-/** Beyond it they are read again. */
+/** Above this number, runs are read again. */
 const maxKnown = 10_000;
-/** Of claims whose answer did not arrive: as long as a claim may still be under way, and some. */
+/** Tokens of claims whose answer did not arrive are kept this long: a little longer than a claim may be in progress. */
 const unknownMs = 20_000;
 
 type Known = Omit<LeasedRun, 'input'>;
 
-/** The runs of workers, as far as calls of theirs come to this node. Whether one has its lease, the database knows. */
+/** The runs of workers whose calls come to this node. The database decides whether a run has its lease. */
 @Injectable()
 export class LeasedRuns {
   private readonly known = new BoundedCache<Known>(maxKnown);
@@ -61,7 +61,7 @@ export class LeasedRuns {
     return this.remember(read);
   }
 
-  /** Whether its run is to stop; undefined: it is lost. */
+  /** Returns whether the run is to stop; undefined: its lease is lost. */
   async renew(lease: LeaseName): Promise<{ cancel: boolean } | undefined> {
     const renewed = await this.renewals.add(lease);
     if (renewed === undefined) this.forget(lease);
@@ -73,12 +73,12 @@ export class LeasedRuns {
     return readInput(this.database, lease);
   }
 
-  /** Tokens of a claim that may have been committed, and whose answer was lost. */
+  /** Notes the tokens of a claim that may have been committed, but whose answer was lost. */
   noteUnknown(tokens: readonly string[]): void {
     for (const token of tokens) this.unknown.set(token, performance.now() + unknownMs);
   }
 
-  /** Those of which it is still to be found out. */
+  /** Tokens for which this is still to be found out. */
   get unknownTokens(): string[] {
     const now = performance.now();
     for (const [token, until] of this.unknown) if (until < now) this.unknown.delete(token);

@@ -11,23 +11,23 @@ export interface BeatAnswer {
   told: Told;
   /** Ids of requests whose runs are to stop. */
   cancel: string[];
-  /** Those whose leases the worker has no more. */
+  /** Ids of requests whose leases the worker no longer has. */
   lost: string[];
 }
 
-/** Of one worker at once, on one node. */
+/** At most this many beats of one worker wait on one node. */
 const maxOfWorker = 16;
 
-/** What comes in the same turn goes in one answer. */
+/** News within this time goes into one answer. */
 const gatherMs = 5;
 
-/** A beat that waits for something to say. */
+/** A beat that waits for news. */
 class HeldBeat {
   readonly answer: Promise<BeatAnswer>;
   readonly cancel = new Set<string>();
   readonly lost = new Set<string>();
   isAnswered = false;
-  /** Its leases are renewed, and what is known of them is said. */
+  /** True: its leases are renewed, and `cancel` and `lost` have what is known of them. */
   isRead = false;
   timer: NodeJS.Timeout | undefined;
   resolve!: (answer: BeatAnswer) => void;
@@ -43,12 +43,12 @@ class HeldBeat {
   }
 }
 
-/** The beats of workers: renew their leases, and are held until there is something that the worker is to know at once. */
+/** The beats of workers. They renew leases, and wait until there is something that the worker must know at once. */
 @Injectable()
 export class WorkerBeats {
   private readonly held = new Set<HeldBeat>();
   private readonly byRequest = new Map<string, Set<HeldBeat>>();
-  /** By the uid of the worker, the cancels that an answer had before: the next is held all the same. */
+  /** By the uid of the worker: cancels that an answer has reported. They do not end the next beat's wait. */
   private readonly said = new Map<string, Set<string>>();
   private isStopped = false;
 
@@ -66,16 +66,16 @@ export class WorkerBeats {
     });
   }
 
-  /** How many are held, with their leases renewed. */
+  /** How many beats wait, with their leases renewed. */
   get size(): number {
     return [...this.held].filter((beat) => beat.isRead).length;
   }
 
-  /** `waitMs`: how long it may be held; `drop` once nobody reads the answer, `fail` once it may have none. */
+  /** `waitMs`: how long it may wait. Call `drop` once the answer is no longer read, `fail` once it may have none. */
   beat(worker: KnownWorker, leases: readonly LeaseName[], waitMs: number): HeldAnswer<BeatAnswer> {
     const beat = new HeldBeat(worker, new Map(leases.map((lease) => [lease.id, lease])));
     if (worker.heldBeats >= maxOfWorker) throw tooMany();
-    // First, so that nothing falls between the look and the wait.
+    // It is held first, so that no news between the renewal and the wait is lost.
     this.hold(beat);
     this.forgetEnded(beat);
     void this.renew(beat, leases, this.isStopped ? 0 : waitMs);
@@ -85,7 +85,7 @@ export class WorkerBeats {
     return { answer: beat.answer, drop: () => void this.release(beat), fail };
   }
 
-  /** All are answered with what is known. */
+  /** Answers all beats with what is known. */
   stop(): void {
     this.isStopped = true;
     for (const beat of this.held) if (beat.isRead) this.finish(beat);
@@ -118,7 +118,7 @@ export class WorkerBeats {
     this.answerSoon(beat);
   }
 
-  /** What was lost may be the lease of an attempt before, and what the beat names the next: its token says. */
+  /** The lost lease may be that of an earlier attempt, and the beat's that of a later one: the token decides. */
   private async noteLoss(beat: HeldBeat, id: string): Promise<void> {
     const renewed = await this.runs.renew(beat.leases.get(id)!).catch((): object => ({}));
     if (renewed === undefined) this.note(beat, 'lost', id);
@@ -147,7 +147,7 @@ export class WorkerBeats {
       this.byRequest.set(id, (this.byRequest.get(id) ?? new Set()).add(beat));
   }
 
-  /** False: it was before. */
+  /** Returns false if it was answered before. */
   private release(beat: HeldBeat): boolean {
     if (beat.isAnswered) return false;
     beat.isAnswered = true;
@@ -166,7 +166,7 @@ export class WorkerBeats {
     return this.byRequest.get(id) ?? [];
   }
 
-  /** Of runs that it has no more nothing is to be remembered. */
+  /** Forgets reported cancels of runs that the worker no longer has. */
   private forgetEnded({ worker: { uid }, leases }: HeldBeat): void {
     const said = this.said.get(uid);
     if (said === undefined) return;

@@ -17,35 +17,35 @@ import {
   writeWorkers,
 } from '../queries/workers.js';
 
-/** What is written of a worker that says nothing new is no older than this. */
+/** The row of a worker that reports nothing new is no older than this. */
 const seenAgainMs = 15_000;
-/** Without a word for so long, it is not this node's any more. */
+/** A worker that is silent for this long is no longer this node's. */
 const forgottenMs = 60_000;
 
-/** Of a key, as this node knows them. */
+/** At most this many workers of one key are known to a node. */
 export const maxWorkersOfKey = 1_000;
 
-/** What became of runs of a worker and is not written yet; `failedAt` as `performance.now()`. */
+/** Ends of a worker's runs that are not written yet; `failedAt` as `performance.now()`. */
 type Ended = Omit<WorkerEnds, 'failedAgoMs'> & { failedAt: number };
 
 /** A worker as this node knows it. */
 export class KnownWorker {
   said: WorkerSaid;
   told: Told = 'run';
-  /** What the last answer to it said that it is told. */
+  /** The instruction in the last answer to it. */
   answered: Told = 'run';
   failuresInRow = 0;
   /** All times as `performance.now()`. */
   restsUntil = -Infinity;
   seenAt = performance.now();
   writtenAt = -Infinity;
-  /** Its claims and beats that are held: as long as their connections stand, it is there. */
+  /** Its claims and beats that wait. While their connections are open, the worker is present. */
   heldCalls = 0;
-  /** Something is to be written that cannot wait for the next time it is seen. */
+  /** True: something must be written before the worker is next seen. */
   isChanged = true;
-  /** Its name is kept for the history of its runs. */
+  /** True: its name is kept for the history of its runs. */
   hasRun = false;
-  /** Calls of its that are held here. */
+  /** Its calls that wait on this node. */
   heldClaims = 0;
   heldBeats = 0;
 
@@ -57,12 +57,12 @@ export class KnownWorker {
     this.said = { id };
   }
 
-  /** When it was last known to be there. */
+  /** The last time at which it was known to be present. */
   get presentAt(): number {
     return this.heldCalls > 0 ? performance.now() : this.seenAt;
   }
 
-  /** A call of its is held, until the function that is returned is called. */
+  /** Notes a call that waits, until the returned function is called. */
   holdCall(): () => void {
     this.heldCalls++;
     let isHeld = true;
@@ -79,18 +79,18 @@ export class KnownWorker {
   }
 }
 
-/** The workers that call this node: kept in memory, written behind and read back by the keeper. */
+/** The workers that call this node: kept in memory, written later and read again by the keeper. */
 @Injectable()
 export class WorkerBook {
-  /** Workers that are told something else than before. */
+  /** Emits workers that are told something else than before. */
   readonly toldChanges = new Subject<KnownWorker>();
-  /** A worker calls this node that it did not know. */
+  /** Emits when a worker calls this node that did not know it. */
   readonly arrivals = new Subject<void>();
-  /** A run of a worker has failed: to be written soon. */
+  /** Emits when a run of a worker has failed and must be written soon. */
   readonly failures = new Subject<void>();
   private readonly ended = new Map<string, Ended>();
   private readonly known = new Map<string, KnownWorker>();
-  /** How many are known, by their keys. */
+  /** The number of known workers, by key. */
   private readonly ofKeys = new Map<string, number>();
   private counts: ReadonlyMap<string, number> = new Map();
 
@@ -104,7 +104,7 @@ export class WorkerBook {
     return this.known.size;
   }
 
-  /** No node has any, as far as is known. */
+  /** True: no node has any worker, as far as this one knows. */
   get isEmpty(): boolean {
     return this.known.size + this.counts.size === 0;
   }
@@ -113,7 +113,7 @@ export class WorkerBook {
     return [...this.known.keys()];
   }
 
-  /** Takes what it says of itself. Throws where its key has too many others. */
+  /** Takes what a worker reports of itself. Throws if its key has too many others. */
   note(keyId: string, said: WorkerSaid): KnownWorker {
     const worker = this.at(uidOf(keyId, said.id), keyId, said.id);
     worker.seenAt = performance.now();
@@ -126,7 +126,7 @@ export class WorkerBook {
     return worker;
   }
 
-  /** It was given a run. */
+  /** Notes that the worker was given a run. */
   noteRun(worker: KnownWorker): void {
     if (worker.hasRun) return;
     worker.hasRun = worker.isChanged = true;
@@ -136,7 +136,7 @@ export class WorkerBook {
     return this.known.get(uid);
   }
 
-  /** How a run of its ended, as far as it is its doing. */
+  /** Notes how a run of the worker ended, as far as the worker is responsible. */
   noteEnd(uid: string, succeeded: boolean): void {
     const worker = this.known.get(uid);
     const ended = this.ended.get(uid);
@@ -153,7 +153,7 @@ export class WorkerBook {
     this.failures.next();
   }
 
-  /** What became of runs since it was asked last. */
+  /** Returns how runs have ended since the last call. */
   takeEnds(): WorkerEnds[] {
     const now = performance.now();
     const ends = [...this.ended.values()].map(({ failedAt, ...one }) => ({
@@ -168,7 +168,7 @@ export class WorkerBook {
     return ends;
   }
 
-  /** It has left; its name is written, for the history of what it ran. */
+  /** Removes a worker that leaves. Its name is written, for the history of its runs. */
   async leave(uid: string): Promise<void> {
     const due = this.due().filter((write) => write.uid === uid);
     if (due.length > 0) await writeWorkers(this.database, due);
@@ -177,7 +177,7 @@ export class WorkerBook {
     this.tellAvailability();
   }
 
-  /** What is to be written now; `written` once it is. */
+  /** Returns what must be written now; `written` follows once it is. */
   due(): WorkerWrite[] {
     const now = performance.now();
     for (const [uid, { presentAt }] of this.known) if (now - presentAt > forgottenMs) this.forget(uid);
@@ -199,19 +199,19 @@ export class WorkerBook {
       if (worker === undefined) continue;
       if (worker.writtenAt === -Infinity) added.push(uid);
       worker.writtenAt = now - seenAgoMs;
-      // What it said meanwhile is written the next time.
+      // What it has reported meanwhile is written the next time.
       worker.isChanged = !isSame(worker.said, said) || worker.hasRun !== hasRun;
     }
     return added;
   }
 
-  /** As the table has them, for all nodes. */
+  /** Takes over what the table has, for all nodes. */
   read(states: readonly WorkerState[], counts: ReadonlyMap<string, number>): void {
     for (const { uid, told, failuresInRow, restsMs } of states) {
       const worker = this.known.get(uid);
       if (worker === undefined) continue;
       worker.failuresInRow = failuresInRow;
-      // What has ended since is not in the table yet.
+      // Ends since then are not in the table yet.
       if (!this.ended.has(uid))
         worker.restsUntil = restsMs === null ? -Infinity : performance.now() + restsMs;
       if (worker.told === told) continue;
@@ -222,7 +222,7 @@ export class WorkerBook {
     this.tellAvailability();
   }
 
-  /** How many claim runs of the model, on all nodes; some seconds old. */
+  /** Returns how many workers claim runs of the model, on all nodes; some seconds old. */
   count(modelId: string): number {
     const from = performance.now() - workerAwayMs;
     const here = [...this.known.values()].filter(
@@ -253,7 +253,7 @@ export class WorkerBook {
     else this.ofKeys.set(worker.keyId, others);
   }
 
-  /** Models that workers run are there as long as one asks for runs. */
+  /** Models that workers run are available while a worker asks for runs. */
   private tellAvailability(): void {
     const pulled = this.models.all().filter(({ runner }) => runner.isPulled);
     this.availability.setWithoutWorkers(pulled.flatMap(({ id }) => (this.count(id) === 0 ? id : [])));
@@ -267,10 +267,10 @@ function tooManyWorkers(): DomainError {
   return new DomainError('caller_busy', detail, { retryAfterSeconds: 60 });
 }
 
-/** The same on every node, so that no lease waits for the worker's row. */
+/** Returns the same uid on every node, so that no lease must wait for the worker's row. */
 export function uidOf(keyId: string, id: string): string {
   const hash = createHash('sha256').update(`${keyId} ${id}`).digest();
-  // A UUID of version 8, which is for such.
+  // UUID version 8 is for custom ids like this.
   hash[6] = (hash[6]! & 0x0f) | 0x80;
   hash[8] = (hash[8]! & 0x3f) | 0x80;
   const hex = hash.toString('hex', 0, 16);

@@ -10,14 +10,16 @@ import { conflictOf, HeldClaims } from './held-claims.js';
 import { assertMayClaim } from './may-claim.js';
 import { type KnownWorker, WorkerBook } from './worker-book.js';
 
-/** The answer of a call that may be held. */
+/** The answer of a call that may wait. */
 export interface HeldAnswer<Answer> {
   answer: Promise<Answer>;
   drop: () => void;
   fail: (refusal: DomainError) => void;
 }
 
-/** Claims by workers: armed before anything is looked at, and held until something comes or their time is over. */
+/**
+ * Claims by workers. They are registered before anything is looked up, and wait until runs come or their time is over.
+ */
 @Injectable()
 export class WorkerClaims {
   private isStopped = false;
@@ -35,19 +37,19 @@ export class WorkerClaims {
     book.toldChanges.subscribe((worker) => this.tell(worker));
   }
 
-  /** Calls that wait. */
+  /** How many calls wait. */
   get size(): number {
     return this.held.size;
   }
 
-  /** Models that somebody waits for. */
+  /** Models that a claim waits for. */
   get modelsWaitedFor(): string[] {
     return this.held.models;
   }
 
   /**
-   * `waitMs`: how long the call may be held. Its answer is empty when nothing came; `drop` once nobody reads it, `fail`
-   * once it may bring nothing any more.
+   * `waitMs`: how long the call may wait. Its answer is empty if no run came. Call `drop` once the answer is no
+   * longer read, `fail` once it may bring nothing any more.
    */
   claim(asked: ClaimAsked, waitMs: number): HeldAnswer<LeasedRun[]> {
     assertMayClaim(asked.worker);
@@ -56,7 +58,7 @@ export class WorkerClaims {
     this.held.add(waiter);
     const timer = setTimeout(() => void this.endWait(waiter), waitMs);
     const answer = waiter.answer.finally(() => clearTimeout(timer));
-    // In turns, so that no model of several is always the first.
+    // Models take turns, so that none of several is always the first.
     const ids = [...asked.models.keys()];
     const first = this.turn++ % ids.length;
     this.rounds.wakeThoseOf([...ids.slice(first), ...ids.slice(0, first)]);
@@ -68,18 +70,18 @@ export class WorkerClaims {
     this.rounds.wake(modelId);
   }
 
-  /** Those of a node that is drained are over: another may have something for them. */
+  /** Ends the claims on a drained node: another node may have runs for them. */
   wakeAll(): void {
     if (!this.cluster.isDraining) return this.rounds.wakeAll();
     for (const waiter of this.held.all) if (!waiter.isBusy) void this.dismiss(waiter);
   }
 
-  /** Claims of a worker that leaves. */
+  /** Ends the claims of a worker that leaves. */
   dropOf(workerId: string): void {
     for (const waiter of this.held.ofWorker(workerId)) waiter.settle([]);
   }
 
-  /** All are answered that nothing came; resolves once no statement is under way. */
+  /** Answers all claims with no runs. Resolves once no statement is in progress. */
   async stop(): Promise<void> {
     this.isStopped = true;
     const ended = this.rounds.stop();
@@ -104,9 +106,9 @@ export class WorkerClaims {
     else for (const waiter of this.held.ofWorker(worker.uid)) void this.dismiss(waiter);
   }
 
-  /** It will get nothing new here: it need not wait for the end of its time to hear so. */
+  /** Ends a claim that gets nothing new here, before its time is over. */
   private async dismiss(waiter: ClaimWaiter): Promise<void> {
-    // What it has brought before is its own.
+    // Runs that it has brought before are its own.
     await waiter.lookedUp;
     try {
       assertMayClaim(waiter.asked.worker);
@@ -116,15 +118,15 @@ export class WorkerClaims {
     }
   }
 
-  /** What is under way for it may still bring something. */
+  /** A statement in progress may still bring it runs. */
   private async endWait(waiter: ClaimWaiter): Promise<void> {
     await this.rounds.settled(waiter);
-    // A call that does not wait is answered by its look-up.
+    // The look-up answers a call that does not wait.
     if (waiter.lookedUp !== undefined) await waiter.lookedUp;
     waiter.settle([]);
   }
 
-  /** Whether its claim has runs already: then it is a repetition, and gets those. */
+  /** Looks up whether the claim has runs already: then it is a repetition, and gets those. */
   private async lookUp(waiter: ClaimWaiter, waitMs: number): Promise<void> {
     let done!: () => void;
     waiter.lookedUp = new Promise((resolve) => (done = resolve));

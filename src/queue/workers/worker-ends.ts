@@ -24,13 +24,13 @@ import { WorkerStore } from './worker-store.js';
 
 type Run = Omit<LeasedRun, 'input'>;
 
-/** How what a worker said of its run's end was taken; `lost`: the lease is not its any more. */
+/** The result of a worker's report of its run's end; `lost`: the worker no longer has the lease. */
 export type EndTaken = 'taken' | 'lost' | { endedAs: AttemptOutcome };
 
-/** After these the lease was taken from the worker, or the worker gave it back. */
+/** After these outcomes, the lease was taken from the worker, or the worker gave it back. */
 const lostOutcomes: readonly AttemptOutcome[] = ['lost', 'timed_out', 'returned'];
 
-/** Ends runs of workers by the rules of all runs, and what follows from an end. */
+/** Ends runs of workers by the rules of all runs, and does what follows from an end. */
 @Injectable()
 export class WorkerEnds {
   private readonly ends: RunEnds;
@@ -53,7 +53,7 @@ export class WorkerEnds {
     this.ends = new RunEnds(store, events, clock, config.maxOutputBytes);
   }
 
-  /** `output`: JSON text, or its bytes. Said again, it is taken as before. */
+  /** `output`: JSON text, or its bytes. Idempotent. */
   async succeed(lease: LeaseName, output: string | Buffer): Promise<EndTaken> {
     const run = await this.runs.find(lease);
     if (run !== undefined && (await this.end(run, { kind: 'output', output }))) {
@@ -63,7 +63,7 @@ export class WorkerEnds {
     return this.endedBefore(lease, ['succeeded']);
   }
 
-  /** Of a lease that is gone. */
+  /** The answer for a lease that is gone. */
   succeededBefore(lease: LeaseName): Promise<EndTaken> {
     return this.endedBefore(lease, ['succeeded']);
   }
@@ -71,7 +71,7 @@ export class WorkerEnds {
   async fail(lease: LeaseName, failure: RunFailure): Promise<EndTaken> {
     const run = await this.runs.find(lease);
     if (run !== undefined && (await this.end(run, { kind: 'failure', error: failure }))) {
-      // What refuses its input is none of the worker's failures, nor is what was to be cancelled.
+      // A refused input is no failure of the worker, nor is a run that was to be cancelled.
       if (failure.options.status === undefined && (await endOf(this.database, lease)) !== 'cancelled')
         this.book.noteEnd(run.workerId, false);
       return 'taken';
@@ -79,14 +79,14 @@ export class WorkerEnds {
     return this.endedBefore(lease, ['failed', 'cancelled']);
   }
 
-  /** Back to its place in the queue, at no cost; or it ends, if it was to be cancelled. */
+  /** Requeues the run at no cost; or ends it, if it was to be cancelled. */
   async release(lease: LeaseName): Promise<EndTaken> {
     const run = await this.runs.find(lease);
     if (run !== undefined && (await this.end(run, { kind: 'aborted', reason: 'lost' }))) return 'taken';
     return this.endedBefore(lease, ['returned', 'cancelled']);
   }
 
-  /** All that a worker has. */
+  /** Requeues all runs of a worker. */
   async releaseAll(workerId: string): Promise<void> {
     for (;;) {
       const runs = await findLeasesOf(this.database, workerId);
@@ -104,7 +104,10 @@ export class WorkerEnds {
     return true;
   }
 
-  /** Runs whose answer nobody read, unless the worker has asked for them again. Never rejects: they expire as well. */
+  /**
+   * Requeues runs whose answer was not read, unless the worker has asked for them again. Never rejects: their leases
+   * expire anyway.
+   */
   async giveBack(runs: readonly LeasedRun[]): Promise<void> {
     await Promise.all(
       runs.map((run) =>
@@ -116,7 +119,7 @@ export class WorkerEnds {
     );
   }
 
-  /** Whether the run still had its lease. */
+  /** Returns whether the run still had its lease. */
   private async end(run: Run, end: RunEnd): Promise<boolean> {
     const hasEnded = await this.ends.complete(this.ending(run, await this.logFor(run, end)), end);
     if (hasEnded) {
@@ -127,7 +130,7 @@ export class WorkerEnds {
     return hasEnded;
   }
 
-  /** Its claim and its end may have come to two nodes: the span is made by that of the end. */
+  /** The claim and the end may have come to two nodes: the node of the end creates the span. */
   private trace(run: Run, end: RunEnd): void {
     const { modelId, attempt: starts, startedAtMs } = run;
     const { attempt } = this.ending(run, new RunLog());
@@ -135,14 +138,14 @@ export class WorkerEnds {
     this.tracing.process(modelId, storedContext(run), of).end(endingOf(end));
   }
 
-  /** A failure may say so in the log, within its caps. */
+  /** A failure may be reported in the log, within its caps. */
   private async logFor({ id }: Run, { kind }: RunEnd): Promise<RunLog> {
     return kind === 'output' ? new RunLog() : new RunLog(await this.runStore.readLogUsage(id));
   }
 
   private follow({ boundedKeyId: keyId, modelId }: Run): void {
     if (keyId !== null) void this.boundedKeys.release({ keyId, modelId });
-    // Another may run now, wherever a worker asks for it.
+    // Another run may start now, wherever a worker asks for it.
     const isBounded = (this.models.get(modelId)?.concurrency ?? null) !== null;
     if (isBounded && this.index.claimable(modelId) > 0) this.events.publish({ work: [modelId] });
   }
@@ -166,7 +169,7 @@ export class WorkerEnds {
   }
 }
 
-/** It has left the file: what runs of it ends as it may, and is not tried again. */
+/** The model has left the file: its runs may end as they like, and are not retried. */
 function gone({ modelId, startedAtMs, deadlineAtMs }: Run): Model {
   const retry = { baseMs: 0, capMs: 0, on: [] };
   return { id: modelId, attempts: 1, retry, timeoutMs: deadlineAtMs - startedAtMs } as unknown as Model;

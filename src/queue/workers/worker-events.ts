@@ -12,9 +12,9 @@ import { RunStore } from '../runs/run-store.js';
 import type { Said } from '../runs/said.js';
 import { LeasedRuns } from './leased-runs.js';
 
-/** What of a run's words this node knows; another may have written since. */
+/** The state of a run's events on this node; another node may have written since. */
 interface Spoken {
-  /** undefined: it was not asked for. */
+  /** undefined: no batch had a log line. */
   log: RunLog | undefined;
   next: number;
 }
@@ -22,7 +22,7 @@ interface Spoken {
 const maxKnown = 10_000;
 const knownMs = 600_000;
 
-/** Takes what workers say of their runs while these go on. */
+/** Takes the events that workers report of their runs while these are in progress. */
 @Injectable()
 export class WorkerEvents {
   private readonly spoken = new BoundedCache<Spoken>(maxKnown);
@@ -36,16 +36,16 @@ export class WorkerEvents {
   ) {}
 
   /**
-   * Appends what is new of it, from the number `from` on. Nothing, where that would leave a gap: `next` is below `from`
-   * then. undefined: the lease is lost. Throws `body_too_large` where its deltas are too much with those before.
+   * Appends the new events of those that begin at number `from`. A gap changes nothing: `next` is below `from` then.
+   * undefined: the lease is lost. Throws `body_too_large` if the deltas are too large together with earlier ones.
    */
   async append(lease: LeaseName, from: number, said: readonly Said[]): Promise<Appended | undefined> {
-    // Whether the token is this key's; whether it still has its lease, the statement decides.
+    // Checks that the token is this key's. The statement decides whether it still has its lease.
     if ((await this.runs.find(lease)) === undefined) return undefined;
     const upTo = from + said.length;
     let at = from;
     let taken = await this.send(lease, at, said);
-    // Some of it was said before.
+    // Some of the events were reported before.
     if (taken !== undefined && taken.next > at && taken.next < upTo) {
       at = taken.next;
       taken = await this.send(lease, at, said.slice(at - from));
@@ -72,7 +72,7 @@ export class WorkerEvents {
     }
     buffer.end();
     while (buffer.hasDeltas) batch.deltas.push(...buffer.take().deltas);
-    // Until it is written nobody knows how much of the log is used.
+    // Until it is written, it is unknown how much of the log is used.
     const known = this.spoken.get(token, performance.now());
     this.spoken.delete(token);
     const taken = await this.events.append(batch);
@@ -87,7 +87,7 @@ export class WorkerEvents {
     return taken;
   }
 
-  /** As it was when the run had said so much. */
+  /** Returns the log as it was before event `from`. */
   private async logOf({ id, token }: LeaseName, from: number): Promise<RunLog> {
     const known = this.spoken.get(token, performance.now());
     const log = known?.next === from ? known.log : undefined;

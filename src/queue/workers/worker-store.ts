@@ -11,7 +11,7 @@ import type { RunFinish } from '../runs/finish-of.js';
 import type { EndWriter } from '../runs/run-ends.js';
 import { finishAndPublish, finishBatches } from '../runs/run-store.js';
 
-/** Where ends of workers' runs are written: once, for a worker sends what was not taken again. */
+/** Writes the ends of workers' runs without a retry, because a worker sends again what was not taken. */
 @Injectable()
 export class WorkerStore implements EndWriter {
   private readonly finishes: Batcher<RunFinish, boolean>;
@@ -28,7 +28,7 @@ export class WorkerStore implements EndWriter {
     );
   }
 
-  /** A cancel wins over all but an output, whether the worker had heard of it or not. */
+  /** A cancel wins over all but an output, whether or not the worker knew of it. */
   async finish(item: RunFinish): Promise<boolean> {
     if (await this.finishes.add(item)) return true;
     if (item.attemptOutcome === 'succeeded' || item.attemptOutcome === 'cancelled') return false;
