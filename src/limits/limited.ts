@@ -94,7 +94,10 @@ class LimitedGuard extends ThrottlerGuard {
   }
 }
 
-/** Returns what is audited of a refusal: valid keys on operators' routes, and sessions also where any key may call. */
+/**
+ * Returns what is audited of a refusal. On operators' routes this is every valid key. A call of a session that another
+ * site may have sent is also audited on routes open to any key.
+ */
 function refusedAccess(
   resolution: Resolution,
   { scope }: Access,
