@@ -44,7 +44,7 @@ const reservedDescriptors = 256;
 /** All callers without a key together may hold this part of the node's bound. */
 const addressPart = 1 / 2;
 
-/** What one caller holds. */
+/** The amounts that one caller holds. */
 export interface Holder {
   readonly name: string;
   readonly used: Record<Resource, number>;
@@ -123,7 +123,7 @@ export class Allowances {
     return new Hold(this, name, resource, amount);
   }
 
-  /** What all callers hold. */
+  /** Returns how much of a resource all callers hold. */
   inUse(resource: Resource): number {
     return this.node[resource];
   }
@@ -158,7 +158,7 @@ export class Allowances {
     if (Object.values(holder.used).every((one) => one <= 0)) this.holders.delete(name);
   }
 
-  /** Counts a refusal that is decided elsewhere, such as a connection that is closed because nobody reads it. */
+  /** Counts a refusal decided elsewhere, such as a connection that is closed because its client does not read. */
   noteRefusal(name: string, resource: Resource, by: 'caller' | 'node', what: string): void {
     this.refused[resource][by]++;
     this.lines.add(`${resource} ${by}`, (times) =>

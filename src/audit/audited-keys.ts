@@ -8,7 +8,7 @@ import { SignInLinks } from '../auth/sign-in-links.js';
 import type { Actor } from './actor.js';
 import { AuditTrail } from './audit-trail.js';
 
-/** What may forbid a change, and the reason for making it. */
+/** A check that may forbid a change, and the reason for making the change. */
 export interface KeyChange {
   check?: KeyCheck | undefined;
   reason?: string | undefined;

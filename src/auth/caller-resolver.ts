@@ -30,7 +30,7 @@ interface ResolvedRequest extends IncomingMessage {
 /** Finds whose key an HTTP call brings, once per call. It does not judge the call; the guards do. */
 @Injectable()
 export class CallerResolver {
-  /** What the last call on a connection presented. The next call is most often from the same client. */
+  /** The header of the last call on a connection, and its hash. The next call is most often from the same client. */
   private readonly last = new WeakMap<Socket, { header: string; hash: string }>();
 
   constructor(

@@ -77,7 +77,7 @@ export function isKeyName(text: string): boolean {
   return /^[^\p{C}]{1,100}$/u.test(text);
 }
 
-/** What a call needs to be admitted. */
+/** The conditions on which a call is admitted. */
 export interface Access {
   /** `any`: a key with any scope. */
   scope: Scope | 'any';

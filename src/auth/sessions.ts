@@ -15,7 +15,7 @@ const keptFor = '90 days';
 const maxOpen = 100;
 const maxKept = 1_000;
 
-/** Where a session was begun. */
+/** The browser that began a session. */
 export interface Browser {
   address: string | null;
   userAgent: string | null;

@@ -87,7 +87,7 @@ export class DiskSpace {
   }
 
   private async lookAgain(): Promise<Look> {
-    // What is written during the look may or may not be in its result, so it counts until the next look.
+    // Bytes written during the look may or may not be in its result, so they count until the next look.
     this.writtenSince = 0;
     const at = performance.now();
     return (this.look = { volume: await this.volumeAt('files', this.folderOf('files')), at });

@@ -178,7 +178,7 @@ export class Files {
     return { keyId: owner.keyId, base: this.config.publicBaseUrl ?? owner.baseUrl ?? this.ownBase };
   }
 
-  /** What URLs begin with when no call shows how the service is reached. */
+  /** The base of URLs when no call shows how the service is reached. */
   get ownBase(): string {
     const { publicBaseUrl, host, port } = this.config;
     return publicBaseUrl ?? `http://${host}:${port}`;

@@ -6,7 +6,7 @@ import { Batcher } from '../tools/batcher.js';
 import type { StoredAllowanceDto } from './dto/stored-allowance.dto.js';
 import { readStored, type Stored } from './queries/read-stored.js';
 
-/** What this node knows of one key while uploads of it are under way here. */
+/** This node's account of one key, while the key has uploads under way here. */
 interface Book {
   storedBytes: number;
   /** Bytes announced by uploads under way, or received by those that announce nothing. */

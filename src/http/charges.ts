@@ -12,7 +12,7 @@ interface ChargedRequest extends IncomingMessage {
   [charges]?: Charges;
 }
 
-/** What one exchange holds, charged to its caller's allowances until the exchange ends. */
+/** The amounts that one exchange holds, charged to its caller's allowances until the exchange ends. */
 export class Charges {
   private holder: string | undefined;
   private holds: Hold[] | undefined;

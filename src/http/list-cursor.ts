@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { DomainError } from '../errors/domain-error.js';
 import { isStorable } from '../tools/storable-text.js';
 
-/** Where a list goes on: the query that began it, as written, and the position at which its last page ended. */
+/** The query that began a list, as written, and the position at which its last page ended. */
 interface Cursor {
   query: object;
   position: string;

@@ -4,7 +4,7 @@ import { awaitsContinue } from './body-reader.js';
 /** How long a client may go on sending an unwanted body: in total, and without a byte. */
 const lingerMs = 30_000;
 const silenceMs = 5_000;
-/** As many bytes as a fast connection may bring in that time. */
+/** The most bytes that are read, as many as a fast connection may bring in that time. */
 const maxBytes = 4 * 1024 ** 3;
 
 /**

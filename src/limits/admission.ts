@@ -14,7 +14,7 @@ export interface WindowState {
   readonly refuses?: true;
 }
 
-/** What one window has counted. */
+/** The use of one window. */
 export interface WindowUse {
   readonly window: RateWindow;
   readonly used: number;

@@ -38,7 +38,7 @@ export function idOf({ subject, routeClass, policy }: BudgetKey): string {
   return `${routeClass} ${policy} ${subject}`;
 }
 
-/** What one caller may still call through this node. */
+/** The budget of one caller on this node: its shares, and the calls that wait for them. */
 export class Budget {
   readonly windows: readonly ShareWindow[];
   private readonly heldCalls: HeldCall[] = [];
@@ -133,7 +133,7 @@ export class Budget {
     return this.admission(true, now);
   }
 
-  /** What this node admitted. */
+  /** Returns what this node admitted in each window. */
   use(now: number): WindowUse[] {
     this.expire(now);
     return this.windows.map((window) => ({
@@ -228,7 +228,7 @@ export class Budget {
 
 /** One window of a caller's limit: the share of it that this node holds, and what the node admitted within it. */
 export class ShareWindow {
-  /** What this node may admit within any `windowMs`; never above what the database has granted it. */
+  /** Calls that this node may admit within any `windowMs`; never above what the database has granted it. */
   share = 0;
   /** The part of the limit that no node held when the database last granted. */
   unallocated = 0;

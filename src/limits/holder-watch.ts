@@ -7,7 +7,7 @@ const maxGapMs = 2_000;
 /** Longer than the longest window that a limit can have. */
 const finishedAfterMs = 3_600_000 + 60_000;
 
-/** What this node knows of the other holders of shares. Only its own clock measures how long they have been silent. */
+/** The other holders of shares, as this node knows them. Only its own clock measures how long they have been silent. */
 export class HolderWatch {
   /** The last beat that this node read of each holder, and when it first read it. */
   private readonly live = new Map<string, { beat: number; since: number }>();

@@ -2,7 +2,7 @@
 export const routeClasses = ['submit', 'other', 'batch'] as const;
 export type RouteClass = (typeof routeClasses)[number];
 
-/** What a limit counts for: a key or an address, a class of routes, and the limits themselves. */
+/** Identifies what a limit counts for: a key or an address, a class of routes, and the limits themselves. */
 export interface BudgetKey {
   subject: string;
   routeClass: RouteClass | '*';
@@ -24,7 +24,7 @@ export interface GrantRequest {
   held: PerWindow;
   /** The use once the waiting calls are admitted, as far as the share allows. */
   used: PerWindow;
-  /** What the waiting calls need beyond the share. */
+  /** The amount that the waiting calls need beyond the share. */
   needed: PerWindow;
   /** `needed` and some more for the calls to come. */
   wanted: PerWindow;
@@ -112,7 +112,7 @@ export interface ShareStore {
   leave(holder: string, rows: readonly ShareRow[]): Promise<void>;
 }
 
-/** What a keeper reports to its node. */
+/** The events that a keeper reports to its node. */
 export interface KeeperListener {
   /** This node is short of these budgets. A hint to the other nodes that may be lost, as is `gave`. */
   asked(keys: readonly BudgetKey[]): void;

@@ -44,7 +44,7 @@ export class InputSchemas {
     return pattern;
   };
 
-  /** What ajv uses as a regular expression. ajv distinguishes them by their text. */
+  /** Makes what ajv uses as a regular expression. ajv distinguishes them by their text. */
   private readonly regExp = (source: string): { test(text: string): boolean; toString(): string } => {
     const { test } = this.patternOf(source);
     return { test, toString: () => `/${source}/u` };

@@ -52,7 +52,7 @@ export interface FileModel {
 
 /** A model with what operators have set beside the file. */
 export interface Model extends FileModel {
-  /** How it is paused, so that none of its requests starts; null: it is not paused. */
+  /** How it is paused, so that nothing of it starts; null: it is not paused. */
   readonly paused: Pause | null;
 }
 

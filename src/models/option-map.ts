@@ -7,7 +7,7 @@ import type { YamlSource } from './yaml-source.js';
 interface Reading {
   /** Options that have readers of their own. */
   besides?: readonly string[];
-  /** What each text may refer to with `${NAME}`, also a text within a list or a map. */
+  /** The variables that each text may refer to with `${NAME}`, also a text within a list or a map. */
   environment?: Config['environment'];
 }
 

@@ -4,7 +4,7 @@ import { DomainError } from '../errors/domain-error.js';
 import { ModelEntity } from './model.entity.js';
 import type { Pause } from './model.js';
 
-/** What operators have set for a model, when, and by whom. */
+/** The settings of operators for a model, with their times and authors. */
 export type Overrides = Pick<
   ModelEntity,
   | 'concurrencyOverride'

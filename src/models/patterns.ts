@@ -89,7 +89,7 @@ class Reader {
   translated = '';
   /** A bound on the ways that a backtracking engine may try at a character; Infinity: they grow with the text. */
   ways = 1;
-  /** It names a Unicode property, of which re2js may have older tables. `translated` then has no meaning. */
+  /** The pattern names a Unicode property, of which re2js may have older tables. `translated` then has no meaning. */
   namesProperty = false;
   private at = 0;
   /** Alternatives of the open groups, and of the pattern as a whole. */

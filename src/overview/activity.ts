@@ -13,7 +13,7 @@ const readAllEveryMs = 60_000;
 /** After this time without a reader, nothing more is kept for readers. */
 const lookedAtMs = 30_000;
 
-/** What was read of all nodes, and what this node has counted since. */
+/** The counts that were read of all nodes, and those that this node has added since. */
 class Shown {
   readonly minutes = new Tally();
   days = new Tally();
@@ -33,7 +33,7 @@ export class Activity {
   /** Requests that run as probes. The start of a probe counts after its run, unless that did not reach the model. */
   private readonly probes = new Set<string>();
   private shown: Shown | undefined;
-  /** What is counted during a read that does not include it. */
+  /** Counts that come during a read and are not in its result. */
   private unread: Tally | undefined;
   private lookedAt = 0;
   private last: Promise<unknown> = Promise.resolve();

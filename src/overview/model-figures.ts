@@ -10,7 +10,7 @@ import { schedulersOf } from './node-view.js';
 import type { KeyWaitingDto, ModelFiguresDto, ModelNodeDto, RecentRunsDto } from './dto/model-figures.dto.js';
 import { QueueFronts } from './queue-fronts.js';
 
-/** What was last read, of all models. */
+/** The last readings of all models. */
 export interface Looked {
   snapshot: ClusterSnapshot;
   times: ReadonlyMap<string, TypicalTimes>;

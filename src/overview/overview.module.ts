@@ -4,8 +4,8 @@ import { ModelFigures } from './model-figures.js';
 import { OverviewCoreModule } from './overview-core.module.js';
 import { QueueFronts } from './queue-fronts.js';
 import { QueueLooks } from './queue-looks.js';
+
 /** The figures and queues that operators look at. */
-/** What operators look at. */
 @Module({
   imports: [OverviewCoreModule, QueueModule],
   providers: [ModelFigures, QueueFronts, QueueLooks],

@@ -61,7 +61,7 @@ export class Posts {
         resolve(result);
       };
       const end = (reason: string): void => {
-        // What has come of an answer is passed on when its response closes.
+        // The part of an answer that has come is passed on when its response closes.
         if (!isAnswered) done(noAnswer(reason));
         request.destroy();
       };

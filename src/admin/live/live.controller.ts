@@ -23,7 +23,7 @@ import { QueueViews } from './queue-views.js';
 /** Most characters of messages that wait for a client that does not read, enough for several of the largest. */
 const maxPendingDataLength = 8 * 1024 * 1024;
 
-/** What happens now, for operators. */
+/** The current state of the service, for operators. */
 @ApiTags('Admin')
 @Controller('v1/admin')
 export class LiveController {

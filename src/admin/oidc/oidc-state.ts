@@ -7,7 +7,7 @@ import { open, seal } from '../../tools/secret-box.js';
 const lifeMs = 10 * 60_000;
 const name = 'nowserving_oidc';
 
-/** What is known of a sign-in under way. Only the browser that began it can end it. */
+/** The state of a sign-in under way. Only the browser that began it can end it. */
 export interface OidcState {
   state: string;
   nonce: string;

@@ -18,7 +18,7 @@ export function positionOf(handles: Handles, text: string): DeliveryPosition | u
   return isRequestId(requestId) ? { requestId, id: id! } : undefined;
 }
 
-/** What operators see of webhooks. Without `payloads` they see no query of a URL and no answer of a receiver. */
+/** The webhooks as operators see them. Without `payloads` they see no query of a URL and no answer of a receiver. */
 export class WebhookViews {
   private readonly seesPayloads: boolean;
 

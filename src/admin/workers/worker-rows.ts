@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 
-/** What an operator tells a worker: to run, to finish its runs, or to stop. It claims nothing after the last two. */
+/** An operator's order to a worker: to run, to finish its runs, or to stop. It claims nothing after the last two. */
 export type Told = 'run' | 'drain' | 'stop';
 
 export interface WorkerRow {

@@ -2,7 +2,7 @@ import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 import type { AuditAction } from '../audit-actions.js';
 
-/** What is deleted, and after how many days. The table's trigger refuses to delete anything else, or earlier. */
+/** Actions whose entries are deleted after some days. The table's trigger refuses to delete others, or earlier. */
 const kept: readonly { actions: readonly AuditAction[]; days: number }[] = [
   { actions: ['access.refuse', 'session.refuse'], days: 90 },
   { actions: ['session.begin', 'session.end', 'payload.read', 'secret.read', 'audit.export'], days: 400 },

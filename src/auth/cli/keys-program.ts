@@ -22,7 +22,7 @@ interface CreateOptions extends Partial<Omit<NewKey, 'scopes' | 'models'>> {
   model?: string[];
 }
 
-/** What the command line does with keys. */
+/** The operations of the command line on keys. */
 export interface KeyCommands {
   create(key: NewKey): Promise<KeySecret>;
   list(): Promise<ApiKey[]>;

@@ -14,7 +14,7 @@ export interface ByteRange {
 
 /** Bytes that have come but are not a file yet. */
 export interface Received {
-  /** Where they are on the disk, as far as it took them. Code that moves them updates the path. */
+  /** The path of the bytes on the disk, as far as it took them. Code that moves them updates the path. */
   path: string;
   /** Writes all of them to the disk, fsync included. May be called again after it failed. */
   settle(): Promise<Written>;

@@ -27,7 +27,7 @@ export function ApiProblems(...codes: ProblemCode[]): MethodDecorator {
   return ApiExtension('x-problems', codes);
 }
 
-/** What the gate adds to a route: the ways to send a key, the quota fields of every answer, its own problems. */
+/** Documents what the gate adds: the ways to send a key, the quota fields of every answer, its own problems. */
 export function ApiLimited({
   needsKey,
   isCounted = true,

@@ -1,7 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { operationsOf } from './operations.js';
 
-/** What the pages show of a model. */
+/** The part of a model that the pages show. */
 export interface ShownModel {
   readonly id: string;
   readonly description: string;

@@ -30,12 +30,12 @@ const isOf = (budget: string): string =>
 const defaultPart = `(limits[i] / ${defaultDivisor})`;
 
 /**
- * What is held beside the share that the node knows of: the other nodes' shares, what a lost answer granted it, and the
- * default shares of others. A holder without a row in limit_holder may have used more than it wrote. The most it may
- * have used is what the tightest window's share allows in 7 s: the 3 s for which it may admit after its last write, 2 s
- * for a write that passed over a row with a grant under way (`ShareDatabase` gives it up after as long), 1 s until the
- * next write, and 1 s for what is not written until it is as much. A holder counts for nothing in windows shorter than
- * the time it has been gone.
+ * Sums up what is held beside the share that the node knows of: the other nodes' shares, what a lost answer granted it,
+ * and the default shares of others. A holder without a row in limit_holder may have used more than it wrote. The most it
+ * may have used is what the tightest window's share allows in 7 s. These are 3 s for which it may admit after its last
+ * write, and 2 s for a write that passed over a row with a grant under way (`ShareDatabase` gives it up after as long).
+ * The rest is 1 s until the next write, and 1 s for what is not written until it is as much. A holder counts for nothing
+ * in windows shorter than the time it has been gone.
  */
 const heldBeside = `SELECT coalesce(sum(
          CASE

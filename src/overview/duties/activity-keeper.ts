@@ -36,7 +36,7 @@ export class ActivityKeeper extends Duty implements OnApplicationBootstrap, Befo
     this.prunedAt = performance.now();
   }
 
-  /** What came during a round, or could not be written, waits for the next round. */
+  /** Counts that came during a round, or could not be written, wait for the next round. */
   protected override nextIntervalMs(): number {
     return this.activity.isPending ? writeWithinMs : this.intervalMs;
   }

@@ -115,7 +115,7 @@ export async function readClusterSnapshot(
   return row!;
 }
 
-/** What an operator of the database should be warned of. */
+/** The figures that an operator of the database should be warned by. */
 export interface Upkeep {
   /** Days after today for which there are partitions. */
   partitionDaysAhead: number;

@@ -3,7 +3,7 @@ import type { AuditTrail } from '../../audit/audit-trail.js';
 import type { WebhookEndpoints } from '../webhook-endpoints.js';
 import type { WebhookSecrets } from '../webhook-secrets.js';
 
-/** What the command line does about webhooks. Each change shares a commit with its audit entry. */
+/** The actions of the command line on webhooks. Each change shares a commit with its audit entry. */
 export class AuditedWebhooks {
   constructor(
     private readonly secrets: WebhookSecrets,

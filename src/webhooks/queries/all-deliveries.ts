@@ -11,7 +11,7 @@ import type { DeliveryState, WebhookTry } from '../entities/webhook-delivery.ent
 export interface DeliveryFilter {
   state?: DeliveryState | undefined;
   endpointId?: string | undefined;
-  /** With its port, in lower case. */
+  /** The host with its port, in lower case. */
   host?: string | undefined;
   keyId?: string | undefined;
   requestId?: string | undefined;
