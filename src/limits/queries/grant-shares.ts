@@ -2,8 +2,8 @@ import type { Statement } from '../../database/statement.js';
 import { defaultDivisor, defaultKey } from '../default-share.js';
 
 /*
- * Purpose: grants a node as much of each budget as it wants and no node holds, so that all shares of a budget never add
- *   up to more than its limit.
+ * Purpose: grants a node as much of each budget as it wants and no node holds. All shares of a budget therefore never
+ *   add up to more than its limit.
  * Race: nodes that ask for the same budget. A first statement locks the budgets, in one order for all nodes, until the
  *   commit. The second then sees every share that was committed before. A budget that no node has seen has no row to
  *   lock, hence the advisory lock. A holder's own writes go on meanwhile, because they only make its shares smaller.
@@ -31,11 +31,11 @@ const defaultPart = `(limits[i] / ${defaultDivisor})`;
 
 /**
  * Sums up what is held beside the share that the node knows of: the other nodes' shares, what a lost answer granted it,
- * and the default shares of others. A holder without a row in limit_holder may have used more than it wrote. The most it
- * may have used is what the tightest window's share allows in 7 s. These are 3 s for which it may admit after its last
- * write, and 2 s for a write that passed over a row with a grant under way (`ShareDatabase` gives it up after as long).
- * The rest is 1 s until the next write, and 1 s for what is not written until it is as much. A holder counts for nothing
- * in windows shorter than the time it has been gone.
+ * and the default shares of others. A holder without a row in limit_holder may have used more than it wrote. The most
+ * that it may have used is what the tightest window's share allows in 7 s. It may admit for 3 s after its last write.
+ * Another 2 s are for a write that passed over a row with a grant under way, which `ShareDatabase` gives up after as
+ * long. The rest is 1 s until the next write, and 1 s for what is not written until it is as much. A holder counts for
+ * nothing in windows shorter than the time it has been gone.
  */
 const heldBeside = `SELECT coalesce(sum(
          CASE

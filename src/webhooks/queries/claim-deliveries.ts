@@ -73,10 +73,10 @@ const headFrom = (condition: string): string => `head AS (
 )`;
 
 /*
- * Purpose: takes deliveries that are due, a few of each host, so that the thousands of a host that is down are not read
- *   to reach those of the others. Keys take turns, and within a key its hosts do. A key gets at most as many tries as
- *   are left free then, in total and among hosts that are not known to answer. Another key's receiver therefore never
- *   waits for the end of one of its tries. Among the hosts of a key, the one that has waited longest comes first. One
+ * Purpose: takes deliveries that are due, a few of each host. The thousands of a host that is down are then not read to
+ *   reach those of the others. Keys take turns, and within a key its hosts do. A key gets at most as many tries as are
+ *   left free then, in total and among hosts that are not known to answer. Another key's receiver therefore never waits
+ *   for the end of one of its tries. Among the hosts of a key, the one that has waited longest comes first. One
  *   statement looks at a limited number of pairs of host and key, and the next one goes on behind them.
  * Race: SKIP LOCKED and the lease in next_try_at give each delivery to one node. If a node dies with it, it becomes due
  *   again. Nodes that choose the same deliveries at one moment get fewer than they could, and look again.
