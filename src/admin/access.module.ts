@@ -16,7 +16,7 @@ import { SessionController } from './session.controller.js';
 import { SessionsController } from './sessions.controller.js';
 import { SignIn } from './sign-in.js';
 
-/** Who comes in, with what, and what they did: sessions, keys, the audit. */
+/** Sign-in, sessions, keys and the audit. */
 @Module({
   imports: [LimitsModule, OverviewCoreModule, WebhooksModule],
   controllers: [

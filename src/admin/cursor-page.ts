@@ -6,7 +6,7 @@ import { CursorOption, defaultLimit, LimitOption, optionsOf } from '../requests/
 import { isOption } from '../requests/dto/submit.query.js';
 import { type Class, ruledProperties } from '../tools/validation.js';
 
-/** What every list takes; one with filters extends it. */
+/** The options that every list takes. A list with filters extends it. */
 export class PageQuery {
   @LimitOption() limit: number | undefined;
   @CursorOption() cursor: string | undefined;
@@ -15,35 +15,35 @@ export class PageQuery {
 /** A page that is asked for. */
 export interface PageCall<Query> {
   filter: Readonly<Query>;
-  /** Read one row more: it says that there is another page. */
+  /** Read one row more than this: it shows whether there is another page. */
   limit: number;
-  /** What the page before ended with; undefined: this is the first. */
+  /** The position at which the previous page ended; undefined: this is the first page. */
   after: string | undefined;
-  /** The filters as they were written. */
+  /** The filters as the caller wrote them. */
   written: object;
 }
 
 interface PageOf<Row> {
-  /** One more than the page holds, if there are as many. */
+  /** The rows of the page, and one more if there is one. */
   rows: readonly Row[];
   positionOf(row: Row): string;
-  /** Where the next page goes on, though this one is not full; undefined: there is none then. */
+  /** Where the next page goes on although this one is not full; undefined: no page follows one that is not full. */
   resumeAt?: string | undefined;
   toView(row: Row): object;
-  /** Of the URLs in the answer. */
+  /** The base of the URLs in the answer. */
   base: string;
 }
 
-/** A list of /v1/admin in pages. A cursor is opaque, holds the filters, and says where the page before ended. */
+/** A list of /v1/admin in pages. A cursor is opaque, and holds the filters and the end of the previous page. */
 export class CursorList<Query extends PageQuery> {
-  /** `isPosition`: whether a text may be one, as a cursor can be made up. */
+  /** `isPosition`: whether a text may be a position, because a cursor can be made up. */
   constructor(
     private readonly path: string,
     private readonly query: Class<Query>,
     private readonly isPosition: (text: string) => boolean = isUuid,
   ) {}
 
-  /** `query` as the call has it. */
+  /** `query`: as it is in the call. */
   call(query: object): PageCall<Query> {
     const { cursor, limit } = this.optionsOf(query);
     const given = writtenFilters(query);

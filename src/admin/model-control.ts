@@ -15,7 +15,7 @@ export interface ControlChange extends OverrideChange {
   reason: string | undefined;
 }
 
-/** What operators see of models, and set. */
+/** Shows operators the models, and applies what they set. */
 @Injectable()
 export class ModelControl {
   constructor(
@@ -31,7 +31,7 @@ export class ModelControl {
     return models.map((model) => this.view(model, looked));
   }
 
-  /** With its version. Throws `unknown_model`. */
+  /** Returns a model with its version. Throws `unknown_model`. */
   async find(id: string | undefined): Promise<{ view: AdminModelDto; version: string }> {
     const model = id === undefined ? undefined : this.models.get(id);
     if (model === undefined) throw new DomainError('unknown_model', 'There is no such model here.');
@@ -39,7 +39,7 @@ export class ModelControl {
     return { view, version: versionOf(model.id, this.models.overridesOf(model.id)) };
   }
 
-  /** `ifMatch`: the field, as it came. */
+  /** `ifMatch`: the header field as it came. */
   async change(
     actor: Actor,
     id: string | undefined,
@@ -79,7 +79,7 @@ export class ModelControl {
     await note('model.concurrency', from!, to!);
   }
 
-  /** `shown`: with the front of its queue, and of each id what the reader may see. */
+  /** `shown`: adds the front of its queue, with what the reader may see of each id. */
   view(model: Model, looked: Looked, shown?: (requestId: string) => string): AdminModelDto {
     const { id, runner, order, concurrency, paused } = model;
     const figures = this.figures.of(model, looked, shown);

@@ -2,6 +2,6 @@ import { Module } from '@nestjs/common';
 import { QueueModule } from '../queue/queue.module.js';
 import { ModelsReload } from './models-reload.js';
 
-/** On every node, also where no calls are served. */
+/** Loaded on every node, even on one that serves no calls. */
 @Module({ imports: [QueueModule], providers: [ModelsReload], exports: [ModelsReload] })
 export class ModelsReloadModule {}

@@ -19,15 +19,15 @@ import { ModelLoads } from '../queue/model-loads.js';
 import type { ModelsReloadDto } from './dto/models.dto.js';
 
 const topic = 'models';
-/** By looking, which also sees a file that was replaced, and a link that leads elsewhere. */
+/** The file is polled, which also notices a replaced file and a link with a new target. */
 const lookEveryMs = 1_000;
-/** An editor may write a file in several steps. */
+/** An editor may write the file in several steps, so it is read this long after the last change. */
 const settledAfterMs = 300;
 const triedAgainAfterMs = 5_000;
-/** A changed file may reach the machines one by one. */
+/** A changed file may reach the machines one by one, so they are compared this long after a reload. */
 const sameEverywhereAfterMs = 120_000;
 
-/** Reads the models file again, for a call, a signal, another node, or because it has changed. All or nothing. */
+/** Reads the models file again after a call, a signal, a message of another node, or a change. All or nothing. */
 @Injectable()
 export class ModelsReload implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly log = new Logger(ModelsReload.name);
@@ -68,14 +68,14 @@ export class ModelsReload implements OnApplicationBootstrap, BeforeApplicationSh
     clearTimeout(this.timer);
   }
 
-  /** Has all nodes read theirs. Throws `invalid_models_file`. */
+  /** Makes all nodes read their models files. Throws `invalid_models_file`. */
   async reload(actor: Actor, reason: string | undefined): Promise<ModelsReloadDto> {
     const changes = await this.oneByOne(() => this.readNow(actor, reason));
     this.channel.sendNow(topic, this.id);
     return changes;
   }
 
-  /** By itself: what is wrong is in the log. */
+  /** Reloads without a call: what is wrong is logged. */
   async reloadHere(): Promise<void> {
     try {
       const { added, changed, removed } = await this.oneByOne(() =>

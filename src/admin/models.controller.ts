@@ -20,7 +20,7 @@ import { ApiAdminModel, ApiAdminModels, ApiChangeModel, ApiReloadModels } from '
 const example = '{"paused": "hold", "reason": "new weights"}';
 const maxConcurrency = 10_000;
 
-/** Models as operators have them. */
+/** Models, as operators see and change them. */
 @ApiTags('Admin')
 @Controller('v1/admin/models')
 export class AdminModelsController {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** The URL of the page after this one, if there is one. `list`: the URL of the list. */
+/** Sets the link to the next page, if there is one. `list`: the URL of the list. */
 export function setNextLink(
   response: ServerResponse,
   list: string,

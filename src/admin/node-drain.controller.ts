@@ -11,7 +11,7 @@ import type { DrainedNodeDto } from './dto/node-drain.dto.js';
 import { ApiDrainNode, ApiUndrainNode } from './openapi/node-drain.js';
 import { ReasonBodies } from './requests/reason-bodies.js';
 
-/** A node that is to run nothing more, and still serves calls. */
+/** Drains a node: it runs nothing more, and still serves calls. */
 @ApiTags('Admin')
 @Controller('v1/admin/nodes/:node_id/drain')
 export class NodeDrainController {

@@ -137,7 +137,7 @@ function known(id: string): string {
 
 const viewFor = (caller: Caller) => (row: OperationRow) => toView(row, hasScope(caller, 'payloads'));
 
-/** Without the ids that it was for: they are many, and not for everybody. Nor are the digits of a prefix. */
+/** Leaves out the ids of the filter, which are many, and without `withIds` the digits of a prefix. */
 function toView(row: OperationRow, withIds: boolean) {
   const { modelId, state, outcome, tags, keyId, code, node, ids, idPrefix, createdAfterMs, createdBeforeMs } =
     row.filter;

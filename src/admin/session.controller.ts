@@ -13,7 +13,7 @@ import { ApiReadSession, ApiSignIn, ApiSignOut } from './openapi/session.js';
 import { ReasonBodies } from './requests/reason-bodies.js';
 import { SignIn } from './sign-in.js';
 
-/** A browser's session. Who it is for is decided by a key, or by a link that is good for once. */
+/** A browser's session. A key, or a link that works once, decides who signs in. */
 @ApiTags('Admin')
 @Controller('v1/admin/session')
 export class SessionController {

@@ -18,7 +18,7 @@ import { SignIn } from './sign-in.js';
 
 const list = new CursorList('/v1/admin/sessions', PageQuery);
 
-/** Where browsers are signed in. */
+/** The places where browsers are signed in. */
 @ApiTags('Admin')
 @Controller('v1/admin/sessions')
 export class SessionsController {

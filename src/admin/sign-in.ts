@@ -18,22 +18,22 @@ import { assertKnown } from '../requests/dto/submit.query.js';
 import { PerMinute } from '../tools/per-minute.js';
 import type { SignedInDto } from './dto/session.dto.js';
 
-/** Of a key, and of all, on a node in a minute: each is a row of the audit and a session. */
+/** Sign-ins per minute on a node, of one key and of all: each adds an audit row and a session. */
 const maxSignIns = { each: 60, all: 600 };
 
 const example = '{"key": "ns_…"} or {"link": "…"}';
 
 /** A session that was begun. */
 export interface Begun {
-  /** For the cookie, and nothing else. */
+  /** Only for the cookie. */
   token: string;
   signedIn: SignedInDto;
 }
 
-/** Who somebody is, said in the transaction that signs in; throws what refuses it. */
+/** Finds who signs in, in the transaction of the sign-in. Throws the error that refuses it. */
 type Identify = (manager: EntityManager) => Promise<Pick<ApiKey, 'id' | 'name' | 'scopes'>>;
 
-/** How one signs in to the console, and out. */
+/** Signs in to the console, and out. */
 @Injectable()
 export class SignIn {
   private readonly begun = new PerMinute(maxSignIns);
@@ -59,7 +59,7 @@ export class SignIn {
     };
   }
 
-  /** By a key or a link. */
+  /** Signs in by a key or a link. */
   async begin(request: GuardedRequest, body: Buffer): Promise<Begun> {
     const forgery = foreignSignIn(request, this.addresses.baseUrl(request));
     if (forgery !== undefined)
@@ -75,7 +75,10 @@ export class SignIn {
         );
   }
 
-  /** What is refused is audited too. `keyId`: where it is known before. The session that the browser had before ends: a token is never taken over. */
+  /**
+   * Begins a session. A refused sign-in is audited too. `keyId`: the key, if it is known before. The browser's previous
+   * session ends: a token is never taken over.
+   */
   async beginAs(
     request: GuardedRequest,
     by: 'key' | 'link' | 'oidc',
@@ -85,7 +88,7 @@ export class SignIn {
     const actor = this.trail.actorOf(request, undefined);
     const before = request.caller?.sessionId;
     try {
-      // Before a connection is taken: there may be very many.
+      // Checked before a connection is taken, because there may be very many calls.
       if (keyId !== undefined) this.assertMayBegin(keyId);
       const begun = await this.trail.change(async (manager) => {
         const key = await identify(manager);
@@ -120,14 +123,14 @@ export class SignIn {
     }
   }
 
-  /** The session of the call; one who brings the key itself has none to end. */
+  /** Ends the session of the call. A caller that sends the key itself has none to end. */
   async end(request: GuardedRequest, caller: Caller, reason: string | undefined): Promise<void> {
     const { sessionId } = caller;
     if (sessionId === undefined) return;
     await this.endSession(this.trail.actorOf(request, caller), sessionId, reason);
   }
 
-  /** False: there is none, or it has ended. */
+  /** Returns false if there is none, or it has ended. */
   async endSession(actor: Actor, id: string, reason: string | undefined): Promise<boolean> {
     const isEnded = await this.trail.change(async (manager) => {
       if (!(await this.sessions.end(manager, id))) return false;

@@ -4,7 +4,7 @@ import { DomainError } from '../errors/domain-error.js';
 import { descriptorLimit } from '../internals/descriptors.js';
 import { RepeatedLines } from '../tools/repeated-lines.js';
 
-/** What a caller can make the service hold. A new resource is a line here and a line in `resources`. */
+/** A resource that callers make the service hold. A new one needs a line here and one in `resources`. */
 export type Resource = 'bytes' | 'streams' | 'workerCalls';
 
 export const allowedResources: readonly Resource[] = ['bytes', 'streams', 'workerCalls'];
@@ -31,20 +31,20 @@ const resources: Readonly<Record<Resource, { noun: string; advice: string }>> = 
   },
 };
 
-/** Each takes a connection and its buffers: what all callers may hold of them is one bound. */
+/** Each takes a connection and its buffers, so one bound covers all that callers hold of both. */
 const heldConnections: readonly Resource[] = ['streams', 'workerCalls'];
 
-/** A key may have 1,000 workers: one held claim and one held beat each, and as many again while they connect anew. */
+/** A key may have 1,000 workers, each with one held claim and one held beat, and as many again while they reconnect. */
 const maxWorkerCallsOfCaller = 4_000;
 
 const nothing = (): Record<Resource, number> => ({ bytes: 0, streams: 0, workerCalls: 0 });
 
 /** Descriptors that are kept for the database, models, webhooks and files. */
 const reservedDescriptors = 256;
-/** All callers without a key together may hold this part of what the node may. */
+/** All callers without a key together may hold this part of the node's bound. */
 const addressPart = 1 / 2;
 
-/** What one caller holds. */
+/** The amounts that one caller holds. */
 export interface Holder {
   readonly name: string;
   readonly used: Record<Resource, number>;
@@ -61,7 +61,7 @@ export class Hold {
     private amount: number,
   ) {}
 
-  /** Takes more; throws if there is no room, and keeps what it has. */
+  /** Takes more. If there is no room, it throws and keeps what it has. */
   grow(more: number): void {
     if (this.isReleased || more <= 0) return;
     this.allowances.add(this.name, this.resource, more);
@@ -77,9 +77,9 @@ export class Hold {
 }
 
 /**
- * What the callers of this node hold, in memory: bytes of bodies and answers, open streams and held calls. A caller is
- * named `key:<id>` or `address:<address or network>`. Rate limits count calls; this counts what a call costs while it
- * lasts.
+ * Counts in memory what the callers of this node hold: bytes of bodies and answers, open streams and held calls. A
+ * caller is named `key:<id>` or `address:<address or network>`. Rate limits count calls; allowances count what a call
+ * costs while it lasts.
  */
 @Injectable()
 export class Allowances {
@@ -123,7 +123,7 @@ export class Allowances {
     return new Hold(this, name, resource, amount);
   }
 
-  /** What all callers hold. */
+  /** Returns how much of a resource all callers hold. */
   inUse(resource: Resource): number {
     return this.node[resource];
   }
@@ -132,7 +132,7 @@ export class Allowances {
     return this.holders.get(name)?.used ?? nothing();
   }
 
-  /** For holds: use `take`. */
+  /** Only for `Hold`; other code calls `take`. */
   add(name: string, resource: Resource, amount: number): void {
     const { caller: perCaller, node: perNode } = this.bounds[resource];
     const isAddress = name.startsWith('address:');
@@ -148,7 +148,7 @@ export class Allowances {
     this.count(name, resource, amount);
   }
 
-  /** For holds: use `release`. */
+  /** Only for `Hold`; other code calls `release`. */
   subtract(name: string, resource: Resource, amount: number): void {
     const holder = this.holders.get(name);
     if (holder === undefined) return;
@@ -158,7 +158,7 @@ export class Allowances {
     if (Object.values(holder.used).every((one) => one <= 0)) this.holders.delete(name);
   }
 
-  /** Counts a refusal that is decided elsewhere, such as a connection that is closed because nobody reads it. */
+  /** Counts a refusal decided elsewhere, such as a connection that is closed because its client does not read. */
   noteRefusal(name: string, resource: Resource, by: 'caller' | 'node', what: string): void {
     this.refused[resource][by]++;
     this.lines.add(`${resource} ${by}`, (times) =>
@@ -202,7 +202,7 @@ export class Allowances {
   }
 }
 
-/** What is held of all that counts against the same bound of the node. */
+/** Returns what is held of all resources that count against the same bound of the node. */
 function sharedIn(held: Readonly<Record<Resource, number>>, resource: Resource): number {
   if (!heldConnections.includes(resource)) return held[resource];
   return heldConnections.reduce((sum, one) => sum + held[one], 0);

@@ -1,8 +1,8 @@
 import type { Caller } from '../auth/caller.js';
 
-/** Who changes something, and from where. */
+/** The one that changes something, and where it comes from. */
 export interface Actor {
-  /** null: nobody's key, such as a failed sign-in or the command line. */
+  /** null: there is no key, such as for a failed sign-in or the command line. */
   keyId: string | null;
   name: string;
   sessionId: string | null;
@@ -20,7 +20,7 @@ export const commandLine: Actor = {
   httpRequestId: null,
 };
 
-/** The service itself, by what it was told: a changed file, a signal. */
+/** The service itself, when a changed file or a signal makes it act. */
 export const ownNode = (nodeName: string): Actor => ({ ...commandLine, name: `node ${nodeName}` });
 
 export const actorKey = ({

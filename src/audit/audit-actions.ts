@@ -1,4 +1,4 @@
-/** All that is audited. */
+/** All actions that are audited. */
 export const auditActions = [
   'model.pause',
   'model.resume',

@@ -5,12 +5,12 @@ import { validate as isUuid } from 'uuid';
 import type { AuditAction } from './audit-actions.js';
 import { AuditEntryEntity } from './entities/audit-entry.entity.js';
 
-/** An id has the time of its node's clock, an entry that of the database: they differ by less. */
+/** An id has the time of its node's clock, an entry that of the database. They differ by less than this. */
 const clockSlackMs = 10 * 60_000;
-/** Of the 48 bits that an id has for its time. */
+/** An id has 48 bits for its time. */
 const maxMs = 2 ** 48 - 1;
 
-/** As it is kept. */
+/** An entry as it is stored. */
 export type AuditRow = AuditEntryEntity;
 
 export interface AuditFilter {
@@ -24,12 +24,12 @@ export interface AuditFilter {
 }
 
 interface Span {
-  /** The last id of the page before. */
+  /** The last id of the previous page. */
   before: string | undefined;
   limit: number;
 }
 
-/** What was audited, the newest first. */
+/** The audit entries, newest first. */
 @Injectable()
 export class AuditList {
   constructor(@InjectRepository(AuditEntryEntity) private readonly rows: Repository<AuditEntryEntity>) {}
@@ -44,7 +44,7 @@ export class AuditList {
       query.andWhere(isUuid(actor) ? 'entry.actorKeyId = :actor' : 'entry.actorName = :actor', { actor });
     if (action !== undefined) query.andWhere('entry.action = :action', { action });
     if (target !== undefined) query.andWhere('entry.target = :target', { target });
-    // The ids bound what is looked at, in their index; the times say what is meant.
+    // The ids bound what is read in their index; the times decide what is returned.
     if (afterMs !== undefined)
       query
         .andWhere('entry.id >= :firstId', { firstId: idAt(afterMs - clockSlackMs) })
@@ -57,7 +57,7 @@ export class AuditList {
   }
 }
 
-/** The first id of that time. */
+/** Returns the first id of that time. */
 function idAt(ms: number): string {
   const time = Math.min(Math.max(ms, 0), maxMs).toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;

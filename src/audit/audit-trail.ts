@@ -23,7 +23,7 @@ export interface AuditNote {
   reason?: string | null | undefined;
 }
 
-/** Every change of an operator, in the commit that makes it; what was refused, and whose payload was read. */
+/** Records every change of an operator, in the commit that makes it, and also refusals and reads of payloads. */
 @Injectable()
 export class AuditTrail {
   constructor(
@@ -31,7 +31,7 @@ export class AuditTrail {
     private readonly addresses: ClientAddress,
   ) {}
 
-  /** One transaction: `change` does it and writes what it did. */
+  /** Runs one transaction, in which `change` makes a change and writes its entry. */
   change<T>(change: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.source.transaction(change);
   }
@@ -40,7 +40,7 @@ export class AuditTrail {
     return this.writeBy({ query: ({ text }, values) => manager.query(text, values) }, actor, note);
   }
 
-  /** In whatever transaction these statements are. */
+  /** Writes an entry in the transaction that these statements are in. */
   async writeBy(queries: Queries, actor: Actor, note: AuditNote): Promise<void> {
     const { keyId, name, sessionId, address, userAgent, httpRequestId } = actor;
     const { action, target = null, before = null, after = null, reason = null } = note;
@@ -49,12 +49,12 @@ export class AuditTrail {
     await queries.query(insertEntry, [uuidv7(), action, target, ...by, json(before), json(after), reason]);
   }
 
-  /** By itself: what changes nothing. */
+  /** Writes an entry by itself, for something that changes nothing. */
   note(actor: Actor, note: AuditNote): Promise<void> {
     return this.write(this.source.manager, actor, note);
   }
 
-  /** The actor behind a call; no caller: one who is not known (yet). */
+  /** Returns the actor behind a call. No caller: the actor is not known (yet). */
   actorOf(request: GuardedRequest, caller: Caller | undefined): Actor {
     const { keyId, name, sessionId } = caller
       ? actorKey(caller)

@@ -9,7 +9,7 @@ import { AuditEntryEntity } from './entities/audit-entry.entity.js';
 import { Refusals } from './refusals.js';
 import { RefusedCalls } from './refused-calls.js';
 
-/** Global, as every room whose calls change something writes to it. */
+/** Global, because every module whose calls change something writes to it. */
 @Global()
 @Module({
   imports: [AuthModule, TypeOrmModule.forFeature([AuditEntryEntity])],

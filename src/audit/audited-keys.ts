@@ -8,16 +8,18 @@ import { SignInLinks } from '../auth/sign-in-links.js';
 import type { Actor } from './actor.js';
 import { AuditTrail } from './audit-trail.js';
 
-/** What forbids a change, and why it is made. */
+/** A check that may forbid a change, and the reason for making the change. */
 export interface KeyChange {
   check?: KeyCheck | undefined;
   reason?: string | undefined;
 }
 
-/** Throws what forbids a change. `admins`: all keys that may do everything; they stay so until the change is done. */
+/**
+ * Throws if a change is forbidden. `admins`: all keys that may do everything; they are locked until the change is done.
+ */
 export type KeyCheck = (key: ApiKey, admins: readonly ApiKey[]) => void;
 
-/** Changes of keys, each in one commit with its line in the audit. */
+/** Changes of keys. Each shares a commit with its audit entry. */
 @Injectable()
 export class AuditedKeys {
   constructor(
@@ -26,7 +28,7 @@ export class AuditedKeys {
     private readonly trail: AuditTrail,
   ) {}
 
-  /** The only sight of its secret. */
+  /** Makes a key. Its secret cannot be seen again. */
   create(actor: Actor, newKey: NewKey, reason?: string): Promise<{ key: ApiKey; secret: KeySecret }> {
     return this.trail.change(async (manager) => {
       const { id, secret } = await this.keys.make(newKey, manager);
@@ -51,7 +53,7 @@ export class AuditedKeys {
     });
   }
 
-  /** Undefined if there is no such key or it is revoked. */
+  /** undefined: there is no such key, or it is revoked. */
   update(
     actor: Actor,
     id: string,
@@ -69,7 +71,7 @@ export class AuditedKeys {
     });
   }
 
-  /** False if there is no such key or it was revoked before. */
+  /** Returns false if there is no such key or it was revoked before. */
   revoke(actor: Actor, id: string, { check, reason }: KeyChange = {}): Promise<boolean> {
     return this.trail.change(async (manager) => {
       const before = await this.checked(manager, id, check);
@@ -85,7 +87,7 @@ export class AuditedKeys {
     });
   }
 
-  /** A token that signs in once as this key. */
+  /** Returns a token that signs in once as this key. */
   makeLink(actor: Actor, id: string): Promise<string> {
     return this.trail.change(async (manager) => {
       const token = await this.links.make(id, manager);
@@ -94,7 +96,7 @@ export class AuditedKeys {
     });
   }
 
-  /** Locked in one order by all, so that no two changes wait for each other. */
+  /** All changes lock in one order, so that no two of them deadlock. */
   private async checked(manager: EntityManager, id: string, check?: KeyCheck): Promise<ApiKey | undefined> {
     const admins = await this.keys.lockAdmins(manager);
     const key = await this.keys.read(id, manager);
@@ -104,7 +106,7 @@ export class AuditedKeys {
   }
 }
 
-/** Of both, what differs. */
+/** Returns the fields that differ, of both. */
 function differenceOf(before: Record<string, unknown>, after: Record<string, unknown>) {
   const names = Object.keys(after).filter(
     (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),

@@ -4,10 +4,10 @@ import type { Actor } from './actor.js';
 import type { AuditAction } from './audit-actions.js';
 import { type AuditNote, AuditTrail } from './audit-trail.js';
 
-/** Refusals of a minute that are written one by one: of a key or an address, and of all on this node. */
+/** Refusals per minute that are written one by one: of a key or an address, and of all on this node. */
 const limits = { each: 60, all: 600 };
 const minuteMs = 60_000;
-/** Subjects with a row of their own that says how many refusals were left out; all others share one. */
+/** Subjects with a row of their own for the number of refusals that were left out. All others share one. */
 const maxSubjects = 100;
 
 interface LeftOut {
@@ -17,8 +17,8 @@ interface LeftOut {
 }
 
 /**
- * Refusals in the audit. Any caller can cause them without end, so those beyond a bound are counted, and one row a minute
- * says how many they were.
+ * Writes refusals to the audit. Any caller can cause them without end, so those beyond a bound are only counted. One
+ * row a minute has their number.
  */
 @Injectable()
 export class Refusals implements BeforeApplicationShutdown {

@@ -9,7 +9,7 @@ import { Refusals } from './refusals.js';
 
 const maxTextLength = 300;
 
-/** Audits what the routes of operators refused a valid key, or its session. */
+/** Audits what operators' routes refused a valid key, and calls of a session that another site may have sent. */
 @Injectable()
 export class RefusedCalls {
   constructor(
@@ -27,7 +27,7 @@ export class RefusedCalls {
     });
   }
 
-  /** The id of a request is the right to read it, and no part of the audit: its handle stands for it. */
+  /** The id of a request is the right to read it, so the audit has its handle instead. */
   private pathOf({ url, params, route }: GuardedRequest): string {
     const { request_id: given } = params as { request_id?: string };
     if (given === undefined) return url.split('?', 1)[0]!;

@@ -11,13 +11,13 @@ interface JudgedRequest extends IncomingMessage {
   [asked]?: Access;
 }
 
-/** Whether a call may have what it asks for: when it comes in, and again while it is open. */
+/** Decides whether a call may have what it asks for: when it comes in, and again while it is open. */
 @Injectable()
 export class AccessRule {
   constructor(private readonly config: Config) {}
 
   /**
-   * Demands a valid key with the scope. Without one, a request's id may be enough (REQUEST_ACCESS): then there is no
+   * Requires a valid key with the scope. Without a key, a request's id may be enough (REQUEST_ACCESS). Then there is no
    * caller.
    */
   permit(request: JudgedRequest, resolution: Resolution, access: Access): Caller | undefined {
@@ -26,7 +26,7 @@ export class AccessRule {
     if (resolution.kind === 'invalid') throw new DomainError('invalid_key', resolution.reason);
     if (isOpen === true) return resolution.kind === 'caller' ? resolution.caller : undefined;
     const idIsEnough = !needsKey && this.config.requestAccess === 'capability';
-    // A browser sends its cookie unasked: whose it is takes nothing from one who knows the id.
+    // A browser sends its cookie unasked, so the cookie must take nothing from a client that knows the id.
     const bringsKey = resolution.kind === 'caller' && resolution.caller.sessionId === undefined;
     if (idIsEnough && !bringsKey) return undefined;
     if (resolution.kind === 'forged') throw new DomainError('forbidden', resolution.reason);
@@ -37,7 +37,7 @@ export class AccessRule {
     throw new DomainError('forbidden', `This API key does not have the scope "${scope}".`);
   }
 
-  /** Judges a call that was let in by what is known of its key now, as if it came now. */
+  /** Checks an admitted call again by what is now known of its key, as if the call came now. */
   permitAgain(request: JudgedRequest, resolution: Resolution): Caller | undefined {
     const access = request[asked];
     return access === undefined ? undefined : this.permit(request, resolution, access);

@@ -1,7 +1,7 @@
 import { Check, Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
 import type { Priority, Scope } from './caller.js';
 
-/** One key as the database keeps it. The secret itself is kept nowhere. */
+/** One key as the database keeps it. The secret itself is stored nowhere. */
 @Entity('api_key')
 @Unique('api_key_hash_is_unique', ['hash'])
 @Unique('api_key_subject_is_unique', ['subject'])
@@ -18,7 +18,7 @@ import type { Priority, Scope } from './caller.js';
 export class ApiKey {
   @PrimaryColumn('uuid', { primaryKeyConstraintName: 'api_key_pkey' }) id!: string;
   @Column('text') name!: string;
-  /** Its first characters, to recognise it by. */
+  /** Its first characters, by which people recognise it. */
   @Column('text') prefix!: string;
   @Column('bytea', { select: false }) hash!: Buffer;
   /** Issuer and subject of a person who signs in by OpenID Connect; null: it is a key that somebody holds. */
@@ -26,19 +26,19 @@ export class ApiKey {
   @Column('text', { array: true }) scopes!: Scope[];
   /** Model ids and `prefix/*` patterns; null: all models. */
   @Column('text', { array: true, nullable: true }) models!: string[] | null;
-  /** As in RATE_LIMIT_SUBMIT; null: the service's own limits. */
+  /** Limits as in RATE_LIMIT_SUBMIT; null: the service's own limits. */
   @Column('text', { name: 'rate_limit_submit', nullable: true }) rateLimitSubmit!: string | null;
   @Column('text', { name: 'rate_limit_other', nullable: true }) rateLimitOther!: string | null;
   @Column('text', { name: 'rate_limit_batch', nullable: true }) rateLimitBatch!: string | null;
-  /** Of what it submits; null: high. */
+  /** The highest priority of its requests; null: high. */
   @Column('text', { name: 'max_priority', nullable: true }) maxPriority!: Priority | null;
-  /** Of its requests, how many may wait; null: any number. */
+  /** At most this many of its requests may wait; null: any number. */
   @Column('integer', { name: 'max_waiting', nullable: true }) maxWaiting!: number | null;
-  /** Of its requests for one model, how many may run at once; null: any number. */
+  /** At most this many of its requests for one model may run at once; null: any number. */
   @Column('integer', { name: 'max_running', nullable: true }) maxRunning!: number | null;
-  /** When `maxRunning` was last changed. */
+  /** The time at which `maxRunning` was last changed. */
   @Column('timestamptz', { name: 'bounded_at', nullable: true }) boundedAt!: Date | null;
-  /** Of its turns, where keys share a model. */
+  /** The weight of its turns where keys share a model. */
   @Column('double precision', { default: 1 }) weight!: number;
   @Column('timestamptz', { name: 'created_at', default: () => 'now()' }) createdAt!: Date;
   @Column('timestamptz', { name: 'expires_at', nullable: true }) expiresAt!: Date | null;

@@ -12,31 +12,31 @@ import { KnownObservers } from './known-observers.js';
 import { findKeys, type FoundKey } from './queries/find-keys.js';
 import { touchKeys } from './queries/touch-keys.js';
 
-/** Under the 5 s within which a revocation must reach every node, counted from before the look. */
+/** Less than the 5 s within which a revocation must reach every node, counted from before the look. */
 const currentMs = 4_500;
-/** What did not change is read again as well, which is when its use is noted. */
+/** A key that did not change is read again after this time, and its use is noted then. */
 const knownMs = 60_000;
 const unknownMs = 1_000;
 const noteUseMs = 1_000;
 
 /**
- * Finds the caller behind a key's hash: from memory while no key was changed, or with one statement for all that are
- * asked for at once.
+ * Finds the caller behind a key's hash: from memory while no key was changed, otherwise with one statement for all
+ * hashes that are asked for at once.
  */
 @Injectable()
 export class CallerFinder implements BeforeApplicationShutdown {
-  /** A key or a session was changed, here or on another node. */
+  /** Emits when a key or a session was changed, here or on another node. */
   readonly changed = new Subject<void>();
   private readonly logger = new Logger(CallerFinder.name);
   private readonly known = new BoundedCache<Caller>(20_000);
-  /** Apart from the known, so that a flood of invented keys cannot push valid ones out. */
+  /** Separate from the known keys, so that a flood of invented keys cannot push valid ones out. */
   private readonly unknown = new BoundedCache<true>(10_000);
   private readonly observers = new KnownObservers();
-  /** How many changes of keys what is known tells of. */
+  /** The number of key changes that the known keys include. */
   private changes = -1;
   private currentUntil = -Infinity;
   private look: Promise<void> | undefined;
-  /** When this node changed something itself: a look that began before may not know of it. */
+  /** The time at which this node itself changed something. A look that began before may not see it. */
   private changedAt = -Infinity;
   private readonly searches = new Map<string, Promise<Caller | undefined>>();
   private readonly batches = new Batcher((hashes: string[]) => this.search(hashes), {
@@ -50,7 +50,7 @@ export class CallerFinder implements BeforeApplicationShutdown {
 
   constructor(private readonly database: Database) {}
 
-  /** Undefined if the key is unknown, revoked or expired. At once from memory. */
+  /** undefined: the key is unknown, revoked or expired. Synchronous from memory. */
   find(hash: string): Caller | undefined | Promise<Caller | undefined> {
     const now = performance.now();
     if (now < this.currentUntil) return this.findCurrent(hash, now);
@@ -58,7 +58,7 @@ export class CallerFinder implements BeforeApplicationShutdown {
     return this.look.then(() => this.findCurrent(hash, performance.now()));
   }
 
-  /** Where the database cannot be asked: the caller behind a key that may observe, as it was last looked up. */
+  /** Without the database: returns the caller behind a key that may observe, as it was last looked up. */
   findWithoutDatabase(hash: string): Caller | undefined {
     return this.observers.get(hash, performance.now());
   }
@@ -77,7 +77,7 @@ export class CallerFinder implements BeforeApplicationShutdown {
     return search;
   }
 
-  /** A change of a key or a session is committed: on this node it holds from the next call on. */
+  /** A change of a key or a session is committed. On this node it applies from the next call on. */
   lookAgain(): void {
     this.changedAt = performance.now();
     this.currentUntil = -Infinity;
@@ -87,7 +87,7 @@ export class CallerFinder implements BeforeApplicationShutdown {
     this.recheckObservers();
   }
 
-  /** What is known is no older than this afterwards. */
+  /** Afterwards, what is known is no older than this. */
   async freshen(maxAgeMs: number): Promise<void> {
     if (performance.now() - maxAgeMs < this.currentUntil - currentMs) return;
     await (this.look ??= this.lookForChanges());
@@ -144,7 +144,9 @@ export class CallerFinder implements BeforeApplicationShutdown {
     });
   }
 
-  /** While a key is in use it is looked up again and again. A lost note costs a minute of accuracy. */
+  /**
+   * Writes the last use of keys. A key in use is looked up again and again, so a lost note costs a minute of accuracy.
+   */
   private async noteUse(): Promise<void> {
     this.noteTimer = undefined;
     const ids = [...this.used];
@@ -179,7 +181,7 @@ export function toCaller(key: KeyColumns): Caller {
   return typeof key.sessionId === 'string' ? { ...caller, sessionId: key.sessionId } : caller;
 }
 
-/** Limits that were written by hand and cannot be read are no reason to lift the service's own. */
+/** Limits that were written by hand and cannot be read must not lift the service's own limits. */
 function readLimits(text: string | null): RateLimits | null {
   try {
     return text === null ? null : parseRateLimits(text);

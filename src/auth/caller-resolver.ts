@@ -9,9 +9,12 @@ import { forgeryIn, sessionHash, sessionToken } from './session-cookie.js';
 
 export type Resolution =
   | { kind: 'anonymous' }
-  /** The key that was sent is none. */
+  /** The key that was sent is malformed or not valid. */
   | { kind: 'invalid'; reason: string }
-  /** The cookie may have been sent on behalf of another site. `caller`: whose it is; undefined: its session is over. */
+  /**
+   * The cookie may have been sent on behalf of another site. `caller`: the caller of the session; undefined: the
+   * session is over.
+   */
   | { kind: 'forged'; reason: string; caller: Caller | undefined }
   | { kind: 'caller'; caller: Caller };
 
@@ -24,10 +27,10 @@ interface ResolvedRequest extends IncomingMessage {
   [resolution]?: Resolution | Promise<Resolution>;
 }
 
-/** Finds out whose key an HTTP call brings, once a call, without judging it: that is for the guards. */
+/** Finds whose key an HTTP call brings, once per call. It does not judge the call; the guards do. */
 @Injectable()
 export class CallerResolver {
-  /** What the last call on a connection presented: the next is most often the same client's. */
+  /** The header of the last call on a connection, and its hash. The next call is most often from the same client. */
   private readonly last = new WeakMap<Socket, { header: string; hash: string }>();
 
   constructor(
@@ -35,34 +38,34 @@ export class CallerResolver {
     private readonly addresses: ClientAddress,
   ) {}
 
-  /** At once if the key is known here. */
+  /** Synchronous if the key is known here. */
   resolve(request: ResolvedRequest): Resolution | Promise<Resolution> {
     return (request[resolution] ??= this.look(request));
   }
 
-  /** Of a key that was given in another way. Undefined: it is none, or not valid. */
+  /** Returns the caller of a key that was given in another way. undefined: the text is no key, or no valid one. */
   async ofKey(text: string): Promise<Caller | undefined> {
     return isSecret(text) ? this.finder.find(hashOf(text)) : undefined;
   }
 
-  /** Where the database cannot be asked: whose key it is, if that may observe and was valid when it was last looked up. */
+  /** Without the database: returns the caller of a key that may observe and was valid when it was last looked up. */
   observerWithoutDatabase({ headers: { authorization } }: IncomingMessage): Caller | undefined {
     const presented = authorization === undefined ? undefined : parseAuthorization(authorization);
     return typeof presented === 'string' ? this.finder.findWithoutDatabase(hashOf(presented)) : undefined;
   }
 
-  /** For calls that go on for long: the key may be revoked by now. */
+  /** Resolves a call again that has been open for long, because its key may be revoked by now. */
   resolveAnew(request: IncomingMessage): Resolution | Promise<Resolution> {
     return this.look(request);
   }
 
-  /** Under which the finder knows what the call presents; undefined: it presents nothing that could be a key. */
+  /** Returns the hash under which the finder knows the call's key or session. undefined: the call presents neither. */
   hashOf(request: IncomingMessage): string | undefined {
     const presented = this.presented(request);
     return typeof presented === 'string' ? presented : undefined;
   }
 
-  /** What a call is whose key or session was found to be this caller's; undefined: it is no longer valid. */
+  /** Returns the resolution of a call whose key or session is this caller's. undefined: it is no longer valid. */
   resolvedAs(request: IncomingMessage, caller: Caller | undefined): Resolution {
     if (request.headers.authorization !== undefined) return toResolution(caller);
     const forgery = forgeryIn(request, this.addresses.baseUrl(request));
@@ -78,7 +81,7 @@ export class CallerResolver {
       : this.resolvedAs(request, found);
   }
 
-  /** The hash of its key or of its session's token. */
+  /** Returns the hash of its key or of its session's token. */
   private presented(request: IncomingMessage): string | Resolution {
     const { socket, headers } = request;
     const { authorization: header } = headers;
@@ -93,14 +96,17 @@ export class CallerResolver {
     return hash;
   }
 
-  /** A session that is over is none: the call may do without. */
+  /** A session that is over counts as no session, because the call may not need one. */
   private presentedSession(request: IncomingMessage): string | Resolution {
     const token = sessionToken(request, this.addresses.baseUrl(request));
     return token === undefined ? anonymous : sessionHash(token);
   }
 }
 
-/** The secret of `Key <key>` or `Bearer <key>`, the scheme in any case. No reason repeats what was sent. */
+/**
+ * Returns the secret of `Key <key>` or `Bearer <key>`, with the scheme in upper or lower case. No reason repeats what
+ * was sent.
+ */
 export function parseAuthorization(header: string): string | Resolution {
   const text = header.trim();
   const end = text.search(/\s/);

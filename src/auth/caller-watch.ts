@@ -9,32 +9,32 @@ import { CallerResolver, type Resolution } from './caller-resolver.js';
 import { type Caller, hasScope, type Scope } from './caller.js';
 
 const lookEveryMs = 1_000;
-/** With a look's interval and duration under the 5 s within which a revocation reaches every node. */
+/** With the interval and duration of a look, under the 5 s within which a revocation reaches every node. */
 const maxAgeMs = 2_500;
-/** A stream shows more to a key that has these. */
+/** A stream shows more to a key with these scopes. */
 const shown: readonly Scope[] = ['observe', 'payloads'];
 
-/** A call that goes on after the gate let it in: it waits, or streams. */
+/** A call that stays open after the gate admitted it: it waits, or streams. */
 export interface OpenCall {
   readonly request: IncomingMessage;
-  /** Throws where the caller may not have what the call is for, beyond what its route asks for. */
+  /** Throws if the caller may not have what the call is for, beyond what its route requires. */
   assertAllowed?(caller: Caller): void;
-  /** Called once, with what the call would be answered if it came now: 401 or 403. */
+  /** Called once, with the error that the call would get if it came now: 401 or 403. */
   refuse(refusal: DomainError): void;
 }
 
 /** The open calls that presented the same key or session. */
 interface Group {
   calls: Set<OpenCall>;
-  /** The caller by which all but `fresh` were judged last. */
+  /** The caller by which all calls but `fresh` were judged last. */
   judgedBy: Caller | undefined;
-  /** The gate judged these by what was known when they came, which may be long ago. */
+  /** The gate judged these calls by what was known when they came, which may be long ago. */
   fresh: Set<OpenCall>;
 }
 
 /**
- * Binds open calls to the access of their callers: a key that is revoked, that expires or that loses a scope ends its
- * calls, at once on the node that changed it and within 5 s on the others. The end of a session does so too.
+ * Binds open calls to the access of their callers. If a key is revoked, expires or loses a scope, its calls end: at
+ * once on the node that changed it, and within 5 s on the others. The end of a session has the same effect.
  */
 @Injectable()
 export class CallerWatch implements BeforeApplicationShutdown {
@@ -55,7 +55,7 @@ export class CallerWatch implements BeforeApplicationShutdown {
     });
   }
 
-  /** Until it is removed. A call that brought no key depends on none. */
+  /** Watches the call until it is removed. A call without a key is not watched. */
   add(call: OpenCall): void {
     const hash = this.callers.hashOf(call.request);
     if (hash === undefined) return;
@@ -79,14 +79,14 @@ export class CallerWatch implements BeforeApplicationShutdown {
     this.timer = undefined;
   }
 
-  /** Throws what refuses the call now: the last word before it is answered. At once from memory. */
+  /** Throws the error that refuses the call now. This is the last check before the answer. Synchronous from memory. */
   confirm(call: Omit<OpenCall, 'refuse'>): void | Promise<void> {
     const resolution = this.callers.resolveAnew(call.request);
     if (resolution instanceof Promise) return resolution.then((resolved) => this.judge(call, resolved));
     this.judge(call, resolution);
   }
 
-  /** Emits once the call of a stream is refused: its key or session is no more, or may see less than it shows. */
+  /** Emits when a stream's call is refused: its key or session is no longer valid, or may see less than it shows. */
   refused(request: IncomingMessage, caller: Caller | undefined): Observable<DomainError> {
     const needed = caller === undefined ? [] : shown.filter((scope) => hasScope(caller, scope));
     return new Observable((subscriber) => {
@@ -108,7 +108,7 @@ export class CallerWatch implements BeforeApplicationShutdown {
     await this.look;
   }
 
-  /** One look at a time; what is wanted meanwhile is one more. */
+  /** Runs one look at a time. Calls during a look cause one more. */
   private lookSoon(): void {
     this.isLookWanted = true;
     this.look ??= this.lookAtAll().finally(() => (this.look = undefined));
@@ -121,7 +121,7 @@ export class CallerWatch implements BeforeApplicationShutdown {
         await this.finder.freshen(maxAgeMs);
         await Promise.all([...this.groups].map(([hash, group]) => this.lookAt(hash, group)));
       } catch {
-        // Without the database nobody is refused: the next look says more.
+        // Without the database no call is refused. The next look decides.
       }
     }
   }
@@ -129,7 +129,7 @@ export class CallerWatch implements BeforeApplicationShutdown {
   private async lookAt(hash: string, group: Group): Promise<void> {
     const found = this.finder.find(hash);
     const caller = found instanceof Promise ? await found : found;
-    // Memory has the same object as long as no key was changed.
+    // While no key is changed, memory has the same object.
     const due = caller !== undefined && caller === group.judgedBy ? group.fresh : group.calls;
     const calls = [...due];
     group.fresh.clear();

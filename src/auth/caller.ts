@@ -6,7 +6,7 @@ export { callerScopes, type Scope, scopes } from '../config/scopes.js';
 
 export const operatorScopes: readonly Scope[] = ['observe', 'payloads', 'admin'];
 
-/** The scopes that bring one. */
+/** For each scope, the scopes that include it. */
 const bringing: Readonly<Record<Scope, readonly Scope[]>> = {
   submit: ['submit', 'admin'],
   read: ['read', 'admin'],
@@ -25,15 +25,15 @@ export function isOperator(caller: Pick<Caller, 'scopes'>): boolean {
   return hasScope(caller, 'observe');
 }
 
-/** From the most urgent on. */
+/** The most urgent one first. */
 export const priorities = ['high', 'normal', 'low'] as const;
 export type Priority = (typeof priorities)[number];
 
-/** Who calls: the holder of a valid key. It carries nothing that is secret. */
+/** The holder of a valid key. It carries nothing that is secret. */
 export interface Caller {
   readonly keyId: string;
   readonly name: string;
-  /** Where a browser's cookie stands for the key. */
+  /** Set if a browser's cookie stands for the key. */
   readonly sessionId?: string;
   readonly scopes: readonly Scope[];
   /** Model ids and `prefix/*` patterns; null: all models. */
@@ -42,13 +42,13 @@ export interface Caller {
   readonly rateLimitSubmit: RateLimits | null;
   readonly rateLimitOther: RateLimits | null;
   readonly rateLimitBatch: RateLimits | null;
-  /** Of what it submits. */
+  /** The highest priority of its requests. */
   readonly maxPriority: Priority;
-  /** Of its requests, how many may wait; null: any number. */
+  /** At most this many of its requests may wait; null: any number. */
   readonly maxWaiting: number | null;
-  /** Of its requests for one model, how many may run at once; null: any number. */
+  /** At most this many of its requests for one model may run at once; null: any number. */
   readonly maxRunning: number | null;
-  /** Of its turns, where keys share a model. */
+  /** The weight of its turns where keys share a model. */
   readonly weight: number;
 }
 
@@ -67,26 +67,26 @@ export function mayUse({ models }: Caller, modelId: string): boolean {
   );
 }
 
-/** A model id of up to 8 segments, or the first segments of one followed by `/*`. */
+/** Accepts a model id of up to 8 segments, or the first segments of one followed by `/*`. */
 export function isModelPattern(text: string): boolean {
   return text.length <= 256 && /^[A-Za-z0-9][\w.-]{0,63}(\/[A-Za-z0-9][\w.-]{0,63}){0,7}(\/\*)?$/.test(text);
 }
 
-/** Printable, and not too long for a list. */
+/** Accepts a name that is printable and not too long for a list. */
 export function isKeyName(text: string): boolean {
   return /^[^\p{C}]{1,100}$/u.test(text);
 }
 
-/** What a call needs to be let in. */
+/** The conditions on which a call is admitted. */
 export interface Access {
-  /** `any`: whatever the key may. */
+  /** `any`: a key with any scope. */
   scope: Scope | 'any';
-  /** Also where the id of a request is enough for others (REQUEST_ACCESS). */
+  /** A key is needed even if the id of a request is enough for other calls (REQUEST_ACCESS). */
   needsKey: boolean;
-  /** Also without a key, whatever REQUEST_ACCESS says; who brings one is told. */
+  /** No key is needed, whatever REQUEST_ACCESS says. The caller of a call with a key is known. */
   isOpen?: boolean;
-  /** It is many submissions in one call, which a limit of their own refuses one by one. */
+  /** The call has many submissions, which a limit of their own refuses one by one. */
   isMany?: boolean;
-  /** No limit counts the calls of those who may make it. */
+  /** No limit counts calls that are allowed. */
   isUncounted?: boolean;
 }

@@ -6,17 +6,17 @@ import { type Caller, hasScope } from './caller.js';
 import { ServiceSecrets } from './service-secrets.js';
 
 const handle = /^rh_[\w-]{22}$/;
-/** A request that is polled is in the log again and again. */
+/** Handles that are kept in memory, because a polled request is in the log again and again. */
 const maxRecent = 10_000;
 
 /**
- * Stand-ins for the ids of requests. An id is the right to read and cancel, so who may not see payloads is shown
- * handles, which only /v1/admin takes. A handle is the id as one enciphered block: always the same for a request, and
- * one that was made up leads to an id that nobody has.
+ * Stand-ins for the ids of requests. An id is the right to read and cancel, so callers that may not see payloads are
+ * shown handles, which only /v1/admin takes. A handle is the id as one enciphered block, so it is always the same for a
+ * request. A handle that was made up leads to an id that no request has.
  */
 @Injectable()
 export class Handles implements OnModuleInit {
-  /** Block by block, so that each is used again and again: to make one takes longer than a block. */
+  /** Each works block by block and is used again, because making one takes longer than a block. */
   private cipher: Cipher | undefined;
   private decipher: Decipher | undefined;
   private readonly recent = new Map<string, string>();
@@ -26,7 +26,7 @@ export class Handles implements OnModuleInit {
     private readonly redaction: Redaction,
   ) {}
 
-  /** From then on the log shows handles. */
+  /** Once this is done, the log shows handles. */
   async onModuleInit(): Promise<void> {
     const secret = await this.secrets.of('handles');
     this.cipher = createCipheriv('aes-256-ecb', secret, null).setAutoPadding(false);
@@ -34,7 +34,7 @@ export class Handles implements OnModuleInit {
     this.redaction.handleOf = (id) => this.handleOf(id);
   }
 
-  /** The id where the caller may see payloads, else its handle. */
+  /** Returns the id if the caller may see payloads, otherwise its handle. */
   shown(caller: Pick<Caller, 'scopes'>, requestId: string): string {
     return hasScope(caller, 'payloads') ? requestId : this.handleOf(requestId);
   }
@@ -48,7 +48,7 @@ export class Handles implements OnModuleInit {
     return made;
   }
 
-  /** Of an id or a handle; what is neither is handed back as it is, and leads to no request. */
+  /** Returns the id of an id or a handle. Any other text is returned as it is, and leads to no request. */
   idOf(idOrHandle: string): string {
     if (!handle.test(idOrHandle)) return idOrHandle;
     const block = Buffer.from(idOrHandle.slice(3), 'base64url');

@@ -8,7 +8,7 @@ export class KeySecret {
     this.#text = text;
   }
 
-  /** 256 random bits. The fixed beginning lets secret scanners find a key that leaked. */
+  /** 256 random bits. The fixed beginning lets secret scanners find a leaked key. */
   static generate(): KeySecret {
     return new KeySecret(`ns_${randomBytes(32).toString('base64url')}`);
   }
@@ -21,7 +21,7 @@ export class KeySecret {
     return Buffer.from(hashOf(this.#text), 'hex');
   }
 
-  /** Enough to recognise the key by; of a key that somebody chose at most a quarter. */
+  /** Returns enough to recognise the key by. Of a key that somebody chose, this is at most a quarter. */
   prefix(): string {
     const generated = /^ns_[\w-]{43}$/.test(this.#text);
     return this.#text.slice(0, generated ? 10 : Math.min(10, Math.floor(this.#text.length / 4)));
@@ -32,7 +32,7 @@ export class KeySecret {
   }
 }
 
-/** SHA-256 in hex: fast, but enough for 256 random bits, and a look-up by it compares no secret byte by byte. */
+/** SHA-256 in hex. It is fast, but enough for 256 random bits. A lookup by it compares no secret byte by byte. */
 export function hashOf(secret: string): string {
   return hash('sha256', secret, 'hex');
 }

@@ -8,7 +8,7 @@ export function keyState({ revokedAt, expiresAt }: ApiKey, now: Date): KeyState 
   return expiresAt !== null && expiresAt <= now ? 'expired' : 'valid';
 }
 
-/** What may be changed of a key, as it is audited. */
+/** Returns the changeable fields of a key, as they are audited. */
 export function keyTerms(key: ApiKey): Record<string, unknown> {
   return {
     name: key.name,

@@ -12,22 +12,22 @@ import type { KeyState } from './key-view.js';
 
 export interface NewKey {
   name: string;
-  /** Of a person who signs in by OpenID Connect. */
+  /** The subject of a person who signs in by OpenID Connect. */
   subject?: string;
   /** submit, read and cancel if left out. */
   scopes?: readonly Scope[] | undefined;
   /** All models if left out or null. */
   models?: readonly string[] | null | undefined;
-  /** As in RATE_LIMIT_SUBMIT; the service's own limits if left out or null. */
+  /** Limits as in RATE_LIMIT_SUBMIT; the service's own limits if left out or null. */
   rateLimitSubmit?: string | null | undefined;
   rateLimitOther?: string | null | undefined;
-  /** Of the items of its batches. */
+  /** Limits of the items of its batches. */
   rateLimitBatch?: string | null | undefined;
   /** `high` if left out or null. */
   maxPriority?: Priority | null | undefined;
-  /** Any number if left out or null. */
+  /** The number of its requests that may wait; any number if left out or null. */
   maxWaiting?: number | null | undefined;
-  /** Of its requests for one model; any number if left out, null or `off`. */
+  /** The number of its requests for one model that may run at once; any number if left out, null or `off`. */
   maxRunning?: number | 'off' | null | undefined;
   /** 1 if left out. */
   weight?: number | undefined;
@@ -35,10 +35,10 @@ export interface NewKey {
   expires?: { inMs: number } | { at: Date } | null | undefined;
 }
 
-/** What is to be changed of a key; what is left out stays. */
+/** Changes to a key. A field that is left out stays as it is. */
 export type KeyChanges = Partial<NewKey>;
 
-/** A key that was made, and the only sight of its secret. */
+/** A key that was just made, with its secret, which cannot be seen again. */
 interface MadeKey {
   id: string;
   secret: KeySecret;
@@ -58,12 +58,12 @@ export class KeysService {
     private readonly config: Config,
   ) {}
 
-  /** Makes a key. Its secret is not kept: this is the only time it can be seen. */
+  /** Makes a key. Its secret is not stored, so this is the only time it can be seen. */
   async create(key: NewKey): Promise<KeySecret> {
     return (await this.make(key)).secret;
   }
 
-  /** As `create`, as a part of a transaction. */
+  /** Does the same as `create`, in a transaction. */
   async make(key: NewKey, manager = this.rows.manager): Promise<MadeKey> {
     const secret = KeySecret.generate();
     return { id: await this.add(secret, key, manager), secret };
@@ -73,7 +73,7 @@ export class KeysService {
     return this.rows.findOneBy({ id });
   }
 
-  /** On whose behalf something is submitted again; undefined: the key is no longer valid. */
+  /** Returns the caller on whose behalf something is submitted again. undefined: the key is no longer valid. */
   async callerOf(id: string): Promise<Caller | undefined> {
     const row = await this.find(id);
     const isOver =
@@ -81,13 +81,13 @@ export class KeysService {
     return isOver ? undefined : toCaller(row);
   }
 
-  /** Of these keys, by id. */
+  /** Returns the names of these keys, by id. */
   async names(ids: readonly string[]): Promise<Map<string, string>> {
     const rows = await this.rows.find({ where: { id: In(ids) }, select: { id: true, name: true } });
     return new Map(rows.map(({ id, name }) => [id, name]));
   }
 
-  /** The newest first. `before`: the last id of the page before. */
+  /** Newest first. `before`: the last id of the page before. */
   page({ state, before, limit }: KeyPage): Promise<ApiKey[]> {
     const where = {
       ...(state !== undefined && inState[state]),
@@ -96,7 +96,7 @@ export class KeysService {
     return this.rows.find({ where, order: { id: 'DESC' }, take: limit });
   }
 
-  /** As a part of a transaction, until whose end nobody else changes it. */
+  /** Reads a key in a transaction and locks it until the transaction ends. */
   read(id: string, manager: EntityManager): Promise<ApiKey | null> {
     return manager.getRepository(ApiKey).findOne({ where: { id }, lock: { mode: 'pessimistic_write' } });
   }
@@ -105,24 +105,24 @@ export class KeysService {
     return manager.getRepository(ApiKey).findOneBy({ subject });
   }
 
-  /** Unless it is revoked or expired. */
+  /** Returns the key unless it is revoked or expired. */
   findValid(id: string, manager = this.rows.manager): Promise<ApiKey | null> {
     return manager.getRepository(ApiKey).findOneBy({ ...isValid, id });
   }
 
-  /** Who may do everything, and is locked until the transaction ends: no two can revoke each other at once. */
+  /** Returns the keys that may do everything, and locks them: no two can revoke each other at once. */
   lockAdmins(manager: EntityManager): Promise<ApiKey[]> {
     const where = { ...isValid, subject: IsNull(), scopes: ArrayContains(['admin']) };
     const lock = { mode: 'pessimistic_write' } as const;
     return manager.getRepository(ApiKey).find({ where, order: { id: 'ASC' }, lock });
   }
 
-  /** Oldest first, the revoked ones too. */
+  /** Oldest first, including revoked keys. */
   list(): Promise<ApiKey[]> {
     return this.rows.find({ order: { createdAt: 'ASC', id: 'ASC' } });
   }
 
-  /** False if there is no such key or it was revoked before. Nodes go by it within 5 s. */
+  /** Returns false if there is no such key or it was revoked before. Nodes apply it within 5 s. */
   async update(id: string, changes: KeyChanges, manager = this.rows.manager): Promise<boolean> {
     const bounded = changes.maxRunning !== undefined && { boundedAt: () => 'now()' };
     const columns = { ...columnsOf(changes), ...bounded };
@@ -130,7 +130,7 @@ export class KeysService {
     return affected === 1;
   }
 
-  /** False if there is no such key or it was revoked before. Nodes refuse it, and its sessions, within 5 s. */
+  /** Returns false if there is no such key or it was revoked before. Nodes refuse it, and its sessions, within 5 s. */
   async revoke(id: string, manager = this.rows.manager): Promise<boolean> {
     const { affected } = await manager
       .getRepository(ApiKey)
@@ -141,9 +141,9 @@ export class KeysService {
   }
 
   /**
-   * Once at the start: BOOTSTRAP_API_KEY exists, and an embedded database is never left without any key.
-   * `made` is the id of a key that was just made, `printOnce` one that nobody has seen yet; `isMissing`: there is no key
-   * at all.
+   * Runs once at the start. It ensures that BOOTSTRAP_API_KEY exists, and that an embedded database is never without a
+   * key. `made` is the id of a key that was just made. `printOnce` is a key that nobody has seen yet. `isMissing`:
+   * there is no key at all.
    */
   async bootstrap(manager = this.rows.manager): Promise<Bootstrapped> {
     const { bootstrapApiKey, databaseUrl } = this.config;
@@ -185,7 +185,7 @@ const inState = {
   expired: { revokedAt: IsNull(), expiresAt: Raw((column) => `${column} <= now()`) },
 };
 
-/** Of what is given. */
+/** Returns the columns of the fields that are given. */
 function columnsOf({ scopes, models, maxRunning, expires, ...others }: KeyChanges) {
   return {
     ...others,

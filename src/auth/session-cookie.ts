@@ -4,26 +4,26 @@ import { hashOf } from './key-secret.js';
 const name = 'nowserving_session';
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** The token of the session that a call brings. `baseUrl`: where the call was for. */
+/** Returns the token of the session that a call brings. `baseUrl`: the URL that the call was for. */
 export function sessionToken({ headers }: IncomingMessage, baseUrl: string): string | undefined {
   return cookieOf(headers.cookie, cookieName(name, baseUrl));
 }
 
-/** The fields of an answer that sets the cookie, or takes it away. */
+/** Returns the field of an answer that sets the cookie, or deletes it. */
 export function sessionCookie(token: string | null, baseUrl: string): string {
   const secure = isSecure(baseUrl) ? '; Secure' : '';
   const life = token === null ? '; Max-Age=0' : '';
   return `${cookieName(name, baseUrl)}=${token ?? ''}; Path=/; HttpOnly; SameSite=Strict${secure}${life}`;
 }
 
-/** Apart from the hashes of keys: a token is no key, and a key no token. */
+/** Separate from the hashes of keys, so that a token is no key and a key is no token. */
 export function sessionHash(token: string): string {
   return hashOf(`session\n${token}`);
 }
 
 /**
- * What is wrong with a call that brings a cookie: a browser may have sent it on behalf of another site. One that changes
- * something must be JSON, which no form can send, and come from a page of ours.
+ * Returns what is wrong with a call that brings a cookie, because a browser may have sent it on behalf of another site.
+ * A call that changes something must be JSON, which no form can send, and come from a page of ours.
  */
 export function forgeryIn({ method = '', headers }: IncomingMessage, baseUrl: string): string | undefined {
   if (safeMethods.has(method)) return undefined;
@@ -34,11 +34,11 @@ export function forgeryIn({ method = '', headers }: IncomingMessage, baseUrl: st
     : 'Signed in by a cookie, a call that changes something must come from the console.';
 }
 
-/** What is wrong with a call that begins a session: as a stranger's page would have it begun for somebody. */
+/** Returns what is wrong with a call that begins a session, because a page of another site may have caused it. */
 export function foreignSignIn({ headers }: IncomingMessage, baseUrl: string): string | undefined {
   if (!isJson(headers)) return 'Signing in needs the field "Content-Type: application/json".';
   const { 'sec-fetch-site': site, origin } = headers;
-  // Neither is sent by what is no browser.
+  // Only browsers send these two.
   if (site === undefined && origin === undefined) return undefined;
   return isOurs(headers, baseUrl) ? undefined : 'Signing in must come from the console.';
 }
@@ -58,7 +58,7 @@ function isOurs({ 'sec-fetch-site': site, origin }: IncomingHttpHeaders, baseUrl
   return site === undefined ? origin === new URL(baseUrl).origin : site === 'same-origin';
 }
 
-/** Browsers keep a cookie that begins so for its host alone, and only under TLS. */
+/** Browsers keep a cookie with this prefix only for its host, and only under TLS. */
 export const cookieName = (base: string, baseUrl: string): string =>
   isSecure(baseUrl) ? `__Host-${base}` : base;
 const isSecure = (baseUrl: string): boolean => baseUrl.startsWith('https:');

@@ -8,20 +8,20 @@ import { SessionEntity } from './entities/session.entity.js';
 import { sessionHash } from './session-cookie.js';
 
 const sessionLife = '12 hours';
-/** After its end, for who asks from where somebody was signed in. */
+/** A session is kept for this long after it expires, to show from where somebody was signed in. */
 const keptFor = '90 days';
 
-/** Of a key: those that go on, and all that are kept. The oldest make room. */
+/** Sessions of a key: those that are open, and all that are kept. The oldest make room. */
 const maxOpen = 100;
 const maxKept = 1_000;
 
-/** From where a session was begun. */
+/** The browser that began a session. */
 export interface Browser {
   address: string | null;
   userAgent: string | null;
 }
 
-/** Browsers that are signed in, each for a key. */
+/** Browsers that are signed in, each as a key. */
 @Injectable()
 export class Sessions {
   constructor(
@@ -29,7 +29,7 @@ export class Sessions {
     private readonly finder: CallerFinder,
   ) {}
 
-  /** Its token, for the cookie: the only time that it can be seen. */
+  /** Begins a session. Returns its token for the cookie, which cannot be seen again. */
   async begin(
     manager: EntityManager,
     keyId: string,
@@ -65,19 +65,19 @@ export class Sessions {
     if (old.length > 0) await rows.delete({ id: In(old.map(({ id }) => id)) });
   }
 
-  /** Those that are long over. */
+  /** Deletes sessions that expired long ago. */
   async prune(): Promise<void> {
     await this.rows.delete({ expiresAt: isLongOver() });
   }
 
-  /** False: there is none, or it has ended. Nodes go by it within 5 s. */
+  /** Returns false if there is none, or it has ended. Nodes apply it within 5 s. */
   async end(manager: EntityManager, id: string): Promise<boolean> {
     const rows = manager.getRepository(SessionEntity);
     const { affected } = await rows.update({ id, endedAt: IsNull() }, { endedAt: () => 'now()' });
     return affected === 1;
   }
 
-  /** An end of one, or a change of a key, is committed: on this node it holds from the next call on. */
+  /** The end of a session or a change of a key is committed. On this node it applies from the next call on. */
   lookAgain(): void {
     this.finder.lookAgain();
   }
@@ -86,7 +86,7 @@ export class Sessions {
     return this.rows.findOneBy({ id });
   }
 
-  /** Those that go on, newest first. */
+  /** The open sessions, newest first. */
   list({ before, limit }: { before: string | undefined; limit: number }): Promise<SessionEntity[]> {
     const isAhead = Raw((column) => `${column} > now()`);
     return this.rows.find({

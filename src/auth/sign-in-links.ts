@@ -12,7 +12,7 @@ const linkLife = '1 hour';
 export class SignInLinks {
   constructor(@InjectRepository(SignInLinkEntity) private readonly rows: Repository<SignInLinkEntity>) {}
 
-  /** A token that signs in once as this key, within an hour. Those before it sign in no more. */
+  /** Makes a token that signs in once as this key, within an hour. Earlier tokens of the key no longer sign in. */
   async make(keyId: string, manager: EntityManager = this.rows.manager): Promise<string> {
     const token = randomBytes(32).toString('base64url');
     const rows = manager.getRepository(SignInLinkEntity);
@@ -22,24 +22,24 @@ export class SignInLinks {
     return token;
   }
 
-  /** Those that nobody can use any more. */
+  /** Deletes links that nobody can use any more. */
   async prune(): Promise<void> {
     await this.rows.delete({ expiresAt: Raw((column) => `${column} < now() - interval '1 day'`) });
   }
 
-  /** The id of the key that the link signs in as; undefined: it was used, is over or was never made. */
+  /** Returns the id of the key that the link signs in as. undefined: it was used, has expired or was never made. */
   async use(token: string, manager: EntityManager): Promise<string | undefined> {
     const rows = manager.getRepository(SignInLinkEntity);
     const hash = linkHash(token);
     const isAhead = Raw((column) => `${column} > now()`);
-    // Of two that use it at once the second finds it used.
+    // If two calls use it at once, the second finds it used.
     const used = { usedAt: () => 'now()' };
     const { affected } = await rows.update({ hash, usedAt: IsNull(), expiresAt: isAhead }, used);
     return affected === 1 ? (await rows.findOneByOrFail({ hash })).keyId : undefined;
   }
 }
 
-/** Apart from the hashes of keys. */
+/** Separate from the hashes of keys. */
 const linkHash = (token: string): Buffer => Buffer.from(hashOf(`link\n${token}`), 'hex');
 
 /** The fragment is sent to no server and in no Referer, and a preview of the link does not use it up. */

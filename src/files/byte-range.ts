@@ -8,7 +8,7 @@ export type Selection =
   | { status: 304 }
   | { status: 416 };
 
-/** What of a file is asked for, by RFC 9110. Of several ranges at once none is given, but the whole. */
+/** Returns which part of a file is asked for, by RFC 9110. If several ranges are asked for, it is the whole file. */
 export function selectionOf(
   headers: IncomingHttpHeaders,
   { method, etag, size }: { method: string; etag: string; size: number },
@@ -16,7 +16,7 @@ export function selectionOf(
   const { range, 'if-range': ifRange, 'if-none-match': known } = headers;
   if (known !== undefined && isKnown(known, etag)) return { status: 304 };
   if (range === undefined || method !== 'GET') return { status: 200 };
-  // A date fits nothing: files have none.
+  // A date never matches, because files have none.
   if (ifRange !== undefined && String(ifRange).trim() !== etag) return { status: 200 };
   const [, first = '', last = ''] = /^bytes=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i.exec(range) ?? [];
   if (first === '' && last === '') return { status: 200 };

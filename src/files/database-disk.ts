@@ -6,20 +6,20 @@ import { DatabaseUnavailable } from '../errors/database-error.js';
 import { DiskSpace } from './disk-space.js';
 import { StorageUnavailable } from './stores/storage-error.js';
 
-/** What refused a write so long ago may refuse the next one, whatever a probe says. */
+/** A write that was refused this recently may be refused again, whatever a probe finds. */
 const recentMs = 5_000;
 
 const littleMemory: Statement = {
   name: 'use_little_memory',
   text: `SELECT set_config('work_mem', '64kB', true)`,
 };
-/** Sorts more than fits in that, so that the server writes a file of a megabyte, and removes it. */
+/** Sorts more than fits in that memory, so that the server writes a file of a megabyte and removes it. */
 const probe: Statement = {
   name: 'probe_disk',
   text: 'SELECT count(*) FROM (SELECT n FROM generate_series(1, 60000) AS n ORDER BY -n OFFSET 0) AS sorted',
 };
 
-/** Whether the disk of the database takes what is written. */
+/** Checks whether the disk of the database takes writes. */
 @Injectable()
 export class DatabaseDisk {
   constructor(
@@ -28,7 +28,7 @@ export class DatabaseDisk {
     private readonly space: DiskSpace,
   ) {}
 
-  /** What keeps requests from being taken, as a sentence; undefined: nothing. */
+  /** Returns why requests cannot be taken, as a sentence. undefined: they can. */
   async fault(): Promise<string | undefined> {
     if (await this.space.isDatabaseShort())
       return 'The disk of the embedded database is nearly full: the operator has to make room on it.';
@@ -46,13 +46,13 @@ export class DatabaseDisk {
     }
   }
 
-  /** What keeps files from being taken while requests are, as a sentence; undefined: nothing. */
+  /** Returns why files cannot be taken although requests can, as a sentence. undefined: they can. */
   async shortage(): Promise<string | undefined> {
     try {
       await this.space.assertRoom();
       return undefined;
     } catch (error) {
-      // A folder that cannot be looked at says nothing of its disk, and nothing of the database.
+      // A folder that cannot be read shows nothing about its disk or about the database.
       if (!(error instanceof StorageUnavailable)) return undefined;
       return 'The disk is nearly full: files are refused, and results with files wait. Make room on it (RESERVED_DISK).';
     }

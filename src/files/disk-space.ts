@@ -5,12 +5,12 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { StorageUnavailable } from './stores/storage-error.js';
 
-/** Of a small volume the reserve is no more than this part. */
+/** On a small volume the reserve is at most this part of it. */
 const reservedPart = 0.1;
-/** The volume is looked at again after so long, or once this part of the reserve was written. */
+/** The volume is measured again after this time, or once this part of the reserve was written. */
 const freshMs = 1_000;
 const freshPart = 1 / 8;
-/** With less than this part of the reserve the embedded database may not be able to go on. */
+/** With less than this part of the reserve, the embedded database may not be able to go on. */
 const neededPart = 1 / 4;
 
 export type VolumeName = 'files' | 'database';
@@ -19,7 +19,7 @@ export interface Volume {
   name: VolumeName;
   freeBytes: number;
   sizeBytes: number;
-  /** Kept for the database: RESERVED_DISK, or a tenth of a small volume. */
+  /** Bytes kept for the database: RESERVED_DISK, or a tenth of a small volume. */
   reservedBytes: number;
 }
 
@@ -28,14 +28,14 @@ interface Look {
   at: number;
 }
 
-/** What is free where this process keeps files and, if it is the embedded one, the database. */
+/** Measures what is free where this process keeps files and, if it is embedded, the database. */
 @Injectable()
 export class DiskSpace {
-  /** What the system says of a folder's volume. */
+  /** Returns what the system reports about a folder's volume. */
   measure: (folder: string) => Promise<Pick<StatsFs, 'bavail' | 'blocks' | 'bsize'>> = statfs;
   private look: Look | undefined;
   private looking: Promise<Look> | undefined;
-  /** Bytes that are being written, or were since the look. */
+  /** Bytes that are being written, or were written since the last look. */
   private writtenSince = 0;
   private readonly root: string;
   private readonly hasDatabase: boolean;
@@ -45,22 +45,22 @@ export class DiskSpace {
     this.hasDatabase = config.databaseUrl === undefined;
   }
 
-  /** Throws where a file's next byte would use what is kept for the database. */
+  /** Throws if the next byte of a file would use what is kept for the database. */
   assertRoom(): Promise<void> {
     return this.take(0);
   }
 
-  /** The same for bytes that are written right after it. */
+  /** Does the same for bytes that are written right after it, and counts them. */
   async take(bytes: number): Promise<void> {
     if (this.config.reservedDiskBytes === 0) return;
     const { volume } = await this.recent();
-    // Of many that waited for one look, each sees what those before it have taken.
+    // Calls that waited for one look each see what the calls before them took.
     const left = volume.freeBytes - this.writtenSince - bytes;
     if (volume.sizeBytes > 0 && left < volume.reservedBytes) throw nearlyFull();
     this.writtenSince += bytes;
   }
 
-  /** One for each that there is; a disk that holds both is named after the database. */
+  /** Returns each volume once. A disk that holds both is named after the database. */
   async volumes(): Promise<Volume[]> {
     const [files, database] = [this.folderOf('files'), this.folderOf('postgres')];
     if (!this.hasDatabase) return [await this.volumeAt('files', files)];
@@ -87,7 +87,7 @@ export class DiskSpace {
   }
 
   private async lookAgain(): Promise<Look> {
-    // What is written while this looks may be in what it sees, or not: it counts until the next look.
+    // Bytes written during the look may or may not be in its result, so they count until the next look.
     this.writtenSince = 0;
     const at = performance.now();
     return (this.look = { volume: await this.volumeAt('files', this.folderOf('files')), at });
@@ -100,7 +100,7 @@ export class DiskSpace {
     return { name, freeBytes: bavail * bsize, sizeBytes, reservedBytes };
   }
 
-  /** Below DATA_DIR; what is not made yet will be where the one above it is. */
+  /** Returns a folder below DATA_DIR. If it does not exist yet, returns the closest existing folder above it. */
   private folderOf(name: string): string {
     let folder = join(this.root, name);
     while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder);

@@ -1,10 +1,10 @@
 const maxLength = 200;
 const maxExtension = 20;
 
-/** The last part of what a caller calls its file, without what a path, a header or a screen could stumble over. */
+/** Returns the last part of the name that a caller gave, without what could break a path, a header or a screen. */
 export function fileNameOf(given: string): string {
   const last = given.toWellFormed().split(/[/\\]/).at(-1)!;
-  // Control characters, and those that turn the writing direction or are not to be seen.
+  // Control characters, invisible characters, and those that change the writing direction.
   const clean = last.replaceAll(/[\p{C}\p{Zl}\p{Zp}\ufffd]/gu, '').trim();
   if (/^\.*$/.test(clean)) return 'file';
   const characters = Array.from(clean);
@@ -24,7 +24,7 @@ const extensions: Record<string, string> = {
   'video/x-matroska': 'mkv',
 };
 
-/** A name for what has none. */
+/** Returns a name for a file that has none. */
 export function nameForType(contentType: string): string {
   const type = mediaTypeOf(contentType);
   const plain = /\/(?:x-)?([a-z0-9]{1,10})(?:\+|$)/.exec(type)?.[1] ?? 'bin';
@@ -45,10 +45,10 @@ export function isContentType(text: string): boolean {
   return text.length <= 255 && contentType.test(text);
 }
 
-/** What browsers show without running anything of it. SVG and XML may hold scripts. */
+/** Types that browsers show without running anything in them. SVG and XML may hold scripts. */
 const shown = /^(?:image|audio|video)\/(?!.*(?:svg|xml))/;
 
-/** How a browser is to take it; the name as RFC 6266 and RFC 8187 have it. */
+/** Returns the Content-Disposition for browsers, with the name as RFC 6266 and RFC 8187 define it. */
 export function dispositionOf(contentType: string, name: string): string {
   const kind = shown.test(mediaTypeOf(contentType)) ? 'inline' : 'attachment';
   const plain = name.replaceAll(/[^\x20-\x7e]|["\\%]/g, '_');

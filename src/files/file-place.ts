@@ -4,10 +4,10 @@ import { establishPlace, placeOfFiles } from './queries/place.js';
 import { FILE_STORE, type FileStore } from './stores/file-store.js';
 import { StorageUnavailable } from './stores/storage-error.js';
 
-/** Whether this node keeps files where the others do. */
+/** Checks that this node keeps files where the other nodes do. */
 @Injectable()
 export class FilePlace {
-  /** That of all nodes, once it is known. */
+  /** The place of all nodes, once it is known. */
   private established: string | undefined;
 
   constructor(
@@ -15,7 +15,7 @@ export class FilePlace {
     private readonly database: Database,
   ) {}
 
-  /** Before anything is written; throws if it would be written where others do not look. */
+  /** Runs before anything is written. Throws if it would be written where other nodes do not look. */
   async assertOurs(): Promise<void> {
     const own = await this.store.claimPlace();
     if (own === this.established) return;
@@ -24,7 +24,7 @@ export class FilePlace {
     this.established = place;
   }
 
-  /** Why files that there are cannot be had from here; undefined: they can, or there are none. */
+  /** Returns why existing files cannot be read from here. undefined: they can, or there are none. */
   async fault(): Promise<string | undefined> {
     const place = await placeOfFiles(this.database);
     if (place === undefined) return undefined;

@@ -16,7 +16,7 @@ import {
 
 const options = { maxItems: 256, writers: 2 };
 
-/** What the database knows of files, a commit for many that come at once. */
+/** The rows of files. Calls that come at once share a commit. */
 @Injectable()
 export class FileRows {
   private readonly adds: Batcher<FileRow, void>;
@@ -41,12 +41,12 @@ export class FileRows {
     return this.adds.add(file);
   }
 
-  /** undefined: the file takes none. */
+  /** undefined: the file takes no more tries. */
   begin(fileId: string): Promise<Try | undefined> {
     return this.begins.add(fileId);
   }
 
-  /** Whether the bytes of the try are the file's now. */
+  /** Returns whether the bytes of the try are now those of the file. */
   end(content: Content): Promise<boolean> {
     return this.ends.add(content);
   }
@@ -55,12 +55,12 @@ export class FileRows {
     return this.looks.add(fileId);
   }
 
-  /** Whatever its state. */
+  /** Returns the row in any state. */
   row(fileId: string): Promise<FileEntity | null> {
     return this.rows.findOneBy({ id: fileId });
   }
 
-  /** Of what will never be stored. */
+  /** Marks a file as removed that will never be stored. */
   async giveUp(fileId: string): Promise<void> {
     await this.rows.update({ id: fileId, state: 'initiated' }, { state: 'removed' });
   }

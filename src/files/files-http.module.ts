@@ -5,7 +5,7 @@ import { FilesController } from './files.controller.js';
 import { FilesModule } from './files.module.js';
 import { UploadRequests } from './upload-requests.js';
 
-/** The calls about files, where there are calls. */
+/** The calls about files, on nodes that serve calls. */
 @Module({
   imports: [AuthModule, FilesModule, LimitsModule],
   controllers: [FilesController],

@@ -16,7 +16,7 @@ import { sendFile } from './send-file.js';
 import { UploadRequests } from './upload-requests.js';
 import { Uploads } from './uploads.js';
 
-/** What an upload or a download has in memory at a time. */
+/** Bytes that an upload or a download has in memory at a time. */
 const transferBytes = 128 * 1024;
 
 /** Uploads as fal's clients make them, and the files themselves. */

@@ -14,7 +14,7 @@ import { chosenStore } from './stores/chosen-store.js';
 import { UploadUrls } from './upload-urls.js';
 import { Uploads } from './uploads.js';
 
-/** On every node, whatever its role: each runs models, whose answers may be files. */
+/** Loaded on every node, whatever its role: for uploads, answers of models that are files, and pruning. */
 @Module({
   imports: [AuthModule, TypeOrmModule.forFeature([FileEntity, FilePlaceEntity])],
   providers: [

@@ -33,7 +33,7 @@ export interface NewFile {
   fileName: string;
 }
 
-/** As a model's output has it. */
+/** A file as a model's output shows it. */
 export interface FileView {
   url: string;
   content_type: string;
@@ -41,12 +41,12 @@ export interface FileView {
   sha256: string;
 }
 
-/** Who waits while what a run made cannot be stored. */
+/** The run that waits while a file it made cannot be stored. */
 export interface Maker {
   requestId: string;
   /** Memory for what the disk does not take. */
   held: Hold;
-  /** Called once all of it has come: what made it is done. */
+  /** Called once all bytes have come, so that the run is done. */
   made(): void;
   /** Ends the wait. */
   signal: AbortSignal;
@@ -54,7 +54,7 @@ export interface Maker {
 
 const againAfterMs = 500;
 
-/** The files that there are, wherever their bytes may be. */
+/** All files, wherever their bytes are. */
 @Injectable()
 export class Files {
   private readonly log = new Logger(Files.name);
@@ -69,7 +69,7 @@ export class Files {
     private readonly handles: Handles,
   ) {}
 
-  /** A row for what is to come; `uploads`: tries that have begun. */
+  /** Adds a row for a file that is to come. `uploads`: tries that have begun. */
   async add(
     { keyId, contentType, fileName }: NewFile,
     uploads = 0,
@@ -110,16 +110,16 @@ export class Files {
       this.note(error);
       throw error;
     }
-    // An error here leaves it open what was committed: the pruner takes away what is of no use.
+    // An error here leaves it open what was committed. The pruner removes what is of no use.
     if (await this.rows.end({ id, upload, ...written })) return written;
     await this.store.remove(name);
     return undefined;
   }
 
   /**
-   * Keeps what a run of a request makes, whose chunks are used up; it is the file of the request's key. A disk or a
-   * database that does not take it is waited for: what the model did well is not to be done again. Throws
-   * `StorageUnavailable` where the memory has no room for what the disk does not take.
+   * Keeps a file that a run of a request makes, and uses up its chunks. The file belongs to the key of the request. If
+   * a disk or a database does not take it, it waits, so that the model's work need not be repeated. Throws
+   * `StorageUnavailable` if memory has no room for what the disk does not take.
    */
   async keep(
     source: AsyncIterable<Buffer>,
@@ -150,7 +150,7 @@ export class Files {
     }
   }
 
-  /** Tries until the disk and the database take it, or its maker is to stop. */
+  /** Tries until the disk and the database take it, or the maker's signal aborts. */
   private async untilTaken<T>({ signal }: Maker, work: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
@@ -163,7 +163,7 @@ export class Files {
     }
   }
 
-  /** What an operator has to mend is said in the log, once a minute. */
+  /** Logs what an operator has to mend, once a minute. */
   private note(error: unknown): void {
     if (!(error instanceof StorageUnavailable)) return;
     const { fault, message, options } = error;
@@ -171,14 +171,14 @@ export class Files {
     this.lines.add(fault, (times) => this.log.error({ times, said }, lines[fault]));
   }
 
-  /** Whose the files are that a run of a request makes, and what their URLs begin with: as those of its answers. */
+  /** Returns the key that owns the files of a request's run, and what their URLs begin with, as in its answers. */
   async ownerOf(requestId: string): Promise<{ keyId: string; base: string }> {
     const owner = await readOwner(this.database, requestId);
     if (owner === undefined) throw new DomainError('unknown_request', 'There is no such request.');
     return { keyId: owner.keyId, base: this.config.publicBaseUrl ?? owner.baseUrl ?? this.ownBase };
   }
 
-  /** Where nobody has called. */
+  /** The base of URLs when no call shows how the service is reached. */
   get ownBase(): string {
     const { publicBaseUrl, host, port } = this.config;
     return publicBaseUrl ?? `http://${host}:${port}`;

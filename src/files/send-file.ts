@@ -11,11 +11,11 @@ import type { StoredFile } from './queries/find-files.js';
 
 const log = new Logger('Files');
 
-/** Whatever a file holds, it runs nothing, loads nothing, and is in no frame. */
+/** Whatever a file holds, it runs nothing, loads nothing from elsewhere, and is shown in no frame. */
 const policy =
   "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox";
 
-/** Answers a GET or HEAD, besides the fields that every answer has. */
+/** Answers a GET or HEAD. The fields that every answer has are set elsewhere. */
 export async function sendFile(
   files: Files,
   file: StoredFile,
@@ -33,16 +33,16 @@ export async function sendFile(
   const range = selection.status === 206 ? selection.range : { start: 0, end: size - 1 };
   const length = range.end - range.start + 1;
   const isRead = method === 'GET' && selection.status !== 304 && length > 0;
-  // Before the head: what cannot be read can still be said.
+  // Read before the head is sent, so that a failure can still be answered.
   const bytes = isRead ? await files.read(file, range) : undefined;
   response.statusCode = selection.status;
   response.setHeader('ETag', etag);
-  // Kept, but asked for each time: it may have been erased.
+  // Clients may cache the file, but must ask each time, because it may have been erased.
   response.setHeader('Cache-Control', 'private, no-cache');
   response.setHeader('Accept-Ranges', 'bytes');
   response.setHeader('Content-Security-Policy', policy);
   response.setHeader('X-Content-Type-Options', 'nosniff');
-  // Who knows the URL may show it, on a page of another origin too.
+  // A page that knows the URL may show the file, even a page of another origin.
   response.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
   if (selection.status === 206)
     response.setHeader('Content-Range', `bytes ${range.start}-${range.end}/${size}`);
@@ -52,7 +52,7 @@ export async function sendFile(
     response.setHeader('Content-Length', length);
   }
   if (bytes === undefined) response.end();
-  // A client that disconnects is no error. A store that gives less than the file has breaks the answer off.
+  // A client that disconnects is no error. If a store gives less than the file has, the answer breaks off.
   else await pipeline(bytes, bodyOf(response, length)).catch(() => undefined);
 }
 
@@ -64,8 +64,8 @@ function wrongLength(): Error {
 }
 
 /**
- * Frees what it has sent. With another number of bytes than `length` the connection is broken off: kept, it would take
- * the next answer for the rest of this one.
+ * Frees the chunks that it has sent. If the number of bytes is not `length`, it closes the connection. Otherwise the
+ * client would take the next answer for the rest of this one.
  */
 function bodyOf(response: ServerResponse, length: number): Writable {
   let left = length;

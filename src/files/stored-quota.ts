@@ -6,10 +6,10 @@ import { Batcher } from '../tools/batcher.js';
 import type { StoredAllowanceDto } from './dto/stored-allowance.dto.js';
 import { readStored, type Stored } from './queries/read-stored.js';
 
-/** What this node knows of one key while uploads of it are under way here. */
+/** This node's account of one key, while the key has uploads under way here. */
 interface Book {
   storedBytes: number;
-  /** Announced by uploads under way, or come of those that announce nothing. */
+  /** Bytes announced by uploads under way, or received by those that announce nothing. */
   reservedBytes: number;
   uploads: number;
   /** Uploads that have ended here since the book was opened. */
@@ -18,15 +18,15 @@ interface Book {
 
 /** The room of one upload. */
 export interface Reservation {
-  /** So many bytes have come, all in all. Throws where the key has no room for them. */
+  /** Notes that this many bytes have come in total. Throws if the key has no room for them. */
   reach(bytes: number): void;
-  /** `storedBytes`: of the file that it became; 0: of none. */
+  /** `storedBytes`: the size of the file that it became; 0: it became none. */
   end(storedBytes: number): void;
 }
 
 /**
- * How much each key may have stored. What is stored is counted in the database, in the commit that stores or removes it;
- * what is under way is reserved here, so that uploads in parallel exceed the quota by what is under way elsewhere at most.
+ * How much each key may store. The database counts stored files in the commit that stores or removes them. Uploads
+ * under way are reserved here. Parallel uploads therefore exceed the quota at most by what is under way on other nodes.
  */
 @Injectable()
 export class StoredQuota {
@@ -45,7 +45,7 @@ export class StoredQuota {
     return { ...(await this.looks.add(keyId)), max_bytes: maxStoredBytes, max_files: maxStoredFiles };
   }
 
-  /** Throws where the key may not announce another file. */
+  /** Throws if the key may not announce another file. */
   async assertRoom(keyId: string): Promise<void> {
     const { files, bytes } = await this.looks.add(keyId);
     if (files >= this.config.maxStoredFiles) throw tooManyFiles(files, this.config);
@@ -53,12 +53,12 @@ export class StoredQuota {
       throw tooManyBytes(bytes, this.config);
   }
 
-  /** `announced`: bytes that the upload will have, as far as that is known. Throws where there is no room for them. */
+  /** `announced`: bytes that the upload will have, as far as that is known. Throws if there is no room for them. */
   async begin(keyId: string, announced: number): Promise<Reservation> {
     const endsBefore = this.books.get(keyId)?.ends;
     const { bytes } = await this.looks.add(keyId);
     const book = this.books.get(keyId) ?? { storedBytes: bytes, reservedBytes: 0, uploads: 0, ends: 0 };
-    // What was read before another one ended here may not have it yet; the book has.
+    // A sum that was read before another upload ended here may not include it. The book does.
     if (book.ends === (endsBefore ?? 0)) book.storedBytes = bytes;
     this.books.set(keyId, book);
     book.uploads++;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { DomainError } from '../errors/domain-error.js';
 import { slowBody } from '../http/slow-body.js';
 
-/** The chunks of a body as they come. `onSlow` is called when they come too slowly. */
+/** Yields the chunks of a body as they come. Calls `onSlow` when they come too slowly. */
 export async function* chunksOf(request: IncomingMessage, onSlow: () => void): AsyncGenerator<Buffer> {
   const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
   request.once(slowBody, onSlow);

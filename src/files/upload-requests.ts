@@ -10,7 +10,7 @@ import { Uploads } from './uploads.js';
 
 const example = '{"content_type": "image/png", "file_name": "cat.png"}';
 
-/** The call that begins an upload, whichever path it came by. */
+/** The call that begins an upload, on every path. */
 @Injectable()
 export class UploadRequests {
   constructor(

@@ -8,11 +8,11 @@ const lifeMs = 3_600_000;
 
 export interface Announced {
   contentType: string;
-  /** It is of a run, whose work is done: no quota refuses it. */
+  /** The file is the output of a run, whose work is done, so no quota refuses it. */
   isOutput: boolean;
 }
 
-/** The right to upload one file, as a URL: no key goes with it. */
+/** The right to upload one file, as a URL that needs no key. */
 @Injectable()
 export class UploadUrls implements OnModuleInit {
   private secret: Buffer | undefined;
@@ -34,7 +34,7 @@ export class UploadUrls implements OnModuleInit {
     return `${base}/v1/storage/uploads/${fileId}?${query.toString()}`;
   }
 
-  /** What was announced; throws unless the URL is one of ours, and of this hour. */
+  /** Returns what was announced. Throws unless the URL was signed here and has not expired; it lives an hour. */
   verify(fileId: string, query: Readonly<Record<string, unknown>>): Announced {
     const { expires, type, of, signature } = query;
     if (signature === undefined) throw new DomainError('unknown_file', 'There is no such upload.');

@@ -12,7 +12,7 @@ import { fileTooLarge } from './stores/spool.js';
 import { UploadUrls } from './upload-urls.js';
 import { chunksOf } from './upload-body.js';
 
-/** Of a key, or for the output of a request: then the file is that of the request's key. */
+/** An upload for a key, or for the output of a request. The file then belongs to the request's key. */
 export type NewUpload = ({ keyId: string } | { requestId: string }) & {
   contentType: string;
   fileName: string;
@@ -31,7 +31,7 @@ export interface BegunUpload {
   reservation: Reservation;
 }
 
-/** Uploads in two calls: one with a key, that gives a URL; one to that URL, with the bytes. */
+/** Uploads in two calls: one with a key, which returns a URL, and one to that URL, with the bytes. */
 @Injectable()
 export class Uploads {
   constructor(
@@ -65,7 +65,7 @@ export class Uploads {
     };
   }
 
-  /** All that can be said before the first byte. */
+  /** Makes all checks that are possible before the first byte. */
   async begin(fileId: string, query: object, { headers }: IncomingMessage): Promise<BegunUpload> {
     const { contentType, isOutput } = this.urls.verify(fileId, query as Record<string, unknown>);
     const type = headers['content-type'];
@@ -87,7 +87,10 @@ export class Uploads {
     return { fileId, number, reservation };
   }
 
-  /** Ends what was begun. `onSlow`: the client is too slow; it is for the caller to answer, and to end the connection. */
+  /**
+   * Receives the bytes of a begun upload. `onSlow` is called if the client is too slow; its caller must answer and end
+   * the connection.
+   */
   async receive(
     { fileId, number, reservation }: BegunUpload,
     request: IncomingMessage,
@@ -126,7 +129,7 @@ async function* counted(chunks: AsyncIterable<Buffer>, { reach }: Reservation): 
   }
 }
 
-/** Without the case and the spaces that make no difference. */
+/** Removes differences in case and spaces, which have no meaning. */
 function normal(contentType: string): string {
   return contentType.replaceAll(/[ \t]/g, '').toLowerCase();
 }

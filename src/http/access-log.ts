@@ -12,24 +12,24 @@ import { chooseRequestId, requestIdHeader } from './request-id.js';
 export interface AnsweredExchange {
   request: IncomingMessage;
   status: number;
-  /** Of the problem that it was answered with. */
+  /** The code of the problem that answered it. */
   code: ProblemCode | undefined;
-  /** Where no route of Express was taken. */
+  /** The route, if Express did not take one. */
   route: string | undefined;
   durationMs: number;
 }
 
-/** Asked for all day by machines: not worth a line at info. */
+/** Paths that machines ask for all day, which are not worth a line at info. */
 const chatter = /^\/(health|metrics|docs|console|openapi\.json)(\/|$)/;
 
 /**
- * One line per exchange. The query is left out, for callers put secrets there, and so are headers and bodies; the path
- * has handles in place of ids, and so has the exchange's id, which may be a request's where its caller chose it. What ends
- * in one turn of the event loop is written together, past pino's methods: each by itself took a tenth of a submission.
+ * One line per exchange. It has no query, because callers put secrets there, and no headers or bodies. The path has
+ * handles in place of ids. So does the exchange's id, which may be a request's if its caller chose it. Lines of one
+ * turn of the event loop are written together, without pino's methods: line by line it took a tenth of a submission.
  */
 @Injectable()
 export class AccessLog {
-  /** Told of each exchange, whether it makes a line or not. */
+  /** Called for each exchange, whether it makes a line or not. */
   onExchange: ((exchange: AnsweredExchange) => void) | undefined;
   private lines = '';
 
@@ -38,7 +38,7 @@ export class AccessLog {
     private readonly redaction: Redaction,
   ) {}
 
-  /** For Express: gives the exchange its id too. */
+  /** Middleware for Express, which also gives the exchange its id. */
   readonly middleware = (request: Request, response: Response, next: NextFunction): void => {
     const requestId = chooseRequestId(request.headers['x-request-id']);
     response.setHeader(requestIdHeader, requestId);

@@ -9,7 +9,7 @@ import { setFields } from './reply.js';
 
 const maxOrigins = 1_000;
 
-/** What fal's clients send and read in a browser, besides. */
+/** Fields that fal's clients send and read in a browser, besides those of our own API. */
 const ofFal = {
   requested: [
     'X-Fal-Queue-Priority',
@@ -28,7 +28,7 @@ const ofFal = {
 };
 const none = { requested: [], exposed: '' };
 
-/** The fields that `helmet` and `cors` give every answer, as names and values in turns. */
+/** The fields that `helmet` and `cors` give every answer, as names and values in turn. */
 @Injectable()
 export class AnswerFields {
   /** undefined: CORS is off. */
@@ -72,7 +72,7 @@ export class AnswerFields {
     );
   }
 
-  /** For Express. Answers are never rendered, save for the pages at /docs and /console, which bring what they need. */
+  /** For Express. Only the pages at /docs and /console are rendered, and they load nothing from elsewhere. */
   security(): RequestHandler {
     const docs = securityFields(
       {
@@ -109,7 +109,7 @@ export class AnswerFields {
     };
   }
 
-  /** Without Express, for a call from this origin. */
+  /** Returns the fields without Express, for a call from this origin. */
   of(origin = ''): readonly string[] {
     if (this.cors === undefined) return this.api;
     let fields = this.byOrigin.get(origin, 0);
@@ -128,7 +128,7 @@ function securityFields(
 ): readonly string[] {
   const handler = helmet({
     contentSecurityPolicy: { useDefaults: false, directives: policy },
-    // Of these two a page without scripts makes nothing, and each field is half a microsecond of every answer.
+    // A page without scripts does not need these two, and each field takes half a microsecond of every answer.
     crossOriginOpenerPolicy: scripts,
     originAgentCluster: scripts,
     crossOriginResourcePolicy: { policy: shared ? 'cross-origin' : 'same-origin' },
@@ -139,12 +139,12 @@ function securityFields(
     xPermittedCrossDomainPolicies: false,
     xXssProtection: false,
   });
-  // Of these only the policy has semicolons: helmet puts no space after them, as people and proxies write it.
+  // Only the policy has semicolons. helmet writes no space after them, unlike people and proxies.
   const fields = fieldsOf(handler).map((text) => text.replaceAll(/; */g, '; '));
   return ['Cache-Control', 'no-store', ...fields];
 }
 
-/** What a handler sets is the same for every call from an origin, so it is asked once. */
+/** Returns what a handler sets. It is the same for every call from an origin, so the handler is called once. */
 function fieldsOf(handler: RequestHandler, origin = ''): string[] {
   const set = new Map<string, string>();
   const request = { method: 'GET', headers: origin === '' ? {} : { origin } };

@@ -18,10 +18,10 @@ const decoders = new Map<string, () => Transform>([
 
 const unsupported = 'The body must be plain or encoded with gzip, deflate or br.';
 
-/** Their clients send the body only once they are asked to go on. */
+/** Calls whose clients send the body only after they are asked to. */
 const waiting = new WeakSet<IncomingMessage>();
 
-/** Until a body is really wanted its connection is to be closed: nobody can say whether it will still come. */
+/** Until a body is wanted, its connection is to be closed, because it is not known whether the body will still come. */
 export function deferContinue(server: Server): void {
   server.on('checkContinue', (request, response) => {
     waiting.add(request);
@@ -34,24 +34,24 @@ export function deferContinue(server: Server): void {
 
 export const awaitsContinue = (request: IncomingMessage): boolean => waiting.has(request);
 
-/** A client that waits to be asked for the body is asked. */
+/** Asks a client for the body, if it waits to be asked. */
 export function askForBody(request: IncomingMessage, response: ServerResponse): void {
   if (!waiting.delete(request)) return;
   response.removeHeader('Connection');
   response.writeContinue();
 }
 
-/** Called after the guards: a caller without a key, or over its limit, does not get to fill our memory first. */
+/** Called after the guards, so that a caller without a key or over its limit cannot fill the memory first. */
 @Injectable()
 export class BodyReader {
-  /** A body that took longer than this is slow. */
+  /** A body that takes longer than this is slow. */
   slowMs = 1_000;
-  /** Judges a call once more whose body was slow: what the guards let in may not be allowed any more. */
+  /** Checks a call again whose body was slow, because it may not be allowed any more. */
   onSlow: ((request: IncomingMessage) => void | Promise<void>) | undefined;
 
   constructor(private readonly config: Config) {}
 
-  /** The whole body, decompressed, whatever its content type: bounded on the wire and in what it becomes. */
+  /** Returns the whole body, decompressed, whatever its content type. It is bounded on the wire and decompressed. */
   async read(
     request: IncomingMessage,
     response: ServerResponse,
@@ -62,7 +62,7 @@ export class BodyReader {
     const charges = chargesOf(request);
     const coding = encoding.trim().toLowerCase();
     const isPlain = coding === 'identity' || coding === '';
-    // What is announced is charged at once: a body that has no room is refused before it is sent.
+    // The announced size is charged at once, so that a body without room is refused before it is sent.
     if (isPlain) charges?.addBody(Number(length), Number(length));
     askForBody(request, response);
     if (request.destroyed) throw aborted();
@@ -87,12 +87,12 @@ interface BodyBounds {
   charged: number;
 }
 
-/** A small body comes with its head. It is read at once, for which a stream of events would take longer. */
+/** A small body comes with its head. It is read at once, because reading it by events would take longer. */
 async function arrived(
   request: IncomingMessage,
   { maxBytes, charged }: BodyBounds,
 ): Promise<Buffer | undefined> {
-  // Until all that the socket has read is parsed.
+  // Waits until all that the socket has read is parsed.
   await Promise.resolve();
   if (!request.complete || request.readableFlowing !== null) return undefined;
   const body = (request.read() as Buffer | null) ?? Buffer.alloc(0);
@@ -142,7 +142,7 @@ function collect(
     const onSlow = (): void => fail(tooSlow());
     const onEnd = (): void => {
       request.off(slowBody, onSlow);
-      // This listener lives as long as the exchange, and is to keep nothing.
+      // This listener lives as long as the exchange, so it must keep no chunks.
       resolve(joined(charges?.name ?? '', chunks.splice(0), size));
     };
     const onClose = (): void => {
@@ -165,7 +165,7 @@ function collect(
   });
 }
 
-/** The bytes of a larger body that one turn of the event loop copies: fresh memory is slow to write. */
+/** Bytes of a larger body that one turn of the event loop copies, because fresh memory is slow to write. */
 const copiedATurn = 1024 ** 2;
 const copying = new AtATime(1);
 

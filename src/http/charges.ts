@@ -3,7 +3,7 @@ import { normalizeIp } from '@nestjs/throttler';
 import type { Allowances, Hold, Resource } from '../allowances/allowances.js';
 import type { ClientAddress } from './client-address.js';
 
-/** Bodies and answers below this size are not charged: a connection's own buffers take as much. */
+/** Bodies and answers below this size are not charged, because a connection's own buffers take as much. */
 const smallBytes = 16 * 1024;
 
 const charges = Symbol('charges');
@@ -12,13 +12,13 @@ interface ChargedRequest extends IncomingMessage {
   [charges]?: Charges;
 }
 
-/** What all charges need. */
+/** The services that all charges use. */
 export interface ChargesContext {
   readonly allowances: Allowances;
   readonly addresses: ClientAddress;
 }
 
-/** What one exchange holds, charged to its caller's allowances until the exchange ends. */
+/** The amounts that one exchange holds, charged to its caller's allowances until the exchange ends. */
 export class Charges {
   private holder: string | undefined;
   private holds: Hold[] | undefined;
@@ -31,7 +31,7 @@ export class Charges {
     readonly response: ServerResponse,
   ) {}
 
-  /** The caller: a key where one is known, else the address of the client, an IPv6 address by its /64. */
+  /** The name of the caller: its key if known, otherwise the address of the client, an IPv6 address by its /64. */
   get name(): string {
     return (this.holder ??= `address:${normalizeIp(this.context.addresses.of(this.request))}`);
   }
@@ -41,13 +41,13 @@ export class Charges {
     this.holder = `key:${keyId}`;
   }
 
-  /** Held until the exchange ends, or is released before. Throws `caller_busy` or `overloaded`. */
+  /** Holds the amount until the exchange ends or it is released. Throws `caller_busy` or `overloaded`. */
   take(resource: Resource, amount: number): Hold {
     return this.keep(this.context.allowances.take(this.name, resource, amount));
   }
 
   private keep(hold: Hold): Hold {
-    // A client that has disconnected ends nothing any more.
+    // If the client has disconnected, no event would release the hold any more.
     if (this.response.closed || this.response.destroyed) hold.release();
     else if (this.holds === undefined) {
       this.holds = [hold];
@@ -58,25 +58,25 @@ export class Charges {
     return hold;
   }
 
-  /** `bytes` more of the body are in memory, of `total` so far. */
+  /** Counts `bytes` more of the body in memory, of `total` so far. */
   addBody(bytes: number, total: number): void {
     if (this.body !== undefined) this.body.grow(bytes);
     else if (total >= smallBytes) this.body = this.take('bytes', total);
   }
 
-  /** The body is in memory no longer. */
+  /** The body is no longer in memory. */
   releaseBody(): void {
     this.body?.release();
   }
 
-  /** An answer of this size is about to be read. Throws where there is no room for it. */
+  /** Reserves room for an answer that is about to be read. Throws if there is none. */
   reserveAnswer(bytes: number): void {
     if (bytes < smallBytes || bytes <= this.answerBytes) return;
     this.take('bytes', bytes - this.answerBytes);
     this.answerBytes = bytes;
   }
 
-  /** An answer of this size is sent: the call has taken effect, so it is not refused any more. */
+  /** Charges an answer that is being sent. The call has taken effect, so it is not refused any more. */
   chargeAnswer(bytes: number): void {
     if (bytes < smallBytes || bytes <= this.answerBytes) return;
     this.keep(this.context.allowances.charge(this.name, 'bytes', bytes - this.answerBytes));

@@ -7,13 +7,13 @@ import { Config } from '../config/config.js';
 
 const hostName = /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 
-/** Who calls and where to, behind proxies too: forwarded fields count as far as `TRUST_PROXY` goes. */
+/** Finds who calls and at which URL, behind proxies too. Forwarded fields count as far as `TRUST_PROXY` allows. */
 @Injectable()
 export class ClientAddress implements OnApplicationBootstrap {
   private readonly log = new Logger(ClientAddress.name);
-  /** Calls with a forwarded address that nothing was said about are noted once. */
+  /** TRUST_PROXY is not set: the first call with a forwarded address is logged. */
   private isUntold: boolean;
-  /** Whether the machine at this address, so many hops away, is believed. */
+  /** Whether the machine at this address, `hop` hops away, is trusted. */
   private readonly trust: (address: string, hop: number) => boolean;
 
   constructor(private readonly config: Config) {
@@ -32,7 +32,7 @@ export class ClientAddress implements OnApplicationBootstrap {
     );
   }
 
-  /** The address of the client; the connection's own where what was forwarded is none. */
+  /** Returns the address of the client, or that of the connection if the forwarded one is no address. */
   of(request: IncomingMessage): string {
     const { remoteAddress = '' } = request.socket;
     if (this.config.trustProxy === false) {
@@ -51,7 +51,7 @@ export class ClientAddress implements OnApplicationBootstrap {
     );
   }
 
-  /** `PUBLIC_BASE_URL`, otherwise the scheme and host of the call. */
+  /** Returns `PUBLIC_BASE_URL`, otherwise the scheme and host of the call. */
   baseUrl({ socket, headers }: IncomingMessage): string {
     const { publicBaseUrl, host: ownHost, port, trustProxy } = this.config;
     if (publicBaseUrl !== undefined) return publicBaseUrl;
@@ -60,14 +60,14 @@ export class ClientAddress implements OnApplicationBootstrap {
     const forwardedScheme = isForwarded ? first(headers['x-forwarded-proto']) : undefined;
     const scheme = (forwardedScheme ?? ownScheme) === 'https' ? 'https' : 'http';
     const host = (isForwarded && first(headers['x-forwarded-host'])) || headers.host || '';
-    // A Host that is none would end up in our URLs.
+    // An invalid Host would end up in our URLs.
     if (hostName.test(host)) return `${scheme}://${host}`;
     const { localAddress = ownHost, localPort = port } = socket;
     return `${scheme}://${localAddress}:${localPort}`;
   }
 }
 
-/** The field may have been added to by each proxy on the way: the first is the client's own. */
+/** Each proxy on the way may have added to the field. The first value is the client's own. */
 function first(field: string | string[] | undefined): string | undefined {
   return (typeof field === 'string' ? field : field?.[0])?.split(',', 1)[0]!.trim() || undefined;
 }

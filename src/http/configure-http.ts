@@ -18,13 +18,15 @@ const serverLimits = {
   // Longer than the 60 s of common proxies, so that the proxy closes an idle connection, never the service.
   keepAliveTimeout: 75_000,
   headersTimeout: 20_000,
-  // A body may take as long as it needs while its bytes move: HttpConnections sees to that.
+  // A body may take any time while its bytes move, which HttpConnections checks.
   requestTimeout: 0,
-  // How often the head's time is looked at.
+  // Interval at which the time of a head is checked.
   connectionsCheckingInterval: 5_000,
 } satisfies ServerOptions;
 
-/** Everything between the socket and the guards, before `app` listens. `models`: those that /docs offers. */
+/**
+ * Installs everything between the socket and the guards, before `app` listens. `models`: the models that /docs offers.
+ */
 export function configureHttp(
   app: NestExpressApplication,
   models: () => readonly ShownModel[] = () => [],

@@ -15,7 +15,7 @@ const errors: Readonly<Record<string, DomainError>> = {
   }),
 };
 
-/** Answers what is not even HTTP as problem+json too, then hangs up. */
+/** Answers calls that are not even HTTP with problem+json too, then closes the connection. */
 export function answerConnectionErrors(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) socket.destroy();

@@ -6,12 +6,12 @@ import { descriptorLimit } from '../internals/descriptors.js';
 import { RepeatedLines } from '../tools/repeated-lines.js';
 
 const everyMs = 2_000;
-/** From here on it is said: of what is left, the database and files need some. */
+/** From this part of the limit on it is logged, because the database and files need some of the rest. */
 const highPart = 0.95;
 const folder = '/proc/self/fd';
 
 /**
- * Says in the log, once a minute, that this process is at its limit of open files. Node says nothing of it: it closes the
+ * Logs, once a minute, that this process is at its limit of open files. Node does not report it: it closes the
  * connections that it cannot take, unanswered. Only on Linux.
  */
 @Injectable()
@@ -25,9 +25,9 @@ export class DescriptorWatch implements OnApplicationBootstrap, OnApplicationShu
 
   onApplicationBootstrap(): void {
     const server = this.adapter.httpAdapter.getHttpServer() as Server;
-    // What a connection could not be taken for; without a listener it would end the process.
+    // A connection could not be accepted. Without a listener this would end the process.
     server.on('error', (error: NodeJS.ErrnoException) => {
-      // A port that cannot be had is said by the start.
+      // The start reports a port that cannot be used.
       if (!server.listening) return;
       this.lines.add('accept', (times) =>
         this.log.error({ times, code: error.code }, 'connections cannot be accepted'),
@@ -42,11 +42,11 @@ export class DescriptorWatch implements OnApplicationBootstrap, OnApplicationShu
   }
 
   private look(): void {
-    // It may be changed while the process runs, by prlimit.
+    // prlimit may change it while the process runs.
     const known = descriptorLimit(0);
     if (known > 0) this.limit = known;
     const { limit } = this;
-    // To look takes a descriptor: where none is left, all are open.
+    // Counting takes a descriptor. If none is left, all are open.
     const open = openDescriptors() ?? limit;
     if (known > 0 && open < limit * highPart) return;
     this.lines.add('open', (times) =>
@@ -58,10 +58,10 @@ export class DescriptorWatch implements OnApplicationBootstrap, OnApplicationShu
   }
 }
 
-/** undefined: not even to look is one left. */
+/** undefined: no descriptor is left to count with. */
 function openDescriptors(): number | undefined {
   try {
-    // Linux before 6.2 does not say it so.
+    // Linux before 6.2 does not report the number as the size.
     return statSync(folder).size || readdirSync(folder).length;
   } catch {
     return undefined;

@@ -16,7 +16,7 @@ export class Draining implements OnModuleDestroy {
   }
 }
 
-/** What workers say of runs that they have is nothing new. */
+/** Workers' calls about runs that they have are no new work. */
 const ofRuns = /^\/v1\/worker\/(?!claims)/;
 
 export function refuseWhileDraining(draining: Draining) {

@@ -15,12 +15,12 @@ import { isTooSlow, Progress, shippedPace } from './progress.js';
 
 /** Calls that may wait on one connection behind the one that is being answered (HTTP pipelining). */
 const maxPipelined = 100;
-/** Calls beyond those, after which the connection is closed at once. */
+/** After this many calls beyond those, the connection is closed at once. */
 const maxIgnored = 500;
 /** Descriptors that are kept for the database, models, webhooks and files. */
 const reservedDescriptors = 256;
 
-/** Calls that begin in one turn of the event loop; the others wait for the next one, in which clients take turns. */
+/** Calls that begin in one turn of the event loop. The others wait for the next turn, in which clients alternate. */
 const maxBegunATurn = 32;
 
 const connection = Symbol('connection');
@@ -51,22 +51,23 @@ class Connection {
 }
 
 /**
- * What stands between the socket and whoever answers: calls on one connection are answered in turn, each exchange has its
- * charges, and a connection whose client neither reads nor sends is closed. A slow line is served as long as bytes move.
+ * Stands between the socket and the code that answers. It answers calls on one connection in turn and gives each
+ * exchange its charges. It closes a connection whose client neither reads nor sends. A slow line is served while its
+ * bytes move.
  */
 @Injectable()
 export class HttpConnections implements OnModuleDestroy {
   private readonly log = new Logger(HttpConnections.name);
   private readonly lines = new RepeatedLines();
   private begun = 0;
-  /** Calls that came in a turn with many, by their client: a key as it is sent, else an address. */
+  /** Calls that came in a turn with many, by their client: its key as sent, otherwise its address. */
   private readonly crowd = new Map<string, (() => void)[]>();
-  /** Those that are open and have been called over. */
+  /** Open connections that have had a call. */
   private readonly connections = new Map<ServedSocket, Connection>();
   private timer: NodeJS.Timeout | undefined;
-  /** How slow a client may be, and how often that is looked at. Tests shorten them, before the server listens. */
+  /** How slow a client may be, and the interval of the check. Tests shorten them before the server listens. */
   pace = { ...shippedPace, checkMs: 2_000 };
-  /** Connections that were closed, by the reason. */
+  /** Connections that were closed, by reason. */
   readonly closed = { slow: 0, unread: 0, pipelined: 0, full: 0 };
 
   constructor(
@@ -74,7 +75,7 @@ export class HttpConnections implements OnModuleDestroy {
     readonly addresses: ClientAddress,
   ) {}
 
-  /** Puts itself before the listener that the server has. */
+  /** Puts itself before the server's own listener. */
   install(server: Server): void {
     const [next] = server.listeners('request') as RequestListener[];
     server.removeAllListeners('request');
@@ -99,8 +100,8 @@ export class HttpConnections implements OnModuleDestroy {
   }
 
   /**
-   * Resolves once the answers in progress have been written, or `signal` says that there is no more time. A stream of events
-   * is not waited for: its client goes on elsewhere.
+   * Resolves once the answers in progress have been written, or `signal` aborts because there is no more time. It does
+   * not wait for streams of events, because their clients continue elsewhere.
    */
   async answersEnded(signal: AbortSignal): Promise<void> {
     const isMissed = ({ current }: Connection): boolean =>
@@ -151,7 +152,7 @@ export class HttpConnections implements OnModuleDestroy {
     this.begin(next, exchange);
   }
 
-  /** At once, as a rule. A client that sends many at a time keeps another waiting for those of one turn at most. */
+  /** Begins a call, usually at once. A client that sends many at a time delays another by those of one turn at most. */
   private begin(next: RequestListener, exchange: Charges): void {
     if (this.begun === 0) setImmediate(this.beginCrowd);
     if (this.begun < maxBegunATurn && this.crowd.size === 0) {
@@ -182,7 +183,7 @@ export class HttpConnections implements OnModuleDestroy {
     if (this.begun > 0) setImmediate(this.beginCrowd);
   };
 
-  /** The calls that wait are answered, then the connection is closed: the client sends the others again. */
+  /** Answers the calls that wait, then closes the connection. The client sends the other calls again. */
   private ignore(socket: ServedSocket, own: Connection): void {
     if (own.ignored === 0) {
       this.closed.pipelined++;
@@ -201,7 +202,7 @@ export class HttpConnections implements OnModuleDestroy {
     if (count > server.maxConnections * 0.9) server.closeIdleConnections();
   }
 
-  /** Closes what is too slow, and what a caller leaves unread beyond what it may hold. */
+  /** Closes connections that are too slow, and those with unread answers beyond what their caller may hold. */
   private check(now: number): void {
     const unread = new Map<string, { bytes: number; sockets: [ServedSocket, number][] }>();
     for (const [socket, own] of this.connections) {
@@ -256,13 +257,13 @@ export class HttpConnections implements OnModuleDestroy {
   }
 }
 
-/** A client that is still sending its body sends it again elsewhere. */
+/** Whether a client waits for the answer. A client that is still sending its body sends it again elsewhere. */
 function isAwaitedByClient({ request, response }: Charges): boolean {
   const type = String(response.getHeader('content-type') ?? '');
   return (response.headersSent || request.complete) && !type.startsWith('text/event-stream');
 }
 
-/** Whether the rest of a body is wanted and has not come: a reader that has paused is no fault of the client. */
+/** Whether the rest of a body is wanted and has not come. A paused reader is not the client's fault. */
 function isAwaited(request: IncomingMessage): boolean {
   if (request.complete || request.destroyed || awaitsContinue(request)) return false;
   const isRead = request.readableFlowing !== false || request.listenerCount('readable') > 0;

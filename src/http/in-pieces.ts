@@ -2,21 +2,23 @@ import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isHigh } from '../tools/storable-text.js';
 
-/** What is larger is written in pieces of this size, as the client reads them: to encode it at once takes long. */
+/**
+ * Longer texts are written in pieces of this size as the client reads them, because encoding all at once takes long.
+ */
 export const pieceLength = 256 * 1024;
 
-/** A text as bytes, piece by piece. */
+/** Yields a text as bytes, piece by piece. */
 export function* piecesOf(text: string, encoding: 'latin1' | 'utf8' = 'utf8'): Generator<Buffer> {
   for (let at = 0; at < text.length;) {
     let end = Math.min(at + pieceLength, text.length);
-    // Both halves of a surrogate pair are one character.
+    // The two halves of a surrogate pair are one character.
     if (end < text.length && isHigh(text.charCodeAt(end - 1))) end++;
     yield Buffer.from(text.slice(at, end), encoding);
     at = end;
   }
 }
 
-/** From here on, long texts that are written to the response go out in pieces, and what is written after them follows. */
+/** From here on, long texts written to the response go out in pieces, and later writes follow them. */
 export function writeInPieces(response: ServerResponse): void {
   const write = response.write.bind(response) as (chunk: string | Buffer) => boolean;
   const end = response.end.bind(response) as () => void;

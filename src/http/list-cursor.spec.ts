@@ -5,7 +5,7 @@ const list = 'a list';
 const cursor = encodeCursor(list, { query: { limit: '2' }, position: 'p1' });
 const isPosition = (text: string): boolean => text.startsWith('p');
 
-/** With the checksum that the list itself would give. */
+/** Makes a cursor with the checksum that the list itself would give. */
 function madeUp(json: string): string {
   const text = Buffer.from(json).toString('base64url');
   return createHash('sha256').update(`${list} ${text}`).digest('base64url').slice(0, 16) + text;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { DomainError } from '../errors/domain-error.js';
 import { isStorable } from '../tools/storable-text.js';
 
-/** Where a list goes on: the query that began it, as written, and what its last page ended with. */
+/** The query that began a list, as written, and the position at which its last page ended. */
 interface Cursor {
   query: object;
   position: string;
@@ -10,13 +10,15 @@ interface Cursor {
 
 const sumLength = 16;
 
-/** `list`: of what it is, or whose. */
+/** `list`: what the list has, or whose it is. */
 export function encodeCursor(list: string, { query, position }: Cursor): string {
   const text = Buffer.from(JSON.stringify([position, query])).toString('base64url');
   return checksum(list, text) + text;
 }
 
-/** The checksum shows that a cursor was cut or mended, or is another list's; what is in it is checked as a query is. */
+/**
+ * The checksum shows that a cursor was cut, edited, or taken from another list. Its content is checked as a query is.
+ */
 export function decodeCursor(
   list: string,
   cursor: string,
@@ -30,7 +32,7 @@ export function decodeCursor(
   return { query, position };
 }
 
-/** Whoever knows how the checksum is made may have made up the rest. */
+/** A caller that knows how the checksum is made may have made up the rest. */
 function read(text: string): { position?: unknown; query?: unknown } {
   try {
     const [position, query] = JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown[];

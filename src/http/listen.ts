@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { Config } from '../config/config.js';
 
-/** Not by Nest's own method, which logs a failure besides throwing it. */
+/** Does not use Nest's own method, which logs a failure besides throwing it. */
 export async function listen(server: Server, { host, port }: Pick<Config, 'host' | 'port'>): Promise<void> {
   server.listen(port, host);
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {

@@ -4,10 +4,10 @@ import type { Config } from '../config/config.js';
 import { Redaction } from '../tools/redaction.js';
 import { readableLines } from './readable-lines.js';
 
-/** Lines are written together once there are so many bytes of them. */
+/** Lines are written together once they have this many bytes. */
 const writeBytes = 32 * 1024;
 
-/** Lines of the same millisecond share its text, which takes as long as the rest of a line. */
+/** Lines of the same millisecond share its text, which takes as long to make as the rest of a line. */
 function isoTime(): () => string {
   let last = 0;
   let text = '';
@@ -21,35 +21,35 @@ function isoTime(): () => string {
   };
 }
 
-/** `toText`: for people, who see each line at once. */
+/** `toText`: formats lines for people, who see each line at once. */
 function logLines(toText?: (lines: string) => string): DestinationStream & { flushSync(): void } {
-  // A write a line would cost a call to the service a tenth of its time. What waits is written at the exit.
+  // A write per line would take a tenth of the time of a call. Waiting lines are written at the exit.
   const out = pino.destination({
     sync: false,
-    // As text, sonic-boom would count the bytes of all that waits at each line.
+    // With text, sonic-boom would count the bytes of all waiting lines at each line.
     contentMode: 'buffer',
     minLength: toText === undefined ? writeBytes : 0,
     maxWrite: 2 * writeBytes,
     periodicFlush: 100, // ms
-    // When stdout is not read any more, lines beyond these bytes are dropped.
+    // When stdout is not read any more, lines beyond this many bytes are dropped.
     maxLength: 16 * 1024 * 1024,
   });
-  // A terminal that was closed takes no lines; that must not keep a stop from its end.
+  // A closed terminal takes no lines, which must not prevent a stop.
   out.on('error', () => undefined);
   return {
-    // In this mode it takes bytes, which its types do not know.
+    // This mode takes bytes, which its types do not know.
     write: (lines) => void out.write(Buffer.from(toText?.(lines) ?? lines) as unknown as string),
     // pino calls it after a fatal line.
     flushSync: () => out.flushSync(),
   };
 }
 
-/** The process's pino logger; writes to stdout, many lines at once and a tenth of a second late at most. */
+/** The process's pino logger. It writes to stdout, many lines at once, and at most a tenth of a second late. */
 export const PINO = Symbol('PINO');
 
 const startUp = /^(NestFactory|NestApplication|InstanceLoader|RoutesResolver|RouterExplorer)$/;
 
-/** Nest's logger on pino; its account of its own start is logged at debug only. */
+/** Nest's logger on pino. What Nest reports of its own start is logged only at debug. */
 @Injectable()
 export class QuietNestLogger implements LoggerService {
   readonly log = this.writer((context = '') => (startUp.test(context) ? 'debug' : 'info'));
@@ -62,7 +62,7 @@ export class QuietNestLogger implements LoggerService {
 
   private writer(levelFor: (context?: string) => Level) {
     return (message: unknown, ...rest: unknown[]): void => {
-      // Nest passes the name of the class that logs last, and fields before the text.
+      // Nest passes the name of the logging class last, and fields before the text.
       const [text, context = text] = rest.slice(-2).map((one) => (typeof one === 'string' ? one : undefined));
       const level = levelFor(context);
       if (typeof message === 'string') this.pino[level]({ context }, message);
@@ -73,7 +73,7 @@ export class QuietNestLogger implements LoggerService {
   }
 }
 
-/** What a log line shows of an error. A driver's error also carries SQL values: those stay out. */
+/** Returns what a log line shows of an error. A driver's error also carries SQL values, which are left out. */
 export function serializeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { message: String(error) };
   const { message, code, stack, cause } = error as NodeJS.ErrnoException;
@@ -81,13 +81,13 @@ export function serializeError(error: unknown): Record<string, unknown> {
   return { type: error.constructor.name, message, code, stack, cause: inner };
 }
 
-/** The log of the process, and what is taken out of its lines. */
+/** The log of the process, and the redaction of its lines. */
 export interface Log {
   logger: Logger;
   redaction: Redaction;
 }
 
-/** Made before the application, which may have something to wait for. */
+/** Made before the application, which may first have something to wait for. */
 export async function createLog(config: Config): Promise<Log> {
   const redaction = new Redaction(config.environment);
   const logger = pino(

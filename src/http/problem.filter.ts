@@ -9,7 +9,7 @@ import { toAnswer } from './problem.js';
 import { requestIdOf } from './request-id.js';
 
 const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
-/** Below it there are requests, never a model: no wildcard reaches there. */
+/** Below these paths there are requests, never a model, so wildcard routes do not count. */
 const reserved = new RegExp(
   `^/v1/queue/requests(?:/|$)|^/fal/.+/requests/${uuid}(?:/(?:status(?:/stream)?|cancel|response))?/?$`,
 );
@@ -32,7 +32,7 @@ export class ProblemFilter implements ExceptionFilter {
   }
 }
 
-/** A known path under another method is distinguished from a path that is not served. undefined: it is answered. */
+/** Distinguishes a known path under another method from a path that is not served. undefined: the call is answered. */
 function unrouted(
   cause: DomainError,
   { app, method, originalUrl }: Request,
@@ -46,7 +46,7 @@ function unrouted(
   return new DomainError('method_not_allowed', `${path} takes ${methods.join(', ')}, not ${method}.`);
 }
 
-/** The methods that a path is served under, by the routes that name most of it; empty if it is not served at all. */
+/** Returns the methods that a path is served under, by its most literal routes; empty if it is not served at all. */
 function servedMethods(app: Application, path: string): string[] {
   const [literal, withParameter, wild] = [new Set<string>(), new Set<string>(), new Set<string>()];
   for (const { pattern, methods } of routesTo(app, path)) {
@@ -60,8 +60,8 @@ function servedMethods(app: Application, path: string): string[] {
 }
 
 /**
- * Before the guards, which would ask for a key, and before routes that would take a word for an id. The filter says
- * which methods the path takes.
+ * Runs before the guards, which would ask for a key, and before routes that would take a word for an id. The filter
+ * then reports which methods the path takes.
  */
 export function refuseUnserved(
   { app, method, path }: Request,
@@ -83,7 +83,7 @@ function isEncodedRight(path: string): boolean {
   }
 }
 
-/** What stands in a path in place of an id names nothing if it cannot be decoded. */
+/** Returns the error for a path that cannot be decoded: it names nothing. */
 function unnamed(path: string, ofRequests: boolean): DomainError {
   const detail = `${path} is not percent-encoded right, so it names nothing here.`;
   if (ofRequests) return new DomainError('unknown_request', detail);

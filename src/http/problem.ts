@@ -9,7 +9,7 @@ import { endAfterBody } from './unread-body.js';
 
 export const problemMediaType = 'application/problem+json';
 
-/** An RFC 9457 problem object as it goes over the wire; `type` is a reference that this service itself serves. */
+/** Returns the RFC 9457 problem object as it is sent. `type` is a reference that this service itself serves. */
 export function toProblem(error: DomainError, instance: string): ProblemDto {
   const { errors, details, timestamp = new Date().toISOString(), extensions } = error.options;
   const { code, status, message: detail } = error;
@@ -31,10 +31,10 @@ export function problemHeaders(error: DomainError): Record<string, string> {
 
 const codes = Object.keys(problemCodes) as ProblemCode[];
 
-/** The codes of the problems that responses have answered with. */
+/** The codes of the problems with which responses were answered. */
 export const answeredCodes = new WeakMap<ServerResponse, ProblemCode>();
 
-/** What to answer for a thrown thing, whose cause only the log has; undefined: an answer that had begun was cut. */
+/** Returns the answer to a thrown value; only the log has its cause. undefined: an answer had begun, and was cut. */
 export function toAnswer(
   thrown: unknown,
   { method, url }: IncomingMessage,
@@ -53,7 +53,10 @@ export function toAnswer(
   return undefined;
 }
 
-/** Besides the header fields that are set already. A Buffer and its type: problem+json has no charset. */
+/**
+ * Keeps the header fields that are set already. The body is a Buffer with its own type, because problem+json has no
+ * charset.
+ */
 export function answerProblem(error: DomainError, target: string, response: ServerResponse): void {
   answeredCodes.set(response, error.code);
   const body = Buffer.from(JSON.stringify(toProblem(error, target.split('?', 1)[0]!)));
@@ -68,7 +71,7 @@ function toDomainError(thrown: unknown): DomainError {
   if (error instanceof DomainError) return error;
   const status = frameworkStatus(error);
   if (status !== undefined && (status < 500 || status === 503)) {
-    // The first of a status in the table is the one that says the least.
+    // The first code of a status in the table is the most general one.
     const code = codes.find((one) => problemCodes[one].status === status) ?? 'bad_request';
     return new DomainError(code, (error as Error).message, { status, cause: error });
   }
@@ -76,7 +79,7 @@ function toDomainError(thrown: unknown): DomainError {
   return new DomainError('internal_error', detail, { cause: thrown });
 }
 
-/** The status of an error that Nest, Express or one of its parts means for the caller. */
+/** Returns the status of an error that Nest, Express or one of its parts means for the caller. */
 function frameworkStatus(error: unknown): number | undefined {
   if (error instanceof HttpException) return error.getStatus();
   // Broken percent-encoding names nothing.

@@ -2,7 +2,7 @@ import { isTooSlow, Progress, shippedPace } from './progress.js';
 
 const second = 1_000;
 
-/** Whether a client that moves `rate` bytes a second from the start is too slow at some time of `seconds`. */
+/** Returns whether a client that moves `rate` bytes a second is too slow at any time within `seconds`. */
 function isEverTooSlow(rate: (at: number) => number, seconds: number): boolean {
   const progress = new Progress();
   let bytes = 0;

@@ -1,22 +1,22 @@
 /** How slow a client may be, in either direction. */
 export interface PaceRules {
-  /** Bytes a second on average, after the first `graceMs`. */
+  /** Bytes a second that are required on average, after the first `graceMs`. */
   minRate: number;
   graceMs: number;
-  /** No byte for this time is too slow, whatever came before. */
+  /** A client that moves no byte for this time is too slow, whatever came before. */
   silenceMs: number;
 }
 
 export const shippedPace: PaceRules = { minRate: 16 * 1024, graceMs: 10_000, silenceMs: 30_000 };
 
-/** How the bytes of one direction move while somebody waits for them. Times are in milliseconds. */
+/** How the bytes of one direction move while they are awaited. Times are in milliseconds. */
 export class Progress {
   since: number | undefined;
   private first = 0;
   private last = 0;
   movedAt = 0;
 
-  /** `bytes`: all that have moved on the connection so far. */
+  /** `bytes`: all bytes that have moved on the connection so far. */
   move(bytes: number, now: number): void {
     if (this.since === undefined) {
       this.since = this.movedAt = now;
@@ -27,7 +27,7 @@ export class Progress {
     }
   }
 
-  /** Nobody waits any more. */
+  /** The bytes are no longer awaited. */
   end(): void {
     this.since = undefined;
   }
@@ -37,7 +37,7 @@ export class Progress {
   }
 }
 
-/** On average over the whole time, so that a line that stops for some seconds is served. */
+/** The rate is the average over the whole time, so that a line that stops for some seconds is served. */
 export function isTooSlow(progress: Progress, now: number, rules: PaceRules): boolean {
   const { since, movedAt, moved } = progress;
   if (since === undefined) return false;

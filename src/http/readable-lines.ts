@@ -6,18 +6,18 @@ interface Line {
   [field: string]: unknown;
 }
 
-/** What a terminal would obey rather than show. Lines and tabs stay. */
+/** Characters that a terminal would obey rather than show. Newlines and tabs stay. */
 const controls = /[^\P{Cc}\n\t]/gu;
 const shown = (character: string): string => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
 
 const options: PrettyOptions = {
-  // The terminal has one process, and the text says what it is about.
+  // The terminal has one process, and the text shows what it is about.
   ignore: 'node,context',
   translateTime: 'SYS:HH:MM:ss.l',
   singleLine: true,
 };
 
-/** Makes the service's lines of JSON readable for people. Loaded only where people read them. */
+/** Makes the service's JSON lines readable for people. Loads its formatter only when it is called. */
 export async function readableLines(hasColour: boolean): Promise<(lines: string) => string> {
   const { default: pretty } = await import('pino-pretty');
   const format = pretty.prettyFactory({ ...options, colorize: hasColour });
@@ -35,7 +35,7 @@ function toShown(line: string): Line {
   ) as Line;
   const { durationMs, ...rest } = parsed;
   if (durationMs === undefined) {
-    // What a line of the text begins with is always ours.
+    // Only the service's own text may begin a line.
     return { ...parsed, ...(parsed.msg && { msg: parsed.msg.replaceAll('\n', '\n    ') }) };
   }
   const { method, path, status, code = '', msg, requestId: _, ...others } = rest;

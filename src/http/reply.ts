@@ -3,16 +3,16 @@ import { Readable, pipeline } from 'node:stream';
 import { chargesOf } from './charges.js';
 import { pieceLength, piecesOf } from './in-pieces.js';
 
-/** An answer in JSON, before it is known how it is written. */
+/** An answer in JSON, before it is decided how it is written. */
 export interface Reply {
   status: number;
-  /** Names and values in turns, besides those that every answer has. */
+  /** Names and values in turn, besides the fields that every answer has. */
   fields?: readonly string[];
   /** JSON text. */
   body: string;
 }
 
-/** Writes it besides the header fields that are set already, or given as names and values in turns. */
+/** Writes the answer. Fields that are set already stay; `before` has more, as names and values in turn. */
 export function sendReply(
   response: ServerResponse,
   { status, fields = [], body }: Reply,
@@ -20,7 +20,7 @@ export function sendReply(
 ): void {
   const bytes = Buffer.byteLength(body);
   chargesOf(response.req)?.chargeAnswer(bytes);
-  // All at once: as many calls of setHeader would take a third of the answer's time.
+  // All at once, because as many calls of setHeader would take a third of the answer's time.
   response.writeHead(status, [
     ...before,
     ...fields,
@@ -29,10 +29,10 @@ export function sendReply(
     'Content-Length',
     String(bytes),
   ]);
-  // As many bytes as characters are ASCII, which need not be encoded.
+  // If there are as many bytes as characters, all are ASCII and need no encoding.
   const encoding = bytes === body.length ? 'latin1' : 'utf8';
   if (bytes <= pieceLength) response.end(body, encoding);
-  // A client that has disconnected is no fault.
+  // A client that has disconnected is no error.
   else pipeline(Readable.from(piecesOf(body, encoding)), response, () => undefined);
 }
 

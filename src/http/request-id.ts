@@ -5,12 +5,12 @@ export const requestIdHeader = 'X-Request-Id';
 
 const sane = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** The caller's id if it can stand in a header and a log line as it is, else a fresh one. */
+/** Returns the caller's id if it can stand in a header and a log line as it is, otherwise a new one. */
 export function chooseRequestId(sent: string | string[] | undefined): string {
   return typeof sent === 'string' && sane.test(sent) ? sent : randomUUID();
 }
 
-/** The id of the HTTP exchange, not of the queued request. */
+/** Returns the id of the HTTP exchange, not of the queued request. */
 export function requestIdOf(response: Response): string {
   return String(response.getHeader(requestIdHeader));
 }

@@ -1,16 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { awaitsContinue } from './body-reader.js';
 
-/** How long a client may go on sending what is not wanted: in all, and without a byte of it. */
+/** How long a client may go on sending an unwanted body: in total, and without a byte. */
 const lingerMs = 30_000;
 const silenceMs = 5_000;
-/** What a fast connection may bring in that time. */
+/** The most bytes that are read, as many as a fast connection may bring in that time. */
 const maxBytes = 4 * 1024 ** 3;
 
 /**
- * Ends an answer that may come before the body of its call has. Many clients read nothing until they have sent all, and
- * a connection that is closed with something unread is reset, which takes the answer from them: it is written at once,
- * and its end waits for the rest of the body, which is thrown away.
+ * Ends an answer that may come before the body of its call. Many clients read nothing until they have sent all. A
+ * connection that is closed with something unread is reset, and the client loses the answer. The answer is therefore
+ * written at once, and its end waits for the rest of the body, which is discarded.
  */
 export function endAfterBody(response: ServerResponse, answer: Buffer): void {
   const { req: request } = response;
@@ -25,7 +25,7 @@ export function endAfterBody(response: ServerResponse, answer: Buffer): void {
     clearTimeout(whole);
     response.end();
   });
-  // In the next turn, when whoever read it before has let go of it.
+  // In the next turn, when the previous reader has let go of it.
   setImmediate(() => {
     request.on('data', ({ length }: Buffer) => {
       silence.refresh();

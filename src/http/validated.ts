@@ -5,15 +5,18 @@ import { type Class, ruledProperties, toInstance } from '../tools/validation.js'
 
 const maxCached = 1_000;
 const maxCachedLength = 64;
-/** The properties of each class that was asked for, and its instances by the texts that they were made of. */
+/** The properties of each class that was used, and its instances by the texts that they were made of. */
 const known = new Map<Class<object>, ReturnType<typeof learn>>();
 
-/** Goes with a rule: what the caller is answered if it does not hold. */
+/** Belongs to a rule: the code that the caller is answered with if the rule does not hold. */
 export function problem(code: ProblemCode): { context: { code: ProblemCode } } {
   return { context: { code } };
 }
 
-/** A query or header fields by the rules of a class. Cached: to check them would take as long as to read a status. */
+/**
+ * Checks a query or header fields by the rules of a class. Results are cached, because the check takes as long as
+ * reading a status.
+ */
 export function validated<T extends object>(type: Class<T>, plain: object): Readonly<T> {
   const { properties, instances } = known.get(type) ?? learn(type);
   const picked: Record<string, unknown> = {};

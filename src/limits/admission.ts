@@ -4,9 +4,9 @@ import { DomainError } from '../errors/domain-error.js';
 /** How one window stands after a call was admitted or refused. */
 export interface WindowState {
   readonly window: RateWindow;
-  /** Of the caller's limit, as far as this node knows. */
+  /** What is left of the caller's limit, as far as this node knows. */
   readonly remaining: number;
-  /** Until the oldest admission leaves the window and makes room. */
+  /** Milliseconds until the oldest admission leaves the window and makes room. */
   readonly resetMs: number;
   /** After which a call that this window refuses may come again, where that is sooner. */
   readonly retryMs?: number | undefined;
@@ -14,15 +14,15 @@ export interface WindowState {
   readonly refuses?: boolean;
 }
 
-/** What one window has counted. */
+/** The use of one window. */
 export interface WindowUse {
   readonly window: RateWindow;
   readonly used: number;
-  /** Until the oldest of it leaves the window; 0: there is none. */
+  /** Milliseconds until the oldest of it leaves the window; 0: there is none. */
   readonly resetMs: number;
 }
 
-/** What became of one call. */
+/** The result of one call. */
 export class Admission {
   constructor(
     readonly admitted: boolean,
@@ -34,7 +34,7 @@ export class Admission {
     return this.windows.filter(({ refuses }) => refuses === true);
   }
 
-  /** `Retry-After` of a refusal: a caller alone with its key who waits that long is admitted. */
+  /** `Retry-After` of a refusal. A caller that is the only user of its key is admitted after this wait. */
   get retryAfterSeconds(): number {
     return Math.max(
       1,

@@ -9,26 +9,28 @@ export interface LimitSubject {
   hasKey: boolean;
 }
 
-/** Calls that come as one, held until there is a share for them, or it is clear that there is none. */
+/** Calls that come as one. They wait until there is a share for them, or it is clear that there is none. */
 export interface HeldCall {
   since: number;
-  /** How many they are. */
+  /** The number of calls. */
   count: number;
-  /** Where there is no room for all of them, the first ones are admitted. Else all of them, or none. */
+  /** If there is no room for all of them, the first ones are admitted. Otherwise all of them are, or none. */
   isSome?: true;
-  /** When the database first answered to what was asked since then. */
+  /** The time at which the database first answered a request sent since then. */
   answeredAt?: number | undefined;
-  /** `admitted`: how many of them. */
+  /** `admitted`: the number of calls that are admitted. */
   admit(admission: Admission, admitted: number): void;
   reject(error: unknown): void;
 }
 
-/** Admissions so close together leave a window together, with the last of them: late by so much of it, early never. */
+/**
+ * Admissions this close together leave a window together, with the last of them: late by up to this part, never early.
+ */
 const grainsPerWindow = 40;
-/** With so much of the limit left of its share, a node asks for more, if there is any. */
+/** A node asks for more when the unused part of its share falls to this part of the limit, if any is unallocated. */
 const lowPart = 1 / 16;
 const compactAfter = 256;
-/** Where the other nodes had nothing to give, they are not asked for so long; twice as long each time. */
+/** Other nodes that had nothing to give are not asked for this long; the time doubles up to the maximum. */
 const restMs = 250;
 const maxRestMs = 1_000;
 
@@ -36,19 +38,19 @@ export function idOf({ subject, routeClass, policy }: BudgetKey): string {
   return `${routeClass} ${policy} ${subject}`;
 }
 
-/** What one caller may still call through this node. */
+/** The budget of one caller on this node: its shares, and the calls that wait for them. */
 export class Budget {
   readonly windows: readonly ShareWindow[];
   private readonly heldCalls: HeldCall[] = [];
-  /** How many calls the held ones are. */
+  /** The number of calls in `heldCalls`. */
   heldCount = 0;
   askedAt: number | undefined;
-  /** A statement is under way for it: no other may be. */
+  /** A statement for it is under way, so no other may be sent. */
   isBusy = false;
   calledAt = -Infinity;
-  /** Calls admitted of which its row does not tell; below 0: it tells of some that are still held. */
+  /** Calls admitted but not yet written. Negative: the row already counts calls that still wait. */
   unwritten = 0;
-  isRowUncertain = false; // whatever it used, its row may say something else
+  isRowUncertain = false; // its row may differ from its use
   private refusedUntil = 0;
   private restsUntil = 0;
   private restedMs = 0;
@@ -62,19 +64,19 @@ export class Budget {
       .sort((one, other) => one.window.windowMs - other.window.windowMs);
   }
 
-  /** Without a share, with the calls that wait for one. */
+  /** Returns the budget without a share, with the calls that wait for one. */
   anew(): Budget {
     const budget = new Budget(
       this.key,
       this.windows.map(({ window }) => window),
     );
-    // What was answered was asked for the old share.
+    // The old answers were for the old share.
     for (const call of this.heldCalls.splice(0)) budget.hold({ ...call, answeredAt: undefined });
     this.heldCount = 0;
     return budget;
   }
 
-  /** In the order in which they came. */
+  /** The waiting calls, in the order in which they came. */
   get held(): readonly HeldCall[] {
     return this.heldCalls;
   }
@@ -84,7 +86,7 @@ export class Budget {
     this.heldCount += call.count;
   }
 
-  /** The first that is held is held no longer. */
+  /** Takes the first waiting call off the list. */
   unhold(): HeldCall {
     const call = this.heldCalls.shift()!;
     this.heldCount -= call.count;
@@ -95,7 +97,7 @@ export class Budget {
     return this.windows.at(-1)!.window.windowMs;
   }
 
-  /** More calls are not held: they could not be admitted even by the whole limit. */
+  /** More calls than this do not wait: even the whole limit could not admit them. */
   get maxHeld(): number {
     return Math.min(...this.windows.map(({ window }) => window.limit));
   }
@@ -104,7 +106,7 @@ export class Budget {
     for (const window of this.windows) window.expire(now);
   }
 
-  /** Keeps a part of what is not used. False: there was nothing to give. */
+  /** Keeps this part of what is unused. Returns false if there was nothing to give. */
   shrink(retained: number, now: number): boolean {
     this.expire(now);
     return this.windows.map((window) => window.shrink(retained)).includes(true);
@@ -123,7 +125,7 @@ export class Budget {
     return Math.max(0, room);
   }
 
-  /** Counts so many calls in every window, or in none: undefined if the share of one has no room for all of them. */
+  /** Counts the calls in every window, or in none. undefined: the share of a window has no room for all of them. */
   admit(now: number, count = 1): Admission | undefined {
     if (this.roomAt(now) < count) return undefined;
     for (const window of this.windows) window.add(now, count);
@@ -131,7 +133,7 @@ export class Budget {
     return this.admission(true, now);
   }
 
-  /** What this node admitted. */
+  /** Returns what this node admitted in each window. */
   use(now: number): WindowUse[] {
     this.expire(now);
     return this.windows.map((window) => ({
@@ -145,24 +147,24 @@ export class Budget {
     return now < this.refusedUntil ? this.refusal(now, count) : undefined;
   }
 
-  /** Whether this node holds the whole limit of a window without room for so many: then no other node has any of it. */
+  /** Whether this node holds the whole limit of a window that has no room for `count`: no other node has any of it. */
   isExhaustedFor(count: number): boolean {
     return this.windows.some((window) => !window.hasRoomFor(count) && window.isWhole);
   }
 
-  /** Whether a share is nearly used up of which there is more to be had. */
+  /** Whether a share is nearly used up and more of its limit is unallocated. */
   get runsLow(): boolean {
     return this.windows.some((window) => window.runsLow);
   }
 
-  /** Refuses, until what this node admitted leaves a window; `inVain`: the others had nothing to give either. */
+  /** Refuses until what this node admitted leaves a window. `inVain`: the other nodes had nothing to give either. */
   refuse(now: number, { inVain = false, count = 1 } = {}): Admission {
-    // Fewer calls may be admitted all the same.
+    // Fewer calls may still be admitted.
     if (this.room > 0) return this.refusal(now, count);
     const full = this.windows.filter((window) => !window.hasRoomFor(1));
     const exhausted = full.filter((window) => window.isWhole);
     if (inVain) this.restedMs = Math.min(maxRestMs, Math.max(restMs, this.restedMs * 2));
-    // Of the others' windows there may be more to be had by then.
+    // The other windows may have more by then.
     const ownMs = (exhausted.length > 0 ? exhausted : full).map((window) =>
       window.share > 0 ? window.resetMs(now) : Infinity,
     );
@@ -172,7 +174,7 @@ export class Budget {
     return this.refusal(now, count);
   }
 
-  /** As `refuse`, but later calls are decided as if it had not been. */
+  /** Returns the same refusal as `refuse`, without effect on later calls. */
   refusal(now: number, count: number): Admission {
     return this.admission(false, now, count);
   }
@@ -181,12 +183,12 @@ export class Budget {
     return now >= this.restsUntil;
   }
 
-  /** Another node gave something back: the next call may ask. */
+  /** Another node gave something back, so the next call may ask. */
   forgetRefusal(): void {
     this.refusedUntil = this.restsUntil = this.restedMs = 0;
   }
 
-  /** As it is written: what the node holds and has used. */
+  /** Returns the row to write: what the node holds and has used. */
   toRow(now: number): ShareRow {
     this.expire(now);
     this.unwritten = 0;
@@ -194,14 +196,14 @@ export class Budget {
     return { key, shares: windows.map(({ share }) => share), used: windows.map(({ used }) => used) };
   }
 
-  /** What other nodes hold may be had as soon as they are asked again, unless they gave nothing time after time. */
+  /** Other nodes may give back a part when they are asked again, unless they gave nothing several times in a row. */
   private mayGrowSoon({ isWhole, used }: ShareWindow): boolean {
     return used === 0 || (!isWhole && this.restedMs < maxRestMs);
   }
 
   private admission(admitted: boolean, now: number, count = 1): Admission {
     const isFull = (window: ShareWindow): boolean => !window.hasRoomFor(count);
-    // A refusing window has nothing left anywhere; where none is known to, as in a rush, all that are full refuse.
+    // A full window refuses if nothing of it is unallocated. If there is none, as in a rush, all full windows refuse.
     const refuses = this.windows.some((window) => isFull(window) && window.unallocated === 0)
       ? (window: ShareWindow): boolean => isFull(window) && window.unallocated === 0
       : isFull;
@@ -225,13 +227,13 @@ export class Budget {
 
 /** One window of a caller's limit: the share of it that this node holds, and what the node admitted within it. */
 export class ShareWindow {
-  /** What this node may admit within any `windowMs`; never above what the database has granted it. */
+  /** Calls that this node may admit within any `windowMs`; never above what the database has granted it. */
   share = 0;
-  /** Of the limit, what no node held when the database last granted. */
+  /** The part of the limit that no node held when the database last granted. */
   unallocated = 0;
   /** Admitted here within the window, as of the last `expire`. */
   used = 0;
-  /** Of each grain the time of its last admission and how many they are; from `head` on, the oldest first. */
+  /** Pairs (time of last admission, count) of the grains, oldest first, starting at `head`. */
   private grains: number[] = [];
   private head = 0;
   private readonly grainMs: number;
@@ -272,22 +274,22 @@ export class ShareWindow {
       grains[last] = now;
       grains[last + 1]! += count;
     } else if (last < 0) {
-      this.grains = [now, count]; // most callers call once: an array that grows has room for 17
+      this.grains = [now, count]; // most callers call once, and an array that grows has room for 17
     } else {
       grains.push(now, count);
     }
     this.used += count;
   }
 
-  /** Until the oldest admission leaves the window; 0 if there is none. */
+  /** Milliseconds until the oldest admission leaves the window; 0 if there is none. */
   resetMs(now: number): number {
     const oldest = this.grains[this.head];
     if (oldest === undefined) return 0;
-    // Never above the window, by the last digit of a number: that would be a second more in whole seconds.
+    // A rounding error above the window would be a second more in whole seconds.
     return Math.min(this.window.windowMs, Math.max(0, oldest + this.window.windowMs - now));
   }
 
-  /** Until so many have left the window that there is room for `count`; the whole window if there never is. */
+  /** Milliseconds until there is room for `count`; the whole window if there never is. */
   roomMs(now: number, count: number): number {
     const { grains } = this;
     let missing = this.used + count - this.share;
@@ -299,7 +301,7 @@ export class ShareWindow {
     return this.window.windowMs;
   }
 
-  /** Gives up all but what is used and a part of the rest: only a share above the use may shrink. False: nothing to give. */
+  /** Gives up all but what is used and a part of the rest. Returns false if the share is not above the use. */
   shrink(keepOfUnused: number): boolean {
     const unused = this.share - this.used;
     const given = unused - Math.floor(Math.max(0, unused) * keepOfUnused);

@@ -16,12 +16,12 @@ import { rateLimitFields } from './rate-limit-fields.js';
 import type { RouteClass } from './share-store.js';
 import { ShareKeeper } from './share-keeper.js';
 
-/** Where the fields of an answer go: names and values in turns. */
+/** Takes the header fields of an answer, names and values in turn. */
 export interface Answer {
   setFields(fields: readonly string[]): void;
 }
 
-/** undefined: it came without a key, where that is allowed. */
+/** undefined: the call came without a key, which its route allows. */
 type Entered = Caller | undefined;
 type Subject = LimitSubject | undefined;
 
@@ -32,7 +32,7 @@ export interface EnteredItems {
   refusal: DomainError | undefined;
 }
 
-/** The setting of a class's limits, and the field of a key that has its own. */
+/** By route class, the name of its setting and of the field of a key that has limits of its own. */
 const limitFields = {
   submit: 'rateLimitSubmit',
   other: 'rateLimitOther',
@@ -40,8 +40,9 @@ const limitFields = {
 } as const satisfies Record<RouteClass, keyof Config>;
 
 /**
- * What every call of the queue passes, by whichever door it came: whose key it brings, whether there is room under its
- * limits, whether the key allows it, in this order. A call without a valid key counts for its address.
+ * Every call of the queue passes the gate, by the fast path or by Nest. The gate finds whose key the call brings,
+ * counts it under its limits and checks that the key allows it, in this order. A call without a valid key counts for
+ * its address.
  */
 @Injectable()
 export class Gate {
@@ -53,7 +54,7 @@ export class Gate {
     private readonly config: Config,
   ) {}
 
-  /** Throws what refuses it. At once, where all is known. */
+  /** Throws the error that refuses the call. Synchronous where all is known. */
   enter(request: IncomingMessage, access: Access, answer: Answer): Entered | Promise<Entered> {
     const resolution = this.callers.resolve(request);
     return resolution instanceof Promise
@@ -61,7 +62,7 @@ export class Gate {
       : this.admitted(request, resolution, access, answer);
   }
 
-  /** What the call counts for; undefined: nothing limits it. */
+  /** Returns what the call counts for. undefined: nothing limits it. */
   subjectOf(request: IncomingMessage, resolution: Resolution, routeClass: RouteClass): Subject {
     const caller = resolution.kind === 'caller' ? resolution.caller : undefined;
     const limits = this.limitsOf(caller, routeClass);
@@ -70,7 +71,7 @@ export class Gate {
     return { subject, routeClass, limits, hasKey: caller !== undefined };
   }
 
-  /** What calls of a key count for. */
+  /** Returns what calls of a key count for. */
   subjectOfKey(caller: Caller, routeClass: RouteClass): LimitSubject {
     const limits = this.limitsOf(caller, routeClass);
     return { subject: nameOfKey(caller), routeClass, limits, hasKey: true };
@@ -80,13 +81,13 @@ export class Gate {
     return this.keeper.admit(subject);
   }
 
-  /** Gives the answer the fields of the limits; throws if there is no room. */
+  /** Sets the rate limit fields of the answer. Throws if there is no room. */
   judge(admission: Admission, answer: Answer): void {
     answer.setFields(rateLimitFields(admission.windows));
     if (!admission.admitted) throw this.refusalOf(admission);
   }
 
-  /** Counts a call that entered as one per 100 ids that it names; throws unless there is room for all of them. */
+  /** Counts a call that entered as one call per 100 ids that it names. Throws unless there is room for all of them. */
   async enterForIds(ids: number, request: IncomingMessage, answer: Answer): Promise<void> {
     const calls = Math.ceil(ids / idsPerCall);
     const subject = this.subjectOf(request, await this.callers.resolve(request), 'other');
@@ -96,11 +97,11 @@ export class Gate {
       const detail = `This call counts as ${calls}, and no more than ${most} are allowed at once. Name at most ${most * idsPerCall} ids in a call.`;
       throw new DomainError('rate_limited', detail, { status: this.config.rateLimitStatus });
     }
-    // The first was counted when it entered.
+    // The first of them was counted when the call entered.
     this.judge(await this.keeper.admit(subject, calls - 1), answer);
   }
 
-  /** Counts the items of a call that entered. The first ones are admitted, `refusal` is what refuses the others. */
+  /** Counts the items of a call that entered. The first ones are admitted; `refusal` is the error for the others. */
   async enterItems(request: IncomingMessage, count: number, answer: Answer): Promise<EnteredItems> {
     const subject = this.subjectOf(request, await this.callers.resolve(request), 'batch');
     if (subject === undefined || count === 0) return { admitted: count, refusal: undefined };
@@ -116,7 +117,7 @@ export class Gate {
 
   private refusalOf(admission: Admission): DomainError {
     const seconds = admission.retryAfterSeconds;
-    // Where none is full by itself, those that wait before this call are to have what is left.
+    // If no window is full by itself, the calls that wait before this one take what is left.
     const { exhausted } = admission;
     const full = (exhausted.length > 0 ? exhausted : admission.windows).map(({ window }) => window);
     const limits = full.map(({ limit, name }) => `${limit} requests in a ${name}`).join(' and ');
@@ -149,7 +150,7 @@ export class Gate {
   }
 }
 
-/** What the call holds from here on is its key's, where it brings a valid one. */
+/** From here on, what a call with a valid key holds is charged to that key. */
 export function chargeCaller(request: IncomingMessage, resolution: Resolution): void {
   if (resolution.kind === 'caller') chargesOf(request)?.chargeToKey(resolution.caller.keyId);
 }
@@ -158,7 +159,7 @@ function nameOfKey({ keyId }: Caller): string {
   return `key:${keyId}`;
 }
 
-/** The call itself of many submissions in one counts as one of the others: its items have limits of their own. */
+/** A call with many submissions counts as `other`, because its items have limits of their own. */
 export function routeClassOf({ scope, isMany }: Access): RouteClass {
   return scope === 'submit' && isMany !== true ? 'submit' : 'other';
 }

@@ -2,7 +2,7 @@ import { idOf } from './budget.js';
 import type { ShareBook } from './share-book.js';
 import type { BudgetKey, HolderBeat, KeeperListener, ShareStore, WriteResult } from './share-store.js';
 
-/** Gives back what other nodes have asked for. */
+/** Gives back shares that other nodes have asked for. */
 export class GiveBack {
   private readonly asked = new Map<string, BudgetKey>();
   private hadTurn = false;
@@ -18,7 +18,7 @@ export class GiveBack {
     return this.asked.size > 0;
   }
 
-  /** Takes turns with other writes that are due: nodes may ask without end. */
+  /** Alternates with other writes that are due, because nodes may ask without end. */
   takeTurn(othersAreDue: boolean): boolean {
     this.hadTurn = this.hasWork && !(this.hadTurn && othersAreDue);
     return this.hadTurn;

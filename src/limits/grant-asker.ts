@@ -4,23 +4,23 @@ import type { Budget } from './budget.js';
 import type { ShareBook } from './share-book.js';
 import type { GrantRequest, KeeperListener, ShareStore, Timing } from './share-store.js';
 
-/** In one statement, and statements at once: their commits share the wait for the disk. */
+/** Budgets in one statement, and statements at once. Their commits share the wait for the disk. */
 const maxGrants = 200;
 const maxStatements = 3;
-/** Fewer do not go behind a statement that has just been sent, for a commit of their own. */
+/** Fewer budgets than this wait while a statement is under way that was just sent: they are not worth a commit. */
 const minBehind = 8;
 const slowMs = 100;
-/** Of what the whole limit has, a node that shares it takes this part divided by the nodes beyond what waits. */
+/** Prefetch: on top of what waits, a node that shares a limit asks for this part of it, divided by the nodes. */
 const prefetchPart = 1 / 4;
 
-/** The keeper that asks. */
+/** The keeper, as far as the asker needs it. */
 interface Asker {
   /** undefined: nothing may be asked for now. */
   holder(): string | undefined;
-  /** Still, though it may be too late to admit by what it is granted. */
+  /** Whether `id` is still the holder, even if it may be too late to admit by a grant. */
   isHolder(id: string): boolean;
   lose(): void;
-  /** A statement has ended; there may be more to do. */
+  /** A statement has ended, and there may be more to do. */
   ended(): void;
 }
 
@@ -83,20 +83,20 @@ export class GrantAsker {
       this.watch.noteGone(strays, now);
       budgets.forEach((budget, i) => this.book.applyGrant(budget, grants[i]!, now, mayServe));
       const short = budgets.filter((_, i) => grants[i]!.isShort);
-      // Their rows may say more than the node holds, and that be all that is missing.
+      // Their rows may count more than the node holds, and that may be all that is missing.
       this.book.putBackUnwritten(short);
       if (short.length > 0 && this.watch.nodes > 1) this.listener.asked(short.map(({ key }) => key));
     } catch (error) {
       this.listener.failed?.(error);
       this.book.release(budgets);
       this.book.rejectHeld(error, budgets);
-      // What it may have granted all the same is given back with the next write.
+      // If the shares were granted all the same, the next write gives them back.
       this.book.putBackUnwritten(budgets);
     }
   }
 }
 
-/** What waits, and some more where the limit is shared with other nodes. As of its row, that is written as well. */
+/** Returns a request for what waits and some more. The grant also writes the budget's row, so that it is not due. */
 export function requestOf(budget: Budget, nodes: number, now: number): GrantRequest {
   const { key, shares: held, used: usedBefore } = budget.toRow(now);
   const waiting = budget.heldCount;

@@ -1,17 +1,17 @@
 import type { GoneHolder, HolderBeat } from './share-store.js';
 
-/** A holder that has not beaten for so long admits no more: as long as it may admit after its last beat was sent. */
+/** A holder whose last beat is this old admits no more: `fenceMs` in share-keeper.ts is as long. */
 const silentAfterMs = 3_000;
-/** Who did not look for so long cannot distinguish a silent holder from its own absence. */
+/** A node that did not look for this long cannot distinguish a silent holder from its own absence. */
 const maxGapMs = 2_000;
 /** Longer than the longest window that a limit can have. */
 const finishedAfterMs = 3_600_000 + 60_000;
 
-/** What this node knows of the other holders of shares. Only its own clock says how long they have been silent. */
+/** The other holders of shares, as this node knows them. Only its own clock measures how long they have been silent. */
 export class HolderWatch {
-  /** And since when each has been at its beat, as far as this node read. */
+  /** The last beat that this node read of each holder, and when it first read it. */
   private readonly live = new Map<string, { beat: number; since: number }>();
-  /** Since when each is known to admit no more. */
+  /** The time since which each holder is known to admit no more. */
   private readonly left = new Map<string, number>();
   private lookedAt = -Infinity;
 
@@ -20,12 +20,12 @@ export class HolderWatch {
     return this.live.size + 1;
   }
 
-  /** Whether no other holds shares now, nor may have left any. */
+  /** Whether no other node holds shares or may have left any. */
   get isOnly(): boolean {
     return this.live.size + this.left.size === 0;
   }
 
-  /** All others that there are now. One whose row is gone had stopped before. */
+  /** Takes all other holders that exist now. A holder whose row is gone had stopped before. */
   see(holders: readonly HolderBeat[], now: number): void {
     const looksAnew = now - this.lookedAt > maxGapMs;
     this.lookedAt = now;
@@ -40,7 +40,7 @@ export class HolderWatch {
     }
   }
 
-  /** Holders that are known to be gone by other means. */
+  /** Notes holders that are known to be gone by other means. */
   noteGone(ids: readonly string[], now: number): void {
     for (const id of ids) if (!this.left.has(id)) this.left.set(id, now);
   }
@@ -55,7 +55,7 @@ export class HolderWatch {
     return [...this.left].map(([id, since]) => ({ id, forMs: now - since }));
   }
 
-  /** Those whose shares count for nothing in any window; forgets them. */
+  /** Returns and forgets the holders whose shares count for nothing in any window. */
   takeFinished(now: number): string[] {
     const finished = [...this.left].filter(([, since]) => now - since > finishedAfterMs).map(([id]) => id);
     for (const id of finished) this.left.delete(id);

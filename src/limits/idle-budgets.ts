@@ -1,9 +1,9 @@
 import type { Budget } from './budget.js';
 
-/** Budgets looked at in a round, and those found in it. */
+/** At most this many budgets are looked at in a round, and at most this many found. */
 const [maxLooks, maxFound] = [25_000, 1_000];
 
-/** Finds the callers that have not called for their longest window, a part of all at a time. */
+/** Finds the budgets that were not called for their longest window, a part of all budgets at a time. */
 export class IdleBudgets {
   private scan: Iterator<Budget, undefined>;
 

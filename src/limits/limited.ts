@@ -18,7 +18,7 @@ import type { Admission } from './admission.js';
 import type { LimitSubject } from './budget.js';
 import { answerOf, chargeCaller, Gate, routeClassOf } from './gate.js';
 
-/** The throttler's record of a call, and how its windows stand. */
+/** The throttler's record of a call, with the state of its windows. */
 type CountedCall = Awaited<ReturnType<ThrottlerStorage['increment']>> & { admission: Admission };
 
 /** The throttler's storage: counts a call by the gate, in all windows of its limit at once. */
@@ -26,7 +26,7 @@ type CountedCall = Awaited<ReturnType<ThrottlerStorage['increment']>> & { admiss
 export class ShareStorage implements ThrottlerStorage {
   constructor(private readonly gate: Gate) {}
 
-  /** `key`: the subject as JSON. Its limits have their own windows, so no `ttl` or `limit` is looked at. */
+  /** `key` is the subject as JSON. Its limits have windows of their own, so `ttl` and `limit` are ignored. */
   async increment(key: string): Promise<CountedCall> {
     const admission = await this.gate.count(JSON.parse(key) as LimitSubject);
     const { window, remaining, resetMs } = admission.windows[0]!;
@@ -40,7 +40,7 @@ export class ShareStorage implements ThrottlerStorage {
   }
 }
 
-/** The gate as a guard of Nest: the throttler counts, then the scope of the route decides. */
+/** The gate as a Nest guard: the throttler counts, then the scope of the route decides. */
 @Injectable()
 class LimitedGuard extends ThrottlerGuard {
   constructor(
@@ -76,7 +76,7 @@ class LimitedGuard extends ThrottlerGuard {
     }
   }
 
-  /** Called for each of the throttlers: one of them is for the route. */
+  /** Nest calls this for each throttler, and only the one of the route's class counts. */
   protected override async handleRequest({ context, throttler }: ThrottlerRequest): Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<GuardedRequest>();
@@ -84,7 +84,7 @@ class LimitedGuard extends ThrottlerGuard {
     const routeClass = routeClassOf(access);
     if (throttler.name !== routeClass) return true;
     const resolution = await this.callers.resolve(request);
-    // Who guesses at keys is counted.
+    // A caller that guesses keys is counted.
     if (access.isUncounted === true && resolution.kind === 'caller') return true;
     const subject = this.gate.subjectOf(request, resolution, routeClass);
     if (subject === undefined) return true;
@@ -94,7 +94,10 @@ class LimitedGuard extends ThrottlerGuard {
   }
 }
 
-/** What is audited of a refusal: valid keys on the routes of operators, and sessions on those that any key may call too. */
+/**
+ * Returns what is audited of a refusal. On operators' routes this is every valid key. A call of a session that another
+ * site may have sent is also audited on routes open to any key.
+ */
 function refusedAccess(
   resolution: Resolution,
   { scope }: Access,
@@ -106,8 +109,8 @@ function refusedAccess(
 }
 
 /**
- * What every queue route carries: it passes the gate. `isMany`: its items are counted by a limit of their own;
- * `isUncounted`: any valid key passes.
+ * Makes a queue route pass the gate. `isMany`: the items of its calls are counted by a limit of their own.
+ * `isUncounted`: calls with a valid key are not counted.
  */
 export function Limited(
   scope: Access['scope'],

@@ -22,7 +22,7 @@ import { Shares } from './shares.js';
 })
 class SharesModule {}
 
-/** Whoever imports this module can put `@Limited(…)` on its routes, and call the gate. */
+/** A module that imports this one can put `@Limited(…)` on its routes and call the gate. */
 @Module({
   imports: [
     AuthModule,
@@ -32,7 +32,7 @@ class SharesModule {}
       inject: [ShareStorage, Config],
       useFactory: (storage: ShareStorage, config: Config) => ({
         storage,
-        // The items of a batch are counted by the gate alone.
+        // Only the gate counts the items of a batch.
         throttlers: [throttler('submit', config.rateLimitSubmit), throttler('other', config.rateLimitOther)],
       }),
     }),
@@ -41,7 +41,7 @@ class SharesModule {}
 })
 export class LimitsModule {}
 
-/** The service's own limits, as the throttler names them: the tightest window. A key may have others. */
+/** The tightest window of the service's own limits, in the throttler's form. A key may have other limits. */
 function throttler(name: string, limits: RateLimits): { name: string; limit: number; ttl: number } {
   const [tightest = { limit: 0, windowMs: 0 }] = [...limits].sort(
     (one, other) => one.windowMs - other.windowMs,

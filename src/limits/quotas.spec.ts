@@ -9,7 +9,7 @@ import type { ShareKeeper } from './share-keeper.js';
 const limits = parseRateLimits('10/s,100/m,1000/h');
 const subject = { subject: 'key:a', limits, hasKey: true };
 
-/** What is left of each window where another holder used as much, and is gone for so long. */
+/** Returns what is left of each window when another holder used `used` and has been gone for `goneMs`. */
 async function left(used: number[], goneMs: number | undefined): Promise<number[]> {
   const row = {
     subject: 'key:a',

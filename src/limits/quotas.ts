@@ -11,8 +11,8 @@ import { ShareKeeper } from './share-keeper.js';
 import type { RouteClass } from './share-store.js';
 
 /**
- * What is left to callers of their limits over all nodes: without what this node counted, and without what the others
- * last wrote of it. Of windows that are shorter than a row is old, or than a holder is gone, they have used nothing.
+ * Computes what is left of callers' limits over all nodes. It subtracts what this node counted and what the other nodes
+ * last wrote. A row counts only in windows at least as long as a row may be old, and as its holder has been gone.
  */
 @Injectable()
 export class Quotas {
@@ -22,7 +22,7 @@ export class Quotas {
     @InjectRepository(LimitShareEntity) private readonly shares: Repository<LimitShareEntity>,
   ) {}
 
-  /** Counts nothing. */
+  /** Counts no call. */
   async of(callers: readonly Caller[]): Promise<(caller: Caller) => KeyLimitsDto> {
     const { holder, watch, timing } = this.keeper;
     const subjects = callers.map((caller) => this.gate.subjectOfKey(caller, 'submit').subject);

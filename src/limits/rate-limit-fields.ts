@@ -4,8 +4,8 @@ import type { WindowState } from './admission.js';
 const policies = new WeakMap<RateLimits[number], string>();
 
 /**
- * The fields of limited answers, names and values in turns: `X-RateLimit-*` of the tighter window, whose reset is in
- * seconds from now, and all windows as in draft-ietf-httpapi-ratelimit-headers-10.
+ * The header fields of limited answers, names and values in turn: `X-RateLimit-*` of the tighter window, whose reset is
+ * in seconds from now, and all windows as in draft-ietf-httpapi-ratelimit-headers-10.
  */
 export function rateLimitFields(windows: readonly WindowState[]): string[] {
   const tighter = windows.reduce((one, other) => (isTighter(other, one) ? other : one));
@@ -36,7 +36,7 @@ function policyOf({ window }: WindowState): string {
   return text;
 }
 
-/** Fewer calls left; of two with as many, the one that takes longer to recover. */
+/** Whether `one` has fewer calls left, or as many and takes longer to recover. */
 function isTighter(one: WindowState, other: WindowState): boolean {
   return one.remaining === other.remaining ? one.resetMs > other.resetMs : one.remaining < other.remaining;
 }

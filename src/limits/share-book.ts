@@ -6,34 +6,37 @@ import { IdleBudgets } from './idle-budgets.js';
 import type { BudgetKey, Grant, ShareRow } from './share-store.js';
 import { DefaultShare } from './default-share.js';
 
-/** A call is held so long for a share that other nodes may give back. */
+/** A call waits this long for a share that other nodes may give back. */
 const holdMs = 250;
-/** And so long at least after the database said that there is none: where it is slow, the others are as well. */
+/**
+ * It also waits this long after the database answers that there is none. If the database is slow, so are the others.
+ */
 const holdAnsweredMs = 100;
-/** Held calls have their budget asked for again so often: a message may be lost. */
+/** Interval at which a budget with waiting calls is asked for again, because a message may be lost. */
 const askEveryMs = 100;
 const retainedWhenAsked = 1 / 2; // of its unused share
-/** What a row says of its budget's use is no older. */
+/** Greatest age of the use that a row shows. */
 export const writeAfterMs = 10_000;
 
-/** The budgets of this node's callers. Decides in memory; what is to be asked of the database or written it collects. */
+/** The budgets of this node's callers. It decides in memory and collects what to ask of the database and to write. */
 export class ShareBook {
   private readonly budgets = new Map<string, Budget>();
   readonly wanting = new Set<Budget>(); // to be asked for
   readonly holding = new Set<Budget>(); // calls wait for these
-  /** Used since their rows were written, and since when. */
+  /** Budgets used since their rows were written, and the time since when. */
   private readonly unwritten = new Map<Budget, number>();
   private readonly due = new Set<Budget>(); // to be written with the next round
   readonly defaultShare = new DefaultShare();
   private readonly idle = new IdleBudgets(this.budgets);
 
-  /** Those of addresses. */
+  /** The number of budgets of addresses. */
   private addresses = 0;
 
   /**
-   * `maxAddresses`: at once. Beyond them new ones share budgets by their networks, so that memory and rows are bounded
-   * and nobody is turned away because others invented addresses. An address that has a budget of its own on another node,
-   * or gets one later, may then be admitted up to twice its limit. `crowded` is called for each that shares one.
+   * `maxAddresses`: the most addresses with budgets of their own. New addresses beyond it share budgets by their
+   * networks. This bounds memory and rows, and nobody is refused because others invented addresses. An address that has
+   * a budget of its own on another node, or gets one later, may then be admitted up to twice its limit. `crowded` is
+   * called for each call whose address shares a budget.
    */
   constructor(
     private readonly maxAddresses = 100_000,
@@ -72,31 +75,31 @@ export class ShareBook {
     return (this.budgets.get(idOf(key)) ?? new Budget(key, limits)).use(now);
   }
 
-  /** Counts so many calls if there is room for all of them. */
+  /** Counts `count` calls if there is room for all of them. */
   admit(budget: Budget, now: number, count = 1): Admission | undefined {
     const admission = budget.admit(now, count);
     if (admission === undefined) return undefined;
     if (budget.unwritten > 0 && !this.unwritten.has(budget)) this.unwritten.set(budget, now);
-    // After a crash so much counts as used that no row has.
+    // After a crash, the other nodes count this much as used although no row shows it.
     if (budget.unwritten >= budget.windows[0]!.share) this.due.add(budget);
     return admission;
   }
 
-  /** False: it was asked for a moment ago. */
+  /** Returns false if the budget was asked for a moment ago. */
   ask(budget: Budget, now: number): boolean {
     if (budget.askedAt !== undefined && now - budget.askedAt < askEveryMs) return false;
     this.wanting.add(budget);
     return true;
   }
 
-  /** Until its share grows, its use falls, or it was held long enough. */
+  /** Holds the call until the share grows, the use falls, or the call has waited long enough. */
   hold(budget: Budget, call: HeldCall, asks: boolean): void {
     budget.hold(call);
     this.holding.add(budget);
     if (asks) this.ask(budget, call.since);
   }
 
-  /** Budgets to ask for now; takes them off the list. */
+  /** Returns the budgets to ask for now and takes them off the list. */
   takeWanting(max: number, now: number): Budget[] {
     const taken: Budget[] = [];
     for (const budget of this.wanting) {
@@ -124,11 +127,11 @@ export class ShareBook {
     });
     if (!mayServe) return;
     this.serveHeld(budget, now);
-    // Those that came while it was asked for; if there was not enough for the others, they wait for the next look.
+    // Calls that came while it was asked for. If the grant was short, they wait for the next sweep.
     if (budget.held.length > 0 && !isShort) this.wanting.add(budget);
   }
 
-  /** Admits held calls in their order as far as the share goes, and refuses those that were held long enough. */
+  /** Admits waiting calls in their order as far as the share goes, and refuses those that waited long enough. */
   serveHeld(budget: Budget, now: number): void {
     let isRefused = false;
     for (let call = budget.held[0]; call !== undefined; call = budget.held[0]) {
@@ -151,7 +154,7 @@ export class ShareBook {
     if (budget.held.length === 0) this.holding.delete(budget);
   }
 
-  /** Counts as many of so many calls as there is room for. */
+  /** Counts as many of `count` calls as there is room for, and returns how many. */
   admitSome(budget: Budget, now: number, count: number): number {
     const admitted = Math.min(count, budget.roomAt(now));
     if (admitted > 0) this.admit(budget, now, admitted);
@@ -165,7 +168,7 @@ export class ShareBook {
     }
   }
 
-  /** Rejects the calls that wait for these budgets, or for all, if they came by then. */
+  /** Rejects the calls that wait for these budgets, by default all, and came at `by` or before. */
   rejectHeld(error: unknown, budgets: Iterable<Budget> = this.holding, by = Infinity): void {
     for (const budget of [...budgets]) {
       while (budget.held.length > 0 && budget.held[0]!.since <= by) budget.unhold().reject(error);
@@ -175,19 +178,21 @@ export class ShareBook {
     }
   }
 
-  /** Another node is short of these: gives half of what is not used of each, in memory, before it is published. */
+  /**
+   * Gives back half of the unused share of budgets that another node is short of. Memory shrinks before publication.
+   */
   giveBack(keys: readonly BudgetKey[], now: number): { budgets: Budget[]; rows: ShareRow[] } {
     const budgets: Budget[] = [];
     for (const key of keys) {
       const budget = this.budgets.get(idOf(key));
       if (budget === undefined || budget.isBusy || budget.held.length > 0) continue;
       if (budget.shrink(retainedWhenAsked, now)) budgets.push(budget);
-      else this.putBackUnwritten([budget]); // its row may say more
+      else this.putBackUnwritten([budget]); // its row may show more
     }
     return { budgets, rows: this.takeRows(budgets, now) };
   }
 
-  /** Another node gave something of these back. */
+  /** Another node gave back something of these budgets. */
   noteGiven(keys: readonly BudgetKey[]): void {
     for (const key of keys) {
       const budget = this.budgets.get(idOf(key));
@@ -196,26 +201,26 @@ export class ShareBook {
     }
   }
 
-  /** Those whose rows are to be written now. */
+  /** Returns the budgets whose rows are to be written now. */
   takeUnwritten(now: number): Budget[] {
     for (const [budget, since] of this.unwritten) {
       if (now - since < writeAfterMs) break;
       this.due.add(budget);
     }
-    // A grant may have written what they used.
+    // A grant may already have written what they used.
     const budgets = [...this.due].filter((budget) => budget.unwritten > 0 || budget.isRowUncertain);
     for (const budget of this.due) this.unwritten.delete(budget);
     this.due.clear();
     return budgets;
   }
 
-  /** Not those with a grant under way, which writes as well, and none that was forgotten. */
+  /** Leaves out budgets with a grant under way, which writes as well, and forgotten ones. */
   takeWritable(budgets: readonly Budget[]): Budget[] {
     this.putBackUnwritten(budgets.filter(({ isBusy }) => isBusy));
     return budgets.filter((budget) => !budget.isBusy && this.isKnown(budget));
   }
 
-  /** As they are now, for a statement that has them until `release`. */
+  /** Returns their current rows, for a statement that has the budgets until `release`. */
   takeRows(budgets: readonly Budget[], now: number): ShareRow[] {
     for (const budget of budgets) [budget.isBusy, budget.isRowUncertain] = [true, false];
     return budgets.map((budget) => budget.toRow(now));
@@ -232,7 +237,10 @@ export class ShareBook {
     return this.budgets.get(idOf(budget.key)) === budget;
   }
 
-  /** Callers that have not called for their longest window: they give up their shares, and their rows are to be removed. */
+  /**
+   * Takes budgets that were not called for their longest window. They give up their shares; their rows are to be
+   * deleted.
+   */
   takeIdle(now: number): Budget[] {
     const idle = this.idle.find(now);
     for (const budget of idle) {
@@ -244,7 +252,7 @@ export class ShareBook {
     return idle;
   }
 
-  /** Their rows are removed. Those that were called on meanwhile stay, without a share. */
+  /** Forgets budgets whose rows were deleted. A budget with calls that came meanwhile stays, without a share. */
   forget(idle: readonly Budget[]): void {
     for (const budget of idle) {
       if (budget.held.length > 0 || !this.isKnown(budget)) continue;
@@ -253,19 +261,19 @@ export class ShareBook {
     }
   }
 
-  /** This node has rows of these. One of a caller that it does not know, as lost answers leave them, is idle. */
+  /** This node has rows of these budgets. Lost answers leave rows of unknown callers, which become idle budgets. */
   noteRows(keys: readonly BudgetKey[]): void {
     for (const key of keys.filter((one) => !this.budgets.has(idOf(one))))
       this.add(new Budget(key, parseRateLimits(key.policy)));
   }
 
-  /** Every row as it should stay when this node admits no more: what was used within the window is all it holds. */
+  /** Returns every row as it stays when this node admits no more: its share is what was used within the window. */
   lastRows(now: number): ShareRow[] {
     const rows = [...this.budgets.values()].map((budget) => budget.toRow(now));
     return rows.map(({ key, used }) => ({ key, used, shares: used }));
   }
 
-  /** The shares are gone. Calls that wait go on waiting, for the shares of the node's next holder. */
+  /** Drops all shares. Waiting calls go on waiting, for the shares of the node's next holder. */
   beginAnew(): void {
     const waiting = [...this.holding].map((budget) => budget.anew());
     for (const list of [this.budgets, this.wanting, this.holding, this.unwritten, this.due]) list.clear();
@@ -279,14 +287,14 @@ export class ShareBook {
 }
 
 const addressPrefix = 'address:';
-/** Names for networks that share a budget. */
+/** The number of names for networks that share a budget. */
 const crowds = 16_384;
 
 function isAddress({ key }: Budget): boolean {
   return key.subject.startsWith(addressPrefix);
 }
 
-/** Of an IPv4 address by its /16, of an IPv6 address by its /32; networks whose hashes are the same share it too. */
+/** Names an IPv4 address by its /16 and an IPv6 address by its /32. Networks with the same hash share a name. */
 function crowdOf(subject: string): string {
   const [network] = /^[^.:]*[.:][^.:]*/.exec(subject.slice(addressPrefix.length)) ?? [''];
   let hash = 0x811c9dc5;

@@ -29,9 +29,9 @@ import type {
   WriteResult,
 } from './share-store.js';
 
-/** After a crash, what a holder may have used goes by it: see `grantStatement`. */
+/** A grant may take this long. `grantStatement` uses the number for what a crashed holder may have used. */
 const patienceMs = 2_000;
-/** One connection is left to the writes, also where a database that hangs keeps those of grants that were given up. */
+/** One connection stays free for writes, even if a hanging database keeps the connections of abandoned grants. */
 const maxGrants = limitsPoolSize - 1;
 
 /** The shares as PostgreSQL keeps them. */
@@ -105,8 +105,8 @@ export class ShareDatabase implements ShareStore {
 }
 
 /**
- * A grant that runs after its holder gave it up never makes a row smaller, and a default share that its holder does not
- * know of only takes from the others until it is given up: neither does harm.
+ * Rejects after `patienceMs`; the statement may still run. A late grant never makes a row smaller. A default share that
+ * its holder does not know of only takes from the other nodes, until it is given up. Neither does harm.
  */
 async function inTime<T>(asked: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
@@ -130,7 +130,7 @@ function rowColumns(rows: readonly ShareRow[]): string[] {
   return [...keyColumns(rows), texts(rows.map(({ shares }) => shares)), texts(rows.map(({ used }) => used))];
 }
 
-/** Arrays of arrays may not be of different lengths in PostgreSQL: each goes as its text. */
+/** PostgreSQL has no arrays of arrays of different lengths, so each array is sent as its text. */
 function texts(values: readonly PerWindow[]): string {
   return textArray(values.map((numbers) => `{${numbers.join()}}`));
 }

@@ -4,7 +4,7 @@ import type { Admission } from './admission.js';
 import { ShareKeeper } from './share-keeper.js';
 import type { ShareRow, ShareStore, DefaultGrant, Timing, WriteResult } from './share-store.js';
 
-/** Time goes on only when it is told to. */
+/** A clock that moves only when the test moves it. */
 class Clock implements Timing {
   private ms = 0;
   private readonly timers = new Set<{ at: number; work: () => void }>();
@@ -17,7 +17,7 @@ class Clock implements Timing {
     return () => this.timers.delete(timer);
   };
 
-  /** While nothing is done. */
+  /** Moves the time without running timers. */
   jump(ms: number): void {
     this.ms += ms;
   }
@@ -43,11 +43,11 @@ const caller = {
 
 let clock: Clock;
 let keeper: ShareKeeper;
-/** What becomes of the writes from now on. */
+/** The result of the writes from now on. */
 let writes: () => Promise<WriteResult>;
-/** The rows of the last one. */
+/** The rows of the last write. */
 let rows: readonly ShareRow[];
-/** Nothing is free. */
+/** Whether nothing is free. */
 let isShort: boolean;
 /** Statements that asked for shares. */
 let grants: number;
@@ -86,7 +86,7 @@ beforeEach(async () => {
   expect((await first).admitted).toBe(true);
 });
 
-/** How a call ends that comes now: undefined, not yet. */
+/** Makes a call. `end` is the way in which it ended; undefined: it has not ended yet. */
 function call(): { end?: string } {
   const ended: { end?: string } = {};
   void (async () => keeper.admit(caller))().then(

@@ -7,28 +7,31 @@ import { ShareBook } from './share-book.js';
 import { UseWriter } from './use-writer.js';
 import type { BudgetKey, HolderBeat, KeeperListener, ShareStore, Timing } from './share-store.js';
 
-/** What became of many calls. */
+/** The result of many calls. */
 export interface SomeAdmitted {
-  /** How many were admitted: the first ones. */
+  /** The number of calls that were admitted, which are the first ones. */
   admitted: number;
-  /** Of the last that was admitted, or what refuses the others. */
+  /** The admission of the last admitted call, or the refusal of the others. */
   admission: Admission;
 }
 
-/** A node admits only so long after it began the last round of writes that the database took. */
+/** A node admits only for this long after it began the last round of writes that the database took. */
 const fenceMs = 3_000;
 const [writeEveryMs, retryMs] = [1_000, 300];
-/** A call waits so long for writes that are late, or until this node is known again: what it asks the database for may take 9 s more. */
+/**
+ * A call waits this long for writes that are late, or until this node is known again. What it then asks the database
+ * for may take 9 s more.
+ */
 const lateMs = 2_000;
 const sweepMs = 20;
-const collectAheadMs = 100; // what is asked for before it is needed is asked for together
-/** Who held nothing for so long gives no sign of life until the next call. */
+const collectAheadMs = 100; // shares asked for before they are needed are collected for this long
+/** A node that held nothing for this long sends no beat until the next call. */
 const sleepAfterMs = 20_000;
 
 /**
- * Keeps this node's shares in step with the database: asks for grants, writes use behind, gives back. No two statements
- * have the same budget at once, writes go one after the other, and the database runs none that is older than the last it
- * ran; so a row never says less than the node holds in memory.
+ * Keeps this node's shares in step with the database: it asks for grants, writes use behind and gives shares back. No
+ * two statements have the same budget at once. Writes go one after the other, and the database runs none that is older
+ * than the last it ran. A row therefore never shows less than the node holds in memory.
  */
 export class ShareKeeper {
   private readonly book: ShareBook;
@@ -38,11 +41,11 @@ export class ShareKeeper {
   private readonly nextBeat = (): HolderBeat => ({ id: this.holder, beat: ++this.beat });
   private aliveAt = -Infinity;
   private isRegistered = false;
-  private isAsleep = false; // not registered, for it holds nothing; the next call waits until it is
+  private isAsleep = false; // not registered, because it holds nothing; the next call waits until it is
   private busyAt = -Infinity;
   private readonly writer: UseWriter;
   private readonly grants: GrantAsker;
-  /** A write was lost, and may still be run: nothing is granted until a newer one has been. */
+  /** A write was lost and may still run. Nothing is granted until a newer one has run. */
   private isUncertain = false;
   private readonly returns: GiveBack;
   private running: Promise<void> | undefined;
@@ -73,7 +76,7 @@ export class ShareKeeper {
     this.tickIn(writeEveryMs);
   }
 
-  /** Gives back all but what was used; once, for the second time nothing would be known of the use. */
+  /** Gives back all but what was used. It runs only once, because a second run would know nothing of the use. */
   stop(): Promise<void> {
     return (this.stopping ??= this.leave());
   }
@@ -90,8 +93,7 @@ export class ShareKeeper {
   }
 
   /**
-   * Counts so many calls under all windows of their limit, or none of them. At once, except where a share is asked for
-   * first.
+   * Counts all `count` calls under all windows of their limit, or none. Synchronous unless a share is asked for first.
    */
   admit(subject: LimitSubject, count = 1): Admission | Promise<Admission> {
     const now = this.timing.now();
@@ -104,14 +106,14 @@ export class ShareKeeper {
     return new Promise((admit, reject) => this.hold(budget, { since: now, count, admit, reject }, isLate));
   }
 
-  /** Counts as many of so many calls as there is room for, all at the same time: in one step, and by one grant. */
+  /** Counts as many of `count` calls as there is room for, all at the same time: in one step and by one grant. */
   admitSome(subject: LimitSubject, count: number): SomeAdmitted | Promise<SomeAdmitted> {
     const now = this.timing.now();
     const isLate = this.isLate(now);
     const budget = this.book.budgetOf(subject);
     const standing = budget.standingRefusal(now);
     if (standing !== undefined) return { admitted: 0, admission: standing };
-    // More could not be admitted even by the whole limit.
+    // Even the whole limit could not admit more.
     const most = Math.min(count, budget.maxHeld - budget.heldCount);
     const ended = (admission: Admission, admitted: number): SomeAdmitted => {
       const isRefused = admitted < count && admission.admitted;
@@ -135,7 +137,9 @@ export class ShareKeeper {
     });
   }
 
-  /** Whether calls wait for a round that is late: this process was slow, or the database is. */
+  /**
+   * Whether calls wait for a late round, because this process or the database was slow. Throws if they may not wait.
+   */
   private isLate(now: number): boolean {
     const isLate = !this.mayAdmit(now);
     if (isLate && !this.mayWait) throw unavailable();
@@ -163,7 +167,7 @@ export class ShareKeeper {
     this.runSoon();
   }
 
-  /** undefined: it is to be held. */
+  /** undefined: the call must wait. */
   private decide(budget: Budget, now: number, count: number): Admission | undefined {
     const admission = budget.held.length === 0 ? this.book.admit(budget, now, count) : undefined;
     if (admission !== undefined) {
@@ -184,7 +188,7 @@ export class ShareKeeper {
   }
 
   private get mayWait(): boolean {
-    // No write was lost: whether a call may be admitted will be known soon.
+    // If no write was lost, it will be known soon whether a call may be admitted.
     return !this.isUncertain && !this.isStopped;
   }
 
@@ -273,7 +277,7 @@ export class ShareKeeper {
     this.isAsleep = true;
     this.isRegistered = false;
     this.writer.abandon();
-    this.book.beginAnew(); // it has a default share, if anything
+    this.book.beginAnew(); // it has at most a default share
     await this.store.leave(this.holder, []);
   }
 
@@ -295,7 +299,7 @@ export class ShareKeeper {
     await this.writer.acquireDefault(this.holder);
   }
 
-  /** The others gave this node up: what it held is theirs in a window's time, and it begins anew. */
+  /** The other nodes gave this holder up. What it held is theirs after a window's time, and this node starts over. */
   private lose(): void {
     this.aliveAt = -Infinity;
     this.isRegistered = false;

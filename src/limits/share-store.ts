@@ -1,63 +1,66 @@
-/** Submissions are limited apart from all other calls, and the items of a batch apart from both. */
+/** Submissions, all other calls and the items of a batch have separate limits. */
 export const routeClasses = ['submit', 'other', 'batch'] as const;
 export type RouteClass = (typeof routeClasses)[number];
 
-/** What a limit counts for: a key or an address, a class of routes, and the limits themselves. */
+/** Identifies what a limit counts for: a key or an address, a class of routes, and the limits themselves. */
 export interface BudgetKey {
   subject: string;
   routeClass: RouteClass | '*';
-  /** As in RATE_LIMIT_SUBMIT. Another limit is another budget, so nodes never add up shares of different limits. */
+  /**
+   * The limits as in RATE_LIMIT_SUBMIT. Other limits are another budget, so nodes never add up shares of different
+   * limits.
+   */
   policy: string;
 }
 
-/** One number a window, the tightest window first. */
+/** One number per window, the tightest window first. */
 export type PerWindow = readonly number[];
 
 export interface GrantRequest {
   key: BudgetKey;
   limits: PerWindow;
   windowsMs: PerWindow;
-  /** The share that the node holds, which stays. */
+  /** The share that the node holds and keeps. */
   held: PerWindow;
-  /** Once what waits is admitted, as far as the share will go. */
+  /** The use once the waiting calls are admitted, as far as the share allows. */
   used: PerWindow;
-  /** What waits, and so is short if it is not granted. */
+  /** The amount that the waiting calls need beyond the share. */
   needed: PerWindow;
   /** `needed` and some more for the calls to come. */
   wanted: PerWindow;
 }
 
 export interface Grant {
-  /** The node's share from now on: committed. */
+  /** The node's share from now on. It is committed. */
   shares: PerWindow;
-  /** Of the limit, what no node holds. */
+  /** The part of the limit that no node holds. */
   unallocated: PerWindow;
-  /** Less than needed was to be had, and other nodes hold some: they were asked to give back. */
+  /** Less than needed was free. Other nodes that hold some were asked to give back. */
   isShort: boolean;
 }
 
 export interface GrantResult {
-  /** False: the others gave this holder up, and nothing is granted. */
+  /** False: the other nodes gave this holder up, and nothing is granted. */
   isKnown: boolean;
   grants: Grant[];
   /** Holders that are gone and that the request did not name. */
   strays: string[];
 }
 
-/** A budget's row as it is to be: the share the node keeps, and what it used of it. */
+/** A budget's row as it is to be written: the share that the node keeps, and what it used of it. */
 export interface ShareRow {
   key: BudgetKey;
   shares: PerWindow;
   used: PerWindow;
 }
 
-/** A run of a node's share book, and the number of a statement of it: each is greater than the one before. */
+/** A holder of shares and the number of one of its statements. Each number is greater than the one before. */
 export interface HolderBeat {
   id: string;
   beat: number;
 }
 
-/** A holder that admits no more, and for how long that is known. */
+/** A holder that admits no more, and the time in milliseconds for which that is known. */
 export interface GoneHolder {
   id: string;
   forMs: number;
@@ -66,14 +69,14 @@ export interface GoneHolder {
 export interface WriteRequest {
   rows: readonly ShareRow[];
   forgotten: readonly BudgetKey[];
-  /** Holders that were silent too long: they may not use their shares from now on, unless they have beaten since. */
+  /** Holders that were silent too long. They may not use their shares any more, unless they have beaten since. */
   silent: readonly HolderBeat[];
 }
 
 export interface WriteResult {
-  /** False: the others gave this holder up, and its shares with it. */
+  /** False: the other nodes gave this holder up, with its shares. */
   isKnown: boolean;
-  /** All others. */
+  /** All other holders. */
   holders: HolderBeat[];
   /** Budgets of which another node wants a part. */
   asked: BudgetKey[];
@@ -81,40 +84,42 @@ export interface WriteResult {
 
 export interface Registration {
   holders: HolderBeat[];
-  /** Gone already, but there are still shares to their names. */
+  /** Holders that are gone but still have rows. */
   gone: string[];
 }
 
 /** Whether a holder has a default share. */
 export interface DefaultGrant {
   isGranted: boolean;
-  /** Holders that are gone, but there are still shares to their names. */
+  /** Holders that are gone but still have rows. */
   gone: string[];
 }
 
 /** The database's side of the shares. */
 export interface ShareStore {
   register(holder: string): Promise<Registration>;
-  /** Gives the holder a default share if nobody else holds or held anything. */
+  /** Gives the holder a default share if no other node holds or held anything. */
   acquireDefault(holder: string): Promise<DefaultGrant>;
-  /** Durable before it resolves. Several may be under way at once, but none for a budget that another statement has. */
+  /**
+   * Resolves when the grants are durable. Several may be under way, but none for a budget that another statement has.
+   */
   grant(holder: string, requests: readonly GrantRequest[], gone: readonly GoneHolder[]): Promise<GrantResult>;
-  /** Does nothing if the holder's row has a number that is not smaller, or is gone. */
+  /** Does nothing if the holder's row is gone or has a number that is not smaller. */
   write(holder: HolderBeat, request: WriteRequest): Promise<WriteResult>;
-  /** Removes what holders left that have been gone for longer than any window. */
+  /** Deletes the rows of holders that have been gone for longer than any window. */
   prune(holders: readonly string[]): Promise<void>;
-  /** The holder admits no more; its rows say what it used. */
+  /** Ends a holder that admits no more. Its rows show what it used. */
   leave(holder: string, rows: readonly ShareRow[]): Promise<void>;
 }
 
-/** What a keeper reports to its node. */
+/** The events that a keeper reports to its node. */
 export interface KeeperListener {
-  /** This node is short of these. A hint to the others, which may be lost, as is `gave`. */
+  /** This node is short of these budgets. A hint to the other nodes that may be lost, as is `gave`. */
   asked(keys: readonly BudgetKey[]): void;
-  /** This node gave something of these back. */
+  /** This node gave back something of these budgets. */
   gave(keys: readonly BudgetKey[]): void;
   failed?(error: unknown): void;
-  /** So many addresses call that a new one shares a budget with its network. */
+  /** Too many addresses call, so a new one shares a budget with its network. */
   crowded?(): void;
   /** A round of writes is done. */
   worked?(): void;
@@ -123,6 +128,6 @@ export interface KeeperListener {
 /** The process's monotonic clock and timers; a simulation has its own. */
 export interface Timing {
   now(): number;
-  /** Returns what undoes it. */
+  /** Returns a function that cancels the timer. */
   after(ms: number, work: () => void): () => void;
 }

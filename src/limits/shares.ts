@@ -12,10 +12,10 @@ import { ShareKeeper } from './share-keeper.js';
 import type { BudgetKey, Timing } from './share-store.js';
 
 const topic = 'limits';
-/** So many budgets are named in a message at the most: it has to fit into a notification. */
+/** A message names at most this many budgets, because it has to fit into a notification. */
 const maxKeysInMessage = 30;
 
-/** What comes within so many milliseconds travels together. */
+/** Hints that come within this many milliseconds are sent together. */
 const collectMs = 10;
 
 type Hints = Record<'asked' | 'gave', BudgetKey[]>;
@@ -66,7 +66,7 @@ export class Shares implements OnApplicationBootstrap, BeforeApplicationShutdown
     await this.keeper.start();
   }
 
-  /** Once nobody calls any more. What cannot be given back without a database counts as used for a window. */
+  /** Runs when no calls come any more. What cannot be given back without a database counts as used for a window. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.keeper.stop().catch((error: unknown) => this.noteFailure(error));
   }

@@ -4,9 +4,11 @@ import type { ShareBook } from './share-book.js';
 import type { HolderBeat, ShareStore, WriteResult } from './share-store.js';
 import { defaultKey } from './default-share.js';
 
-/** So that a caller who waits for a grant does not wait for many rows. */
+/** Rows in one statement: few enough that a caller that waits for a grant does not wait long for the write. */
 const maxRows = 500;
-/** Of those without a row, so that a round is not late for them: until they have one, the default share tells of them. */
+/**
+ * At most this many budgets without a row per round. Until a budget has its row, the default-share row counts for it.
+ */
 const maxRowless = 5_000;
 
 interface Round {
@@ -15,7 +17,7 @@ interface Round {
   written: number;
 }
 
-/** Writes behind what was used, round after round, a part at a time; the last part of each says who is silent. */
+/** Writes use behind in rounds of several statements. The last statement of a round names the silent holders. */
 export class UseWriter {
   private isDue = false;
   private round: Round | undefined;
@@ -31,12 +33,12 @@ export class UseWriter {
     return this.isDue || this.round !== undefined;
   }
 
-  /** A round is to begin, unless one goes on. */
+  /** Makes a round due, after the one under way if there is one. */
   begin(): void {
     this.isDue = true;
   }
 
-  /** What is not written stays to be written. */
+  /** Ends the round. What it has not written stays due. */
   abandon(): void {
     if (this.round !== undefined) this.book.putBackUnwritten(this.round.budgets.slice(this.round.written));
     this.round = undefined;
@@ -49,7 +51,7 @@ export class UseWriter {
     return { beganAt: now, budgets: this.book.takeUnwritten(now), written: 0 };
   }
 
-  /** `completedFrom`: when the round began that this was the last of. */
+  /** `completedFrom`: the time at which the round began that this statement completes. */
   async writeSome(beat: HolderBeat): Promise<WriteResult & { completedFrom?: number }> {
     const now = this.now();
     const idle = this.round === undefined ? this.book.takeIdle(now) : [];
@@ -80,8 +82,8 @@ export class UseWriter {
   }
 
   /**
-   * Asks for a default share, if it may be had; else again after the next round. Between two rounds: none may find that
-   * another has joined meanwhile.
+   * Asks for a default share if it may be granted, otherwise again after the next round. It runs between two rounds, so
+   * that no round finds that another node has joined meanwhile.
    */
   async acquireDefault(holder: string): Promise<void> {
     if (!this.watch.isOnly || this.book.defaultShare.isInUse) return;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { hint } from './closest.js';
 
-/** As it is defined. */
+/** The edit distance by its definition. */
 function distance(a: string, b: string): number {
   if (a === '' || b === '') return a.length + b.length;
   const [restA, restB] = [a.slice(1), b.slice(1)];

@@ -1,7 +1,10 @@
-/** So many known words are compared letter by letter: a caller may ask for any word, and there may be thousands. */
+/**
+ * At most this many known words are compared letter by letter, because a caller may ask for any word and there may be
+ * thousands.
+ */
 const maxCompared = 200;
 
-/** `, did you mean "timeout"?`, or nothing where no known word is near enough. */
+/** Returns `, did you mean "timeout"?`, or nothing if no known word is near enough. */
 export function hint(word: string, known: Iterable<string>): string {
   if (word.length > 64) return '';
   const asked = word.toLowerCase();
@@ -22,13 +25,13 @@ export function hint(word: string, known: Iterable<string>): string {
   return best === '' ? '' : `, did you mean "${best}"?`;
 }
 
-/** `webhook_url` for `webhook`, or the other way round. */
+/** Accepts `webhook_url` for `webhook`, or the other way round. */
 const startsAlike = (a: string, b: string): boolean =>
   Math.min(a.length, b.length) >= 4 && (a.startsWith(b) || b.startsWith(a));
 
 const letters = new Int16Array(128);
 
-/** At most as many as the edit distance: how many letters of one are not in the other, in whatever order. */
+/** Returns at most the edit distance: how many letters of one are not in the other, in any order. */
 function lettersApart(a: string, b: string): number {
   letters.fill(0);
   for (let i = 0; i < a.length; i++) letters[a.charCodeAt(i) % 128]!++;
@@ -37,11 +40,11 @@ function lettersApart(a: string, b: string): number {
   return Math.max(more, more + a.length - b.length);
 }
 
-/** Levenshtein's: insertions, deletions and substitutions. `max`, if there are so many or more. */
+/** Returns the Levenshtein distance (insertions, deletions and substitutions), or `max` if it is that or more. */
 function editDistance(a: string, b: string, max: number): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i += 1) {
-    // Further from the diagonal there are so many insertions or deletions alone.
+    // Further from the diagonal, insertions or deletions alone are as many as `max`.
     const from = Math.max(1, i - max);
     const to = Math.min(b.length, i + max);
     const next = Array.from({ length: b.length + 1 }, () => max);

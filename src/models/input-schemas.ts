@@ -6,7 +6,7 @@ import { costOf, type SchemaCost } from './schema-cost.js';
 import { useQuickKeywords } from './schema-keywords.js';
 import { fieldErrors } from './validation-messages.js';
 
-/** What is wrong with a schema, and where: at a JSON Pointer, or where a word stands. */
+/** A fault of a schema, and its place: a JSON Pointer, or a word in it. */
 export class SchemaFault extends Error {
   constructor(
     message: string,
@@ -18,23 +18,23 @@ export class SchemaFault extends Error {
 }
 
 export interface InputSchema {
-  /** What is wrong with the input; empty: it fits. */
+  /** Returns what is wrong with the input; empty: it fits. */
   validate(input: unknown): FieldError[];
   /** An input of more bytes may take too long to be checked between two other calls. */
   maxInlineBytes: number;
-  /** Why no input is checked there. */
+  /** Why no input is checked inline; empty: there is no such reason. */
   unbounded: SchemaCost['unbounded'];
 }
 
-/** What is larger is read and checked in a thread: to read so much takes up to 8 ms. */
+/** A larger input is read and checked in a thread, because reading this much takes up to 8 ms. */
 export const maxInlineBytes = 64 * 1024;
-/** In nanoseconds, for the check alone. */
+/** The most nanoseconds that an inline check may take, without the reading. */
 const maxInlineCost = 10_000_000;
 
 const maxValues = 2_000;
 const draft = 'https://json-schema.org/draft/2020-12/schema';
 
-/** Compiles the input schemas of one models file. Nothing is ever fetched: only references within a schema work. */
+/** Compiles the input schemas of one models file. It fetches nothing, so only references within a schema work. */
 export class InputSchemas {
   private readonly patterns = new Map<string, Pattern>();
   private readonly patternOf = (source: string): Pattern => {
@@ -44,7 +44,7 @@ export class InputSchemas {
     return pattern;
   };
 
-  /** What ajv takes for a regular expression; it tells them apart by their text. */
+  /** Makes what ajv uses as a regular expression. ajv distinguishes them by their text. */
   private readonly regExp = (source: string): { test(text: string): boolean; toString(): string } => {
     const { test } = this.patternOf(source);
     return { test, toString: () => `/${source}/u` };
@@ -82,7 +82,7 @@ export class InputSchemas {
       strictTuples: false,
       // `{"required": ["constructor"]}` must not be met by what every object inherits.
       ownProperties: true,
-      // Hands the schema to the messages, for their hints.
+      // Passes the schema to the messages, for their hints.
       verbose: true,
       logger: false,
       code: { regExp: Object.assign(this.regExp, { code: 'compilePattern' }) },
@@ -93,7 +93,7 @@ export class InputSchemas {
   }
 }
 
-/** Takes the schema out again, so that two models may use one `$id` and none can refer to another's. */
+/** Removes the schema again, so that two models may use one `$id` and none can refer to another's. */
 function compileAlone(ajv: Ajv2020, schema: Record<string, unknown>): ValidateFunction {
   try {
     return ajv.compile(schema);
@@ -124,8 +124,8 @@ function compileFault(error: Error): SchemaFault {
 }
 
 /**
- * The quick form stops at the first error. The thorough one names all, but its list grows with the input
- * (a body of five million wrong elements would take a gigabyte), so only small inputs see it.
+ * The quick form stops at the first error. The thorough form names all, but its list grows with the input (a body of
+ * five million wrong elements would take a gigabyte). It therefore checks only small inputs.
  */
 function validate(input: unknown, quick: ValidateFunction, thorough: ValidateFunction): FieldError[] {
   try {
@@ -143,7 +143,7 @@ function validate(input: unknown, quick: ValidateFunction, thorough: ValidateFun
   }
 }
 
-/** Whether a JSON value has so few values within it that a complaint about each of them does no harm. */
+/** Whether a JSON value has few enough values in it for an error about each of them. */
 function isSmall(input: unknown): boolean {
   const open: unknown[] = [input];
   for (let seen = 0; open.length > 0; seen += 1) {

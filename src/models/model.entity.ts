@@ -14,14 +14,14 @@ export class ModelEntity {
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'model_pkey' }) id!: string;
   @Column({ type: 'text', default: '' }) description!: string;
   @Column({ type: 'text' }) runner!: string;
-  /** null: no bound; only of models that workers run. */
+  /** null: there is no bound, which only models that workers run may have. */
   @Column({ type: 'integer', nullable: true }) concurrency!: number | null;
   @Column({ name: 'timeout_ms', type: 'integer' }) timeoutMs!: number;
   @Column({ name: 'expires_ms', type: 'bigint', nullable: true }) expiresMs!: number | null;
   @Column({ type: 'integer' }) attempts!: number;
   @Column({ name: 'queue_order', type: 'text', default: 'fair' }) order!: string;
   @UpdateDateColumn({ name: 'updated_at', type: 'timestamptz', default: () => 'now()' }) updatedAt!: Date;
-  /** null: as the file has it. */
+  /** null: the value of the file applies. */
   @Column({ name: 'concurrency_override', type: 'integer', nullable: true }) concurrencyOverride!:
     number | null;
   @Column({ name: 'concurrency_overridden_at', type: 'timestamptz', nullable: true })
@@ -31,8 +31,8 @@ export class ModelEntity {
   @Column({ type: 'text', nullable: true }) paused!: Pause | null;
   @Column({ name: 'paused_at', type: 'timestamptz', nullable: true }) pausedAt!: Date | null;
   @Column({ name: 'paused_by', type: 'text', nullable: true }) pausedBy!: string | null;
-  /** Grants of an earlier one start nothing. */
+  /** Slot grants of an earlier round start nothing. */
   @Column({ name: 'slot_round', type: 'integer', default: 0 }) slotRound!: number;
-  /** When it left the file; null: it is there. */
+  /** The time at which it left the file; null: it is in the file. */
   @Column({ name: 'removed_at', type: 'timestamptz', nullable: true }) removedAt!: Date | null;
 }

@@ -1,7 +1,7 @@
 import type { FieldError } from '../errors/domain-error.js';
 import type { RunnerOptions } from './runner-kind.js';
 
-/** After which failures another attempt is made, and how long until then. */
+/** The failures after which another attempt is made, and the delay until then. */
 export interface Retry {
   readonly baseMs: number;
   readonly capMs: number;
@@ -20,18 +20,18 @@ export interface FileModel {
   readonly id: string;
   readonly description: string;
   readonly runner: RunnerOptions;
-  /** Runs at once, over all nodes and workers; null: no bound, for workers run it. */
+  /** Runs at once, over all nodes and workers; null: no bound, because workers run it. */
   readonly concurrency: number | null;
   readonly timeoutMs: number;
-  /** A request may wait this long from its submission on; null: for ever. */
+  /** A request may wait this long after its submission; null: forever. */
   readonly expiresMs: number | null;
   readonly attempts: number;
   readonly retry: Retry;
-  /** Whether nothing but probes is sent to it while it is away. */
+  /** Whether only probes are sent to it while it is away. */
   readonly circuit: boolean;
-  /** Whether keys take turns, or all go as they came. */
+  /** Whether keys take turns, or requests run in the order in which they came. */
   readonly order: Order;
-  /** Of its requests, how many may wait; null: any number. */
+  /** At most this many of its requests may wait; null: any number. */
   readonly maxWaiting: number | null;
   /** A completed request is kept this long; null: the service's default. */
   readonly retentionMs: number | null;
@@ -39,23 +39,26 @@ export interface FileModel {
   readonly retentionPayloadMs: number | null;
   /** JSON Schema (draft 2020-12) of the input, as the file has it; null: any object. */
   readonly inputSchema: Readonly<Record<string, unknown>> | null;
-  /** What is wrong with the input; empty: it fits. */
+  /** Returns what is wrong with the input; empty: it fits. */
   validate(input: unknown): FieldError[];
   /** An input of more bytes is read and checked in a thread. */
   readonly maxInlineBytes: number;
-  /** What of its entry in the file should be otherwise, with the place. A function: a place is no part of what the model is. */
+  /**
+   * Returns what should be changed in its entry of the file, with the place. It is a function, because a place is no
+   * part of what the model is.
+   */
   warnings(): readonly string[];
 }
 
-/** With what operators have set beside the file. */
+/** A model with what operators have set beside the file. */
 export interface Model extends FileModel {
-  /** Nothing of it starts; null: it is not paused. */
+  /** How it is paused, so that nothing of it starts; null: it is not paused. */
   readonly paused: Pause | null;
 }
 
 /**
- * Whether a text of up to 8 segments can name a model; `requests` is taken by the routes of requests, `openapi.json` at
- * the end by the description of a model.
+ * Whether a text of up to 8 segments can name a model. `requests` belongs to the routes of requests, and `openapi.json`
+ * at the end to the description of a model.
  */
 export function isModelId(text: string): boolean {
   const segments = /^(?!requests(\/|$))[A-Za-z0-9][\w.-]{0,63}(\/[A-Za-z0-9][\w.-]{0,63}){0,7}$/;

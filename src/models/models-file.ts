@@ -12,7 +12,7 @@ import { YamlSource } from './yaml-source.js';
 const maxFileBytes = 1024 ** 2;
 const maxModels = 1_000;
 
-/** The options of one entry of the file, but for those with readers of their own. Durations in milliseconds. */
+/** The options of one entry of the file, except those with readers of their own. Durations are in milliseconds. */
 class ModelOptions {
   @Required() @Parsed(modelId) id: string | undefined;
   @Text(2_000) description = '';
@@ -35,7 +35,7 @@ class RetryOptions {
   @Parsed(retryOn) on: readonly string[] = ['error'];
 }
 
-/** What a file may refer to, and the kinds of runners that it may name. */
+/** The environment that a file may refer to, and the kinds of runners that it may name. */
 type Context = [environment: Config['environment'], kinds: readonly RunnerKind[]];
 
 /** Reads and checks the models file. Throws a `ConfigError` that names every fault with its line. */
@@ -43,7 +43,7 @@ export function loadModelsFile(path: string, ...context: Context): FileModel[] {
   return parseModels(readText(path), path, ...context);
 }
 
-/** `file` is how messages call it. */
+/** `file`: its name in messages. */
 export function parseModels(text: string, file: string, ...context: Context): FileModel[] {
   const source = new YamlSource(text);
   const models = source.isReadable ? new ModelsReader(source, file, ...context).read() : [];
@@ -65,7 +65,7 @@ function readText(path: string): string {
   throw new ConfigError(`${path}: ${fault}`);
 }
 
-/** What is wrong becomes a fault of the source, and reading goes on; the models then are of no use. */
+/** A fault is added to the source, and reading goes on. With a fault, the models are not used. */
 class ModelsReader {
   private readonly schemas = new InputSchemas();
 
@@ -124,7 +124,7 @@ class ModelsReader {
       retry: this.readRetry(map.node('retry')),
       maxWaiting,
       runner,
-      // Without a number workers take as much as they like.
+      // Without a number, workers take as many runs as they like.
       concurrency: runner.isPulled && map.node('concurrency') === null ? null : concurrency,
       timeoutMs,
       expiresMs,
@@ -134,7 +134,7 @@ class ModelsReader {
     };
   }
 
-  /** By its kind, whose options may refer to the environment in each text. */
+  /** Reads a runner by its kind. Each text of its options may refer to the environment. */
   private readRunner(node: Node): RunnerOptions | undefined {
     const map = this.mapAt(node, 'runner: expected a map such as { kind: http, url: … }');
     if (map === undefined) return undefined;

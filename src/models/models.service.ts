@@ -10,16 +10,16 @@ import { Redaction } from '../tools/redaction.js';
 import { findDifferences, type ModelRow } from './queries/find-differences.js';
 
 export const MODELS = Symbol('MODELS');
-/** Reads the models file as it is now; throws a `ConfigError`. */
+/** Reads the current models file; throws a `ConfigError`. */
 export const READ_MODELS = Symbol('READ_MODELS');
 
-/** In one line of the log. */
+/** The most models that one line of the log names. */
 const shownModels = 50;
 
 /** The models of the file, with what operators have set beside it. */
 @Injectable()
 export class ModelsService implements OnModuleInit {
-  /** Other models, or others of their settings. What has not changed is the same object as before. */
+  /** Emits when models or their settings have changed. A model that has not changed is the same object as before. */
   readonly changes = new Subject<void>();
   private readonly log = new Logger(ModelsService.name);
   private overrides: ReadonlyMap<string, Overrides> = new Map();
@@ -38,7 +38,7 @@ export class ModelsService implements OnModuleInit {
     await this.table.manager.transaction((manager) => this.write(manager, this.file));
   }
 
-  /** Once it is served. */
+  /** Logs which models are served, once they are. */
   sayWhatIsServed(): void {
     const ids = [...this.models.keys()];
     const shown = ids.slice(0, shownModels).join(', ');
@@ -54,12 +54,12 @@ export class ModelsService implements OnModuleInit {
     return [...this.models.values()].map(({ model }) => model);
   }
 
-  /** As the file has them. */
+  /** The models as the file has them. */
   get file(): FileModel[] {
     return [...this.models.values()].map(({ file }) => file);
   }
 
-  /** As the file has it. */
+  /** Returns a model as the file has it. */
   base(id: string): FileModel | undefined {
     return this.models.get(id)?.file;
   }
@@ -68,21 +68,21 @@ export class ModelsService implements OnModuleInit {
     return this.overrides.get(id) ?? noOverrides;
   }
 
-  /** By ids; a model without any has none. */
+  /** Sets the overrides by model id. A model without an entry has none. */
   setOverrides(overrides: ReadonlyMap<string, Overrides>): void {
     this.overrides = overrides;
     this.update(this.file);
   }
 
-  /** The file as it is now; `write` comes before. */
+  /** Sets the models of the file; `write` comes before. */
   setFile(models: readonly FileModel[]): void {
     this.update(models);
   }
 
-  /** Where people's queries join it, and where the nodes find each model's concurrency. */
+  /** Writes the models to the table, where people's queries join them and nodes find each model's concurrency. */
   async write(manager: EntityManager, models: readonly FileModel[]): Promise<void> {
     const table = manager.getRepository(ModelEntity);
-    // All of them in one order, or nodes that start together would deadlock.
+    // All rows are locked in one order, or nodes that start together would deadlock.
     const known = await table.find({ order: { id: 'ASC' }, lock: { mode: 'pessimistic_write' } });
     const rows = models.map((model) => {
       const before = known.find(({ id }) => id === model.id);
@@ -91,15 +91,18 @@ export class ModelsService implements OnModuleInit {
       return { ...toRow(model), removedAt: null, slotRound: (before?.slotRound ?? 0) + (isLowered ? 1 : 0) };
     });
     rows.sort((one, other) => (one.id < other.id ? -1 : 1));
-    // What is right already is not written.
+    // A row that is right already is not written.
     await table.upsert(rows, { conflictPaths: ['id'], skipUpdateIfNoValuesChanged: true });
-    // Models that left the file keep their row, as old requests name them.
+    // Models that left the file keep their row, because old requests name them.
     const ids = new Set(models.map(({ id }) => id));
     const gone = known.filter(({ id, removedAt }) => removedAt === null && !ids.has(id));
     for (const { id } of gone) await table.update(id, { removedAt: () => 'now()' });
   }
 
-  /** Where other nodes have written what is neither in this node's file nor, before it was read again, was. */
+  /**
+   * Warns if other nodes have written a model otherwise than this node's file. Before a new file is written, it must
+   * also differ from the previous file.
+   */
   async warnOfDifferences(...files: ModelRow[][]): Promise<void> {
     const found = await Promise.all(files.map((rows) => findDifferences(this.table, rows)));
     const different = found[0]!.filter((id) => found.every((ids) => ids.includes(id)));
@@ -131,7 +134,7 @@ export class ModelsService implements OnModuleInit {
 
 export function toRow(model: FileModel): ModelRow {
   const { id, description, runner, concurrency, timeoutMs, expiresMs, attempts, order } = model;
-  // As PostgreSQL's text can hold it, or the nodes would differ.
+  // Stored as PostgreSQL's text can hold it, or the nodes would differ.
   const stored = storable(description);
   const limits = { concurrency, timeoutMs, expiresMs, attempts };
   return { id, description: stored, runner: runner.label(), ...limits, order };

@@ -7,14 +7,14 @@ import type { YamlSource } from './yaml-source.js';
 interface Reading {
   /** Options that have readers of their own. */
   besides?: readonly string[];
-  /** What each text may refer to with `${NAME}`, also those within a list or a map. */
+  /** The variables that each text may refer to with `${NAME}`, also a text within a list or a map. */
   environment?: Config['environment'];
 }
 
-/** In { a: b,c } the c is one: it may be a part of a secret, so it is not quoted. */
+/** In { a: b,c } the c is an entry of its own. It may be part of a secret, so it is not quoted. */
 const withoutValue = 'an entry without a value; quote a text that holds a comma';
 
-/** A YAML map whose keys are options. What is wrong becomes a fault with its line; reading goes on. */
+/** A YAML map whose keys are options. A fault is reported with its line, and reading goes on. */
 export class OptionMap {
   private readonly options = new Map<string, { key: Node; value: Node | null }>();
 
@@ -51,7 +51,7 @@ export class OptionMap {
     return this;
   }
 
-  /** The options that the class has, by its rules; one that is wrong has its default. */
+  /** Reads the options of the class by its rules. A wrong option gets its default. */
   read<T extends object>(Options: Class<T>, { besides = [], environment }: Reading): T {
     this.allowOnly([...ruledProperties(Options), ...besides]);
     const plain = this.values(environment, besides);
@@ -60,13 +60,13 @@ export class OptionMap {
     for (const fault of faults) {
       const property = fault.property as keyof T & string;
       instance[property] = defaults[property];
-      // What could not be read at all has its fault already.
+      // An option that could not be read at all has its fault already.
       if (!this.options.has(property) || Object.hasOwn(plain, property)) this.report(fault);
     }
     return instance;
   }
 
-  /** As the rules are to see them. */
+  /** Returns the values that the rules check. */
   private values(environment: Reading['environment'], except: readonly string[]): Record<string, unknown> {
     const values = new Map<string, unknown>();
     for (const [name, { value }] of this.options) {
@@ -99,7 +99,10 @@ export class OptionMap {
   }
 }
 
-/** A text, or the texts of a list. Throws with the names of variables that are not set, never with values. */
+/**
+ * Substitutes variables in a text, or in the texts of a list. Throws with the names of variables that are not set,
+ * never with values.
+ */
 function substituted(value: unknown, environment: Config['environment']): unknown {
   if (Array.isArray(value)) return value.map((item) => substituted(item, environment));
   if (typeof value !== 'string') return value;

@@ -4,7 +4,7 @@ import { DomainError } from '../errors/domain-error.js';
 import { ModelEntity } from './model.entity.js';
 import type { Pause } from './model.js';
 
-/** What operators have set of a model, when, and who. */
+/** The settings of operators for a model, with their times and authors. */
 export type Overrides = Pick<
   ModelEntity,
   | 'concurrencyOverride'
@@ -15,7 +15,7 @@ export type Overrides = Pick<
   | 'pausedBy'
 >;
 
-/** undefined: as it is; null: as the file has it. */
+/** undefined: it stays as it is; null: the value of the file applies. */
 export interface OverrideChange {
   concurrency?: number | null | undefined;
   paused?: Pause | null | undefined;
@@ -30,7 +30,7 @@ export const noOverrides: Overrides = Object.freeze({
   pausedBy: null,
 });
 
-/** Another text for other overrides, as an ETag has it. */
+/** Returns a text that differs for other overrides, in the form of an ETag. */
 export function versionOf(id: string, overrides: Overrides): string {
   const { concurrencyOverride, concurrencyOverriddenAt, paused, pausedAt } = overrides;
   const parts = [id, concurrencyOverride, concurrencyOverriddenAt, paused, pausedAt];
@@ -38,8 +38,8 @@ export function versionOf(id: string, overrides: Overrides): string {
 }
 
 /**
- * The overrides before and after. `isExpected`: whether the caller knows the version that there is; throws
- * `changed_meanwhile` if not.
+ * Changes the overrides, and returns them before and after. `isExpected`: whether the caller knows the current version.
+ * Throws `changed_meanwhile` if not.
  */
 export async function changeOverrides(
   manager: EntityManager,
@@ -49,7 +49,7 @@ export async function changeOverrides(
   isExpected: (version: string) => boolean,
 ): Promise<{ before: Overrides; after: Overrides }> {
   const table = manager.getRepository(ModelEntity);
-  // Waits for a division of its slots that is under way; the next one sees the change.
+  // Waits for a division of its slots that is under way. The next division sees the change.
   const before = await table.findOneOrFail({ where: { id }, lock: { mode: 'pessimistic_write' } });
   if (!isExpected(versionOf(id, before)))
     throw new DomainError('changed_meanwhile', `The model ${id} was changed meanwhile: read it again.`);

@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 
-/** A text is matched in a time that grows with its length, or else only where that may be interrupted. */
+/** Matches a text in a time that grows with its length. A pattern without such a bound runs where it can be stopped. */
 export interface Pattern {
   test(text: string): boolean;
   /** Nanoseconds per character that matching takes at worst; Infinity: there is no bound. */
@@ -9,21 +9,21 @@ export interface Pattern {
   readonly unbounded: string | undefined;
 }
 
-/** Per instruction and character where re2js has to follow all ways through a pattern at once. */
+/** Cost per instruction and character, if re2js has to follow all ways through a pattern at once. */
 const instructionCost = 50;
-/** Per way that a backtracking engine may have to try at one character. */
+/** Cost per way that a backtracking engine may have to try at one character. */
 const stepCost = 2;
-/** A pattern whose ways multiply to more than this is not left to a backtracking engine. */
+/** A pattern whose ways multiply to more than this is not given to a backtracking engine. */
 const maxWays = 64;
 /** A repetition that may end at more places than this counts as one without an end. */
 const maxSpread = 8;
-/** A repetition of so many is not to be tried at each place of a text. */
+/** A repetition of more than this many is too long to be tried at each place of a text. */
 const maxLength = 64;
 
 /**
- * Compiles a pattern of a schema. Throws as `new RegExp(source, 'u')` does, whose meaning it has. What that engine
- * matches in linear time is left to it, as it is the fastest; the rest goes to re2js. Neither reads lookaround or
- * backreferences in linear time: their cost is Infinity.
+ * Compiles a pattern of a schema. It means the same as `new RegExp(source, 'u')`, and throws as that does. The native
+ * engine gets what it matches in linear time, because it is the fastest; the rest goes to re2js. Neither matches
+ * lookaround or backreferences in linear time, so their cost is Infinity.
  */
 export function compilePattern(source: string): Pattern {
   const native = new RegExp(source, 'u');
@@ -63,7 +63,7 @@ type Ranges = [number, number][];
 const maxCodePoint = 0x10ffff;
 const digits: Ranges = [[0x30, 0x39]];
 const wordCharacters: Ranges = [...digits, [0x41, 0x5a], [0x5f, 0x5f], [0x61, 0x7a]];
-/** White space and line ends as ECMAScript has them; RE2 knows the first five alone. */
+/** White space and line ends as ECMAScript has them; RE2 knows only the first five. */
 const spaces: Ranges = [
   [0x09, 0x0d],
   [0x20, 0x20],
@@ -84,15 +84,15 @@ const lineEnds: Ranges = [
 const classes: Readonly<Record<string, Ranges>> = { d: digits, w: wordCharacters, s: spaces };
 const controls: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, r: 13, '0': 0 };
 
-/** Reads a pattern that is known to be one, and writes it in RE2's syntax without anything that the two read apart. */
+/** Reads a valid pattern and writes it in RE2's syntax, without anything that the two engines read differently. */
 class Reader {
   translated = '';
-  /** A bound of how many ways a backtracking engine may try at a character; Infinity: they grow with the text. */
+  /** A bound on the ways that a backtracking engine may try at a character; Infinity: they grow with the text. */
   ways = 1;
-  /** A Unicode property, of which re2js may have older tables: then `translated` means nothing. */
+  /** The pattern names a Unicode property, of which re2js may have older tables. `translated` then has no meaning. */
   namesProperty = false;
   private at = 0;
-  /** Of the groups that are open, and of the pattern as a whole. */
+  /** Alternatives of the open groups, and of the pattern as a whole. */
   private readonly alternatives = [1];
   private repetitions = 0;
 
@@ -137,7 +137,7 @@ class Reader {
           this.atom(single(this.codePoint()));
       }
     }
-    // Without an anchor the same is tried at each place of the text.
+    // Without an anchor, the same is tried at each place of the text.
     const [alternatives] = this.alternatives as [number];
     this.ways *= alternatives;
     const isAnchored = source.startsWith('^') && alternatives === 1;
@@ -166,7 +166,7 @@ class Reader {
     this.translated += '(?:';
   }
 
-  /** What follows an atom. A lazy one matches the same texts. */
+  /** Reads the quantifier after an atom. A lazy one matches the same texts. */
   private repeat(isGroup: boolean): void {
     const quantifier = /^(?:[*+?]|\{(\d+)(,?)(\d*)\})\??/.exec(this.source.slice(this.at, this.at + 50));
     if (quantifier === null) return;
@@ -178,7 +178,7 @@ class Reader {
     else if (text[0] !== '{' || (comma !== '' && spread > maxSpread)) this.repetitions++;
     else if (comma !== '') this.ways *= spread + 1;
     else if (Number(min) > maxLength) this.repetitions++;
-    // What is repeated may itself be matched in several ways.
+    // A repeated group may itself be matched in several ways.
     if (isGroup && text[0] !== '?') this.ways = Infinity;
   }
 
@@ -191,7 +191,7 @@ class Reader {
     else this.atom(this.escaped());
   }
 
-  /** What an escape stands for, in a class and elsewhere. */
+  /** Returns what an escape stands for, in a class and elsewhere. */
   private escaped(): Ranges {
     const { source, at } = this;
     const next = source[at + 1]!;

@@ -2,31 +2,31 @@ import { Allow, MaxLength, ValidateBy } from 'class-validator';
 import { parseDuration } from '../config/parsers.js';
 import { type Class, Parsed } from '../tools/validation.js';
 
-/** What a model's `runner` says. Each kind adds its own options, with their rules. */
+/** The `runner` of a model. Each kind adds its own options, with their rules. */
 export class RunnerOptions {
   @Allow() kind!: string;
 
-  /** As the `model` table has it. */
+  /** Returns the text for the `model` table. */
   label(): string {
     return this.kind;
   }
 
-  /** Whether workers claim its runs over HTTP: no node runs any. */
+  /** Whether workers claim its runs over HTTP, so that no node runs any. */
   get isPulled(): boolean {
     return false;
   }
 
-  /** What is wrong with the options as a whole. */
+  /** Returns what is wrong with the options as a whole. */
   fault(): string | undefined {
     return undefined;
   }
 
-  /** What its runs are sent with that nobody else may know, such as the values of header fields. */
+  /** Returns what is sent with its runs and must stay secret, such as the values of header fields. */
   secrets(): readonly string[] {
     return [];
   }
 
-  /** The URLs that its runs are sent to, each to one of them; none: they stay in this process. */
+  /** Returns the URLs of its runs, each of which is sent to one of them; none: runs stay in this process. */
   addresses(): readonly string[] {
     return [];
   }

@@ -2,36 +2,36 @@ import type { Pattern } from './patterns.js';
 
 type Schema = Record<string, unknown>;
 
-/** What checking an input against a schema may take at worst. */
+/** The cost of checking an input against a schema, at worst. */
 export interface SchemaCost {
   /** Nanoseconds per byte of the input; Infinity: it has no bound. */
   cost: number;
-  /** Why there is none, each with the word of the schema that is the reason. */
+  /** Why it has no bound, each with the word of the schema that is the reason. */
   unbounded: { word: string; reason: string }[];
 }
 
-/** To look at one value: it has two bytes at least. */
+/** Cost of looking at one value, which has at least two bytes. */
 const visitCost = 10;
-/** Each name or value that a keyword lists is looked for. */
+/** Cost of looking for each name or value that a keyword lists. */
 const listedCost = 1;
 const formatCost = 20;
 const uniqueCost = 100;
-/** An element that is compared as a whole is compared again as a part of each that holds it. */
+/** An element that is compared as a whole is compared again as a part of each element that holds it. */
 const maxDepth = 200;
 
-/** Their checks take longer than their texts are long. */
+/** Formats whose time to check grows faster than their text. */
 const slowFormats = ['url', 'regex'];
 
-/** Apply to the value itself. */
+/** Keywords whose schema applies to the value itself. */
 const inPlace = ['not', 'if', 'then', 'else', 'propertyNames'];
 const inPlaceLists = ['allOf', 'anyOf', 'oneOf'];
-/** Each applies to all of the elements, or members. */
+/** Keywords whose schema applies to all elements, or members. */
 const below = ['contains', 'unevaluatedItems', 'unevaluatedProperties'];
 
 /**
- * How often a check may look at each value is known for a schema that does not refer to itself: as often as its parts
- * apply to the same place. One that does is bounded if no part of it leads back in two ways to the same place of an
- * input: otherwise the looks double with each level.
+ * Returns how long a check may take. If a schema does not refer to itself, a check looks at each value as often as
+ * parts of the schema apply to the same place. A schema that refers to itself is bounded if no part of it leads back in
+ * two ways to the same place of an input. Otherwise the looks double with each level.
  */
 export function costOf(root: Schema, patternOf: (source: string) => Pattern): SchemaCost {
   return new CostReader(root, patternOf).read();
@@ -39,7 +39,7 @@ export function costOf(root: Schema, patternOf: (source: string) => Pattern): Sc
 
 interface Node {
   own: number;
-  /** Schemas that apply to the same places; within a group only one of them does. */
+  /** Groups of schemas that apply to the same places. Of a group, only one applies to a place. */
   groups: Schema[][];
 }
 
@@ -133,7 +133,7 @@ class CostReader {
       node.own += this.patternCost(source);
       add(one);
     }
-    // A value has one place: it is one property or element of all these.
+    // A value has one place, so it is one property or element of all these.
     add(
       ...membersOf(schema['properties']),
       schema['additionalProperties'],
@@ -155,7 +155,7 @@ class CostReader {
     return target;
   }
 
-  /** By a JSON Pointer; where an `$id` changes what references begin with, or an anchor is named, it is not followed. */
+  /** Follows a JSON Pointer. It follows no reference to an anchor, and none whose base an `$id` changes. */
   private find(reference: string): unknown {
     if (!/^#(?:\/|$)/.test(reference)) return undefined;
     let at: unknown = this.root;
@@ -168,7 +168,7 @@ class CostReader {
     return at;
   }
 
-  /** Tarjan's strongly connected components: those of more than one schema, or of one that leads to itself. */
+  /** Finds strongly connected components (Tarjan): those of more than one schema, or of one that leads to itself. */
   private findLoops(): void {
     const order = new Map<Schema, number>();
     const lowest = new Map<Schema, number>();
@@ -193,7 +193,7 @@ class CostReader {
     follow(this.root);
   }
 
-  /** Of a loop each schema is counted once: it looks at each value once. */
+  /** In a loop each schema counts once, because it looks at each value once. */
   private cost(schema: Schema): number {
     const known = this.costs.get(schema);
     if (known !== undefined) return known;

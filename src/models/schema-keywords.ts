@@ -1,9 +1,10 @@
 import { _, type Ajv2020, type KeywordCxt, str } from 'ajv/dist/2020.js';
 
-/** Puts keywords whose time grows with the input in place of those of ajv whose time grows faster, or needlessly. */
+/** Replaces keywords of ajv whose time grows faster than the input, or needlessly. */
 export function useQuickKeywords(ajv: Ajv2020): void {
-  // JSON Schema counts characters (code points), ajv by walking every string, which took a quarter of a long prompt's
-  // submission. A text has at most as many code points as code units, and at least half as many: mostly that decides.
+  // JSON Schema counts characters (code points). ajv walks every string for it, which took a quarter of the submission
+  // of a long prompt. A text has at most as many code points as code units, and at least half as many: mostly that
+  // decides.
   replaceLength(ajv, 'maxLength', (text, limit) => text.length > limit && codePoints(text) > limit);
   replaceLength(ajv, 'minLength', (text, limit) => text.length < 2 * limit && codePoints(text) < limit);
   replaceUniqueItems(ajv);
@@ -35,7 +36,7 @@ function codePoints(text: string): number {
   return count;
 }
 
-/** ajv compares each element with each other. */
+/** Replaces the keyword of ajv, which compares each element with each other. */
 function replaceUniqueItems(ajv: Ajv2020): void {
   ajv.removeKeyword('uniqueItems').addKeyword({
     keyword: 'uniqueItems',
@@ -56,7 +57,9 @@ function replaceUniqueItems(ajv: Ajv2020): void {
   });
 }
 
-/** The places of two equal elements, as ajv would find them: the last that has an equal before it, and the nearest. */
+/**
+ * Returns the two equal elements that ajv would find: the last that has an equal before it, and the nearest of these.
+ */
 function duplicatesIn(list: readonly unknown[]): [number, number] | undefined {
   const scalars = new Map<unknown, number>();
   const others = new Map<string, number>();
@@ -73,7 +76,7 @@ function duplicatesIn(list: readonly unknown[]): [number, number] | undefined {
   return found;
 }
 
-/** The same text for equal JSON values, whatever the order of their members. */
+/** Returns the same text for equal JSON values, whatever the order of their members. */
 function canonical(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;

@@ -7,7 +7,7 @@ const maxNameLength = 100;
 const maxPathLength = 500;
 const maxListed = 20;
 
-/** What a schema's keyword complains of, in words; a keyword without a row keeps the validator's own. */
+/** The errors of a schema's keywords, in words. A keyword that is not listed keeps the validator's message. */
 const messages: Record<string, (params: Record<string, unknown>, error: ErrorObject) => string> = {
   required: ({ missingProperty }) => `"${short(missingProperty)}" is required`,
   dependentRequired: ({ missingProperty, property }) =>
@@ -30,7 +30,7 @@ const messages: Record<string, (params: Record<string, unknown>, error: ErrorObj
   format: ({ format }) => `must be a valid ${short(format)}`,
 };
 
-/** At most 20 errors, none of them longer than a few lines, whatever the input was. */
+/** Returns at most 20 errors, none of them longer than a few lines, whatever the input. */
 export function fieldErrors(errors: readonly ErrorObject[]): FieldError[] {
   const shown = errors.filter(({ keyword }) => keyword !== 'if').slice(0, maxErrors);
   return (shown.length > 0 ? shown : errors.slice(0, 1)).map((error) => ({

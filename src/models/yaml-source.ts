@@ -3,14 +3,14 @@ import type { Document, Node } from 'yaml';
 
 const quoteIt = new Set(['BAD_ALIAS', 'TAG_RESOLVE_FAILED']);
 
-/** What the parser quotes of the file may be a secret: the line says where it is. */
+/** Removes what the parser quotes of the file, which may be a secret. The line shows where it is. */
 function withoutQuotation(message: string): string {
   return message.replace(/(?<=\S): .*$|(?<= (?:escape sequence|directive)) .*$/s, '');
 }
 
-/** A YAML text whose nodes still know their lines, and what was found wrong with it so far. */
+/** A YAML text whose nodes know their lines, with the faults found so far. */
 export class YamlSource {
-  /** By their lines, from 1; undefined: the file as a whole. */
+  /** The line counts from 1; undefined: the fault is of the file as a whole. */
   readonly faults: { line: number | undefined; message: string }[] = [];
   private readonly lines = new LineCounter();
   private readonly document: Document.Parsed;
@@ -42,7 +42,7 @@ export class YamlSource {
     return start === undefined ? undefined : this.lines.linePos(start).line;
   }
 
-  /** The node itself, or the one that an alias (`*name`) stands for. */
+  /** Returns the node itself, or the one that an alias (`*name`) stands for. */
   resolve(node: unknown): Node | null {
     const target = isAlias(node) ? node.resolve(this.document) : node;
     return (target ?? null) as Node | null;
@@ -52,7 +52,7 @@ export class YamlSource {
     return node.toJS(this.document);
   }
 
-  /** The deepest node on the way of a JSON Pointer, as its key stands in the file. */
+  /** Returns the deepest node on the path of a JSON Pointer, as its key stands in the file. */
   locate(node: Node, pointer: string): Node {
     let place = node;
     let at: Node | null = node;
@@ -71,7 +71,7 @@ export class YamlSource {
     return place;
   }
 
-  /** The first key or value below a node that is exactly this word; else the node. */
+  /** Returns the first key or value below a node that is exactly this word, otherwise the node. */
   find(node: Node, word: string): Node {
     let found = node;
     visit(node, {

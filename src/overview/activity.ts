@@ -7,13 +7,13 @@ import { type ActivityRow, addActivity, readActivity } from './queries/activity.
 import { type Counts, dayMs, minuteMs, Tally } from './tally.js';
 
 const historyMinutes = 60;
-/** What other nodes have still added to older minutes is seen when all are read again. */
+/** The minutes that every read includes. What other nodes add to older ones shows when all are read again. */
 const readAgainMinutes = 3;
 const readAllEveryMs = 60_000;
-/** Nobody has looked for so long: nothing more is kept for those who do. */
+/** After this time without a reader, nothing more is kept for readers. */
 const lookedAtMs = 30_000;
 
-/** What was read of all nodes, and what this node has counted since. */
+/** The counts that were read of all nodes, and those that this node has added since. */
 class Shown {
   readonly minutes = new Tally();
   days = new Tally();
@@ -22,18 +22,18 @@ class Shown {
 }
 
 /**
- * How many requests were started and ended, by minute and by day, on all nodes: counted in memory and added to the table
- * soon after. What a node that is killed had not added yet is missing.
+ * How many requests were started and ended, by minute and by day, on all nodes. They are counted in memory and added to
+ * the table soon after. A node that is killed loses what it had not added yet.
  */
 @Injectable()
 export class Activity {
   /** Called when there is something to write. */
   onPending = (): void => undefined;
   private pending = new Tally();
-  /** Requests that run as probes: a start of one counts once it has not been in vain. */
+  /** Requests that run as probes. The start of a probe counts after its run, unless that did not reach the model. */
   private readonly probes = new Set<string>();
   private shown: Shown | undefined;
-  /** What is counted while a reading is under way that does not have it. */
+  /** Counts that come during a read and are not in its result. */
   private unread: Tally | undefined;
   private lookedAt = 0;
   private last: Promise<unknown> = Promise.resolve();
@@ -65,7 +65,7 @@ export class Activity {
     return !this.pending.isEmpty;
   }
 
-  /** Adds what was counted here to what all nodes have. */
+  /** Adds the counts of this node to those of all nodes. */
   write(): Promise<void> {
     if (performance.now() - this.lookedAt > lookedAtMs) this.shown = undefined;
     return this.exclusively(async () => {
@@ -73,7 +73,7 @@ export class Activity {
     });
   }
 
-  /** Makes what is shown that of all nodes. */
+  /** Updates what is shown by the counts of all nodes. */
   read(): Promise<void> {
     this.lookedAt = performance.now();
     return this.exclusively(async () => {
@@ -96,7 +96,7 @@ export class Activity {
     return days.get(today, modelId).started + since.toDays().get(today, modelId).started;
   }
 
-  /** Of the last hour, the minute of now last. */
+  /** Returns the counts of the last hour by minute, the current one last. */
   history(modelId: string): (Counts & { at: number })[] {
     const first = minuteOf(this.clock.now()) - (historyMinutes - 1) * minuteMs;
     return Array.from({ length: historyMinutes }, (_, i) => {
@@ -105,7 +105,7 @@ export class Activity {
     });
   }
 
-  /** Of the last minute. */
+  /** Returns the average over the last minute. */
   startedPerSecond(modelId: string): number {
     const now = this.clock.now();
     const part = (now % minuteMs) / minuteMs;
@@ -162,7 +162,7 @@ export class Activity {
     }
   }
 
-  /** Between a writing and the reading behind it nothing may be written, or it would be counted twice. */
+  /** Nothing may be written between a write and the read after it, or it would be counted twice. */
   private exclusively(work: () => Promise<void>): Promise<void> {
     const done = this.last.then(work);
     this.last = done.catch(() => undefined);

@@ -1,7 +1,7 @@
 import type { ModelCircuitDto } from './dto/circuit.dto.js';
 import type { CircuitRow } from './queries/cluster-snapshot.js';
 
-/** `open`: what a node has open of one model. */
+/** `open`: the open circuits of a node for one model. */
 export function toCircuit(open: readonly CircuitRow[]): Pick<ModelCircuitDto, keyof ModelCircuitDto> {
   const isAway = open.some((row) => row.isAway);
   return {
@@ -14,7 +14,7 @@ export function toCircuit(open: readonly CircuitRow[]): Pick<ModelCircuitDto, ke
   };
 }
 
-/** What keeps nodes from the model. */
+/** Returns why nodes do not reach the model. */
 export const reasonOf = (open: readonly CircuitRow[]): string =>
   [...new Set(open.map(({ address, reason }) => `${address}: ${reason}`))].slice(0, maxReasons).join(' ');
 

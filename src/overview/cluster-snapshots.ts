@@ -20,7 +20,7 @@ const upkeepAgeMs = 10_000;
 const timesAgeMs = 30_000;
 const endsAgeMs = 5_000;
 
-/** What all nodes have, read while somebody looks, and once for all who do. */
+/** The state of all nodes. It is read while somebody looks, and once for all readers. */
 @Injectable()
 export class ClusterSnapshots {
   private readonly snapshot: Recent<ClusterSnapshot>;

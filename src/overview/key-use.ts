@@ -6,14 +6,14 @@ import { addKeyUse } from './queries/key-use.js';
 import { dayMs, Tally } from './tally.js';
 
 /**
- * How many requests each key submits a day (UTC), on all nodes: counted in memory and added to the table every 20 s.
- * What a node that is killed had not added yet is missing.
+ * How many requests each key submits a day (UTC), on all nodes. They are counted in memory and added to the table every
+ * 20 s. A node that is killed loses what it had not added yet.
  */
 @Injectable()
 export class KeyUse {
   /** Called when there is something to write. */
   onPending = (): void => undefined;
-  /** By key; what was submitted counts as started. */
+  /** Counts by key. A submitted request counts as started. */
   private pending = new Tally();
 
   constructor(
@@ -32,7 +32,7 @@ export class KeyUse {
     return !this.pending.isEmpty;
   }
 
-  /** Adds what was counted here to what all nodes have. */
+  /** Adds the counts of this node to those of all nodes. */
   async write(): Promise<void> {
     const counted = this.pending;
     if (counted.isEmpty) return;

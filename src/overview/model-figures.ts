@@ -10,14 +10,14 @@ import { schedulersOf } from './node-view.js';
 import type { KeyWaitingDto, ModelFiguresDto, ModelNodeDto, RecentRunsDto } from './dto/model-figures.dto.js';
 import { QueueFronts } from './queue-fronts.js';
 
-/** What has been read last, of all models. */
+/** The last readings of all models. */
 export interface Looked {
   snapshot: ClusterSnapshot;
   times: ReadonlyMap<string, TypicalTimes>;
   ends: readonly RecentEnds[];
 }
 
-/** How models do: what was read of the cluster, and what this process has in memory. */
+/** The figures of models: what was read of the cluster, and what this process has in memory. */
 @Injectable()
 export class ModelFigures {
   constructor(
@@ -41,7 +41,7 @@ export class ModelFigures {
     return { snapshot, times, ends };
   }
 
-  /** `shown`: of a request's id, what the reader may see. */
+  /** `shown`: returns what the reader may see of a request's id. */
   of(
     model: Model,
     { snapshot, times, ends }: Looked,

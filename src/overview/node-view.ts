@@ -6,7 +6,7 @@ import type { ClusterSnapshot, NodeTimes } from './cluster-snapshots.js';
 
 type NodeRow = ClusterSnapshot['nodes'][number];
 
-/** A node that has not beaten for so long has given its runs up, and a second later others take them. */
+/** A node without a beat for this long has given up its runs. A second later other nodes take them. */
 const fencedAfterMs = 5_000;
 const lostAfterMs = 6_000;
 
@@ -63,7 +63,7 @@ function toNode(
     (rows as readonly { nodeId: string }[]).filter(({ nodeId }) => nodeId === id),
   ) as [ClusterSnapshot['slots'], ClusterSnapshot['runs'], ClusterSnapshot['circuits']];
   const state = toNodeState(node, atMs);
-  // What a silent node may still run nobody else starts, until it is given up.
+  // Until a silent node is given up, no other node starts what it may still run.
   const restingUntil =
     atMs - node.heartbeatAtMs > fencedAfterMs ? iso(node.heartbeatAtMs + lostAfterMs) : null;
   const models = new Set([...ownSlots, ...ownRuns, ...open].map(({ modelId }) => modelId));

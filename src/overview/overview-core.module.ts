@@ -6,7 +6,7 @@ import { ActivityKeeper } from './duties/activity-keeper.js';
 import { KeyUseKeeper } from './duties/key-use-keeper.js';
 import { KeyUse } from './key-use.js';
 
-/** What every node has, also one that serves no calls. */
+/** The parts that every node has, even one that serves no calls. */
 @Module({
   imports: [QueueModule],
   providers: [Activity, ActivityKeeper, ClusterSnapshots, KeyUse, KeyUseKeeper],

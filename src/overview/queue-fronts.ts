@@ -7,9 +7,9 @@ import { BoundedCache } from '../tools/bounded-cache.js';
 import { type FrontEntry, type KeyName, readFronts, readKeyNames } from './queries/queue-fronts.js';
 
 const maxMarks = 120;
-/** Requests for a mark, where more wait. */
+/** Requests per mark, if more requests wait than there are marks. */
 const steps = [1, 2, 5];
-/** Of more models the queues are not drawn. */
+/** The queues of at most this many models are drawn. */
 const maxModels = 40;
 const maxKeys = 8;
 const namedForMs = 60_000;
@@ -20,12 +20,12 @@ export interface KeyWaiting {
   waiting: number;
 }
 
-/** The first of the queues, as marks to draw, and whose they are. */
+/** The front of each queue as marks to draw, with the keys of the requests. */
 @Injectable()
 export class QueueFronts {
   private readonly names = new BoundedCache<KeyName>(1_000);
   private fronts = new Map<string, { step: number; marks: FrontEntry[] }>();
-  /** By seq: what has started or left since the fronts were read. */
+  /** Requests, by seq, that have started or left since the fronts were read. */
   private readonly gone = new Set<number>();
 
   constructor(
@@ -58,7 +58,7 @@ export class QueueFronts {
     );
   }
 
-  /** Nobody looks any more. */
+  /** Forgets the fronts, because nobody looks any more. */
   forget(): void {
     this.fronts.clear();
     this.gone.clear();
@@ -70,7 +70,7 @@ export class QueueFronts {
     return { step: front.step, marks: front.marks.filter(({ seq }) => !this.gone.has(seq)) };
   }
 
-  /** Those with most; of all that wait where keys take turns, else of those that are drawn. */
+  /** Returns the keys with most waiting: of all requests if keys take turns, otherwise of those that are drawn. */
   keysOf({ id, order }: Model): KeyWaiting[] {
     const counted = order === 'fair' ? this.ofIndex(id) : this.ofMarks(id);
     return counted.sort((one, other) => other.waiting - one.waiting).slice(0, maxKeys);

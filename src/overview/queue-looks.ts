@@ -18,7 +18,7 @@ export interface Standing extends StandingRow {
 
 interface Shares {
   rows: ShareRow[];
-  /** So many at the front of the queue were counted; null: all. */
+  /** Only this many requests at the front of the queue were counted; null: all were. */
   sampled: number | null;
 }
 
@@ -26,11 +26,11 @@ export type Place = Pick<QueueKey, 'priority' | 'start' | 'seq'>;
 
 const beforeAll: Place = { priority: -32_768, start: 0, seq: 0 };
 const maxRunning = 500;
-/** The last hour is read in full for them. */
+/** Shares may be this old, because the last hour is read in full for them. */
 const sharesAgeMs = 10_000;
 const sharesKeptMs = 60_000;
 
-/** Who stands where in a queue, and who gets how much of a model. */
+/** Shows which requests stand where in a queue, and how much of a model each key gets. */
 @Injectable()
 export class QueueLooks {
   private readonly shares = new BoundedCache<Recent<Shares>>(100);
@@ -57,7 +57,7 @@ export class QueueLooks {
     const starts = !isPaused && this.availability.of(modelId) === 'available';
     return rows.map((row) => {
       const position = this.index.position(row);
-      // What else it waits for, nobody knows how long that lasts.
+      // How long its other reasons to wait last is not known.
       const isEstimated = starts && row.state === 'waiting';
       return { ...row, position, estimate: isEstimated ? this.estimates.ofEntry(row, position) : undefined };
     });

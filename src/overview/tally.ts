@@ -4,7 +4,7 @@ export const dayMs = 86_400_000;
 export interface Counts {
   started: number;
   completed: number;
-  /** Of those that completed. */
+  /** The part of the completed requests that failed. */
   failed: number;
 }
 
@@ -45,7 +45,7 @@ export class Tally {
     for (const at of this.byTime.keys()) if (at < time) this.byTime.delete(at);
   }
 
-  /** Of minutes, the days that they are of (UTC). */
+  /** Returns the sums of minutes by day (UTC). */
   toDays(): Tally {
     const days = new Tally();
     for (const { at, modelId, ...counts } of this.rows()) days.add(at - (at % dayMs), modelId, counts);

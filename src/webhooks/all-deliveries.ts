@@ -16,11 +16,11 @@ export { type DeliveryState, deliveryStates } from './entities/webhook-delivery.
 export type { AnyDelivery, DeliveryFilter, DeliveryPosition } from './queries/all-deliveries.js';
 export type { Receiver } from './queries/receivers.js';
 
-/** Rows that a page looks at; the next one goes on from there. */
+/** At most this many rows are looked at for a page. The next page goes on from there. */
 const maxLooks = 10_000;
 export const lastUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** The deliveries of all keys and where they go, for operators. Its looks run on the small pool. */
+/** The deliveries of all keys and their receivers, for operators. Its statements run on the small pool. */
 @Injectable()
 export class AllDeliveries {
   constructor(
@@ -28,7 +28,10 @@ export class AllDeliveries {
     private readonly sender: Sender,
   ) {}
 
-  /** Those of the newest requests first; a page may be short where there are more. `last`: what was looked at last. */
+  /**
+   * Returns deliveries of the newest requests first. A page may be short although there are more. `last`: the last row
+   * that was looked at, if that ended the page.
+   */
   async list(
     filter: DeliveryFilter,
     { before, limit }: { before?: DeliveryPosition | undefined; limit: number },
@@ -50,7 +53,7 @@ export class AllDeliveries {
     return rows.find((row) => row.id === id);
   }
 
-  /** Begins its tries anew, in the transaction of `manager`; false: it is being tried this moment, or there is none. */
+  /** Restarts its tries, in the transaction of `manager`. Returns false if it is being tried now, or there is none. */
   async redeliver(manager: EntityManager, { requestId, id }: DeliveryPosition): Promise<boolean> {
     const { affected } = await manager.update(
       WebhookDeliveryEntity,
@@ -60,7 +63,7 @@ export class AllDeliveries {
     return affected === 1;
   }
 
-  /** Looks for what was redelivered, once that is committed. */
+  /** Makes the sender look for redelivered deliveries, once they are committed. */
   wake(): void {
     this.sender.wake();
   }
@@ -70,7 +73,7 @@ export class AllDeliveries {
     return listEndpoints(this.source, before, max);
   }
 
-  /** Of URLs that requests named, by name; null: from the first on. */
+  /** Returns hosts of URLs that requests named, by name. null: from the first on. */
   hosts(after: string | null, max: number): Promise<Receiver[]> {
     return listHosts(this.source, after, max);
   }
@@ -79,7 +82,10 @@ export class AllDeliveries {
     return findEndpoint(this.source, id);
   }
 
-  /** Since when an endpoint has been disabled, before and after; undefined: there is none. What is pending still goes. */
+  /**
+   * Returns since when an endpoint has been disabled, before and after. undefined: there is none. Pending deliveries
+   * are still sent.
+   */
   async setDisabled(manager: EntityManager, id: string, isDisabled: boolean) {
     const rows = manager.getRepository(WebhookEndpointEntity);
     const row = await rows.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } });

@@ -8,7 +8,7 @@ import { DeliveriesController } from './deliveries.controller.js';
 import { WebhookDeliveryEntity } from './entities/webhook-delivery.entity.js';
 import { WebhooksModule } from './webhooks.module.js';
 
-/** The calls about deliveries, where there are calls. */
+/** The calls about deliveries, on nodes that serve calls. */
 @Module({
   imports: [LimitsModule, RequestsModule, WebhooksModule, TypeOrmModule.forFeature([WebhookDeliveryEntity])],
   controllers: [DeliveriesController],

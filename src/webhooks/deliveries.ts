@@ -5,7 +5,7 @@ import { Sender } from './duties/sender.js';
 import type { DeliveryDto } from './dto/deliveries.dto.js';
 import { WebhookDeliveryEntity } from './entities/webhook-delivery.entity.js';
 
-/** What callers see of their deliveries, and may do with them. */
+/** Shows callers their deliveries, and redelivers them. */
 @Injectable()
 export class Deliveries {
   constructor(
@@ -13,13 +13,13 @@ export class Deliveries {
     private readonly sender: Sender,
   ) {}
 
-  /** Those of a request, oldest first. */
+  /** Returns the deliveries of a request, oldest first. */
   async list(requestId: string): Promise<DeliveryDto[]> {
     const rows = await this.rows.find({ where: { requestId }, order: { createdAt: 'ASC', id: 'ASC' } });
     return rows.map(({ id, url, state, tries }) => ({ id, url, state, tries }));
   }
 
-  /** Begins its tries anew, at once; one that is being tried this moment is left to it. Undefined: there is none. */
+  /** Restarts the tries of a delivery at once, unless it is being tried now. undefined: there is none. */
   async redeliver(requestId: string, id: string): Promise<DeliveryDto | undefined> {
     await this.rows.update(
       { id, requestId, claimedBy: IsNull() },

@@ -1,11 +1,11 @@
-/** Of a host that nothing is known of yet. */
+/** Tries at once of a host of which nothing is known yet. */
 const firstRoom = 2;
 const maxKnown = 1_000;
-/** Between two tries of a host that does not answer: twice as long each time. */
+/** Pause between two tries of a host that does not answer. It doubles each time, up to the maximum. */
 const [shortestRestMs, longestRestMs] = [10, 250];
 
 interface HostState {
-  /** Tries at once: doubled by each answer, whatever its status; 1 when none came. */
+  /** Tries at once. Each answer doubles it, whatever its status; it is 1 after a try without an answer. */
   limit: number;
   running: number;
   answers: boolean;
@@ -29,9 +29,9 @@ interface Room {
 }
 
 /**
- * How many tries each host may have at once in this process. A host that does not answer has one, with a rest before the
- * next, and all that are not known to answer have half of what there is: so no number of them holds up the others. Keys
- * take turns: how many tries each has is counted too.
+ * Limits how many tries each host may have at once in this process. A host that does not answer has one, with a pause
+ * before the next. All hosts that are not known to answer share half of the tries, so that no number of them delays the
+ * others. It also counts the tries of each key, because keys take turns.
  */
 export class HostLimiter {
   private readonly hosts = new Map<string, HostState>();
@@ -43,7 +43,7 @@ export class HostLimiter {
 
   constructor(private readonly limits: { maxTries: number; maxTriesOfHost: number }) {}
 
-  /** What may be begun now. */
+  /** Returns what may be begun now. */
   room(now = performance.now()): Room {
     const { maxTries } = this.limits;
     const limit = maxTries - this.running;
@@ -58,13 +58,13 @@ export class HostLimiter {
     };
   }
 
-  /** Until the next host may be tried again that rests now; Infinity: none does. */
+  /** Milliseconds until the first host that rests now may be tried again; Infinity: none rests. */
   nextRestEndInMs(now = performance.now()): number {
     const ends = [...this.hosts.values()].map(({ restsUntil }) => restsUntil - now);
     return Math.min(Infinity, ...ends.filter((ms) => ms > 0));
   }
 
-  /** Begins a try; call what it returns at the end of it, with whether any answer came (undefined: not known). */
+  /** Begins a try. Call the returned function at its end, with whether any answer came (undefined: not known). */
   begin(host: string, keyId: string): (answered: boolean | undefined, now?: number) => void {
     const state = this.hosts.get(host) ?? this.add(host);
     const ofKey = this.nextTurn(keyId);

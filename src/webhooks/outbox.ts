@@ -1,15 +1,16 @@
 import type { CompletionHook } from '../queue/completion.js';
 
 /**
- * Of a URL as most are written; the rest take turns together. Nothing else may be taken for a host: a dead receiver could
- * be put into the turns of another. Without a regular expression, which took a third of the time of the insert.
+ * SQL for the host of a URL as most are written. All other URLs have an empty host and take turns together. Nothing
+ * else may be taken for a host, because a dead receiver could be put into the turns of another. There is no regular
+ * expression, because it took a third of the time of the insert.
  */
 export const hostOfUrl = `CASE WHEN starts_with(url, 'https://') OR starts_with(url, 'http://')
     THEN split_part(translate(lower(url COLLATE "C"), '?#', '//'), '/', 3) ELSE '' END`;
 
 /**
- * One delivery for the URL that a request names and one for each endpoint of its key, in the commit that completes it.
- * Where there are neither it costs one look into an index of the endpoints.
+ * Adds one delivery for the URL that a request names and one for each endpoint of its key, in the commit that completes
+ * it. Without either, it costs one look into an index of the endpoints.
  */
 export const outbox: CompletionHook = {
   name: 'webhook',

@@ -6,9 +6,9 @@ import { addressRefused } from '../addresses/address-rule.js';
 import { storable } from '../tools/storable-text.js';
 import type { Answer } from './retry-plan.js';
 
-/** Of an answer. */
+/** Bytes of an answer that are kept. */
 const keptBytes = 1_024;
-/** An idle connection is used again for so long. */
+/** An idle connection is kept for this long, to be used again. */
 const idleMs = 5_000;
 
 export interface Call {
@@ -19,7 +19,7 @@ export interface Call {
   timeoutMs: number;
 }
 
-/** Either a status and the beginning of the body, or why there is none. */
+/** Either a status and the beginning of the body, or the reason why there is none. */
 export interface PostResult extends Answer {
   body: string | null;
   error: string | null;
@@ -27,14 +27,14 @@ export interface PostResult extends Answer {
 
 export const stopped = 'The node stopped.';
 
-/** The connections of one sender. No redirect is followed, and no proxy asked. */
+/** The connections of one sender. It follows no redirects and uses no proxy. */
 export class Posts {
   private readonly agent = new http.Agent({ keepAlive: true, timeout: idleMs });
   private readonly secureAgent = new https.Agent({ keepAlive: true, timeout: idleMs });
   private readonly underWay = new Set<(reason: string) => void>();
   private isStopped = false;
 
-  /** Ends what is under way, and lets nothing begin. */
+  /** Ends the calls under way, and lets none begin. */
   stop(): void {
     this.isStopped = true;
     for (const end of this.underWay) end(stopped);
@@ -61,7 +61,7 @@ export class Posts {
         resolve(result);
       };
       const end = (reason: string): void => {
-        // What of an answer has come is passed on when its response closes.
+        // The part of an answer that has come is passed on when its response closes.
         if (!isAnswered) done(noAnswer(reason));
         request.destroy();
       };
@@ -92,7 +92,7 @@ export function noAnswer(error: string): PostResult {
   return { status: null, body: null, error };
 }
 
-/** As far as it comes. The status has come, and that decides. */
+/** Passes on the beginning of the body, as far as it comes. The status has come, and it decides. */
 function passBeginning(response: http.IncomingMessage, pass: (text: string) => void): void {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -107,7 +107,7 @@ function passBeginning(response: http.IncomingMessage, pass: (text: string) => v
   });
 }
 
-/** The error's own message may name addresses within. */
+/** Hides the error's own message, which may name internal addresses. */
 function failure({ code = '' }: NodeJS.ErrnoException): string {
   if (code === addressRefused) return 'Its name leads to no address that a webhook may go to.';
   if (/^(ENOTFOUND|ENODATA|EAI_\w+|ETIMEOUT|ESERVFAIL)$/.test(code))

@@ -1,7 +1,7 @@
 import type { DeliveryState } from './entities/webhook-delivery.entity.js';
 import type { SendingTerms } from './sending-terms.js';
 
-/** What a receiver answered; status null: nothing came in time. */
+/** The answer of a receiver; status null: none came in time. */
 export interface Answer {
   status: number | null;
   retryAfter?: string | undefined;
@@ -9,12 +9,12 @@ export interface Answer {
 
 export interface Verdict {
   state: DeliveryState;
-  /** Tries of the plan that were made. */
+  /** The number of tries of the plan that were made. */
   step: number;
   nextInMs: number;
 }
 
-/** What follows from a try: 2xx is a success, 410 wants no more, all else is tried again as far as the plan goes. */
+/** Judges a try: 2xx is a success, 410 ends the delivery, and all else is retried as far as the plan goes. */
 export function verdictOn(
   { status, retryAfter }: Answer,
   made: number,
@@ -26,13 +26,13 @@ export function verdictOn(
   if (status === 410) return { state: 'ended', step, nextInMs: 0 };
   const delayMs = delaysMs[made];
   if (delayMs === undefined) return { state: 'failed', step, nextInMs: 0 };
-  // Up to a fifth later, so that what failed together does not come together.
+  // Jitter of up to a fifth, so that deliveries that failed together are not retried together.
   const jittered = delayMs * (1 + Math.random() / 5);
   const putOff = Math.min(retryAfterMs(retryAfter, nowMs), maxRetryAfterMs);
   return { state: 'pending', step, nextInMs: Math.max(jittered, putOff) };
 }
 
-/** Seconds or a date (RFC 9110, 10.2.3); 0 for what is neither. */
+/** Reads seconds or a date (RFC 9110, 10.2.3); 0: the field is neither. */
 export function retryAfterMs(field: string | undefined, nowMs: number): number {
   if (field === undefined) return 0;
   if (/^\s*\d{1,9}\s*$/.test(field)) return Number(field) * 1_000;

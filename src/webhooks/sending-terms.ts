@@ -2,14 +2,14 @@ import { Injectable } from '@nestjs/common';
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000];
 
-/** How deliveries are tried; tests have others. */
+/** How deliveries are tried. Tests use other values. */
 @Injectable()
 export class SendingTerms {
-  /** For a whole try, from the look-up of the name to the status of the answer. */
+  /** Limit of a whole try, from the lookup of the name to the status of the answer. */
   timeoutMs = 15 * second;
-  /** A claimed delivery that is not heard of for so long is another node's. */
+  /** A claimed delivery without a result for this long may be claimed by another node. */
   leaseMs = 30 * second;
-  /** Between the tries; the first is at once. */
+  /** Delays between the tries. The first try is made at once. */
   delaysMs = [
     5 * second,
     minute,
@@ -22,12 +22,12 @@ export class SendingTerms {
     20 * hour,
     24 * hour,
   ];
-  /** The longest that a receiver may put us off by Retry-After. */
+  /** The longest delay that a receiver may ask for by Retry-After. */
   maxRetryAfterMs = 24 * hour;
   maxPayloadBytes = 256 * 1024;
-  /** What a stop waits for tries under way. */
+  /** How long a stop waits for tries under way. */
   stopGraceMs = 2 * second;
-  /** Tries at once, of a node: in all and to one host. */
+  /** Tries of a node at once: in total and to one host. */
   maxTries = 128;
   maxTriesOfHost = 16;
 }

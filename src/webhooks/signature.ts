@@ -3,7 +3,7 @@ import { BoundedCache } from '../tools/bounded-cache.js';
 
 /* Standard Webhooks 1.0: https://www.standardwebhooks.com */
 
-/** What receivers are to take for too old, or for a clock that is wrong. */
+/** Receivers should reject a timestamp that is further from now than this: it is too old, or a clock is wrong. */
 const toleranceS = 300;
 
 export interface SignedMessage {
@@ -12,12 +12,12 @@ export interface SignedMessage {
   body: string | Buffer;
 }
 
-/** `v1,…`, once for each secret (`whsec_…`), with spaces between. */
+/** Returns `v1,…` once for each secret (`whsec_…`), separated by spaces. */
 export function sign(message: SignedMessage, secrets: readonly string[]): string {
   return secrets.map((secret) => `v1,${digest(message, secret)}`).join(' ');
 }
 
-/** What is wrong with a message that came; undefined: it is genuine. */
+/** Returns what is wrong with a received message. undefined: it is genuine. */
 export function verify(
   headers: Readonly<Record<string, string | string[] | undefined>>,
   body: Buffer,
@@ -42,7 +42,7 @@ function digest({ id, timestampS, body }: SignedMessage, secret: string): string
   return createHmac('sha256', keyOf(secret)).update(`${id}.${timestampS}.`).update(body).digest('base64');
 }
 
-/** Given bytes, Node makes a key of them for each signature, which takes five times as long as to sign. */
+/** Keys by secret. Given bytes, Node makes a key for each signature, which takes five times as long as signing. */
 const keys = new BoundedCache<KeyObject>(1_000);
 
 function keyOf(secret: string): KeyObject {

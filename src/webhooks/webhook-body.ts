@@ -1,24 +1,27 @@
 import type { toStatus } from '../requests/status-view.js';
 
-/** What a delivery sends. */
+/** The content of a delivery. */
 export interface Completed {
   modelId: string;
   completedAtMs: number;
-  /** As it is answered to callers. */
+  /** The status as it is answered to callers. */
   status: ReturnType<typeof toStatus>;
-  /** JSON text of a success; null: there is none to send. */
+  /** JSON text of the output of a success; null: there is none to send. */
   output: string | null;
-  /** 0: there is no output any more. */
+  /** 0: the output does not exist any more. */
   outputBytes: number;
 }
 
-/** Why a success is sent without its output; undefined: it has it. */
+/** Returns why a success is sent without its output. undefined: it is sent with it. */
 export function payloadErrorOf({ output, outputBytes }: Pick<Completed, 'output' | 'outputBytes'>) {
   if (output !== null) return undefined;
   return outputBytes === 0 ? 'gone' : 'too_large';
 }
 
-/** The body of a webhook. The output goes in as the text it is: parsed and written again, its numbers could change. */
+/**
+ * Returns the body of a webhook. The output is inserted as text, because its numbers could change if it were parsed and
+ * written again.
+ */
 export function webhookBody({ modelId, completedAtMs, status, ...payload }: Completed): string {
   const { request_id, success, error, metrics, tags, attempt, response_url } = status;
   const head = {

@@ -15,7 +15,7 @@ import { sign } from './signature.js';
 import { payloadErrorOf, webhookBody } from './webhook-body.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 
-/** Makes one try of a delivery: its body as of now, signed, sent, and what follows from the answer. */
+/** Makes one try of a delivery: builds its body as of now, signs it, sends it and judges the answer. */
 @Injectable()
 export class WebhookClient {
   private readonly posts = new Posts();
@@ -29,16 +29,16 @@ export class WebhookClient {
     private readonly tracing: Tracing,
   ) {}
 
-  /** Ends what is under way, with the error `stopped`. */
+  /** Ends the calls under way with the error `stopped`. */
   stop(): void {
     this.posts.stop();
   }
 
-  /** Rejects if it cannot be tried at all, as without a database. */
+  /** Rejects if the delivery cannot be tried at all, such as without a database. */
   async attempt(delivery: ClaimedDelivery): Promise<Tried> {
     const { requestId, deliveryId, step } = delivery;
     const [startedAt, at] = [performance.now(), new Date(this.clock.now()).toISOString()];
-    // Of what retention has taken there is nothing left to send.
+    // If retention has deleted the request, there is nothing left to send.
     const isGone = delivery.completedAtMs === null;
     const result = isGone ? noAnswer('Its request is gone.') : await this.send(delivery);
     const verdict = isGone

@@ -7,11 +7,11 @@ import { WebhookEndpointEntity } from './entities/webhook-endpoint.entity.js';
 
 interface AddedEndpoint {
   id: string;
-  /** Since when it was disabled; null: it was not; none: it was not there. */
+  /** The time since which it was disabled; null: it was enabled; none: it did not exist. */
   was: Date | null | 'none';
 }
 
-/** Where keys want to be called for all their requests. */
+/** The URLs at which keys want to be called for all their requests. */
 @Injectable()
 export class WebhookEndpoints {
   constructor(
@@ -19,7 +19,7 @@ export class WebhookEndpoints {
     private readonly rule: AddressRule,
   ) {}
 
-  /** One that answered 410 is called again. */
+  /** Adds an endpoint. One that is disabled, such as by a 410, is called again. */
   async add(
     keyId: string,
     url: string,
@@ -46,7 +46,7 @@ export class WebhookEndpoints {
     return this.rows.find({ where: ofKey, order: { createdAt: 'ASC' } });
   }
 
-  /** False: there is none. What is on its way to it still goes. */
+  /** Returns false if there is none. Pending deliveries are still sent. */
   remove(
     keyId: string,
     url: string,

@@ -8,12 +8,12 @@ import { BoundedCache } from '../tools/bounded-cache.js';
 import { WebhookSecretEntity } from './entities/webhook-secret.entity.js';
 import { open, seal } from '../tools/secret-box.js';
 
-/** A rotation reaches every node within it. */
+/** A rotation reaches every node within this time. */
 const knownMs = 5_000;
-/** The old secret signs beside the new one for so long. */
+/** The old secret signs beside the new one for this long. */
 const overlap = '24 hours';
 
-/** With what the webhooks of a key are signed, as `whsec_…`. */
+/** The secrets that sign the webhooks of a key, as `whsec_…`. */
 @Injectable()
 export class WebhookSecrets {
   private readonly known = new BoundedCache<readonly string[]>(10_000);
@@ -23,12 +23,12 @@ export class WebhookSecrets {
     private readonly config: Config,
   ) {}
 
-  /** The newest; a key without one gets it now, unless WEBHOOK_SECRET is its. */
+  /** Returns the newest secret. A key without one gets it now, unless WEBHOOK_SECRET is its secret. */
   async secretOf(keyId: string): Promise<string> {
     return (await this.all(keyId))[0]!;
   }
 
-  /** All that count now, the newest first: two while one is rotated. A few seconds old. */
+  /** Returns all valid secrets, newest first: two during a rotation. The result may be a few seconds old. */
   async secretsOf(keyId: string): Promise<readonly string[]> {
     const now = performance.now();
     const known = this.known.get(keyId, now);
@@ -38,17 +38,17 @@ export class WebhookSecrets {
     return secrets;
   }
 
-  /** As `secretsOf`, as of now. */
+  /** Returns the same as `secretsOf`, as of now. */
   async all(keyId: string): Promise<string[]> {
     const own = await this.own(keyId);
     if (own.length > 0) return own;
     if (this.config.webhookSecret !== undefined) return [this.config.webhookSecret];
-    // Of two nodes that make one at once, one succeeds, and both read that.
+    // If two nodes make one at once, one of them succeeds, and both read that one.
     await this.rows.createQueryBuilder().insert().values(this.row(keyId, generate())).orIgnore().execute();
     return this.own(keyId);
   }
 
-  /** Makes a new one. The one before counts for another day, beside it; those before that no more. */
+  /** Makes a new secret. The previous one stays valid beside it for another day; older ones do not. */
   async rotate(keyId: string, accounting?: (manager: EntityManager) => Promise<void>): Promise<string> {
     const secret = generate();
     await this.rows.manager.transaction(async (manager) => {
@@ -97,7 +97,7 @@ export class WebhookSecrets {
     try {
       if (secretsKey !== undefined) return open(secretsKey, secret, apiKeyId);
     } catch {
-      // Said below.
+      // Reported below.
     }
     throw new Error(
       'A webhook secret in the database cannot be opened: SECRETS_KEY is not what it was sealed with. ' +

@@ -14,7 +14,7 @@ import { SendingTerms } from './sending-terms.js';
 import { WebhookEndpoints } from './webhook-endpoints.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 
-/** On every node, whatever its role: each completes requests, and each delivers. */
+/** Loaded on every node, whatever its role, because each completes requests and each delivers. */
 @Module({
   imports: [
     AddressesModule,

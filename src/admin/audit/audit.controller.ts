@@ -16,10 +16,10 @@ import { ApiListAudit } from './operations.js';
 
 const list = new CursorList('/v1/admin/audit', AuditQuery);
 const lines = 'application/x-ndjson';
-/** Read at once for an export. */
+/** Rows that an export reads at once. */
 const chunkSize = 1_000;
 
-/** Who did what. */
+/** The audit: who did what. */
 @ApiTags('Admin')
 @Controller('v1/admin/audit')
 export class AuditController {
@@ -52,7 +52,7 @@ export class AuditController {
     sendReply(response, list.reply(call, { rows, positionOf: ({ id }) => id, toView, base }));
   }
 
-  /** All of it, as fast as the client reads. */
+  /** Sends all entries, as fast as the client reads. */
   private async send(
     filter: AuditFilter,
     after: string | undefined,
@@ -63,7 +63,7 @@ export class AuditController {
     try {
       await pipeline(Readable.from(this.chunks(filter, after, request)), response);
     } catch (error) {
-      // The client, the database or the right to read on is gone. A broken connection shows that it is not all.
+      // The client, the database or the right to read is gone. A broken connection shows that entries are missing.
       if (!response.headersSent) throw error;
       response.destroy();
     }

@@ -135,7 +135,7 @@ export function newKeyOf(body: Buffer): { newKey: NewKey; reason: string | undef
   throw new DomainError('bad_request', `The key needs a name: ${example}.`);
 }
 
-/** null in it: what was set is taken back. */
+/** A null in the body takes back what was set. */
 export function changesOf(body: Buffer): { changes: KeyChanges; reason: string | undefined } {
   const { value } = parseObjectBody(body, { example });
   const { limits: texts = {}, max_priority, max_waiting, max_running, reason, ...others } = checked(value);
@@ -154,7 +154,7 @@ export function changesOf(body: Buffer): { changes: KeyChanges; reason: string |
   return { changes, reason: reason || undefined };
 }
 
-/** The options of queries, but in a body. */
+/** Checks options as in a query, but of a body. */
 function checked(value: object): Readonly<KeyChangesDto> {
   try {
     assertKnown(Object.entries(value), ruledProperties(KeyChangesDto));

@@ -91,7 +91,7 @@ export class AdminKeyPageDto {
   next_cursor!: string | null;
 }
 
-/** Of a change that could leave nobody with the scope admin. */
+/** The option of a change that could leave no key with the scope admin. */
 export class LastAdminQuery {
   @ApiPropertyOptional({
     description: '`true`: also where no other key has the scope `admin` then; only `npm run keys` helps out.',

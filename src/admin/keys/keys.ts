@@ -20,12 +20,12 @@ import { type AdminKeyDto, KeysQuery, type MadeKeyDto } from './key.dto.js';
 const list = new CursorList('/v1/admin/keys', KeysQuery);
 
 interface ChangeOptions {
-  /** Also where nobody else has the scope admin then. */
+  /** Allows the change even if no other key has the scope admin afterwards. */
   allowNoAdmin: boolean;
   reason: string | undefined;
 }
 
-/** The keys as operators see and change them. */
+/** The keys, as operators see and change them. */
 @Injectable()
 export class Keys {
   constructor(
@@ -52,7 +52,7 @@ export class Keys {
     return this.view(key);
   }
 
-  /** The id, where there is such a key. */
+  /** Returns the id if there is such a key. */
   async known(id: string): Promise<string> {
     if ((await this.keys.find(id)) === null) throw unknown(id);
     return id;
@@ -82,7 +82,7 @@ export class Keys {
     throw new DomainError('conflict', 'This key is revoked: there is nothing to change.');
   }
 
-  /** Its sessions end too. One that is revoked already stays so. */
+  /** Revokes a key and ends its sessions. A key that is revoked already stays so. */
   async revoke(actor: Actor, id: string, { allowNoAdmin, reason }: ChangeOptions): Promise<void> {
     const check = allowNoAdmin ? undefined : assertOtherAdmin;
     const isRevoked = await this.audited.revoke(actor, id, { check, reason });

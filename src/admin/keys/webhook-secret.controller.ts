@@ -12,7 +12,7 @@ import type { WebhookSecretsDto } from './key.dto.js';
 import { Keys } from './keys.js';
 import { ApiReadWebhookSecret, ApiRotateWebhookSecret } from './operations.js';
 
-/** With what the webhooks of a key are signed. */
+/** The secrets that sign the webhooks of a key. */
 @ApiTags('Admin')
 @Controller('v1/admin/keys/:key_id/webhook-secret')
 export class WebhookSecretController {

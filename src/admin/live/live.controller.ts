@@ -20,10 +20,10 @@ import * as docs from './openapi.js';
 import { OverviewSource } from './overview-source.js';
 import { QueueViews } from './queue-views.js';
 
-/** Characters of messages that wait for a client that is not reading: some of the largest. */
+/** Most characters of messages that wait for a client that does not read, enough for several of the largest. */
 const maxPendingDataLength = 8 * 1024 * 1024;
 
-/** What is going on, for operators. */
+/** The current state of the service, for operators. */
 @ApiTags('Admin')
 @Controller('v1/admin')
 export class LiveController {

@@ -4,14 +4,14 @@ import { Option, text } from '../../requests/dto/submit.query.js';
 
 export const queueLimits = { most: 500, default: 100 };
 
-/** Whose shares. */
+/** The model whose shares are asked for. */
 export class SharesQuery {
   @ApiProperty({ required: true })
   @Option('model', text, 'Its id.', 'demo/image/fractal')
   model: string | undefined;
 }
 
-/** A page of whose queue. */
+/** The model whose queue is asked for, and the page. */
 export class QueueQuery extends SharesQuery {
   @LimitOption(queueLimits) limit: number | undefined;
   @CursorOption() cursor: string | undefined;

@@ -5,7 +5,7 @@ import type { ModelChangesDto, OverviewChangesDto, OverviewDto, QueueChangesDto 
 export type OverviewContent = Omit<OverviewDto, 'at'>;
 export type OverviewChanges = Omit<OverviewChangesDto, 'at'>;
 
-/** What makes of the one the other. undefined: it has other models or nodes. */
+/** Returns the changes from `before` to `after`. undefined: `after` has other models or nodes. */
 export function changesOf(before: OverviewContent, after: OverviewContent): OverviewChanges | undefined {
   if (!hasSame(before.models, after.models) || !hasSame(before.nodes, after.nodes)) return undefined;
   return {
@@ -50,7 +50,7 @@ function minuteChanges(
   });
 }
 
-/** null: nothing waits any more. Those at the beginning that have stayed are not sent again. */
+/** null: nothing waits any more. Marks at the beginning that have stayed are not sent again. */
 function queueChanges(
   before: QueueFrontDto | undefined,
   after: QueueFrontDto | undefined,

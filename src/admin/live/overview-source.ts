@@ -32,17 +32,17 @@ import type { OverviewAliveDto } from '../dto/live.dto.js';
 import { ModelControl } from '../model-control.js';
 import { changesOf, type OverviewChanges, type OverviewContent } from './overview-changes.js';
 
-/** What is not in memory is read this often, while somebody looks… */
+/** Interval at which what is not in memory is read, while somebody looks. */
 const lookEveryMs = 2_000;
-/** …and what has changed is shown this often at most. */
+/** Changes are shown at most once in this time. */
 const showEveryMs = 500;
 
 /**
- * How all is at one moment, and what has changed since the one before. As it is shown to those who may see ids, and to
- * those who may not: each text is made once for all tabs.
+ * The state of all models and nodes at one moment, and the changes since the previous one. It has one form for readers
+ * who may see ids, and one for those who may not. Each text is made once for all tabs.
  */
 export class OverviewMessage {
-  /** undefined: it is the first, or has other models or nodes. */
+  /** undefined: the message is the first, or has other models or nodes. */
   private readonly changes: OverviewChanges | undefined;
   private readonly texts = new Map<string, string>();
 
@@ -59,7 +59,7 @@ export class OverviewMessage {
     return this.changes !== undefined && this.changes.models.length + this.changes.nodes.length === 0;
   }
 
-  /** `isFirst`: its reader has had none before. */
+  /** `isFirst`: its reader has received no message before. */
   event(withIds: boolean, isFirst: boolean): { type: string; data: string } {
     if (isFirst || this.changes === undefined)
       return { type: 'overview', data: this.text('overview', withIds, this.content) };
@@ -88,7 +88,7 @@ export class OverviewMessage {
 
 type Shown = OverviewContent['models'][number] | OverviewChanges['models'][number];
 
-/** One source for all who look: nothing is read while nobody does. */
+/** One source for all readers. Nothing is read while there are none. */
 @Injectable()
 export class OverviewSource implements BeforeApplicationShutdown {
   private readonly log = new Logger(OverviewSource.name);
@@ -96,14 +96,14 @@ export class OverviewSource implements BeforeApplicationShutdown {
   private readonly stopped = new Subject<void>();
   private looked: Looked | undefined;
 
-  /** When that was, in milliseconds since 1970. */
+  /** The time at which `looked` was read, in milliseconds since 1970. */
   private readAtMs: number | undefined;
 
-  /** A test may make it shorter. */
+  /** Tests may shorten it. */
   aliveEveryMs = 3_000;
   /**
-   * At once, and again without a change: a browser hides comments from its page, which could not tell silence from a
-   * lost connection. Says what the figures are worth.
+   * Emits at once, and repeatedly without a change. A browser hides comments from its page, and the page could not
+   * distinguish silence from a lost connection. The event shows how current the figures are.
    */
   readonly alive: Observable<{ type: string; data: string }> = defer(() => {
     void this.lookAtDisk();
@@ -155,7 +155,7 @@ export class OverviewSource implements BeforeApplicationShutdown {
     this.stopped.next();
   }
 
-  /** Without the database the last figures stay, and what is in memory goes on. */
+  /** Without the database the last figures stay, and changes in memory are still shown. */
   private look(): Observable<void> {
     return defer(async () => {
       this.looked = await this.figures.look(this.models.all(), { withFronts: true });
@@ -168,7 +168,7 @@ export class OverviewSource implements BeforeApplicationShutdown {
     );
   }
 
-  /** `alive` waits for no disk, and comes again when this finds a change. */
+  /** Reads the state of the disk. `alive` does not wait for it, and is emitted again if this finds a change. */
   private async lookAtDisk(): Promise<void> {
     if (this.isLookingAtDisk) return;
     this.isLookingAtDisk = true;
@@ -196,7 +196,7 @@ export class OverviewSource implements BeforeApplicationShutdown {
   }
 
   private message(looked: Looked, last: OverviewMessage | undefined): OverviewMessage {
-    // As of now, also for those who ask for the text later.
+    // Made now, even for readers who ask for the text later.
     const models = this.models.all().map((model) => this.control.view(model, looked, (id) => id));
     const nodes = toOverviewNodes(looked.snapshot);
     return new OverviewMessage({ models, nodes }, (id) => this.handles.handleOf(id), last);

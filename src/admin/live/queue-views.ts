@@ -14,13 +14,13 @@ import type { KeyNameDto } from '../requests/dto.js';
 import type { QueueEntryDto, QueueEntryPageDto, ShareListDto, TimeIntervalDto } from '../dto/live.dto.js';
 import { QueueQuery, queueLimits, SharesQuery } from './live.query.js';
 
-/** Kept for tabs that ask for the same at about the same time. */
+/** A result is kept this long for tabs that ask for the same at about the same time. */
 const sharedMs = 10_000;
 
 const list = 'admin queue';
 const placePattern = /^(-?\d{1,4}),(-?\d{1,16}),(\d{1,16})$/;
 
-/** The queue and the shares of a model, as they are answered. */
+/** The queue and the shares of a model, in the form of the answers. */
 @Injectable()
 export class QueueViews {
   private readonly first = new SharedReads<[Standing[], Standing[]]>(sharedMs);
@@ -30,7 +30,7 @@ export class QueueViews {
     private readonly looks: QueueLooks,
   ) {}
 
-  /** `shown`: of a request's id, what the caller may see. `ageMs`: so old may a first page be. */
+  /** `shown`: returns what the caller may see of a request's id. `ageMs`: how old a first page may be. */
   async page(query: object, shown: (requestId: string) => string, ageMs = 0): Promise<QueueEntryPageDto> {
     const { model, limit, after } = this.pageOf(query);
     const isPaused = model.paused !== null;

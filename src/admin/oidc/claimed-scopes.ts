@@ -2,7 +2,7 @@ import type { Scope, ScopeMap } from '../../config/scopes.js';
 
 type Claims = Readonly<Record<string, unknown>>;
 
-/** What somebody may, by a claim; undefined: it is not among these claims. Of several values all count. */
+/** Returns the scopes that a claim grants, of several values all; undefined: the claims do not have it. */
 export function claimedScopes(claims: Claims, name: string, map: ScopeMap): Scope[] | undefined {
   const claim = valueOf(claims, name);
   if (claim === undefined) return undefined;
@@ -10,7 +10,10 @@ export function claimedScopes(claims: Claims, name: string, map: ScopeMap): Scop
   return [...new Set(values.flatMap((value) => map.get(String(value)) ?? []))];
 }
 
-/** A name of its own, such as `https://example.org/groups`, before a path such as `realm_access.roles`. */
+/**
+ * A claim with exactly this name, such as `https://example.org/groups`, comes before a path such as
+ * `realm_access.roles`.
+ */
 function valueOf(claims: Claims, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name];
   let value: unknown = claims;
@@ -21,7 +24,7 @@ function valueOf(claims: Claims, name: string): unknown {
   return value;
 }
 
-/** How a person is called in lists and in the audit. */
+/** Returns the name of a person for lists and the audit. */
 export function claimedName(claims: Claims): string {
   const texts = [claims['preferred_username'], claims['email'], claims['name'], claims['sub']];
   const names = texts.map((text) => (typeof text === 'string' ? text.replaceAll(/\p{C}/gu, '').trim() : ''));

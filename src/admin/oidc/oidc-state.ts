@@ -3,11 +3,11 @@ import { cookieName, cookieOf } from '../../auth/session-cookie.js';
 import { ServiceSecrets } from '../../auth/service-secrets.js';
 import { open, seal } from '../../tools/secret-box.js';
 
-/** So long somebody may take at the provider. */
+/** The time that somebody may take at the provider. */
 const lifeMs = 10 * 60_000;
 const name = 'nowserving_oidc';
 
-/** What is known of a sign-in that is under way; only the browser that began it can end it. */
+/** The state of a sign-in under way. Only the browser that began it can end it. */
 export interface OidcState {
   state: string;
   nonce: string;
@@ -15,8 +15,8 @@ export interface OidcState {
 }
 
 /**
- * Kept by the browser, sealed: any node can go on. Lax, for the provider sends the browser back from another site; under
- * TLS bound to the host.
+ * The browser keeps the state, sealed, so that any node can continue. The cookie is Lax, because the provider sends the
+ * browser back from another site. Under TLS it is bound to the host.
  */
 @Injectable()
 export class OidcStates {
@@ -33,7 +33,7 @@ export class OidcStates {
     return `${fields('', baseUrl)}; Max-Age=0`;
   }
 
-  /** Undefined: the browser brings none, an old one, or one that was made up. */
+  /** undefined: the browser sends none, an old one, or one that was made up. */
   async read(cookies: string | undefined, baseUrl: string): Promise<OidcState | undefined> {
     const text = cookieOf(cookies, cookieName(name, baseUrl));
     if (text === undefined) return undefined;

@@ -14,7 +14,7 @@ export interface OidcUser {
   scopes: readonly Scope[];
 }
 
-/** People who sign in by OpenID Connect: each has a key, whose secret nobody knows. */
+/** People who sign in by OpenID Connect. Each has a key whose secret nobody knows. */
 @Injectable()
 export class OidcUsers {
   constructor(
@@ -22,12 +22,12 @@ export class OidcUsers {
     private readonly trail: AuditTrail,
   ) {}
 
-  /** Their key, with what the provider says of them now. */
+  /** Returns the key of a person, with the name and the scopes that the provider gives now. */
   async keyOf(manager: EntityManager, actor: Actor, { subject, name, scopes }: OidcUser): Promise<ApiKey> {
     let key = await this.keys.findSubject(subject, manager);
     if (key === null) {
       const { id } = await this.keys.make({ name, scopes, subject }, manager);
-      // Of two that sign in for the first time at once, one makes it.
+      // If somebody signs in twice at once for the first time, one of the calls makes the key.
       key = (await this.keys.findSubject(subject, manager))!;
       if (key.id === id)
         await this.note(manager, actor, key, { action: 'key.create', after: { name, scopes, subject } });

@@ -10,7 +10,7 @@ import { ApiBeginOidc, ApiEndOidc } from '../openapi/session.js';
 import { Oidc } from './oidc.js';
 import { OidcStates } from './oidc-state.js';
 
-/** A browser comes here and goes on from here: what fails is told by the console, not by a problem. */
+/** The browser itself comes here and is redirected. The console shows a failure, so it is not answered as a problem. */
 @ApiTags('Admin')
 @Controller('v1/admin/session/oidc')
 export class OidcController {

@@ -15,7 +15,10 @@ import { OidcProvider } from './provider.js';
 
 const path = '/v1/admin/session/oidc';
 
-/** Sign-in by OpenID Connect: authorization code, PKCE, state and nonce. A provider that is away stops nothing else. */
+/**
+ * Sign-in by OpenID Connect: authorization code, PKCE, state and nonce. A provider that is unreachable stops nothing
+ * else.
+ */
 @Injectable()
 export class Oidc {
   private readonly logger = new Logger(Oidc.name);
@@ -31,13 +34,13 @@ export class Oidc {
     private readonly addresses: ClientAddress,
   ) {}
 
-  /** null: it is not set up. */
+  /** null: OpenID Connect is not set up. */
   offer(base: string): OidcOfferDto | null {
     const { oidcIssuer, oidcName } = this.config;
     return oidcIssuer === undefined ? null : { name: oidcName ?? new URL(oidcIssuer).host, url: base + path };
   }
 
-  /** Where to send the browser, and the cookie that it needs to come back. */
+  /** Returns where to send the browser, and the cookie that it needs to come back. */
   async begin(base: string): Promise<{ url: string; cookie: string }> {
     this.assertSetUp();
     const { library, configuration } = await this.describe();
@@ -57,7 +60,7 @@ export class Oidc {
     return { url: url.href, cookie: await this.states.cookie(state, base) };
   }
 
-  /** What the browser brings back from the provider becomes a session. */
+  /** Makes a session of what the browser brings back from the provider. */
   async end(request: GuardedRequest): Promise<Begun> {
     this.assertSetUp();
     const base = this.addresses.baseUrl(request);
@@ -68,12 +71,12 @@ export class Oidc {
       const actor = { ...this.trail.actorOf(request, undefined), name: user.name };
       return this.users.keyOf(manager, actor, user);
     });
-    // What they may has perhaps changed, for their other sessions as well.
+    // The scopes of the person may have changed, for their other sessions as well.
     this.sessions.lookAgain();
     return begun;
   }
 
-  /** Who it is, by the provider; or what refuses them. */
+  /** Returns who the person is by the provider, or the error that refuses them. */
   private async exchange(
     request: GuardedRequest,
     base: string,
@@ -96,7 +99,7 @@ export class Oidc {
         scopes = claimedScopes(all, oidcScopesClaim, oidcScopes);
       }
       const name = claimedName(all);
-      // Changed, it might be somebody else's.
+      // If it were changed, it might be the name of somebody else.
       if (!isStorable(claims.sub))
         return refused(
           `The claim "sub" of ${name} holds NUL or half a surrogate pair, which cannot be stored.`,

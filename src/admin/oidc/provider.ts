@@ -3,12 +3,12 @@ import type { Configuration } from 'openid-client';
 import { Config } from '../../config/config.js';
 
 const timeoutSeconds = 5;
-/** What a provider says about itself is read again after it. */
+/** The provider's description of itself is read again after this time. */
 const knownMs = 3_600_000;
 
 type Library = typeof import('openid-client');
 
-/** The provider of OIDC_ISSUER, as it describes itself. Asked for only when somebody signs in. */
+/** The provider of OIDC_ISSUER, as it describes itself. It is read only when somebody signs in. */
 @Injectable()
 export class OidcProvider {
   private known: { configuration: Promise<Configuration>; until: number } | undefined;
@@ -16,7 +16,7 @@ export class OidcProvider {
   constructor(private readonly config: Config) {}
 
   async describe(): Promise<{ library: Library; configuration: Configuration }> {
-    // Loaded by those that use it.
+    // Loaded only when it is used.
     const library = await import('openid-client');
     if (this.known === undefined || this.known.until < performance.now()) {
       const configuration = this.discover(library);
@@ -30,7 +30,7 @@ export class OidcProvider {
     const { oidcIssuer, oidcClientId, oidcClientSecret } = this.config;
     const issuer = new URL(oidcIssuer!);
     const { discovery, allowInsecureRequests, enableNonRepudiationChecks } = library;
-    // The signature of the ID token counts too, not only the connection that it came by.
+    // Checks the signature of the ID token too, not only the connection that it came by.
     const execute = [enableNonRepudiationChecks];
     if (issuer.protocol === 'http:') execute.push(allowInsecureRequests);
     return discovery(issuer, oidcClientId!, oidcClientSecret, undefined, {

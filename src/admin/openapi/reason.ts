@@ -2,7 +2,7 @@ import { ApiBody } from '@nestjs/swagger';
 import type { ProblemCode } from '../../errors/problem-codes.js';
 import { ReasonDto } from '../requests/dto.js';
 
-/** Of a call that takes `ReasonBodies`. */
+/** The body of a call that takes `ReasonBodies`. */
 export const ApiReason = (): MethodDecorator => ApiBody({ type: ReasonDto, required: false });
 
 export const reasonProblems: readonly ProblemCode[] = [

@@ -9,10 +9,10 @@ export interface KeyUseNow {
 }
 
 /**
- * What the requests of these keys do now, and how many there were on this day in UTC and in 30. Of those that wait none
- * is counted beyond 10,000.
- * Survives: any number of waiting requests, which are read once for all keys together.
- * Index: key_use_pkey; request_pkey for those that run. Of what waits there is none by key.
+ * Returns the requests of these keys: how many wait and run now, and how many were submitted on this day in UTC and in
+ * 30 days. At most 10,000 waiting requests of a key are shown. Race: none (read only). Any number of waiting requests
+ * is read once for all keys together. Index: key_use_pkey; request_pkey for those that run. There is none by key for
+ * those that wait.
  */
 export function readKeyUse(database: ObservingDatabase, ids: readonly string[]): Promise<KeyUseNow[]> {
   return database.query<KeyUseNow>(statement, [ids]);

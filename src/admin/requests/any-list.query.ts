@@ -25,7 +25,7 @@ const idPrefix = (): PropertyDecorator =>
     '0198f3c2',
   );
 
-/** What a list of all keys' requests is of. */
+/** The filters of a list of all keys' requests. */
 export class AnyListQuery extends ListQuery {
   @keyId() key_id: string | undefined;
   @code() code: string | undefined;
@@ -33,7 +33,7 @@ export class AnyListQuery extends ListQuery {
   @idPrefix() id_prefix: string | undefined;
 }
 
-/** As the filter of an operation, in JSON. */
+/** The filter of an operation, in JSON. */
 @ApiSchema({
   name: 'AnyRequestFilter',
   description: 'Which requests of all keys; all that are given must fit.',
@@ -86,7 +86,7 @@ function anyFilter(
   };
 }
 
-/** Who may not see ids must not find them out digit by digit. */
+/** A caller that may not see ids must not be able to find them digit by digit. */
 function prefixed(prefix: string, caller: Caller, handles: Handles): AnyRequestFilter {
   const written = prefix.trim().toLowerCase();
   const id = handles.idOf(prefix.trim());

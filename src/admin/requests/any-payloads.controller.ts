@@ -22,7 +22,7 @@ import { sendPayload, sendPicture, wantedSlice } from './payload-answers.js';
 
 const logPage = 1_000;
 
-/** What requests of all keys were sent, said and answered; that somebody read it is audited. */
+/** The inputs, logs and outputs of requests of all keys. Reading them is audited. */
 @ApiTags('Admin')
 @Controller('v1/admin/requests/:request_id')
 export class AnyPayloadsController {

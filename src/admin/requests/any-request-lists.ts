@@ -19,18 +19,18 @@ type Count = Awaited<ReturnType<AllRequests['count']>>;
 interface Page {
   data: AnyRequestView[];
   next_cursor: string | null;
-  /** On the first page. */
+  /** Only on the first page. */
   count?: FoundCountDto;
 }
 
-/** Kept for tabs that ask for the same at about the same time. */
+/** A result is kept this long for tabs that ask for the same at about the same time. */
 const maxAgeMs = 10_000;
 
 /** Lists of the requests of all keys. */
 @Injectable()
 export class AnyRequestLists {
   private readonly first = new SharedReads<[Awaited<ReturnType<AllRequests['list']>>, Count]>(maxAgeMs);
-  /** Of lists with more than is counted, by their filter: a page more or less does not show in them. */
+  /** Counts at the maximum, by the filter of their list: a page more or less makes no difference to them. */
   private readonly large = new BoundedCache<Count>(100);
 
   constructor(
@@ -39,7 +39,7 @@ export class AnyRequestLists {
     private readonly handles: Handles,
   ) {}
 
-  /** `ageMs`: so old may a first page be. */
+  /** `ageMs`: how old a first page may be. */
   async page(caller: Caller, query: object, ageMs = 0): Promise<Page> {
     const given = anyListOptions(query, caller, this.handles);
     const from = given.cursor === undefined ? undefined : this.decode(given.cursor);
@@ -66,7 +66,7 @@ export class AnyRequestLists {
     };
   }
 
-  /** So many at least, and some of them. */
+  /** Returns how many requests there are, at least, and some of them. */
   async sample(caller: Caller, filter: AnyRequestFilter, limit: number) {
     const [{ value, isExact }, { rows }] = await Promise.all([
       this.all.count(filter),
@@ -87,7 +87,7 @@ export class AnyRequestLists {
     return count;
   }
 
-  /** With a handle for where it goes on: a cursor shows no id. */
+  /** The position is a handle, because a cursor must show no id. */
   private encode(query: object, lastId: string): string {
     const options = Object.fromEntries(
       Object.entries(query).filter(([name, value]) => name !== 'cursor' && isOption(value)),
@@ -101,7 +101,7 @@ export class AnyRequestLists {
       const lastId = this.handles.idOf(handle);
       if (isRequestId(lastId) && typeof query === 'object' && query !== null) return { query, lastId };
     } catch {
-      // Said below.
+      // Thrown below.
     }
     throw new DomainError(
       'invalid_query',

@@ -19,8 +19,8 @@ export interface AnyRequestView extends Shown {
 }
 
 /**
- * A status for an operator. Without `payloads` it has handles in place of ids, and of what the caller and the model wrote
- * the tags and the error's message alone; it has no URLs of the caller's in any case.
+ * A status for an operator. Without `payloads` it has handles in place of ids. Of what the caller and the model wrote,
+ * it then has only the tags and the error's message. It never has the caller's URLs.
  */
 export class RequestViews {
   private readonly seesPayloads: boolean;

@@ -69,7 +69,7 @@ export class AnyRequestsController {
     return this.requests.request(caller, id);
   }
 
-  /** The same, at the path that it has for its caller. */
+  /** The same request, at the path under which its own caller finds the status. */
   @Get(':request_id/status')
   @docs.ApiAnyStatus()
   @Limited('observe', { needsKey: true })

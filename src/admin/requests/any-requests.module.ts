@@ -12,7 +12,7 @@ import { AnyRequests } from './any-requests.js';
 import { AnyRequestsController } from './any-requests.controller.js';
 import { ReasonBodies } from './reason-bodies.js';
 
-/** The requests of all keys, one by one and by the thousand. */
+/** The requests of all keys, one by one and in bulk. */
 @Module({
   imports: [AuthModule, LimitsModule, OperationsModule, QueueModule, RequestsModule, StreamModule],
   controllers: [AnyRequestsController, AnyPayloadsController, OperationsController],

@@ -13,12 +13,12 @@ import { Retries } from '../../requests/retries.js';
 import { BoundedCache } from '../../tools/bounded-cache.js';
 import { RequestViews } from './any-request-view.js';
 
-/** What a key reads again and again, or in parts, is audited once in this time. */
+/** If a key reads the same payload repeatedly, or in parts, it is audited once in this time. */
 const readAgainMs = 600_000;
 
 export type Part = 'input' | 'output' | 'log';
 
-/** What operators see of the requests of all keys, and do with one of them. */
+/** Shows operators the requests of all keys, and acts on one of them. */
 @Injectable()
 export class AnyRequests {
   private readonly readLately = new BoundedCache<Promise<void>>(10_000);
@@ -32,7 +32,7 @@ export class AnyRequests {
     private readonly retries: Retries,
   ) {}
 
-  /** By its id or its handle. */
+  /** Finds a request by its id or its handle. */
   async find(idOrHandle: string): Promise<AnyRow> {
     const id = this.handles.idOf(idOrHandle);
     const row = isRequestId(id) ? await this.all.find(id) : undefined;
@@ -57,7 +57,7 @@ export class AnyRequests {
       kind: event.kind,
       attempt: event.attempt,
       node: event.node,
-      // Without a run, or after one that ended otherwise: it was cancelled, or expired, while it waited.
+      // If it had no run, or the last run ended otherwise, it was cancelled or expired while it waited.
       outcome: event.kind === 'completed' && row.outcome !== 'failed' ? row.outcome : event.outcome,
       code: event.code,
       message: event.message,
@@ -77,7 +77,7 @@ export class AnyRequests {
     };
   }
 
-  /** undefined: there is none, or it is kept no longer. */
+  /** Throws `gone` if there is no such payload, or it is kept no longer. */
   async payload(caller: Caller, actor: Actor, idOrHandle: string, part: 'input' | 'output', slice: Slice) {
     const { id } = await this.read(caller, actor, idOrHandle, part);
     const found = await this.all.payload(id, part, slice);
@@ -106,7 +106,7 @@ export class AnyRequests {
     return this.request(caller, row.id);
   }
 
-  /** On behalf of its key. `headers`: of the call. */
+  /** Submits a request again on behalf of its key. `headers`: those of the call. */
   async retry(caller: Caller, actor: Actor, idOrHandle: string, { reason, headers }: RetryCall) {
     const row = await this.find(idOrHandle);
     assertCompleted(row);
@@ -136,7 +136,7 @@ export class AnyRequests {
     if (!isErased) throw new DomainError('gone', 'The request was erased before.');
   }
 
-  /** Whoever reads it, the audit has it before. */
+  /** Writes the audit entry before anything of the request is read. */
   async read(caller: Caller, actor: Actor, idOrHandle: string, part: Part): Promise<AnyRow> {
     const row = await this.find(idOrHandle);
     const [key, now] = [`${caller.keyId} ${row.id} ${part}`, performance.now()];

@@ -1,13 +1,13 @@
 import { optionsOf } from '../../requests/dto/list.query.js';
 import { Option, text } from '../../requests/dto/submit.query.js';
 
-/** Where a page of a log goes on. */
+/** The position at which a page of a log goes on. */
 export class LogQuery {
   @Option('cursor', position, 'The `next_cursor` of the page before.')
   cursor: number | undefined;
 }
 
-/** The id of the entry that the page comes after. `query` as the call has it. */
+/** Returns the id of the entry after which the page begins. `query`: as it is in the call. */
 export const logPosition = (query: object): number => optionsOf(LogQuery, query, ['cursor']).cursor ?? 0;
 
 function position(value: unknown): number {

@@ -3,18 +3,18 @@ import { DomainError } from '../../errors/domain-error.js';
 
 export interface PayloadSlice {
   bytes: Buffer;
-  /** Of the whole. */
+  /** Bytes of the whole payload. */
   total: number;
 }
 
-/** Bytes [from, to) of a `Range: bytes=0-65535`; the whole where there is no such field, or another. */
+/** Returns the bytes [from, to) of a `Range: bytes=0-65535`, or the whole if there is no such field, or another one. */
 export function wantedSlice({ headers }: IncomingMessage): { from: number; to: number } {
   const [, from, to] = /^bytes=(\d{1,10})-(\d{0,10})$/.exec(headers.range ?? '') ?? [];
   if (from === undefined) return { from: 0, to: Infinity };
   return { from: Number(from), to: to === '' ? Infinity : Number(to) + 1 };
 }
 
-/** As the model or the caller wrote it: never shown as a page, whatever a browser takes it for. */
+/** Sends the payload as the model or the caller wrote it. A browser never shows it as a page. */
 export function sendPayload(request: IncomingMessage, response: ServerResponse, payload: PayloadSlice): void {
   const { from } = wantedSlice(request);
   const { bytes, total } = payload;
@@ -36,16 +36,16 @@ export function sendPayload(request: IncomingMessage, response: ServerResponse, 
 
 const dataUrl = /"data:(image\/(?:png|jpeg|gif|webp));base64,([A-Za-z0-9+/=]+)"/;
 
-/** As an output has it whose run made a file. */
+/** A file of a run, as an output has it. */
 const fileUrl = /\/v1\/files\/([0-9a-f-]{36}\/[^"/\\?#]+)", ?"content_type": ?"image\/(?:png|jpeg|gif|webp)"/;
 
-/** The first picture in an output, or where it is. */
+/** Sends the first picture in an output, or redirects to it. */
 export function sendPicture(response: ServerResponse, { bytes }: PayloadSlice): void {
   const output = bytes.toString('latin1');
   const [, type, data] = dataUrl.exec(output) ?? [];
   const [, file] = type === undefined ? (fileUrl.exec(output) ?? []) : [];
   if (file !== undefined) {
-    // Relative, as a proxy may serve us under a path of its own.
+    // Relative, because a proxy may serve us under a path of its own.
     response.writeHead(307, { Location: `../../../files/${file}`, 'Cache-Control': 'no-store' }).end();
     return;
   }

@@ -8,12 +8,12 @@ import { isStorable } from '../../tools/storable-text.js';
 
 const maxLength = 500;
 
-/** Why an operator does something, for the audit: `{ "reason": "…" }`, which may be left out, also of a DELETE. */
+/** The reason of an operator, for the audit: `{ "reason": "…" }`. It may be left out, also in a DELETE. */
 @Injectable()
 export class ReasonBodies {
   constructor(private readonly bodies: BodyReader) {}
 
-  /** `queryOptions`: those of the call; a reason in the query would be passed over. */
+  /** `queryOptions`: the options of the call's query. Any other is refused, because a reason there would be ignored. */
   async read(
     request: Request,
     response: Response,
@@ -35,7 +35,7 @@ export function reasonOf({ reason }: Record<string, unknown>): string | undefine
   throw new DomainError('bad_request', `"reason" takes ${expected}.`);
 }
 
-/** Of a body whose members are options. */
+/** Parses a reason in a body whose members are options. */
 export function parseReason(value: unknown): string {
   if (isReason(value)) return value;
   throw new Error(`expected ${expected}`);
@@ -43,6 +43,6 @@ export function parseReason(value: unknown): string {
 
 const expected = `a text of at most ${maxLength} characters`;
 
-/** What PostgreSQL can hold. */
+/** Accepts only what PostgreSQL can store. */
 const isReason = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= maxLength && isStorable(value);

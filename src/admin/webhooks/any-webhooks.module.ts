@@ -6,7 +6,7 @@ import { AnyRequestsModule } from '../requests/any-requests.module.js';
 import { AnyDeliveriesController } from './deliveries.controller.js';
 import { ReceiversController } from './receivers.controller.js';
 
-/** The webhooks of all keys, and where they go. */
+/** The webhooks of all keys, and their receivers. */
 @Module({
   imports: [AnyRequestsModule, AuthModule, DeliveriesModule, LimitsModule],
   controllers: [AnyDeliveriesController, ReceiversController],

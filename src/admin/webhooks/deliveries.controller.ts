@@ -19,7 +19,7 @@ import { ApiAnyDeliveries, ApiDeliveriesOfAny, ApiRedeliverAny } from './openapi
 import { deliveryIdOf, positionOf, WebhookViews } from './webhook-views.js';
 import type { AnyDeliveryDto, AnyDeliveryPageDto } from './webhooks.dto.js';
 
-/** More than any key has endpoints. */
+/** More deliveries than a request has: no key has as many endpoints. */
 const maxOfRequest = 1_000;
 
 /** The webhooks of all keys. */

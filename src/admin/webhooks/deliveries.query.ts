@@ -6,7 +6,7 @@ import { PageQuery } from '../cursor-page.js';
 
 const hostPattern = /^[^\s/?#@]{1,260}$/;
 
-/** What a list of deliveries is of. */
+/** The filters of a list of deliveries. */
 export class DeliveriesQuery extends PageQuery {
   @Option('state', oneOf(deliveryStates), 'Only deliveries in this state.', 'failed', {
     enum: [...deliveryStates],

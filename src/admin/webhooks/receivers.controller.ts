@@ -26,7 +26,7 @@ const isPosition = (text: string): boolean =>
   text.startsWith('host ') || (text.startsWith('endpoint ') && isUuid(text.slice('endpoint '.length)));
 const list = new CursorList('/v1/admin/webhooks', PageQuery, isPosition);
 
-/** Where webhooks go, and what becomes of them there. */
+/** The receivers of webhooks, with their results. */
 @ApiTags('Admin')
 @Controller('v1/admin/webhooks')
 export class ReceiversController {

@@ -6,11 +6,11 @@ import type { AnyDeliveryDto, ReceiverDto } from './webhooks.dto.js';
 
 const written = /^(rh_[\w-]{22})\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
-/** Names a delivery in /v1/admin: it leads to its row, and shows no id of a request. */
+/** The name of a delivery in /v1/admin. It leads to the row, and shows no id of a request. */
 export const deliveryIdOf = (handles: Handles, { requestId, id }: DeliveryPosition): string =>
   `${handles.handleOf(requestId)}.${id}`;
 
-/** undefined: it is no such name. */
+/** undefined: the text is no such name. */
 export function positionOf(handles: Handles, text: string): DeliveryPosition | undefined {
   const [, handle, id] = written.exec(text) ?? [];
   if (handle === undefined) return undefined;
@@ -18,7 +18,7 @@ export function positionOf(handles: Handles, text: string): DeliveryPosition | u
   return isRequestId(requestId) ? { requestId, id: id! } : undefined;
 }
 
-/** What operators see of webhooks; without `payloads` no query of a URL, and nothing that a receiver answered. */
+/** The webhooks as operators see them. Without `payloads` they see no query of a URL and no answer of a receiver. */
 export class WebhookViews {
   private readonly seesPayloads: boolean;
 

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 
-/** What an operator tells a worker: to go on, to end what it has, to claim nothing any more. */
+/** An operator's order to a worker: to run, to finish its runs, or to stop. It claims nothing after the last two. */
 export type Told = 'run' | 'drain' | 'stop';
 
 export interface WorkerRow {
@@ -14,30 +14,30 @@ export interface WorkerRow {
   version: string;
   labels: Record<string, string>;
   models: string[];
-  /** As it says itself. */
+  /** The state that the worker itself reports. */
   state: string;
   told: Told;
   seenAt: Date;
   isSeen: boolean;
   running: number;
   failuresInRow: number;
-  /** It claims nothing until then. */
+  /** The time until which it claims nothing. */
   restsUntil: Date | null;
 }
 
-/** In the order of their names, and of their uids where those are the same. */
+/** Workers are in the order of their names, and of their uids if the names are the same. */
 export interface WorkerPlace {
   uid: string;
   name: string;
 }
 
-/** Without a word for so long, it is away; as `count_workers` has it. */
+/** A worker that was silent for this long is away; `count_workers` uses the same time. */
 const awayAfter = `interval '30 seconds'`;
 
 /*
- * Purpose: the workers, with what each runs.
- * Race: none; it is a look.
- * Index: none for worker, which has a row for each that was there within a week; lease_of_workers; api_key_pkey.
+ * Purpose: lists the workers, with what each runs.
+ * Race: none (read only).
+ * Index: none for worker, which has a row for each worker seen within a week; lease_of_workers; api_key_pkey.
  */
 const listStatement = statement('list_workers')`SELECT worker.uid, worker.api_key_id AS "keyId",
   api_key.name AS "keyName", worker.id, worker.name, worker.version, worker.labels, worker.models, worker.state,
@@ -56,7 +56,7 @@ export function listWorkers(database: Database, after: WorkerPlace, limit: numbe
   return database.query<WorkerRow>(listStatement, [after.name, after.uid, limit]);
 }
 
-/** As it was told before. undefined: there is no such worker. */
+/** Returns what it was told before. undefined: there is no such worker. */
 export async function tellWorker(
   manager: EntityManager,
   uid: string,

@@ -22,13 +22,13 @@ import type { AdminWorkerDto, ToldWorkerDto, WorkerState } from './worker.dto.js
 const uidLength = 36;
 const isPosition = (text: string): boolean => isUuid(text.slice(0, uidLength)) && text[uidLength] === ' ';
 const list = new CursorList('/v1/admin/workers', PageQuery, isPosition);
-/** Kept for tabs that ask for the same at about the same time. */
+/** A result is kept this long for tabs that ask for the same at about the same time. */
 const sharedMs = 10_000;
-/** That the audit has for each. */
+/** The action of the audit entry for each. */
 const actions = { run: 'worker.resume', drain: 'worker.drain', stop: 'worker.stop' } as const;
 const first = '00000000-0000-0000-0000-000000000000 ';
 
-/** What claims runs over HTTP. */
+/** The workers, which claim runs over HTTP. */
 @ApiTags('Admin')
 @Controller('v1/admin/workers')
 export class AdminWorkersController {

@@ -5,7 +5,7 @@ import { Database } from '../../database/database.js';
 import { Duty } from '../../tools/duty.js';
 import { pruneEntries } from '../queries/prune-entries.js';
 
-/** Removes old refusals, sign-ins and reads from the audit, and old sessions and links. Changes stay for good. */
+/** Deletes old refusals, sign-ins and reads from the audit, and old sessions and links. Changes stay for good. */
 @Injectable()
 export class AuditPruner extends Duty implements OnApplicationBootstrap, BeforeApplicationShutdown {
   protected readonly intervalMs = 3_600_000;

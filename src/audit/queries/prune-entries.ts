@@ -2,7 +2,7 @@ import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 import type { AuditAction } from '../audit-actions.js';
 
-/** What is removed after some days. Of anything else the table's trigger refuses it, and before that time too. */
+/** Actions whose entries are deleted after some days. The table's trigger refuses to delete others, or earlier. */
 const kept: readonly { actions: readonly AuditAction[]; days: number }[] = [
   { actions: ['access.refuse', 'session.refuse'], days: 90 },
   { actions: ['session.begin', 'session.end', 'payload.read', 'secret.read', 'audit.export'], days: 400 },
@@ -11,7 +11,7 @@ const kept: readonly { actions: readonly AuditAction[]; days: number }[] = [
 const maxRows = 1_000;
 
 /*
- * Purpose: removes entries that callers can write without end, once they are old.
+ * Purpose: deletes entries that callers can cause without end, once they are old.
  * Race: nodes that prune at once skip each other's rows.
  * Index: audit_entry_by_action; ids are in the order of time.
  */

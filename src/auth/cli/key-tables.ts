@@ -1,7 +1,7 @@
 import type { ApiKey } from '../api-key.entity.js';
 import { keyState } from '../key-view.js';
 
-/** One key as `--json` shows it: everything but what could help to guess the secret. */
+/** Returns a key as `--json` shows it: everything but what could help to guess the secret. */
 export function toKeyView(key: ApiKey, now: Date): Record<string, unknown> {
   const { id, name, prefix, scopes, models, rateLimitSubmit, rateLimitOther, rateLimitBatch } = key;
   return {

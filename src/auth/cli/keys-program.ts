@@ -22,24 +22,24 @@ interface CreateOptions extends Partial<Omit<NewKey, 'scopes' | 'models'>> {
   model?: string[];
 }
 
-/** What the command line does with keys. */
+/** The operations of the command line on keys. */
 export interface KeyCommands {
   create(key: NewKey): Promise<KeySecret>;
   list(): Promise<ApiKey[]>;
-  /** False if the key is revoked. */
+  /** Returns false if the key is revoked. */
   update(id: string, changes: KeyChanges): Promise<boolean>;
-  /** False if it was revoked before. */
+  /** Returns false if the key was revoked before. */
   revoke(id: string): Promise<boolean>;
-  /** A URL that signs in once as this key. */
+  /** Returns a URL that signs in once as this key. */
   link(id: string): Promise<string>;
 }
 
 const keyArgument = 'its id, prefix or name, as list shows them';
 
-/** Opens the database, hands it over, and closes it whatever happens. */
+/** Opens the database, passes it to the work, and always closes it. */
 export type WithKeys = (work: (keys: KeyCommands) => Promise<string>) => Promise<void>;
 
-/** The command line of `npm run keys`. Each command gives `withKeys` what to do and returns what to print. */
+/** The command line of `npm run keys`. Each command gives `withKeys` its work, which returns what to print. */
 export function keysProgram(withKeys: WithKeys): Command {
   const program = new Command('npm run keys --')
     .description('Makes, shows, changes and revokes the API keys of this service.')
@@ -196,7 +196,7 @@ async function link(keys: KeyCommands, text: string | undefined): Promise<string
 
 const labelOf = ({ prefix, name }: ApiKey): string => `${prefix}… "${name}"`;
 
-/** The one key that is meant by an id, a prefix or a name. Revoked ones count only if nothing else fits. */
+/** Returns the one key that an id, a prefix or a name means. Revoked keys count only if nothing else fits. */
 export function selectKey(keys: readonly ApiKey[], text: string, now: Date): ApiKey {
   const byId = keys.find(({ id }) => id === text.toLowerCase());
   if (byId !== undefined) return byId;

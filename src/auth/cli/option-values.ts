@@ -3,7 +3,7 @@ import { parseDuration, parseRateLimits } from '../../config/parsers.js';
 import { isKeyName, isModelPattern, priorities, type Priority, type Scope, scopes } from '../caller.js';
 import type { NewKey } from '../keys.service.js';
 
-/* What is wrong with an option's value is said by the parser that reads it. */
+/* The parser of an option's value reports what is wrong with it. */
 
 export function scopeValue(text: string, before: readonly Scope[] | undefined): Scope[] {
   const scope = scopes.find((known) => known === text.toLowerCase());

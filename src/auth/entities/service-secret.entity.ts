@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** What the service made for itself, the same on every node. */
+/** A secret that the service made for itself, the same on every node. */
 @Entity('service_secret')
 export class ServiceSecretEntity {
   @PrimaryColumn('text', { primaryKeyConstraintName: 'service_secret_pkey' }) name!: string;

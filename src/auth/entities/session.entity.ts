@@ -1,6 +1,6 @@
 import { Check, Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
 
-/** A key that signed in with a browser. */
+/** A browser that signed in as a key. */
 @Entity('session')
 @Unique('session_hash_is_unique', ['hash'])
 @Index('session_by_key', ['keyId'])

@@ -1,6 +1,6 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** Signs in once, without a key. */
+/** A link that signs in once, without a key. */
 @Entity('sign_in_link')
 @Index('sign_in_link_by_key', ['keyId'])
 @Check('sign_in_link_hash_is_sha256', `octet_length(hash) = 32`)

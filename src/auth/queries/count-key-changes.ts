@@ -1,8 +1,8 @@
 import type { Database } from '../../database/database.js';
 
 /**
- * How often a key or a session was changed, its last use aside.
- * Survives: a change is counted in its own commit, under a lock of the only row; so no two counts are the same where one
+ * Returns how often a key or a session was changed, apart from its last use.
+ * Race: a change is counted in its own commit, under a lock of the only row. Two counts therefore differ if one of them
  * saw a change that the other did not.
  * Index: none, for one row.
  */

@@ -7,7 +7,7 @@ export interface FoundKey {
   hash: string;
   id: string;
   name: string;
-  /** Of a session's hash; null: it is a key's. */
+  /** The session that the hash is of; null: it is of a key. */
   sessionId: string | null;
   scopes: Scope[];
   models: string[] | null;
@@ -18,17 +18,17 @@ export interface FoundKey {
   maxWaiting: number | null;
   maxRunning: number | null;
   weight: number;
-  /** Until it expires; null: never. */
+  /** Milliseconds until it expires; null: never. */
   livesMs: number | null;
-  /** For half a minute, as far as that is written. */
+  /** It was not used for half a minute, as far as that is written. */
   wasUnused: boolean;
-  /** As of `countKeyChanges`, in the snapshot that the key is from. */
+  /** The count of `countKeyChanges` in the snapshot that the key is from. */
   changes: number;
 }
 
 /**
- * The keys behind these hashes, their own or of their sessions, that are valid now, by the database's clock.
- * Survives: a key revoked or expired a moment ago is not found, whatever any process remembers.
+ * Returns the keys behind these hashes, their own or those of their sessions, that are valid by the database's clock.
+ * Race: a key that was revoked or expired a moment ago is not found, whatever a process remembers.
  * Index: api_key_hash_is_unique; session_hash_is_unique, then api_key_pkey.
  */
 export function findKeys(database: Database, hashes: readonly string[]): Promise<FoundKey[]> {

@@ -1,10 +1,9 @@
 import type { Database } from '../../database/database.js';
 
 /**
- * Notes that these keys were used, at most twice a minute for each over all nodes.
- * Survives: two nodes that touch the same keys at once; the second steps over what the first holds, so
- * neither waits and they cannot deadlock.
- * Index: api_key_pkey.
+ * Notes that these keys were used, at most twice a minute for each over all nodes. Race: two nodes may touch the same
+ * keys at once. The second skips the rows that the first has locked, so neither waits and they cannot deadlock. Index:
+ * api_key_pkey.
  */
 export async function touchKeys(database: Database, ids: readonly string[]): Promise<void> {
   await database.query(statement, [ids]);

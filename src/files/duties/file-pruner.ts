@@ -22,11 +22,11 @@ const start: UsePosition = {
   fileId: '00000000-0000-0000-0000-000000000000',
 };
 
-/** Removes files that no request names any more: the rows and the bytes, and what uploads left that never ended. */
+/** Removes files that no request names any more, rows and bytes, and what unfinished uploads left. */
 @Injectable()
 export class FilePruner extends Duty implements OnApplicationBootstrap, BeforeApplicationShutdown {
   protected readonly intervalMs = 60_000;
-  /** Up to here all uses have their requests; kept between rounds, so that a round reads only what is new. */
+  /** All uses up to here have been checked. Kept between rounds, so that a round reads only new ones. */
   private checkedUpTo = start;
 
   constructor(
@@ -55,7 +55,7 @@ export class FilePruner extends Duty implements OnApplicationBootstrap, BeforeAp
     await this.store.removeLeftovers();
   }
 
-  /** Whether there were uses to look at. */
+  /** Returns whether there were uses to check. */
   private async endStrayUses(): Promise<boolean> {
     for (let looked = false; ; looked = true) {
       const upTo = await endStrayUses(this.database, this.checkedUpTo);
@@ -68,7 +68,7 @@ export class FilePruner extends Duty implements OnApplicationBootstrap, BeforeAp
     for (;;) {
       const removed = await readRemovedFiles(this.database);
       if (removed.length === 0) return;
-      // In another place there is nothing to remove, and their rows would be all that knows of them.
+      // In another place there is nothing to remove, and the deleted rows would be the only record of the bytes.
       await this.place.assertOurs();
       for (const { id, uploads } of removed) {
         for (let upload = 1; upload <= uploads; upload++) await this.store.remove(bytesOf(id, upload));

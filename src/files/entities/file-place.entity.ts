@@ -1,6 +1,6 @@
 import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** Where the bytes of all files are: one row at most. */
+/** The place of the bytes of all files. The table has one row at most. */
 @Entity('file_place')
 @Check('file_place_is_one', 'is_only')
 export class FilePlaceEntity {

@@ -2,7 +2,7 @@ import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 export type FileState = 'initiated' | 'stored' | 'removed';
 
-/** What was uploaded, or is to be. Its id is a random UUID, and the right to read it. */
+/** A file that was uploaded, or will be. Its id is a random UUID, and the right to read it. */
 @Entity('file')
 @Index('file_by_expiry', ['expiresAt'], { where: '(expires_at IS NOT NULL)' })
 @Index('file_removed', ['id'], { where: "(state = 'removed')" })
@@ -18,14 +18,14 @@ export class FileEntity {
   @Column('text') name!: string;
   @Column('text') contentType!: string;
   @Column('text', { default: 'initiated' }) state!: FileState;
-  /** Tries to upload it; each writes bytes of its own. */
+  /** The number of tries to upload it. Each writes bytes of its own. */
   @Column('smallint', { default: 0 }) uploads!: number;
-  /** The try whose bytes are the file's. */
+  /** The try whose bytes are those of the file. */
   @Column('smallint', { nullable: true }) upload!: number | null;
   @Column('bigint', { nullable: true }) size!: number | null;
   @Column('bytea', { nullable: true }) sha256!: Buffer | null;
   @Column('timestamptz', { default: () => 'clock_timestamp()' }) createdAt!: Date;
   @Column('timestamptz', { nullable: true }) storedAt!: Date | null;
-  /** When it is looked at whether a request names it; null: one does. */
+  /** The time at which to check whether a request names it. null: a request does. */
   @Column('timestamptz', { nullable: true }) expiresAt!: Date | null;
 }

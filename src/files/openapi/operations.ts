@@ -64,7 +64,7 @@ export const ApiUpload = (): MethodDecorator =>
     ApiBody({
       description: 'The bytes.',
       required: true,
-      // Written out: ApiBody would make JSON of it.
+      // Written out, because ApiBody would describe it as JSON.
       ...{ content: { '*/*': { schema: binary } } },
     }),
     ApiOkResponse({ description: 'The file is stored.', type: StoredFileDto }),

@@ -6,16 +6,16 @@ export interface StoredFile {
   id: string;
   name: string;
   contentType: string;
-  /** The try whose bytes are its. */
+  /** The try whose bytes are those of the file. */
   upload: number;
   size: number;
   sha256: Buffer;
 }
 
 /*
- * Purpose: files to be read. One that was named, and of which all that named it is gone, is gone from that commit on:
- *   its bytes follow.
- * Race: none; a look that was a moment earlier finds it still.
+ * Purpose: finds files to read. If a file was named by requests, and the payloads of all of them are gone, it is gone
+ *   from that commit on. Its bytes are removed later.
+ * Race: none (read only). A look a moment earlier still finds the file.
  * Index: file_pkey, file_use_by_file.
  */
 const findStatement = statement(

@@ -4,12 +4,12 @@ import { statement } from '../../database/statement.js';
 
 const atOnce = 200;
 
-/** Of uses: the request is written by now, unless its submission failed, or was a repetition. */
+/** Condition of an old use: its request is written by now, unless its submission failed or was a repetition. */
 const isOld = `request_id < uuid_at(clock_timestamp() - interval '1 hour')`;
 
 /*
- * Purpose: whether there is anything to prune, for most rounds find nothing.
- * Race: what comes later is for the next round.
+ * Purpose: finds whether there is anything to prune, because most rounds find nothing.
+ * Race: rows that come later are for the next round.
  * Index: file_use_pkey from one id on; file_use_over, file_by_expiry, file_removed.
  */
 const lookStatement = statement('prunable_files')`SELECT EXISTS (
@@ -19,7 +19,7 @@ const lookStatement = statement('prunable_files')`SELECT EXISTS (
        OR EXISTS (SELECT FROM file WHERE expires_at < clock_timestamp())
        OR EXISTS (SELECT FROM file WHERE state = 'removed') AS files`;
 
-/** `uses`: after that position there are some to be checked. */
+/** `uses`: there are uses to check after that position. */
 export async function findPrunable(
   database: Database,
   { requestId, fileId }: UsePosition,
@@ -28,10 +28,10 @@ export async function findPrunable(
 }
 
 /*
- * Purpose: takes files from their requests whose payloads are gone, and such that no request has named for a day.
- * Race: a request that names a file while this looks shares a lock with its row, and is passed over. The rows are
- *   locked first, by a statement of their own: the next one sees all that was named before, and what comes later waits
- *   and finds the file removed.
+ * Purpose: removes files that lost the payloads of all their requests, and files that no request has named for a day.
+ * Race: a request that names a file at the same time has a share lock on its row, which is skipped. The rows are locked
+ *   first, by a statement of their own. The next statement sees all that was named before. A request that comes later
+ *   waits and finds the file removed.
  * Index: file_use_over, file_by_expiry, file_pkey; then file_use_by_file.
  */
 const lockStatement = statement('lock_prunable_files')`SELECT id FROM file
@@ -51,7 +51,7 @@ WHERE id = ANY ($1::uuid[])`;
 const forgetStatement = statement('forget_file_uses')`DELETE FROM file_use
 WHERE file_id = ANY ($1::uuid[]) AND is_over`;
 
-/** How many were looked at; 0: there are no more. */
+/** Returns how many files were checked; 0: there are no more. */
 export function removeUnusedFiles(database: Database): Promise<number> {
   return database.transaction(async (query) => {
     const ids = uuidArray((await query<{ id: string }>(lockStatement)).map(({ id }) => id));
@@ -69,8 +69,8 @@ export interface RemovedFile {
 }
 
 /*
- * Purpose: removed files, whose bytes can go; and their rows, once these have.
- * Race: two nodes that take the same bytes away do no harm. A try that ends later finds no row, and takes its own away.
+ * Purpose: reads removed files, whose bytes can be deleted, and deletes their rows once the bytes are.
+ * Race: two nodes that delete the same bytes do no harm. A try that ends later finds no row and deletes its own bytes.
  * Index: file_removed, file_pkey.
  */
 const removedStatement = statement('read_removed_files')`SELECT id, uploads FROM file
@@ -88,7 +88,7 @@ export async function deleteFiles(database: Database, ids: readonly string[]): P
 
 /*
  * Purpose: ends uses of requests that were never written.
- * Race: a use is written seconds at most before its request; those of the last hour are let be.
+ * Race: a use is written at most seconds before its request. Uses of the last hour are not touched.
  * Index: file_use_pkey from one id on, request_pkey.
  */
 const endStrayStatement = statement('end_stray_file_uses')`WITH old AS MATERIALIZED (
@@ -110,7 +110,7 @@ export interface UsePosition {
   fileId: string;
 }
 
-/** How far it came; undefined: there are no more. */
+/** Returns how far it came. undefined: there are no more. */
 export async function endStrayUses(
   database: Database,
   { requestId, fileId }: UsePosition,

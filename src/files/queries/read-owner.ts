@@ -2,8 +2,8 @@ import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 
 /*
- * Purpose: whose a request is, and what its URLs begin with.
- * Race: none: both are written once.
+ * Purpose: reads the key of a request, and what its URLs begin with.
+ * Race: none, because both are written once.
  * Index: request_pkey.
  */
 const ownerStatement = statement('read_owner')`SELECT api_key_id AS "keyId", base_url AS "baseUrl"
@@ -11,7 +11,7 @@ FROM request WHERE id = $1::uuid`;
 
 export interface Owner {
   keyId: string;
-  /** null: PUBLIC_BASE_URL. */
+  /** null: none was recorded, so PUBLIC_BASE_URL or the node's own address applies. */
   baseUrl: string | null;
 }
 

@@ -2,21 +2,21 @@ import { uuidArray } from '../../database/binary-array.js';
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 
-/** `files`: those that are announced as well; `bytes`: of those that are stored. */
+/** `files` includes announced files; `bytes` counts only stored ones. */
 export interface Stored {
   files: number;
   bytes: number;
 }
 
 /*
- * Purpose: how much keys have stored. Triggers of file count it in the commit of each change.
- * Race: none; this is a look. Uploads that are under way are counted by their nodes.
+ * Purpose: reads how much keys have stored. Triggers of file count it in the commit of each change.
+ * Race: none (read only). Uploads under way are counted by their nodes.
  * Index: stored_files_pkey.
  */
 const storedStatement = statement('read_stored_files')`SELECT api_key_id AS "keyId", files, bytes
 FROM stored_files WHERE api_key_id = ANY ($1::uuid[])`;
 
-/** One for each, in their order. */
+/** Returns one per key, in the order of the keys. */
 export async function readStored(database: Database, keyIds: readonly string[]): Promise<Stored[]> {
   const ids = [...new Set(keyIds)];
   const rows = await database.query<Stored & { keyId: string }>(storedStatement, [uuidArray(ids)]);

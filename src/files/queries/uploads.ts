@@ -12,8 +12,8 @@ export interface FileRow {
 }
 
 /*
- * Purpose: files that are to come; each goes after a day if no request has named it.
- * Race: none: nobody knows their ids yet. Repeated after an answer that was lost it finds its rows.
+ * Purpose: adds files that are to come. Each is deleted after a day if no request has named it.
+ * Race: none, because nobody knows their ids yet. Repeated after a lost answer, it finds its rows.
  * Index: inserts into file_pkey and file_by_expiry.
  */
 const addStatement = statement(
@@ -36,10 +36,10 @@ export async function addFiles(database: Database, files: readonly FileRow[]): P
 const maxTries = 100;
 
 /*
- * Purpose: tries to upload files: their numbers, by which their bytes are kept, before the first of them is written.
- * Race: two tries of a file get two numbers, and mix no bytes, also in one statement. What is written of a try that a
- *   crash ended is found by the count of tries when the file goes. The rows are locked in the order of their ids, so
- *   that two of these never wait for each other in a circle.
+ * Purpose: begins tries to upload files. Their bytes are kept under the number of the try, so the number comes first.
+ * Race: two tries of a file get two numbers and mix no bytes, even in one statement. Bytes of a try that a crash ended
+ *   are found by the count of tries when the file is deleted. The rows are locked in the order of their ids, so that
+ *   two of these statements never deadlock.
  * Index: file_pkey.
  */
 const beginStatement = statement('begin_uploads')`WITH begun AS (
@@ -55,13 +55,13 @@ FROM begun
 WHERE file.id = begun.id
 RETURNING file.id, uploads, api_key_id AS "keyId"`;
 
-/** One try to upload a file, and whose the file is. */
+/** One try to upload a file, and the key that owns the file. */
 export interface Try {
   number: number;
   keyId: string;
 }
 
-/** One for each file; undefined: it is stored, or gone, or was tried so often. */
+/** Returns one per file. undefined: the file is stored, is gone, or was tried 100 times. */
 export async function beginUploads(
   database: Database,
   fileIds: readonly string[],
@@ -89,10 +89,10 @@ export interface Content {
 }
 
 /*
- * Purpose: makes the bytes of tries their files', once they are on disk.
- * Race: of two tries of a file the first to come here wins, of two in one statement either; the other finds the file
- *   stored, and takes its bytes away. Repeated after an answer that was lost, it finds its own bytes stored, by the
- *   number of the try. Locked in order, as above.
+ * Purpose: makes the bytes of tries those of their files, once they are on disk.
+ * Race: the first of two tries of a file wins, even in one statement. The other finds the file stored and removes its
+ *   own bytes. Repeated after a lost answer, a try finds its own bytes stored, by its number. Rows are locked in order,
+ *   as above.
  * Index: file_pkey.
  */
 const endStatement = statement('end_uploads')`WITH ended AS (
@@ -113,7 +113,7 @@ SELECT id, upload FROM written
 UNION ALL
 SELECT id, upload FROM ended WHERE state = 'stored'`;
 
-/** For each try whether its bytes are the file's. */
+/** Returns for each try whether its bytes are those of the file. */
 export async function endUploads(database: Database, tries: readonly Content[]): Promise<boolean[]> {
   const rows = await database.query<{ id: string; upload: number }>(endStatement, [
     uuidArray(tries.map(({ id }) => id)),

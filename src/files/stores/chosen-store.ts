@@ -4,7 +4,7 @@ import { DiskSpace } from '../disk-space.js';
 import { FILE_STORE, type FileStore } from './file-store.js';
 import { S3Store } from './s3-store.js';
 
-/** As FILES says. */
+/** The store that FILES names. */
 export const chosenStore = {
   provide: FILE_STORE,
   inject: [Config, DiskSpace],

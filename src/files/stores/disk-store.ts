@@ -9,7 +9,10 @@ import { onDisk, storageError } from './storage-error.js';
 
 const chunkBytes = 256 * 1024;
 
-/** In a folder, which several nodes may share. Its marker distinguishes it from another one, and from one that is not mounted. */
+/**
+ * Keeps files in a folder, which several nodes may share. Its marker distinguishes it from another folder and from one
+ * that is not mounted.
+ */
 export class DiskStore implements FileStore {
   private readonly root: string;
   private readonly marker: string;
@@ -33,7 +36,7 @@ export class DiskStore implements FileStore {
       await mkdir(this.root, { recursive: true, mode: 0o700 });
       const own = `${this.marker}.${randomUUID()}`;
       await writeFile(own, `${randomUUID()}\n`, { mode: 0o600, flush: true });
-      // Whole from the start; of two nodes that share the folder one succeeds.
+      // The marker is whole from the start. If two nodes share the folder, one of them succeeds.
       await link(own, this.marker).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== 'EEXIST') throw error;
       });
@@ -54,7 +57,7 @@ export class DiskStore implements FileStore {
       await mkdir(dirname(target), { recursive: true, mode: 0o700 });
       if (part.path !== target) await rename(part.path, target);
       part.path = target;
-      // New folders are entries of those above, here or in a try before.
+      // New folders are entries of those above them, made now or by an earlier try.
       for (const folder of ['.', '..', '../..']) await syncFolder(join(dirname(target), folder));
     });
     return written;

@@ -12,44 +12,44 @@ export interface ByteRange {
   end: number;
 }
 
-/** Bytes that have come and are not a file yet. */
+/** Bytes that have come but are not a file yet. */
 export interface Received {
-  /** Where they are on the disk, as far as it took them; whoever moves them says so. */
+  /** The path of the bytes on the disk, as far as it took them. Code that moves them updates the path. */
   path: string;
-  /** Brings all of them to the disk, fsync included. May be called again after it failed. */
+  /** Writes all of them to the disk, fsync included. May be called again after it failed. */
   settle(): Promise<Written>;
-  /** Removes what there is of them, at `path`. */
+  /** Removes what exists of them, at `path`. */
   discard(): Promise<void>;
 }
 
 /** Memory for what a disk does not take now. */
 export interface Hold {
-  /** False: there is no more of it. */
+  /** Returns false if there is no more memory. */
   take(bytes: number): boolean;
   release(bytes: number): void;
 }
 
-/** Where the bytes of files are kept. `name`: that of a try, see `bytesOf`. */
+/** The place where the bytes of files are kept. `name` is the name of a try, see `bytesOf`. */
 export interface FileStore {
-  /** Distinguishes this place from others; makes it known as ours the first time. */
+  /** Returns what distinguishes this place from others. The first call marks the place as ours. */
   claimPlace(): Promise<string>;
-  /** As it is known; undefined: it is not there. */
+  /** Returns the place as it is known. undefined: it is not there. */
   place(): Promise<string | undefined>;
-  /** Takes the bytes of a file; with `hold` the memory takes what the disk does not, and `store` tries that again. */
+  /** Takes the bytes of a file. With `hold`, memory takes what the disk does not, and `store` tries the disk again. */
   receive(source: AsyncIterable<Buffer>, hold?: Hold): Promise<Received>;
-  /** All or nothing: once this resolves they are there after a crash too. May be called again after it failed. */
+  /** All or nothing: once this resolves, the bytes survive a crash. May be called again after it failed. */
   store(name: string, part: Received): Promise<Written>;
-  /** undefined: there are none. */
+  /** undefined: there are no such bytes. */
   read(name: string, range: ByteRange): Promise<Readable | undefined>;
-  /** Also where there are none. */
+  /** Succeeds even if there are no such bytes. */
   remove(name: string): Promise<void>;
-  /** What writes that never ended have left here. */
+  /** Removes what unfinished writes have left here. */
   removeLeftovers(): Promise<void>;
 }
 
 export const FILE_STORE = Symbol('FILE_STORE');
 
-/** Two folders deep, so that none grows too long: `ab/cd/<id>-<upload>`. */
+/** Two folders deep, so that no folder grows too large: `ab/cd/<id>-<upload>`. */
 export function bytesOf(fileId: string, upload: number): string {
   return `${fileId.slice(0, 2)}/${fileId.slice(2, 4)}/${fileId}-${upload}`;
 }

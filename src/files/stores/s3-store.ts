@@ -11,16 +11,16 @@ import type { ByteRange, FileStore, Hold, Received, Written } from './file-store
 import { Spool } from './spool.js';
 import { StorageUnavailable } from './storage-error.js';
 
-/** Of an empty body. */
+/** SHA-256 of an empty body. */
 const nothing = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 const tries = 3;
-/** Without a byte either way. */
+/** A call ends after this long without a byte in either direction. */
 const silenceMs = 60_000;
 
 export interface Bucket {
   bucket: string;
   prefix: string;
-  /** undefined: Amazon's own. */
+  /** undefined: the endpoint of Amazon. */
   endpoint: string | undefined;
   region: string;
   accessKeyId: string;
@@ -36,8 +36,9 @@ type Answer = http.IncomingMessage;
 type Sign = (...options: ConstructorParameters<typeof AwsV4Signer>) => AwsV4Signer;
 
 /**
- * In a bucket. A file comes to the disk first and goes up in one PUT, with its length and its SHA-256 known: S3 checks the
- * bytes against it, a try that fails is sent again, and there is never a part of a file to clean up after a crash.
+ * Keeps files in a bucket. A file first comes to the disk and then goes up in one PUT, with its length and SHA-256
+ * known. S3 checks the bytes against the hash, and a failed try is sent again. A crash leaves no part of a file to
+ * clean up.
  */
 export class S3Store implements FileStore, OnApplicationShutdown {
   private readonly spool: Spool;
@@ -76,7 +77,7 @@ export class S3Store implements FileStore, OnApplicationShutdown {
     // An empty file has no range.
     const range = end < start ? undefined : `bytes=${start}-${end}`;
     const answer = await this.call('GET', name, { ...(range !== undefined && { range }) });
-    // A store that knows no ranges answers with the whole file.
+    // A store without ranges answers with the whole file.
     if (answer.statusCode === 206 || (answer.statusCode === 200 && start === 0)) return answer;
     if (answer.statusCode === 404) return void answer.resume();
     throw await refused(answer);
@@ -153,11 +154,11 @@ export class S3Store implements FileStore, OnApplicationShutdown {
     const request = (secure ? https : http).request(url, { method, headers, agent });
     request.setTimeout(silenceMs, () => request.destroy(new Error('silence')));
     const answering = new Promise<Answer>((done, failed) => request.on('response', done).on('error', failed));
-    // Who reads a file may take any time.
+    // A client that reads a file may take any time.
     request.on('response', () => request.setTimeout(0));
     try {
       if (path === undefined) request.end();
-      // What breaks off here shows in the answer.
+      // A failure here shows in the answer.
       else pipeline(createReadStream(path), request).catch(() => undefined);
       return await answering;
     } catch (cause) {
@@ -167,7 +168,7 @@ export class S3Store implements FileStore, OnApplicationShutdown {
   }
 }
 
-/** What the store says of itself is for the log, not for who uploads. */
+/** Makes an error of an answer. What the store says goes to the log, not to the client. */
 async function refused(answer: Answer): Promise<StorageUnavailable> {
   const chunks: Buffer[] = [];
   try {
@@ -176,7 +177,7 @@ async function refused(answer: Answer): Promise<StorageUnavailable> {
       if (chunks.length > 8) break;
     }
   } catch {
-    // The status says enough where the words break off.
+    // If the text breaks off, the status is enough.
   }
   const said = /<Code>(\w{1,60})<\/Code>/.exec(Buffer.concat(chunks).toString())?.[1] ?? '';
   const cause = new Error(`the store of files answered ${answer.statusCode} ${said}`);

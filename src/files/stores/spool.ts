@@ -7,9 +7,9 @@ import { freeMemory } from '../free-memory.js';
 import type { Hold, Received, Written } from './file-store.js';
 import { onDisk, StorageUnavailable } from './storage-error.js';
 
-/** Written while the next one comes in. */
+/** A block is written while the next one comes in. */
 const blockBytes = 512 * 1024;
-/** A write that is going on was written to since. */
+/** A temporary file that was not written to for this long is a leftover. */
 const leftoverMs = 3_600_000;
 
 /** Files that are being written, under temporary names. */
@@ -21,8 +21,8 @@ export class Spool {
   ) {}
 
   /**
-   * Takes all of a source, whose chunks are used up. Without `hold` what the disk does not take fails, and leaves
-   * nothing behind; with it that waits in memory, as far as it may.
+   * Takes all of a source, and uses up its chunks. Without `hold`, it fails if the disk does not take them, and leaves
+   * nothing behind. With `hold`, what the disk does not take waits in memory, as far as `hold` allows.
    */
   async receive(source: AsyncIterable<Buffer>, hold?: Hold): Promise<Received> {
     const part = new Part(join(this.folder, `${randomUUID()}.part`), this.maxBytes, this.space, hold);
@@ -52,7 +52,7 @@ interface Block {
 
 const emptyBlock = (): Block => ({ chunks: [], bytes: 0 });
 
-/** One file that has come, or comes: on the disk, and in memory as far as that did not take it. */
+/** One file that has come or is coming: on the disk, and in memory as far as the disk did not take it. */
 class Part implements Received {
   private readonly hash = createHash('sha256');
   private sha256: Buffer | undefined;
@@ -62,12 +62,12 @@ class Part implements Received {
   private written = 0;
   private block = emptyBlock();
   private writing: Promise<void> | undefined;
-  /** What the disk refused; from then on chunks stay in memory. */
+  /** The error with which the disk refused. From then on chunks stay in memory. */
   private refusal: StorageUnavailable | undefined;
   private heldBytes = 0;
   private isSettled = false;
 
-  /** `path`: where it is; whoever moves it says so. */
+  /** `path`: where the file is. Code that moves it updates the path. */
   constructor(
     public path: string,
     private readonly maxBytes: number,
@@ -90,7 +90,7 @@ class Part implements Received {
     this.sha256 = this.hash.digest();
   }
 
-  /** Brings all of it to the disk, fsync included. May be called again after it failed. */
+  /** Writes all of it to the disk, fsync included. May be called again after it failed. */
   async settle(): Promise<Written> {
     if (!this.isSettled) {
       const block = this.block;
@@ -104,7 +104,7 @@ class Part implements Received {
     return { size: this.size, sha256: this.sha256! };
   }
 
-  /** Removes what there is of it, at `path`. */
+  /** Removes what exists of it, at `path`. */
   async discard(): Promise<void> {
     await this.writing?.catch(() => undefined);
     await this.close().catch(() => undefined);
@@ -119,7 +119,7 @@ class Part implements Received {
     await file?.close();
   }
 
-  /** The next block is read while the disk has this one. */
+  /** Writes the block while the next one is read. */
   private async writeBehind(): Promise<void> {
     await this.untilWritten();
     if (this.refusal !== undefined) return;
@@ -136,7 +136,7 @@ class Part implements Received {
     this.writing.catch(() => undefined); // awaited with the next block
   }
 
-  /** Waits for the block that the disk has. */
+  /** Waits for the block that is being written. */
   private async untilWritten(): Promise<void> {
     await this.writing;
     this.writing = undefined;
@@ -159,7 +159,7 @@ class Part implements Received {
     if (bytes > 0) await this.space.take(bytes);
     await onDisk(async () => {
       this.file ??= await this.open();
-      // Where it is written once more, it overwrites what was written of it.
+      // A repeated write overwrites what the first one wrote.
       if (bytes > 0) await writeAll(this.file, chunks, bytes, this.written);
     });
     this.written += bytes;
@@ -175,7 +175,7 @@ class Part implements Received {
 async function writeAll(file: FileHandle, chunks: Buffer[], total: number, position: number): Promise<void> {
   let { bytesWritten: done } = await file.writev(chunks, position);
   if (done === total) return;
-  // A disk that is nearly full takes a part; the next write says why.
+  // A nearly full disk takes a part, and the next write fails with the reason.
   const all = Buffer.concat(chunks, total);
   while (done < total) done += (await file.write(all, done, total - done, position + done)).bytesWritten;
 }

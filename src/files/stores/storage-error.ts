@@ -4,8 +4,8 @@ import { DomainError } from '../../errors/domain-error.js';
 export type StorageFault = 'full' | 'reserve' | 'no_descriptors' | 'unusable' | 'away';
 
 /**
- * The place of the files does not take or give bytes now. Only what reads and writes them makes these, so that nothing
- * else's error, nor that of who sends the bytes, is taken for one.
+ * The place of the files does not take or give bytes now. Only code that reads and writes them creates this error. No
+ * other error, and no error of the uploading client, is taken for it.
  */
 export class StorageUnavailable extends DomainError {
   constructor(
@@ -25,7 +25,7 @@ export class StorageUnavailable extends DomainError {
 const fullCodes = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 const descriptorCodes = new Set(['EMFILE', 'ENFILE']);
 
-/** What a call of the file system failed with, for who uploads or reads; what is no such error stays as it is. */
+/** Turns an error of a file system call into one for the client. Other errors stay as they are. */
 export function storageError(error: unknown): unknown {
   const { code, syscall } = error as NodeJS.ErrnoException;
   if (code === undefined || syscall === undefined || error instanceof DomainError) return error;
@@ -42,7 +42,7 @@ export function storageError(error: unknown): unknown {
   return new StorageUnavailable('unusable', detail, error);
 }
 
-/** Runs calls of the file system alone. */
+/** Runs `work`, which makes only file system calls. */
 export async function onDisk<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

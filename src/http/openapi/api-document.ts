@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
 
-/** The API as OpenAPI, for those who take parts of it; made when first asked for. */
+/** The API as OpenAPI, for code that takes parts of it. It is made when first asked for. */
 @Injectable()
 export class ApiDocument {
   private document: OpenAPIObject | undefined;

@@ -59,7 +59,7 @@ are not described here may be added to any object at any time; clients are to ig
 
 const keyUsage = 'The word `Key`, a space, and the API key: `Key ns_…`. On this page the key alone will do.';
 
-/** The API as OpenAPI 3.1. The same for every installation: nothing in it depends on settings. */
+/** Builds the API as OpenAPI 3.1. It is the same for every installation, because nothing in it depends on settings. */
 export function buildOpenApi(app: INestApplication): OpenAPIObject {
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
@@ -102,7 +102,7 @@ export function buildOpenApi(app: INestApplication): OpenAPIObject {
     headers: headerComponents,
   };
   completeOperations(document);
-  // Express has to try the wildcard last; a reader begins with it.
+  // Express has to try the wildcard last, but a reader begins with it.
   const { '/v1/queue/{model_id}': submission, ...others } = document.paths;
   document.paths = { '/v1/queue/{model_id}': submission!, ...others };
   return document;

@@ -15,7 +15,7 @@ ${viewport}
 <link rel="icon" href="${icon}">`;
 }
 
-/** What is on top of both pages. `root`: the way from the page to where the service begins, such as `../`. */
+/** The bar on top of both pages. `root`: the path from the page to the root of the service, such as `../`. */
 export function pageBar(root: string, current: 'docs' | 'errors'): string {
   const link = (name: string, path: string, text: string): string =>
     `<a href="${root}${path}"${name === current ? ' aria-current="page"' : ''}>${text}</a>`;

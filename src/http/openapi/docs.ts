@@ -24,7 +24,7 @@ const files: readonly [directory: string, name: string][] = [
   [swaggerUi, 'swagger-ui-bundle.js'],
 ];
 
-/** The time after its start when a service makes its description, before anybody asks for it. */
+/** Milliseconds after its start at which a service makes its description, before anybody asks for it. */
 const aheadMs = 5_000;
 
 /** Serves /docs, /docs/errors and /openapi.json, all from this machine. */
@@ -42,19 +42,19 @@ export function serveDocs(app: NestExpressApplication, models: () => readonly Sh
   }
   for (const [root, name] of files) {
     express.get(`/docs/${name}`, (_request, response) => {
-      response.setHeader('Cache-Control', 'no-cache'); // kept, but asked for each time whether it has changed
+      response.setHeader('Cache-Control', 'no-cache'); // clients may cache it, but must revalidate it each time
       response.sendFile(name, { root });
     });
   }
   const templateOf = onceFor(models, async (shown) => {
     const document = api.get();
-    // Each step takes long for one turn of the event loop; others are served between them.
+    // Each step takes long for one turn of the event loop, so others are served between them.
     await nextTurn();
     const served = servedDocument(document, basePlaceholder, shown);
     await nextTurn();
     return new DocumentTemplate(JSON.stringify(served), 4);
   });
-  // The first one takes longest, and its callers would keep others waiting. A failure is answered to whoever asks.
+  // The first one takes longest, and its callers would keep others waiting. A failure is answered to later callers.
   setTimeout(() => void templateOf().catch(() => undefined), aheadMs).unref();
   express.get('/openapi.json', async (request, response) => {
     const template = await templateOf();
@@ -62,7 +62,7 @@ export function serveDocs(app: NestExpressApplication, models: () => readonly Sh
   });
 }
 
-/** Makes a thing of the models again only when they have changed: what has not changed is the same object. */
+/** Makes the result again only when the models have changed. A model that has not changed is the same object. */
 function onceFor<Made>(
   models: () => readonly ShownModel[],
   make: (shown: readonly ShownModel[]) => Made,
@@ -76,7 +76,7 @@ function onceFor<Made>(
   };
 }
 
-/** Relative, as a proxy may serve us under a path of its own: '' for /docs, '../' for /docs/ and /docs/errors. */
+/** Relative, because a proxy may serve us under a path of its own: '' for /docs, '../' for /docs/ and /docs/errors. */
 function wayToRoot({ path }: Request): string {
   return '../'.repeat(path.split('/').length - 2);
 }

@@ -6,10 +6,10 @@ import { chargesOf } from '../charges.js';
 
 const compress = promisify(gzip);
 
-/** A version that nobody asked for in this time, in milliseconds, makes room for another base. */
+/** A version that was not asked for in this time, in milliseconds, makes room for another base. */
 const unusedMs = 600_000;
 
-/** Stands in a template where the base of the service's URLs goes. */
+/** Placeholder in a template for the base of the service's URLs. */
 export const basePlaceholder = 'http://base.invalid';
 
 interface Version {
@@ -19,9 +19,9 @@ interface Version {
 }
 
 /**
- * A JSON document that is made once and served to many, with an ETag and compressed. It differs by the base of the URLs in
- * it alone, which a caller chooses by the field Host. Only a few versions are kept, because to make one takes a part of the
- * event loop's time: for any other base the URLs are relative.
+ * A JSON document that is made once and served many times, with an ETag and compressed. Its versions differ only in the
+ * base of the URLs, which a caller chooses by the Host field. Making a version takes time on the event loop, so only a
+ * few are kept. For any other base the URLs are relative.
  */
 export class DocumentTemplate {
   private readonly pieces: readonly string[];
@@ -30,7 +30,7 @@ export class DocumentTemplate {
   private readonly relative: Version;
   private isCompressing = false;
 
-  /** `text`: JSON, with `basePlaceholder` where the base goes. `maxVersions`: how many are kept. */
+  /** `text`: JSON with `basePlaceholder` in place of the base. `maxVersions`: how many versions are kept. */
   constructor(
     text: string,
     private readonly maxVersions: number,
@@ -41,7 +41,7 @@ export class DocumentTemplate {
   }
 
   async send(request: Request, response: Response, base: string): Promise<void> {
-    response.setHeader('Cache-Control', 'no-cache'); // kept, but asked for each time whether it has changed
+    response.setHeader('Cache-Control', 'no-cache'); // clients may cache it, but must revalidate it each time
     response.setHeader('Vary', 'Accept-Encoding');
     const compresses = request.acceptsEncodings('gzip', 'identity') === 'gzip';
     const found = this.versionFor(base);
@@ -72,7 +72,7 @@ export class DocumentTemplate {
     return known;
   }
 
-  /** One at a time: while another version is compressed, this one is sent as it is. */
+  /** Compresses one version at a time. Meanwhile another version is sent uncompressed. */
   private async compress(one: Version): Promise<void> {
     if (one.compressed !== undefined || this.isCompressing) return;
     this.isCompressing = true;

@@ -16,10 +16,10 @@ const style = ['page.css', 'errors.css']
   .map((name) => readFileSync(new URL(name, docsAssets), 'utf8'))
   .join('');
 
-/** Lets the page have its style in itself under a policy that allows no other. */
+/** Lets the page carry its own style under a policy that allows no other. */
 export const errorStyleSource = `'sha256-${createHash('sha256').update(style).digest('base64')}'`;
 
-/** The page that every problem's `type` points into, with an anchor a code. It needs no other file. */
+/** The page that every problem's `type` points into, with an anchor per code. It needs no other file. */
 export function errorReference(root: string): string {
   const kinds = Object.entries(problemCodes).sort(([, one], [, other]) => one.status - other.status);
   const rows = kinds.map(([code, { status, title, retry }]) => {

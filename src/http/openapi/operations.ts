@@ -10,24 +10,24 @@ import {
   type Response,
 } from './responses.js';
 
-/** What the decorators leave on an operation for `completeOperations`, which takes it away again. */
+/** Notes that the decorators leave on an operation. `completeOperations` removes them. */
 interface OperationNotes {
   'x-problems'?: readonly ProblemCode[];
   'x-limited'?: true;
-  /** As limited, but no limit counts it. */
+  /** Like `x-limited`, but no limit counts the route. */
   'x-keyed'?: true;
-  /** The route hands on a model's own 4xx as `model_error`. */
+  /** The route passes on a model's own 4xx as `model_error`. */
   'x-model-answers'?: true;
-  /** Schemas that are no class, such as unions, by their names under `#/components/schemas`. */
+  /** Schemas that are not classes, such as unions, by their names under `#/components/schemas`. */
   'x-schemas'?: Readonly<Record<string, object>>;
 }
 
-/** The errors that a route can answer with, once a route. `internal_error` and `unavailable` come with any. */
+/** The errors that a route can answer with, once per route. `internal_error` and `unavailable` are added. */
 export function ApiProblems(...codes: ProblemCode[]): MethodDecorator {
   return ApiExtension('x-problems', codes);
 }
 
-/** What the gate brings to a route: the ways to send a key, the quota fields of every answer, its own problems. */
+/** Documents what the gate adds: the ways to send a key, the quota fields of every answer, its own problems. */
 export function ApiLimited({
   needsKey,
   isCounted = true,
@@ -43,7 +43,7 @@ export function ApiLimited({
 const keyedProblems: ProblemCode[] = ['missing_key', 'invalid_key', 'forbidden'];
 const limitedProblems: ProblemCode[] = [...keyedProblems, 'rate_limited'];
 
-/** The registered 4xx that are not tried again: one by one, as generators of clients stumble over `4XX`. */
+/** The registered 4xx that are not retried. They are listed one by one, because client generators fail on `4XX`. */
 const modelStatuses = [
   400, 401, 402, 403, 404, 405, 406, 409, 410, 411, 412, 413, 414, 415, 416, 417, 418, 421, 422, 423, 424,
   426, 428, 431, 451,

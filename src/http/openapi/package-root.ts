@@ -1,4 +1,4 @@
 import { packageRoot } from '../../config/package.js';
 
-/** What the pages at /docs are made of. */
+/** The files of the pages at /docs. */
 export const docsAssets = new URL('assets/docs/', packageRoot);

@@ -3,7 +3,7 @@ import { DomainError, type DomainErrorOptions } from '../../errors/domain-error.
 import { type ProblemCode, problemCodes } from '../../errors/problem-codes.js';
 import { problemMediaType, toProblem } from '../problem.js';
 
-/* The parts of a document, which @nestjs/swagger does not export by name. */
+/* Parts of a document that @nestjs/swagger does not export by name. */
 type Resolved<T> = Exclude<NonNullable<T>, { $ref: string }>;
 
 export type PathItem = OpenAPIObject['paths'][string];
@@ -67,7 +67,7 @@ export function headerReferences(names: readonly string[]): Headers {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-/** A detail, and what goes with it, for the codes whose title says too little. */
+/** A detail and its options, for the codes whose title says too little. */
 const samples: Partial<Record<ProblemCode, [detail: string, options?: DomainErrorOptions]>> = {
   invalid_query: ['logs must be 0, 1, true or false.'],
   already_completed: [
@@ -81,7 +81,7 @@ const samples: Partial<Record<ProblemCode, [detail: string, options?: DomainErro
   model_error: ['The model refused the input.', { details: { reason: 'the prompt was refused' } }],
 };
 
-/** One answer for all codes of one status, with an example each. */
+/** Returns one answer for all codes of one status, with an example per code. */
 export function problemResponse(codes: readonly ProblemCode[], status: number): Response {
   const isOnly = codes.every((code) => code === 'already_completed');
   const schema = isOnly ? 'AlreadyCompletedProblem' : 'Problem';

@@ -1,17 +1,17 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { operationsOf } from './operations.js';
 
-/** What the pages show of a model. */
+/** The part of a model that the pages show. */
 export interface ShownModel {
   readonly id: string;
   readonly description: string;
 }
 
-/** As the committed description has them, which is the same for every installation. */
+/** Values in the committed description, which is the same for every installation. */
 const exampleBase = 'http://127.0.0.1:3000';
 const exampleModel = 'demo/image/fractal';
 
-/** The description as this installation serves it: with its own address, and its own models to choose from. */
+/** Returns the description as this installation serves it: with its own address, and its own models to choose from. */
 export function servedDocument(
   document: OpenAPIObject,
   base: string,
@@ -45,7 +45,7 @@ function offerModels(served: OpenAPIObject, models: readonly ShownModel[]): void
   }
 }
 
-/** On one line, and nothing in it read as Markdown or HTML. */
+/** Returns the text on one line, with Markdown and HTML escaped. */
 function asText(description: string): string {
   return description.replaceAll(/\s+/g, ' ').replaceAll(/[\\`*_{}[\]<>()#+\-!|&]/g, (sign) => `\\${sign}`);
 }

@@ -16,7 +16,7 @@ export class LimitShareEntity {
   @PrimaryColumn({ type: 'uuid' })
   holderId!: string;
 
-  /** One for each window of the policy, as are those of `used`. */
+  /** One number per window of the policy, as in `used`. */
   @Column({ type: 'integer', array: true })
   shares!: number[];
 

@@ -2,15 +2,15 @@ import type { Statement } from '../../database/statement.js';
 import { defaultDivisor, defaultKey } from '../default-share.js';
 
 /*
- * Purpose: grants a node as much of each budget as it wants and no node holds, so that all shares of a budget never
+ * Purpose: grants a node as much of each budget as it wants and no node holds. All shares of a budget therefore never
  *   add up to more than its limit.
- * Race: nodes that ask for the same budget. A first statement locks the budgets, in one order for everybody, until the
- *   commit; the second then sees every share that was committed before. A budget that nobody has met has no row to
- *   lock, hence the advisory lock. A holder's own writes go on meanwhile: they only make its shares smaller. All is one
- *   write to the socket, the commit too: a process that freezes holds no lock, unless the kernel had room for a part only.
- *   A grant that its holder took for lost, and that runs late, never makes its row smaller. Of who is gone, no row
- *   changes any more: `spent` are those that count for nothing in any window, or a budget had one for every node that
- *   crashed in the last hour.
+ * Race: nodes that ask for the same budget. A first statement locks the budgets, in one order for all nodes, until the
+ *   commit. The second then sees every share that was committed before. A budget that no node has seen has no row to
+ *   lock, hence the advisory lock. A holder's own writes go on meanwhile, because they only make its shares smaller.
+ *   All statements and the commit are one write to the socket. A process that freezes therefore holds no lock, unless
+ *   the kernel had room for only a part. A grant that its holder took for lost and that runs late never makes its row
+ *   smaller. Rows of gone holders change no more. `spent` deletes those that count for nothing in any window. Otherwise
+ *   a budget would have a row for every node that crashed in the last hour.
  * Index: limit_share_pkey, by the budget; limit_holder_pkey.
  */
 export const lockBudgets: Statement = {
@@ -26,15 +26,16 @@ FROM (
 const isOf = (budget: string): string =>
   ['subject', 'route_class', 'policy'].map((column) => `other.${column} = ${budget}.${column}`).join(' AND ');
 
-/** Of a window's limit, what a holder with a default share has at least. */
+/** The part of a window's limit that a holder with a default share has at least. */
 const defaultPart = `(limits[i] / ${defaultDivisor})`;
 
 /**
- * Beside what the node knows to hold: the others' shares, what a lost answer granted it, and the default shares of others.
- * A holder without a row in limit_holder may have used more than it wrote: what the tightest window's share allows in the
- * 3 s for which it may admit after its last write, in 2 s more for a write that passed over a row with a grant under way
- * (`ShareDatabase` gives it up after as long), in 1 s more until the next write, and in 1 s more for what is not written
- * until it is as much. A window that it has been gone for counts for nothing.
+ * Sums up what is held beside the share that the node knows of: the other nodes' shares, what a lost answer granted it,
+ * and the default shares of others. A holder without a row in limit_holder may have used more than it wrote. The most
+ * that it may have used is what the tightest window's share allows in 7 s. It may admit for 3 s after its last write.
+ * Another 2 s are for a write that passed over a row with a grant under way, which `ShareDatabase` gives up after as
+ * long. The rest is 1 s until the next write, and 1 s for what is not written until it is as much. A holder counts for
+ * nothing in windows shorter than the time it has been gone.
  */
 const heldBeside = `SELECT coalesce(sum(
          CASE

@@ -1,7 +1,7 @@
 import type { Statement } from '../../database/statement.js';
 import { defaultKey } from '../default-share.js';
 
-/** By their key, whatever a plan made while the table was empty would think of joining them. */
+/** Finds rows by their key, even under a plan made while the table was empty, which would rather join them. */
 const upsert = (
   first: number,
   condition = 'true',
@@ -14,12 +14,13 @@ const upsert = (
   SET shares = excluded.shares, used = excluded.used`;
 
 /*
- * Purpose: writes behind what a holder used and gives back, says that it lives, ends holders that do not, and reads
- *   what it must know of the others.
- * Race: only the holder writes its rows, one statement at a time; one that it took for lost and that runs late has no
- *   newer number, and changes nothing. A silent holder that beats in the very moment keeps its row, for its beat is
- *   compared once the row is locked; one that comes back later finds its row gone.
- * Durability: waited for, once a second. A crash that forgot the last use or sign of life would let others admit too much.
+ * Purpose: writes behind what a holder used and gives back, records its beat, ends silent holders, and reads what the
+ *   holder must know of the others.
+ * Race: only the holder writes its rows, one statement at a time. A statement that it took for lost and that runs late
+ *   has no newer number, and changes nothing. A silent holder that beats at the same moment keeps its row, because its
+ *   beat is compared once the row is locked. One that comes back later finds its row gone.
+ * Durability: the commit is waited for, once a second. A crash that lost the last use or beat would let the other nodes
+ *   admit too much.
  * Index: limit_share_pkey, limit_holder_pkey, limit_ask_pkey.
  */
 export const writeStatement: Statement = {
@@ -73,9 +74,9 @@ SELECT EXISTS (SELECT FROM beaten) AS "isKnown",
 };
 
 /*
- * Purpose: a holder that stops leaves rows that say what it used, and nothing else.
- * Race: it has admitted its last call before; from here on its row is gone.
- * Index: limit_share_pkey for the rows that stay; the others are found by reading the table, once a stop.
+ * Purpose: leaves only those rows of a stopping holder that show what it used.
+ * Race: the holder has admitted its last call before. From here on its row is gone.
+ * Index: limit_share_pkey for the rows that stay. The others are found by reading the table, once per stop.
  */
 export const leaveStatement: Statement = {
   name: 'leave_shares',
@@ -93,7 +94,9 @@ export const leaveStatement: Statement = {
 ${upsert(2)}`,
 };
 
-/** Before a holder is registered or has a default share: what the next statement sees is then true until the commit. */
+/**
+ * Runs before a holder is registered or gets a default share. What the next statement sees stays true until the commit.
+ */
 export const lockHolders: Statement = {
   name: 'lock_holders',
   text: `SELECT pg_advisory_xact_lock(hashtext('limit_holder'))`,
@@ -107,8 +110,8 @@ const goneHolders = `ARRAY (
 
 /*
  * Purpose: makes a node known as a holder of shares, and reads which holders there are and which are gone.
- * Race: its id is new; it is granted nothing before this is committed, nor another given a default share meanwhile.
- * Index: limit_holder_pkey; the holders that are gone are found by reading limit_share, once a start.
+ * Race: its id is new. Until this is committed, the holder is granted nothing, and no other gets a default share.
+ * Index: limit_holder_pkey. The holders that are gone are found by reading limit_share, once per start.
  */
 export const registerStatement: Statement = {
   name: 'register_holder',
@@ -124,9 +127,9 @@ SELECT coalesce((SELECT json_agg(json_build_object('id', id, 'beat', beat)) FROM
 const { subject, routeClass, policy } = defaultKey;
 
 /*
- * Purpose: gives a holder a default share if it is alone, and nobody who is gone left a share.
- * Race: a node that registers waits, and what it is granted then is beside the default share.
- * Index: limit_share_pkey; what the gone left is found by reading the table, when a node has become the only one.
+ * Purpose: gives a holder a default share if it is the only one and no gone holder left a share.
+ * Race: a node that registers waits. What it is granted then is counted beside the default share.
+ * Index: limit_share_pkey. What gone holders left is found by reading the table, when a node has become the only one.
  */
 export const grantDefaultStatement: Statement = {
   name: 'grant_default',

@@ -7,8 +7,9 @@ export type ModelRow = Pick<
 >;
 
 /**
- * With other options, only here, or only there (they run it, so it has slots). Without other nodes a difference is a
- * change of the file. Nodes that start in the same instant may not see each other yet.
+ * Finds models with other options, only in this file, or only elsewhere (other nodes run them, so they have slots).
+ * Without other nodes, a difference is a change of the file. Nodes that start at the same moment may not see each other
+ * yet.
  */
 const findDifferencesText = `
     WITH entry AS (

@@ -92,7 +92,7 @@ export class RecentRunsDto {
 
 const percentiles = { type: ModelPercentilesDto, nullable: true } as const;
 
-/** What of a model as operators see it is measured. */
+/** The measured figures of a model, as operators see them. */
 export class ModelFiguresDto {
   @Field('From the models file.', 'Draws a fractal.')
   description!: string;

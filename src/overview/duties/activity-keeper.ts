@@ -6,7 +6,7 @@ import { pruneActivity } from '../queries/activity.js';
 
 const writeWithinMs = 2_000;
 
-/** Writes what this node has taken, started and ended, soon after; nothing while nothing happens. */
+/** Writes what this node has started and ended, soon after. It writes nothing while nothing happens. */
 @Injectable()
 export class ActivityKeeper extends Duty implements OnApplicationBootstrap, BeforeApplicationShutdown {
   protected readonly intervalMs = 3_600_000;
@@ -36,7 +36,7 @@ export class ActivityKeeper extends Duty implements OnApplicationBootstrap, Befo
     this.prunedAt = performance.now();
   }
 
-  /** What came while a round was under way, or could not be written, waits for the next. */
+  /** Counts that came during a round, or could not be written, wait for the next round. */
   protected override nextIntervalMs(): number {
     return this.activity.isPending ? writeWithinMs : this.intervalMs;
   }

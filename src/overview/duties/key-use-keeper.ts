@@ -4,10 +4,10 @@ import { Duty } from '../../tools/duty.js';
 import { KeyUse } from '../key-use.js';
 import { pruneKeyUse } from '../queries/key-use.js';
 
-/** A row a key: of thousands that call all the time, each is written that often. */
+/** The row of a key is written this often at most, because thousands of keys may call all the time. */
 const writeWithinMs = 20_000;
 
-/** Writes how much keys submitted; nothing while nobody submits. */
+/** Writes how much keys submitted. It writes nothing while nobody submits. */
 @Injectable()
 export class KeyUseKeeper extends Duty implements OnApplicationBootstrap, BeforeApplicationShutdown {
   protected readonly intervalMs = 3_600_000;

@@ -10,8 +10,8 @@ export interface ActivityRow extends Counts {
 }
 
 /*
- * Purpose: adds what a node has counted to what all have.
- * Race: two nodes add one after the other, for the rows are locked; in one order, so that they never wait for each other.
+ * Purpose: adds the counts of a node to those of all nodes.
+ * Race: two nodes add one after the other, because the rows are locked. They lock in one order, so they never deadlock.
  * Index: model_activity_pkey.
  */
 const addStatement = statement('add_activity')`INSERT INTO model_activity AS known
@@ -37,9 +37,9 @@ export async function addActivity(database: Database, rows: readonly ActivityRow
 }
 
 /*
- * Purpose: the counts of minutes from one on, and of a day.
- * Race: none; it is a look.
- * Index: model_activity_pkey: a range of minutes, and one day.
+ * Purpose: reads the counts of minutes from one on, and of a day.
+ * Race: none (read only).
+ * Index: model_activity_pkey, a range of minutes and one day.
  */
 const columns = `extract(epoch FROM at)::float8 * 1000 AS at, model_id AS "modelId", started, completed, failed`;
 const readStatement = statement('read_activity')`SELECT span, ${columns}
@@ -55,8 +55,8 @@ export function readActivity(database: Database, fromMs: number, dayMs: number):
 }
 
 /*
- * Purpose: removes minutes that nobody looks at any more, and days of a year ago.
- * Race: nodes do it at once; what one has removed the others do not find.
+ * Purpose: deletes minutes that are not shown any more, and days older than 400 days.
+ * Race: nodes may do it at once. The others do not find what one has deleted.
  * Index: model_activity_pkey.
  */
 const pruneStatement = statement('prune_activity')`DELETE FROM model_activity

@@ -14,10 +14,10 @@ export interface NodeRow {
   heartbeatAtMs: number;
 }
 
-/** One that was given up, and is not back. */
+/** A node that was given up and is not back. */
 export interface LostNodeRow extends Omit<NodeRow, 'drainingSinceMs' | 'isStopping'> {
   lostAtMs: number;
-  /** So many it had, which others have taken. */
+  /** The number of runs that it had, which other nodes have taken. */
   runs: number;
 }
 
@@ -27,7 +27,7 @@ export interface CircuitRow {
   address: string;
   reason: string;
   sinceMs: number;
-  /** Since when this node or one before it has found the model away, without a break. */
+  /** The time since which this node, or one before it, has found the model away without a break. */
   outageSinceMs: number;
   /** The node finds all addresses of the model away. */
   isAway: boolean;
@@ -44,15 +44,15 @@ export interface OfModelAndNode {
 export interface ClusterSnapshot {
   atMs: number;
   nodes: NodeRow[];
-  /** Within the hour, the last first. */
+  /** Lost within the last hour, the latest first. */
   lost: LostNodeRow[];
   circuits: CircuitRow[];
   runs: OfModelAndNode[];
   slots: OfModelAndNode[];
   runsByKey: { modelId: string; keyId: string; name: string | null; count: number }[];
-  /** Between two attempts, and for a time that its caller chose. */
+  /** Requests between two attempts, and those that wait for a time that their caller chose. */
   delayed: { modelId: string; retrying: number; scheduled: number }[];
-  /** Since when the first of each queue waits. */
+  /** The time since which the oldest request of each queue waits. */
   oldest: { modelId: string; sinceMs: number }[];
 }
 
@@ -60,10 +60,11 @@ const ms = (time: string): string => `extract(epoch FROM ${time})::float8 * 1000
 const list = (rows: string): string => `(SELECT coalesce(json_agg(row), '[]') FROM (${rows}) AS row)`;
 
 /*
- * Purpose: all that a look at the cluster shows besides what each process has in memory, as of one moment.
- * Race: none; it is a look.
- * Index: of the tables of the moment, which are as long as what runs; node_name_lost; delayed_entry_by_ready_at, so
- *   that what is held is not read, of which there may be a million; queue_entry_pkey from the places on, as in oldest_waiting.
+ * Purpose: reads all that a look at the cluster shows besides the memory of each process, as of one moment.
+ * Race: none (read only).
+ * Index: those of the tables of the moment, which are as long as what runs; node_name_lost; delayed_entry_by_ready_at,
+ *   so that held requests are not read, of which there may be a million; queue_entry_pkey from the places on, as in
+ *   oldest_waiting.
  */
 const snapshotStatement = statement('cluster_snapshot')`SELECT ${ms('clock_timestamp()')} AS "atMs",
 ${list(`SELECT id, name, role, version, ${ms('draining_since')} AS "drainingSinceMs",
@@ -100,7 +101,7 @@ ${list(`SELECT place.model_id AS "modelId", min(${ms('greatest(request.created_a
   JOIN request ON request.id = first.request_id
   GROUP BY place.model_id`)} AS oldest`;
 
-/** `places`: of what was submitted first, of each queue. */
+/** `places`: the queue keys of the requests that were submitted first, of each queue. */
 export async function readClusterSnapshot(
   database: Database,
   places: readonly QueueKey[],
@@ -114,25 +115,25 @@ export async function readClusterSnapshot(
   return row!;
 }
 
-/** What an operator of the database wants to be warned of. */
+/** The figures that an operator of the database should be warned by. */
 export interface Upkeep {
-  /** For so many days after today there are partitions. */
+  /** Days after today for which there are partitions. */
   partitionDaysAhead: number;
-  /** Of the transactions of this database that the service's role may see; 0: there is none. */
+  /** The oldest transaction of this database that the service's role may see; 0: there is none. */
   oldestTransactionSeconds: number;
   pendingDeliveries: number;
-  /** Since when the first of them could have been tried; 0: none waits. */
+  /** Time since the first of them could have been tried; 0: none is overdue. */
   overdueDeliverySeconds: number;
-  /** For how long the receiver that has failed longest has taken no delivery; 0: none fails. */
+  /** How long the receiver that has failed longest has taken no delivery; 0: none fails. */
   failingReceiverSeconds: number;
 }
 
-/** More pending deliveries are not counted. */
+/** At most this many pending deliveries are counted. */
 const maxCounted = 100_000;
 
 /*
- * Purpose: what to warn of before it hurts.
- * Race: none; it is a look.
+ * Purpose: reads what to warn of before it does harm.
+ * Race: none (read only).
  * Index: pg_inherits and pg_stat_activity are short; webhook_delivery_pending, as far as is counted.
  */
 const upkeepStatement = statement('upkeep')`SELECT

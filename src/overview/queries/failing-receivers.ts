@@ -1,17 +1,17 @@
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 
-/** More receivers with something pending are not looked at, nor more deliveries of one. */
+/** At most this many hosts with something pending are looked at, and at most this many deliveries of each. */
 const maxHosts = 500;
 const maxDeliveries = 50;
 
 /*
- * Purpose: for how long the receiver that has failed longest has taken no delivery: since the first of its deliveries
- *   that have been tried in vain was made, or since the hour of its last success was over. A receiver is an endpoint of
- *   a key, or a host of URLs that requests named, as `receiver_activity` has them.
+ * Purpose: finds for how long the receiver that has failed longest has taken no delivery. The time begins when the
+ *   first of its deliveries that were tried in vain was made, or with the end of the hour of its last success. A
+ *   receiver is an endpoint of a key, or a host of URLs that requests named, as in `receiver_activity`.
  * Race: none (read only).
- * Index: webhook_delivery_pending, one look for each host with something pending, then the last of it, which were tried
- *   most often, as the pauses grow; receiver_activity_pkey for each receiver.
+ * Index: webhook_delivery_pending, one look for each host with something pending, then its last deliveries. These were
+ *   tried most often, because the pauses grow. receiver_activity_pkey for each receiver.
  */
 const failingStatement = statement('failing_receivers')`WITH RECURSIVE head AS (
   (SELECT host FROM webhook_delivery WHERE state = 'pending' ORDER BY host LIMIT 1)
@@ -42,7 +42,7 @@ LEFT JOIN LATERAL (
   ORDER BY hour DESC LIMIT 1
 ) AS delivered ON true`;
 
-/** 0: every receiver takes what it is sent. */
+/** Returns 0 if every receiver takes its deliveries. */
 export async function readFailingSeconds(database: Database): Promise<number> {
   const [row] = await database.query<{ seconds: number }>(failingStatement);
   return Math.max(0, row!.seconds);

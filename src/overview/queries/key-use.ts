@@ -3,14 +3,14 @@ import { statement } from '../../database/statement.js';
 
 export interface KeyUseRow {
   keyId: string;
-  /** Its beginning in UTC, in milliseconds since 1970. */
+  /** The beginning of the day in UTC, in milliseconds since 1970. */
   day: number;
   submitted: number;
 }
 
 /*
- * Purpose: adds what a node has counted to what all have.
- * Race: two nodes add one after the other, for the rows are locked; in one order, so that they never wait for each other.
+ * Purpose: adds the counts of a node to those of all nodes.
+ * Race: two nodes add one after the other, because the rows are locked. They lock in one order, so they never deadlock.
  * Index: key_use_pkey.
  */
 const addStatement = statement('add_key_use')`INSERT INTO key_use AS known (api_key_id, day, submitted)
@@ -28,9 +28,9 @@ export async function addKeyUse(database: Database, rows: readonly KeyUseRow[]):
 }
 
 /*
- * Purpose: removes days of a year ago.
- * Race: nodes do it at once; what one has removed the others do not find.
- * Index: none: a row a key and day.
+ * Purpose: deletes days older than 400 days.
+ * Race: nodes may do it at once. The others do not find what one has deleted.
+ * Index: none: the table has one row per key and day.
  */
 const pruneStatement = statement('prune_key_use')`DELETE FROM key_use WHERE day < current_date - 400`;
 

@@ -4,17 +4,17 @@ import { statement } from '../../database/statement.js';
 export interface NodeTimes {
   modelId: string;
   nodeId: string;
-  /** Of what was looked at. */
+  /** Runs that were looked at. */
   runs: number;
   failed: number;
-  /** The median and the 95th percentile of those that succeeded, in milliseconds; null: of too few. */
+  /** The median and the 95th percentile of those that succeeded, in milliseconds; null: there are fewer than 5. */
   runMs: [number, number] | null;
 }
 
 /*
- * Purpose: how long runs of a model take on each node, and how many fail there, of the newest 5,000 attempts, as far as
- *   they ended within the hour and reached the model.
- * Race: none; it is a look.
+ * Purpose: reads how long runs of a model take on each node, and how many fail there. Of the newest 5,000 attempts,
+ *   those count that ended within the hour and reached the model.
+ * Race: none (read only).
  * Index: attempt_pkey from its end, so that what waits is not read; request_pkey for each.
  */
 const timesStatement = statement('node_times')`SELECT model_id AS "modelId", node_id AS "nodeId",

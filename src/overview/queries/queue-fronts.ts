@@ -19,8 +19,8 @@ const entries = (table: string, condition = ''): string => `
      ORDER BY priority, virtual_start, seq LIMIT asked.max)`;
 
 /*
- * Purpose: the first of each queue, in their order: of several models, of each every so-manieth.
- * Race: none; it is a look.
+ * Purpose: reads the front of the queues of several models, in their order: of each queue every `step`-th request.
+ * Race: none (read only).
  * Index: queue_entry_pkey and delayed_entry_in_queue, in their order; request_pkey for each that is shown.
  */
 const frontsStatement = statement('queue_fronts')`SELECT asked.model_id AS "modelId", first.priority,
@@ -39,7 +39,7 @@ LEFT JOIN api_key ON api_key.id = first.api_key_id
 WHERE (first.place - 1) % asked.step = 0
 ORDER BY asked.model_id, first.place`;
 
-/** `step`: so many requests for each that is shown. */
+/** `step`: one of this many requests is returned. */
 export function readFronts(
   database: Database,
   asked: readonly { modelId: string; step: number; max: number }[],
@@ -60,7 +60,7 @@ export interface KeyName {
   name: string;
 }
 
-/** The keys that `orderKeyOf` gives these numbers for. */
+/** Returns the keys for which `orderKeyOf` gives these numbers. */
 export async function readKeyNames(
   database: Database,
   orderKeys: readonly number[],

@@ -5,24 +5,24 @@ import { statusesOfOperators } from '../../queue/request-errors.js';
 /** How the last runs of a model ended. */
 export interface RecentEnds {
   modelId: string;
-  /** At most 20. */
+  /** At most 20 runs. */
   runs: number;
   failed: number;
-  /** Of those that failed, the runs whose input the model refused. */
+  /** The failed runs whose input the model refused. */
   refused: number;
   /** The most frequent code of those that failed; null: none did. */
   code: string | null;
-  /** What the last that failed said. */
+  /** The message of the last failed run that has one; null: there is none. */
   message: string | null;
-  /** When the last of them ended, in milliseconds since 1970. */
+  /** The time at which the last of them ended, in milliseconds since 1970. */
   lastAtMs: number;
 }
 
 const maxRuns = 20;
 
 /*
- * Purpose: how the last runs of each model ended, of the newest 2,000 attempts, as far as they ended within the hour and
- *   reached the model.
+ * Purpose: reads how the last runs of each model ended. Of the newest 2,000 attempts, those count that ended within the
+ *   hour and reached the model.
  * Race: none (read only).
  * Index: attempt_pkey from its end, so that what waits is not read; request_pkey for each.
  */

@@ -13,17 +13,17 @@ export interface ShareRow {
   runSecondsLastHour: number;
 }
 
-/** By `orderKeyOf`. */
+/** The counts of a key, which `orderKeyOf` identifies. */
 export interface WaitingOfKey {
   orderKey: number;
   waiting: number;
   held: number;
 }
 
-/** So many at the front are counted where nobody keeps count. */
+/** At most this many requests at the front are counted, if no process keeps count. */
 export const sampleSize = 10_000;
 
-/** What the memory of this process has counted. */
+/** Counts in the memory of this process. */
 const counted = `SELECT api_key.id AS api_key_id, counted.waiting, counted.held
   FROM unnest($2::bigint[], $3::bigint[], $4::bigint[]) AS counted (order_key, waiting, held)
   JOIN api_key ON ('x' || right(api_key.id::text, 12))::bit(48)::bigint = counted.order_key`;
@@ -38,12 +38,12 @@ const sampled = `SELECT api_key_id, count(*) AS waiting, count(*) FILTER (WHERE 
   GROUP BY api_key_id`;
 
 /*
- * Purpose: what each key has of a model now, and had in the last hour: the view key_shares for one model. A run
- *   that never reached it is none that the key had.
- * Race: none; it is a look.
- * Index: nothing of the queue where this process has counted it, else its front by queue_entry_pkey and
- *   delayed_entry_in_queue, so that the depth costs nothing; attempt_pkey and request_pkey from a day ago on: said of both, or the
- *   planner reads the whole history.
+ * Purpose: reads what each key has of a model now, and had in the last hour: the view key_shares for one model. A run
+ *   that never reached the model does not count as the key's.
+ * Race: none (read only).
+ * Index: none of the queue if this process has counted it, otherwise its front by queue_entry_pkey and
+ *   delayed_entry_in_queue, so that the depth costs nothing. attempt_pkey and request_pkey from a day ago on. Both have
+ *   the condition, or the planner reads the whole history.
  */
 const sharesOf = (name: string, waiting: string) => statement(name)`WITH waiting AS (
   ${waiting}
@@ -80,7 +80,7 @@ LIMIT 200`;
 const sharesStatement = sharesOf('shares', counted);
 const sampledSharesStatement = sharesOf('shares_sampled', sampled);
 
-/** `waiting`: of each key; undefined: nobody has counted, and a sample will do. */
+/** `waiting`: the counts of each key; undefined: nobody has counted, and a sample is read. */
 export function readShares(
   database: Database,
   modelId: string,

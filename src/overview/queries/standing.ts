@@ -25,8 +25,8 @@ const part = (table: string, state: string, readyAt: string, condition = ''): st
    ORDER BY priority, virtual_start, seq LIMIT $5::integer)`;
 
 /*
- * Purpose: who stands where in a queue, from a place on.
- * Race: none; it is a look.
+ * Purpose: reads which requests stand where in a queue, from a queue key on.
+ * Race: none (read only).
  * Index: queue_entry_pkey and delayed_entry_in_queue, in their order; request_pkey and api_key_pkey for each.
  */
 const standingStatement = statement('standing')`SELECT entry.model_id AS "modelId", entry.priority,
@@ -55,8 +55,8 @@ export function readStanding(
 }
 
 /*
- * Purpose: what runs of a model, and where.
- * Race: none; it is a look.
+ * Purpose: reads what runs of a model, and where.
+ * Race: none (read only).
  * Index: none for lease, which is as long as what runs; request_pkey, node_pkey and api_key_pkey for each.
  */
 const runningStatement = statement('running_of_model')`SELECT lease.model_id AS "modelId", request.priority,

@@ -3,7 +3,7 @@ import type { AuditTrail } from '../../audit/audit-trail.js';
 import type { WebhookEndpoints } from '../webhook-endpoints.js';
 import type { WebhookSecrets } from '../webhook-secrets.js';
 
-/** What the command line does about webhooks, each in one commit with its line in the audit. */
+/** The actions of the command line on webhooks. Each change shares a commit with its audit entry. */
 export class AuditedWebhooks {
   constructor(
     private readonly secrets: WebhookSecrets,
@@ -48,7 +48,7 @@ export class AuditedWebhooks {
   }
 }
 
-/** User and query may hold secrets, and the audit is for all who observe. */
+/** Leaves out user and query, which may hold secrets: all who observe can read the audit. */
 function shown(url: string): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`;

@@ -7,7 +7,7 @@ export interface ListenerOptions {
   print(block: string): void;
 }
 
-/** Takes webhooks on this machine: prints one block for each, and answers 204, or 401 if it is not genuine. */
+/** Takes webhooks on this machine. It prints one block for each, and answers 204, or 401 if it is not genuine. */
 export function webhookListener({ secret, print }: ListenerOptions): Server {
   return createServer((request, response) => {
     const chunks: Buffer[] = [];

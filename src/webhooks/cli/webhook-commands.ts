@@ -8,12 +8,12 @@ export interface KeyWebhooks {
   webhooks: AuditedWebhooks;
 }
 
-/** Opens the database, hands it over, prints what the work returns, and closes it whatever happens. */
+/** Opens the database, passes it to the work, prints what the work returns, and always closes the database. */
 type WithWebhooks = (work: (services: KeyWebhooks) => Promise<string>) => Promise<void>;
 
 const keyArgument = 'the key’s id, prefix or name, as list shows them';
 
-/** What `npm run keys` can do about the webhooks of a key. */
+/** Adds the commands of `npm run keys` for the webhooks of a key. */
 export function addWebhookCommands(program: Command, withWebhooks: WithWebhooks): void {
   const withKey = (
     text: string,

@@ -4,7 +4,7 @@ import { Retention } from '../../queue/retention.js';
 import { Duty } from '../../tools/duty.js';
 import { pruneDeliveries, pruneReceiverActivity } from '../queries/prune-deliveries.js';
 
-/** Removes deliveries whose requests retention has taken. */
+/** Deletes deliveries whose requests retention has deleted. */
 @Injectable()
 export class DeliveryPruner extends Duty implements OnApplicationBootstrap, BeforeApplicationShutdown {
   protected readonly intervalMs = 600_000;

@@ -24,17 +24,17 @@ import {
 import { recordTries, releaseDelivery, type Tried } from '../queries/record-tries.js';
 import { SendingTerms } from '../sending-terms.js';
 
-/** Completions without webhooks make it look this often at most. */
+/** Longest pause between two claims: completions without webhooks cause no more of them than this. */
 const longestPauseMs = 250;
-/** Where there are more hosts than one claim looks at: until the claim that goes on. */
+/** If there are more hosts than one claim looks at: the pause before the claim that goes on. */
 const pauseWithinMs = 100;
-/** After one that found some: the next finds several. */
+/** Pause after a claim that found some, so that the next one finds several. */
 const shortestPauseMs = 25;
 
-/** Claims deliveries that are due, and tries them, so many at once. Every node does. */
+/** Claims deliveries that are due, and tries a limited number at once. Every node does. */
 @Injectable()
 export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  /** Deliveries that other nodes left behind are found at the latest then. */
+  /** Deliveries that other nodes left behind are found within this time. */
   protected readonly intervalMs = 30_000;
   private readonly claimedBy = randomUUID();
   private readonly limiter: HostLimiter;
@@ -44,12 +44,12 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
   private isWoken = false;
   private isStopping = false;
   private isFailing = false;
-  /** After claims that found nothing, twice as long each time: most completions have no webhook. */
+  /** Pause before the next claim. It doubles after a claim that found nothing: most completions have no webhook. */
   private pauseMs = 0;
   private lookedAt = -Infinity;
   /** null: the next claim looks from the first host on. */
   private lookedUpTo: Lane | null = null;
-  /** When something that waits is due, as far as is known. */
+  /** The time at which something that waits is due, as far as is known. */
   private nextDueAt = Infinity;
 
   constructor(
@@ -84,7 +84,7 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
     this.scheduleWithin(this.pauseLeftMs());
   }
 
-  /** What is due and finds no room at its host is left: the end of a try wakes us. */
+  /** Leaves deliveries that are due but find no room at their host. The end of a try wakes this duty. */
   async runOnce(): Promise<void> {
     const { isWoken } = this;
     this.isWoken = false;
@@ -143,7 +143,7 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
     this.underWay.add(attempt);
   }
 
-  /** Whether any answer came; undefined: that is not known. A claim that nothing is written for runs out. */
+  /** Returns whether any answer came. undefined: that is not known. A claim without a written result runs out. */
   private async attempt(delivery: ClaimedDelivery): Promise<boolean | undefined> {
     const { deliveryId, requestId, host } = delivery;
     try {

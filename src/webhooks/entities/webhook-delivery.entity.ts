@@ -4,11 +4,11 @@ import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 export const deliveryStates = ['pending', 'delivered', 'failed', 'ended'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
-/** One call of a receiver, and what it answered. */
+/** One call of a receiver, and its answer. */
 export interface WebhookTry {
   /** In UTC with milliseconds. */
   at: string;
-  /** null: no answer came, and `error` says why. */
+  /** null: no answer came, and `error` has the reason. */
   status: number | null;
   duration_ms: number;
   /** The first KiB of the answer; null once its request was erased. */
@@ -16,7 +16,7 @@ export interface WebhookTry {
   error: string | null;
 }
 
-/** What one receiver is sent of one completion. */
+/** The delivery of one completion to one receiver. */
 @Entity('webhook_delivery')
 @Check('webhook_delivery_state_is_known', `state IN ('pending', 'delivered', 'failed', 'ended')`)
 @Check('webhook_delivery_only_pending_is_claimed', `claimed_by IS NULL OR state = 'pending'`)
@@ -30,17 +30,17 @@ export class WebhookDeliveryEntity {
   /** null: the request itself named the URL. */
   @Column('uuid', { nullable: true }) endpointId!: string | null;
   @Column('text') url!: string;
-  /** With its port, in lower case: claims take turns by it. */
+  /** The host with its port, in lower case. Claims take turns by it. */
   @Column({ type: 'text', collation: 'C' }) host!: string;
   @Column('text', { default: 'pending' }) state!: DeliveryState;
-  /** The last hundred, oldest first. */
+  /** The last hundred tries, oldest first. */
   @Column('jsonb', { array: true, default: '{}' }) tries!: WebhookTry[];
-  /** How many of the planned tries were made since it was last asked for. */
+  /** The number of planned tries made since the delivery was last asked for. */
   @Column('smallint', { default: 0 }) step!: number;
-  /** While it is claimed: when that claim is over. */
+  /** The time of the next try. While the delivery is claimed, the time at which the claim runs out. */
   @Column('timestamptz', { default: () => 'now()' }) nextTryAt!: Date;
   @Column('uuid', { nullable: true }) claimedBy!: string | null;
   @Column('timestamptz', { default: () => 'clock_timestamp()' }) createdAt!: Date;
-  /** Its request was erased: no answer's body is stored. */
+  /** Its request was erased, so no body of an answer is stored. */
   @Column('boolean', { default: false }) isErased!: boolean;
 }

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn, Unique } from 'typeorm';
 
-/** Where a key wants to be called for all its requests. */
+/** A URL at which a key wants to be called for all its requests. */
 @Entity('webhook_endpoint')
 @Unique('webhook_endpoint_url_is_unique', ['apiKeyId', 'url'])
 export class WebhookEndpointEntity {
@@ -8,6 +8,6 @@ export class WebhookEndpointEntity {
   @Column('uuid') apiKeyId!: string;
   @Column('text') url!: string;
   @Column('timestamptz', { default: () => 'clock_timestamp()' }) createdAt!: Date;
-  /** When it answered 410; null: it is called. */
+  /** The time at which it answered 410 or an operator disabled it; null: it is called. */
   @Column('timestamptz', { nullable: true }) disabledAt!: Date | null;
 }

@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** What deliveries of a key's requests are signed with. */
+/** A secret that signs deliveries of a key's requests. */
 @Entity('webhook_secret')
 @Index('webhook_secret_newest_is_one', ['apiKeyId'], { unique: true, where: 'expires_at IS NULL' })
 export class WebhookSecretEntity {
@@ -10,6 +10,6 @@ export class WebhookSecretEntity {
   /** Encrypted with SECRETS_KEY. */
   @Column('boolean') isSealed!: boolean;
   @Column('timestamptz', { default: () => 'clock_timestamp()' }) createdAt!: Date;
-  /** null: the newest; an older one signs beside it until then. */
+  /** null: it is the newest. An older one signs beside the newest until this time. */
   @Column('timestamptz', { nullable: true }) expiresAt!: Date | null;
 }

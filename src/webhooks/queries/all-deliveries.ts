@@ -2,16 +2,16 @@ import type { DataSource } from 'typeorm';
 import type { DeliveryState, WebhookTry } from '../entities/webhook-delivery.entity.js';
 
 /*
- * What operators ask about the deliveries of all keys, the newest requests first. The texts differ with what is asked, so
- * that the planner sees only the conditions that count.
- * Race: none; these are looks.
+ * Reads the deliveries of all keys for operators, those of the newest requests first. The texts differ with the filter,
+ *   so that the planner sees only the conditions that matter.
+ * Race: none (read only).
  */
 
-/** Which deliveries are meant; what is undefined does not matter. */
+/** Selects deliveries. A field that is undefined does not matter. */
 export interface DeliveryFilter {
   state?: DeliveryState | undefined;
   endpointId?: string | undefined;
-  /** With its port, in lower case. */
+  /** The host with its port, in lower case. */
   host?: string | undefined;
   keyId?: string | undefined;
   requestId?: string | undefined;
@@ -38,15 +38,15 @@ export interface DeliveryPage {
   filter: DeliveryFilter;
   before: DeliveryPosition;
   max: number;
-  /** Rows that are looked at. */
+  /** At most this many rows are looked at. */
   maxLooks: number;
-  /** Whether so few are pending that all of them can be sorted. */
+  /** Whether there are few enough pending deliveries to sort all of them. */
   isFewPending: boolean;
 }
 
 const columns = 'request_id, id, api_key_id, endpoint_id, url, host, state, tries, next_try_at, created_at';
 
-/** Of the first statement that `page` needs; those without a delivery are looks too. */
+/** The deliveries of one key, before the position. Requests without a delivery count as looks too. */
 const ofKey = (keyId: string, requestId: string, before: string, looks: string): string => `
   SELECT request.id AS request_id, delivery.id, delivery.api_key_id, endpoint_id, url, host, delivery.state, tries,
          next_try_at, delivery.created_at
@@ -56,7 +56,7 @@ const ofKey = (keyId: string, requestId: string, before: string, looks: string):
   ) AS delivery ON true
   ORDER BY request.id DESC, delivery.id DESC`;
 
-/** `fits`: false for the last one that was looked at, where it is no part of the list. */
+/** `fits`: false for the last row that was looked at, if it is not part of the list. */
 export async function listDeliveries(
   source: DataSource,
   { filter, before, max, maxLooks, isFewPending }: DeliveryPage,
@@ -104,7 +104,7 @@ export async function listDeliveries(
   );
 }
 
-/** Index: webhook_delivery_pending; more than so many are not counted. */
+/** Counts at most `max`. Index: webhook_delivery_pending. */
 export async function countPending(source: DataSource, max: number): Promise<number> {
   const [row] = await source.query<{ count: number }[]>(
     `SELECT count(*)::integer AS count FROM (

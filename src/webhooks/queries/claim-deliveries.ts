@@ -4,20 +4,20 @@ import { statement } from '../../database/statement.js';
 import { requestColumns } from '../../queue/request-columns.js';
 import type { RequestRow } from '../../queue/status-row.js';
 
-/** With its request's row; `completedAtMs` null: the request is gone. */
+/** A delivery with the row of its request; `completedAtMs` null: the request is gone. */
 export interface ClaimedDelivery extends RequestRow {
   deliveryId: string;
   requestId: string;
-  /** Whose secret it is signed with. */
+  /** The key whose secret signs it. */
   signedFor: string;
   url: string;
   host: string;
   step: number;
-  /** What its request was submitted to; null: that is unknown, or the request is gone. */
+  /** The base URL that its request was submitted to; null: it is unknown, or the request is gone. */
   baseUrl: string | null;
-  /** Whose form the body has; null: the service's own, as always for an endpoint of the key. */
+  /** The adapter whose form the body has; null: the service's own form, as always for an endpoint of the key. */
   adapter: Adapter | null;
-  /** JSON text; null: there is none, or it is larger than is sent. */
+  /** JSON text; null: there is none, or it is larger than what is sent. */
   output: string | null;
   traceparent: string | null;
   tracestate: string | null;
@@ -29,15 +29,15 @@ export interface ClaimTerms {
   claimedBy: string;
   leaseMs: number;
   maxOutputBytes: number;
-  /** How many to take at most: in all, and of hosts that are not known to answer. */
+  /** At most this many deliveries are taken: in total, and of hosts that are not known to answer. */
   limit: number;
   limitUnproven: number;
-  /** Of a host that is not listed. */
+  /** The room of a host that is not listed. */
   roomOfOthers: number;
   hosts: readonly { host: string; room: number; answers: boolean }[];
-  /** Keys with tries under way, or that had some: `turn` is greater the later the last one began. */
+  /** Keys with tries under way or in the past. `turn` is greater the later the last one began. */
   keys: readonly { keyId: string; running: number; runningUnproven: number; turn: number }[];
-  /** The lanes before it, and itself, are not looked at. null: from the first on. */
+  /** This lane and those before it are not looked at. null: the claim looks from the first one on. */
   after: Lane | null;
 }
 
@@ -49,14 +49,14 @@ export interface Lane {
 
 export interface Claimed {
   deliveries: ClaimedDelivery[];
-  /** The last lane that was looked at, where there may be more behind it. */
+  /** The last lane that was looked at, if there may be more behind it. */
   after: Lane | null;
 }
 
-/** Lanes that one statement looks at: a key may name any number of hosts. */
+/** One statement looks at this many lanes at most, because a key may name any number of hosts. */
 export const maxLanes = 2_000;
 
-/** Of each host and key with something pending what is due first; `condition`: of the first one. */
+/** Finds what is due first for each host and key with something pending. `condition` applies to the first pair. */
 const headFrom = (condition: string): string => `head AS (
   (SELECT host, api_key_id, next_try_at, 1 AS number FROM webhook_delivery
    WHERE state = 'pending'${condition}
@@ -73,14 +73,14 @@ const headFrom = (condition: string): string => `head AS (
 )`;
 
 /*
- * Purpose: takes deliveries that are due, a few of each host, so that the thousands of one that is down are not read to
- *   get to those of the others. Keys take turns, and within a key its hosts: a key gets no more tries than are left free
- *   then, in all and among hosts that are not known to answer, so that another key's receiver never waits for the end of
- *   one of its tries. Of the hosts of a key the one that has waited longest comes first. One statement looks at so many
- *   pairs of host and key, the next one goes on behind them.
- * Race: SKIP LOCKED and the lease in next_try_at give each delivery to one node; a node that dies with it lets it become
- *   due again. Nodes that choose the same deliveries in one moment get fewer than they could, and look again.
- * Index: webhook_delivery_pending: one look for each host and key with something pending, then its due ones in order;
+ * Purpose: takes deliveries that are due, a few of each host. The thousands of a host that is down are then not read to
+ *   reach those of the others. Keys take turns, and within a key its hosts do. A key gets at most as many tries as are
+ *   left free then, in total and among hosts that are not known to answer. Another key's receiver therefore never waits
+ *   for the end of one of its tries. Among the hosts of a key, the one that has waited longest comes first. One
+ *   statement looks at a limited number of pairs of host and key, and the next one goes on behind them.
+ * Race: SKIP LOCKED and the lease in next_try_at give each delivery to one node. If a node dies with it, it becomes due
+ *   again. Nodes that choose the same deliveries at one moment get fewer than they could, and look again.
+ * Index: webhook_delivery_pending, one look for each host and key with something pending, then its due ones in order;
  *   webhook_delivery_pkey, request_pkey.
  */
 const claimStatement = statement(
@@ -161,7 +161,7 @@ LEFT JOIN (
 LEFT JOIN claimed ON true
 LEFT JOIN request ON request.id = claimed.request_id`;
 
-/** Before any lane. */
+/** Sorts before any lane. */
 const first: Lane = { host: '', keyId: '00000000-0000-0000-0000-000000000000' };
 
 type ClaimRow = ClaimedDelivery & { deliveryId: string | null; lastHost: string | null; lastKeyId: string };
@@ -193,16 +193,17 @@ export async function claimDeliveries(database: Database, terms: ClaimTerms): Pr
   };
 }
 
-/** Of what is pending. */
+/** When the pending deliveries are due. */
 export interface Due {
   isAnyDue: boolean;
-  /** Until the next becomes due that is not; null: none. */
+  /** Milliseconds until the next delivery becomes due that is not due yet; null: there is none. */
   nextInMs: number | null;
 }
 
 /*
- * Purpose: whether a delivery is due, as far as it looks, and when the next becomes due: a node with nothing to do sleeps until then.
- * Race: none; what is written later wakes the node that writes it, and the others look again soon.
+ * Purpose: finds whether a delivery is due, as far as it looks, and when the next becomes due. A node with nothing to
+ *   do sleeps until then.
+ * Race: none. A delivery written later wakes the node that writes it, and the other nodes look again soon.
  * Index: webhook_delivery_pending, one look for each host and key.
  */
 const nextDue = statement('next_delivery_due')`WITH RECURSIVE ${headFrom('')}

@@ -4,14 +4,14 @@ import type { WebhookTry } from '../entities/webhook-delivery.entity.js';
 import { ofRequests } from './record-tries.js';
 
 /*
- * What operators see of each receiver. The work of a page does not grow with history: of each receiver a day of hours, and
- * of all that is pending so much at most.
- * Race: none; these are looks.
+ * Reads what operators see of each receiver. The work of a page does not grow with history. It reads a day of hours for
+ * each receiver, and a limited number of pending deliveries in total.
+ * Race: none (read only).
  */
 
 /** An endpoint of a key, or a host of URLs that requests named. */
 export interface Receiver {
-  /** null: of requests. */
+  /** null: the host is of URLs that requests named. */
   endpointId: string | null;
   url: string | null;
   host: string;
@@ -27,10 +27,10 @@ export interface Receiver {
   nextTryAt: Date | null;
 }
 
-/** Of all hosts of a page together. */
+/** At most this many pending deliveries are looked at for all hosts of a page together. */
 const maxPendingLooks = 50_000;
 
-/** What became of a page of `receiver (endpoint_id, host, …)`; \`of\`: what its activity is stored under. */
+/** Adds the results of a page of `receiver (endpoint_id, host, …)`; `of`: what its activity is stored under. */
 const withActivity = (page: string, of: { endpoint: string; host: string; isOwn: string }): string => `
 WITH RECURSIVE ${page}, host AS MATERIALIZED (
   SELECT host, ${maxPendingLooks} / count(*) OVER () AS room FROM (SELECT DISTINCT host FROM receiver) AS host
@@ -89,7 +89,7 @@ export async function findEndpoint(source: DataSource, id: string): Promise<Rece
   return (await source.query<Receiver[]>(endpointsBy('id = $1::uuid'), [id]))[0];
 }
 
-/** Those that were called in the last days, in the order of their names: one look into the index for each. */
+/** Returns hosts that were called in the last days, in the order of their names, with one index look for each. */
 export function listHosts(source: DataSource, after: string | null, max: number): Promise<Receiver[]> {
   const next = (name: string): string =>
     `SELECT host FROM receiver_activity WHERE endpoint_id = ${ofRequests} AND ${name} ORDER BY host LIMIT 1`;

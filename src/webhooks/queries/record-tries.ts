@@ -9,22 +9,22 @@ export interface DeliveryKey {
 
 export interface Tried extends DeliveryKey {
   state: DeliveryState;
-  /** Of the plan: how many of its tries were made. */
+  /** The number of tries of the plan that were made. */
   step: number;
-  /** Until the next one, if it is pending. */
+  /** Milliseconds until the next try, if the delivery is pending. */
   nextInMs: number;
   entry: WebhookTry;
 }
 
-/** In the place of an endpoint, for URLs that requests named. */
+/** Stands in place of an endpoint for URLs that requests named. */
 export const ofRequests = `'00000000-0000-0000-0000-000000000000'::uuid`;
 
 /*
- * Purpose: writes what became of tries: the try, the delivery's state, what its receiver's hour came to, and that an
- *   endpoint is gone (410).
- * Race: a claim that ran out may be another node's by now: then nothing is written, and that node's try counts. Against an
- *   erasure, which locks the same row: the one that comes second sees what the first wrote, so no body stays. Receivers
- *   are locked last, in the order of their key, so two of these never wait for each other in a circle.
+ * Purpose: writes the results of tries: the try, the state of the delivery, the hourly results of its receiver, and
+ *   that an endpoint is gone (410).
+ * Race: a claim that ran out may belong to another node by now. Then nothing is written, and that node's try counts. An
+ *   erasure locks the same row. The second of the two sees what the first wrote, so no body stays. Receivers are locked
+ *   last, in the order of their key, so that two of these statements never deadlock.
  * Index: webhook_delivery_pkey, in its order, as an erasure; webhook_endpoint_pkey; receiver_activity_pkey.
  */
 const recordStatement = statement('record_tries')`WITH moved AS (
@@ -59,7 +59,7 @@ FROM moved
 WHERE endpoint.id = moved.endpoint_id AND moved.status = '410' AND endpoint.disabled_at IS NULL
 RETURNING endpoint.id`;
 
-/** The endpoints that were disabled. */
+/** Returns the endpoints that were disabled. */
 export function recordTries(
   database: Database,
   claimedBy: string,
@@ -78,7 +78,7 @@ export function recordTries(
 }
 
 /*
- * Purpose: lets another node have a delivery that this one claimed and did not send.
+ * Purpose: gives back a delivery that this node claimed and did not send, so that another node may have it.
  * Race: as above.
  * Index: webhook_delivery_pkey.
  */
