@@ -61,7 +61,7 @@ export function rate(perSecond: number): string {
 export const percent = (share: number): string =>
   `${share > 0 && share < 0.01 ? '<\u00a01' : Math.round(share * 100)}\u00a0%`;
 
-/** Stands before the number of slots. null: there is no bound. */
+/** Returns words such as "of 4 slots " before a label. null: there is no bound. */
 export const ofSlots = (slots: number | null): string =>
   slots === null ? '' : `of ${counted(slots, 'slot')} `;
 
@@ -69,7 +69,7 @@ export const ofSlots = (slots: number | null): string =>
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${whole(count)}\u00a0${count === 1 ? one : many}`;
 
-/** What happens to running requests when no more are started. */
+/** Says what happens to the runs in progress when no more are started. */
 export function runsGoOn(count: number): string {
   if (count === 0) return 'Nothing runs now.';
   return count === 1
