@@ -117,7 +117,7 @@ export function parseFiles(value: string): FilesSetting {
 
 const durationUnits: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A hundred years. Later times overflow in some calculations. */
+/** A hundred years. Not every calculation can handle later times. */
 const maxDays = 36_500;
 
 /** Returns milliseconds from `250ms`, `30s`, `10m`, `1h` or `30d`. A bare number is in seconds. */

@@ -84,7 +84,7 @@ export function Trouble({ model }: { model: AdminModel }) {
   return null;
 }
 
-/** With fewer runs, a failure rate says little. */
+/** Failures of fewer runs are not significant. */
 const fewRuns = 5;
 
 /** Returns whether all of the model's recent runs failed. */
