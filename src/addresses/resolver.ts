@@ -2,7 +2,6 @@ import type { LookupAddress } from 'node:dns';
 import { lookup, Resolver as DnsResolver } from 'node:dns/promises';
 import { Injectable } from '@nestjs/common';
 
-/** Resolves names to addresses. */
 @Injectable()
 export class Resolver {
   private readonly dns = new DnsResolver({ timeout: 3_000, tries: 2 });

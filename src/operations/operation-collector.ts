@@ -13,7 +13,6 @@ interface Collecting {
   startedMs: number;
 }
 
-/** Finds the members of operations. */
 @Injectable()
 export class OperationCollector {
   constructor(

@@ -155,7 +155,6 @@ export class ModelServer {
   }
 }
 
-/** Returns lines of NDJSON. */
 export function ndjson(lines: object[]): string {
   return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
 }

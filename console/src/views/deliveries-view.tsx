@@ -78,7 +78,6 @@ export function Tries({ delivery }: { delivery: Delivery }) {
   );
 }
 
-/** Reads the deliveries of one request. */
 export const useDeliveriesOf = (id: string, isWanted: boolean) =>
   useQuery({
     queryKey: ['deliveries', id],
