@@ -1,12 +1,13 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * A page keeps room for two changes of each request, so that nearly all are HOT, and leave the indexes alone: a vacuum
- * is cheap. It comes after so many dead rows, not after a share of the day, which by the evening may be millions.
+ * A page keeps room for two changes of each request. Nearly all updates are therefore HOT and do not touch the indexes,
+ * which makes a vacuum cheap. A vacuum starts after a fixed number of dead rows. A share of the day's rows may be
+ * millions by the evening.
  */
 const storage = 'fillfactor = 40, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000';
 
-/** What is kept of requests, partitioned by day: each with its runs that ended, and what happened to it. */
+/** Requests with their completed runs and their events, partitioned by day. */
 export class Requests1790000000100 implements MigrationInterface {
   up = (db: QueryRunner): Promise<unknown> =>
     db.query(`

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The queue: what waits and what runs, contended and therefore narrow; and what is not to be submitted twice. */
+/** The queue (waiting and running requests; contended and therefore narrow) and the idempotency keys. */
 export class Queue1790000000102 implements MigrationInterface {
   up = (db: QueryRunner): Promise<unknown> =>
     db.query(`

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The keys of callers and operators, who signed in with them, and how much they are used; the service's own secrets. */
+/** Keys of callers and operators, sessions, usage of keys, and the service's own secrets. */
 export class Keys1790000000103 implements MigrationInterface {
   up = (db: QueryRunner): Promise<unknown> =>
     db.query(`

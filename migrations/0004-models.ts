@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Models: what the models file says of them, what operators set beside it, and how much and how long they run. */
+/**
+ * Models: their definition in the models file, the operators' overrides, and how many runs they have and how long those
+ * take.
+ */
 export class Models1790000000104 implements MigrationInterface {
   up = (db: QueryRunner): Promise<unknown> =>
     db.query(`

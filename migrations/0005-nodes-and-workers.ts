@@ -1,6 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Who runs requests: nodes, what they may run and what they cannot reach; and workers, which claim runs over HTTP. */
+/**
+ * Nodes, with the models that they may run and those that they cannot reach; and workers, which claim runs over HTTP.
+ */
 export class NodesAndWorkers1790000000105 implements MigrationInterface {
   up = (db: QueryRunner): Promise<unknown> =>
     db.query(`

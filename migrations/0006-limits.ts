@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Rate limits: each node counts in memory against its shares of a caller's limit, which these tables grant. */
+/** Rate limits. Each node counts in memory against its shares of a caller's limit, which these tables grant. */
 export class Limits1790000000106 implements MigrationInterface {
   up = (db: QueryRunner): Promise<unknown> =>
     db.query(`

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Webhooks: an outbox that is written with the completion, what became of each try, and what a key has for them. */
+/** Webhooks: an outbox written with the completion, the result of each try, and the endpoints of keys. */
 export class Webhooks1790000000107 implements MigrationInterface {
   up = (db: QueryRunner): Promise<unknown> =>
     db.query(`

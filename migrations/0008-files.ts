@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Files: what was uploaded, which requests name it, and where the bytes are. */
+/** Files: the uploads, the requests that name them, and the storage of their bytes. */
 export class Files1790000000108 implements MigrationInterface {
   up = (db: QueryRunner): Promise<unknown> =>
     db.query(`

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The parts of an output that grows: rows that do not stay long. */
+/** The parts of streamed outputs, as short-lived rows. */
 export class Output1790000000109 implements MigrationInterface {
   up = (db: QueryRunner): Promise<unknown> =>
     db.query(`

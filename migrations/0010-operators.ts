@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What operators did, and what they do with many requests at once. */
+/** The audit of what operators did, and their operations on many requests. */
 export class Operators1790000000110 implements MigrationInterface {
   up = (db: QueryRunner): Promise<unknown> =>
     db.query(`

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What people look at with psql; docs/database.md explains each and shows what to ask. */
+/** Views for people who use psql. docs/database.md explains each one with example queries. */
 export class Views1790000000111 implements MigrationInterface {
   up = (db: QueryRunner): Promise<unknown> =>
     db.query(`

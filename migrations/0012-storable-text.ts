@@ -1,11 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** A JSON text may hold an escape of NUL or of a surrogate, and most hold none. */
+/** A JSON text may contain an escape of NUL or of a surrogate. Most contain none. */
 const suspicious = (column: string): string => `${column}::text ~ '\\\\u(0000|[dD][89a-fA-F])'`;
 
 /**
- * With U+FFFD in place of the escapes that PostgreSQL cannot hold as text. Escaped backslashes are set aside meanwhile as
- * a control character, which no JSON text holds: every backslash that is left begins an escape.
+ * Replaces the escapes that PostgreSQL cannot store as text with U+FFFD. Escaped backslashes first become a control
+ * character, which no JSON text contains. After that, every backslash begins an escape.
  */
 const storable = (column: string): string => `replace(
     regexp_replace(
@@ -18,21 +18,22 @@ const storable = (column: string): string => `replace(
     chr(1), '\\\\'
   )::json`;
 
-/** An UPDATE of the rows that hold such escapes, and of no others. */
+/** An UPDATE of only those rows that contain such escapes. */
 const mend = (table: string, columns: readonly string[], where: string): string => `UPDATE ${table}
 SET ${columns.map((column) => `${column} = ${storable(column)}`).join(',\n  ')}
 WHERE ${where}(${columns.map(suspicious).join(' OR ')})
   AND (${columns.map((column) => `${storable(column)}::text IS DISTINCT FROM ${column}::text`).join(' OR ')})`;
 
-/** Of a day's table at once. */
+/** Rows of a day's table that one statement updates. */
 const batchSize = 10_000;
 const firstId = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Mends what was stored before texts of models and workers were cleaned: outputs, errors and the parts of outputs that
- * grow, which statements that read their members failed on. Inputs were always refused with such a text, and no other
- * type of column takes one. Every batch is a commit of its own, so that no lock and no snapshot is held for long; run
- * again, it goes through all rows and changes none.
+ * Repairs rows stored before texts of models and workers were cleaned: outputs, errors and the parts of streamed
+ * outputs. Statements that read their members failed on them. Inputs with such a text were always refused, and no other
+ * column type accepts one.
+ * Every batch is its own commit, so that no lock or snapshot is held for long. A second run reads all rows and changes
+ * none.
  */
 export class StorableText1790000000112 implements MigrationInterface {
   readonly transaction = false;
@@ -52,7 +53,7 @@ export class StorableText1790000000112 implements MigrationInterface {
     for (const table of await partitionsOf(db, 'output_delta')) await db.query(mend(table, ['delta'], ''));
   }
 
-  /** What was mended stays as it is. */
+  /** Repaired rows stay as they are. */
   down = (): Promise<void> => Promise.resolve();
 }
 

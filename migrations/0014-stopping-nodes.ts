@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Nodes say that they stop. A publication of all tables refuses updates of one whose rows have no identity. */
+/**
+ * Nodes record that they stop. A table without a replica identity could not be updated under a publication of all
+ * tables.
+ */
 export class StoppingNodes1790000000114 implements MigrationInterface {
   up = (db: QueryRunner): Promise<unknown> =>
     db.query(`

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** How many files each key has stored, and how many bytes of them. */
+/** The number of stored files of each key, and their bytes. */
 export class StoredFiles1790000000115 implements MigrationInterface {
   up = (db: QueryRunner): Promise<unknown> =>
     db.query(`

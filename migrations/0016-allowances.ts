@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** A limit for the items of batches, turns of keys for webhooks, and an end for what callers can write into the audit. */
+/** A limit for the items of batches, turns of keys for webhooks, and a cap on what callers can write to the audit. */
 export class Allowances1790000000116 implements MigrationInterface {
   up = (db: QueryRunner): Promise<unknown> =>
     db.query(`

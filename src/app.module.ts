@@ -32,7 +32,7 @@ import { WorkersModule } from './workers/workers.module.js';
 
 @Module({})
 export class AppModule {
-  /** `databaseUrl` reaches a database whose migrations are done. */
+  /** `databaseUrl` points to a database that is already migrated. */
   static register(config: Config, databaseUrl: string, models: FileModel[], log?: Log): DynamicModule {
     return {
       module: AppModule,
@@ -53,7 +53,7 @@ export class AppModule {
         WebhooksModule,
         OperationsModule,
         ModelsReloadModule,
-        // RequestsModule stands behind the modules with routes below its own, because its POST takes any path.
+        // RequestsModule comes after all modules with routes below its own, because its route matches every POST.
         ...(config.role === 'scheduler'
           ? []
           : [

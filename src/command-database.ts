@@ -8,15 +8,15 @@ import { migrate } from './database/migrate.js';
 import { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
 import { exitNow, onStopSignals } from './tools/stop-signals.js';
 
-// An embedded server that was started for this command must be stopped by it: what is begun is undone, and a change that
-// is in progress completes.
+// A command must stop an embedded server that it started. An interrupted start is undone, and a change in progress
+// completes.
 const start = new AbortController();
 const interrupted = new Error('Interrupted before anything was changed.');
 onStopSignals(() => start.abort(interrupted), exitNow);
 
 /**
- * Works on the database that the service uses, for a command: DATABASE_URL, or the embedded one. A running service holds
- * that one and wrote down where it is; without a service the server is started for as long as it is needed.
+ * Connects a command to the service's database: DATABASE_URL, or the embedded one. A running service owns the embedded
+ * server and writes its address to a file. Without a running service, the command starts the server and stops it again.
  */
 export async function withDatabase<T>(
   config: Config,
@@ -41,7 +41,7 @@ export async function withDatabase<T>(
   }
 }
 
-/** The file may have outlived the server, and the port may be another program's by now. */
+/** The file may be older than the server, and another program may use the port by now. */
 async function urlOfRunningServer(dataDir: string): Promise<string | undefined> {
   let client: pg.Client | undefined;
   try {

@@ -23,10 +23,10 @@ import { WebhookSecretEntity } from './webhooks/entities/webhook-secret.entity.j
 import { WebhookEndpoints } from './webhooks/webhook-endpoints.js';
 import { WebhookSecrets } from './webhooks/webhook-secrets.js';
 
-/** `npm run keys`. Exit code 0: done; 1: not done, and why on standard error; 2: wrong usage. */
+/** `npm run keys`. Exit code 0: done. 1: failed, with the reason on standard error. 2: wrong usage. */
 const print = (work: (keys: KeyWebhooks) => Promise<string>): Promise<void> =>
   withKeysOf(loadConfig(), async (keys) => {
-    // Before the database is closed, which may fail: a new key is shown only once.
+    // Printed before the database is closed, which may fail. A new key is shown only once.
     process.stdout.write(`${await work(keys)}\n`);
   });
 const program = keysProgram((work) => print(({ keys }) => work(keys))).exitOverride();
@@ -48,7 +48,7 @@ try {
   }
 }
 
-/** Works on the keys in the database that the service uses. */
+/** Opens the keys in the service's database. */
 function withKeysOf<T>(config: Config, work: (keys: KeyWebhooks) => Promise<T>): Promise<T> {
   const entities = [
     ...[ApiKey, AuditEntryEntity, SessionEntity, SignInLinkEntity],
@@ -71,7 +71,7 @@ function trailOf(rows: DataSource, config: Config): AuditTrail {
   return new AuditTrail(rows, new ClientAddress(config));
 }
 
-/** All that changes something is audited. */
+/** Every change is audited. */
 function keyCommands(rows: DataSource, config: Config): KeyCommands {
   const keys = new KeysService(rows.getRepository(ApiKey), config);
   const links = new SignInLinks(rows.getRepository(SignInLinkEntity));

@@ -4,25 +4,28 @@ import { type Config, loadConfig, redacted } from './config/config.js';
 import { type RunningService, startService } from './service.js';
 import { exitNow, onStopSignals } from './tools/stop-signals.js';
 
-/** The process: settings in, service up, signals obeyed. Exit code 1 and one clear line when it cannot start. */
+/**
+ * The process: reads settings, starts the service, handles signals. If it cannot start, it prints one clear line and
+ * exits with code 1.
+ */
 async function main(): Promise<void> {
   accountExternalMemory();
-  // Node would print all that such an error has, settings among them.
+  // Node would print all fields of such an error, including settings.
   process.on('uncaughtException', (error) => fail(error instanceof Error ? error.stack! : String(error)));
   const config = loadConfig();
   const start = new AbortController();
   const starting = startService(config, start.signal);
   let service: RunningService | undefined;
-  // During the start, what has begun by then, such as a database, is undone; there are no runs to be handed back.
+  // A signal during the start undoes what has begun, such as a database. There are no runs to hand back.
   const signals = onStopSignals(
     () => (service === undefined ? start.abort() : void end(service)),
     (signal) => (service === undefined ? exitNow(signal) : service.endGracePeriod()),
   );
-  // At its exit Node 20 resets the terminal; on one that is gone it fails at that and hangs for ever. Before the other
-  // listeners, as the log, which has nowhere to go, throws in its.
+  // At exit, Node 20 resets the terminal. If the terminal is gone, this fails and hangs forever. This listener runs
+  // before the others, because the log's own exit listener throws when it cannot write.
   const killNow = (): void => void process.kill(process.pid, 'SIGKILL');
   const terminals = [0, 1, 2].filter(isatty);
-  // Of a terminal that was closed nothing is left. Any other SIGHUP has the models file read again.
+  // A SIGHUP from a closed terminal stops the service. Any other SIGHUP reloads the models file.
   process.on('SIGHUP', () => {
     if (terminals.length > 0 && !terminals.every(isatty)) {
       process.prependOnceListener('exit', killNow);
@@ -33,7 +36,7 @@ async function main(): Promise<void> {
         () => undefined,
       );
   });
-  // A closed terminal takes nothing more; the stop that it has caused goes on.
+  // Writes to a closed terminal fail. The stop that its SIGHUP caused must go on.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
   try {
@@ -62,7 +65,7 @@ function fail(message: string): never {
   process.exit(1);
 }
 
-/** What a newcomer needs to see; the first line is what scripts wait for. */
+/** What a new user needs to see. Scripts wait for the first line. */
 function startupBanner(service: RunningService, config: Config): string {
   const { url } = service;
   const lines = [`listening on ${url}`];
@@ -89,7 +92,7 @@ function startupBanner(service: RunningService, config: Config): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Three lines to paste: submit, follow to the end, save the picture. */
+/** Three commands to paste: submit, follow until completion, save the picture. */
 function firstSteps(url: string, key: string): string[] {
   const input = '{"prompt": "a quiet harbour at dusk"}';
   return [

@@ -17,7 +17,7 @@ interface Translations {
   trail: AuditTrail;
 }
 
-/** `npm run requests`. Exit code 0: done; 1: not done, and why on standard error; 2: wrong usage. */
+/** `npm run requests`. Exit code 0: done. 1: failed, with the reason on standard error. 2: wrong usage. */
 const program = new Command('npm run requests --')
   .description('Translates between the ids of requests and the handles that the log and the audit show.')
   .helpCommand(false)
@@ -75,7 +75,7 @@ async function print(work: (translations: Translations) => string[] | Promise<st
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-/** In each place of several. */
+/** Collects the values of several arguments. */
 function idValue(text: string, before: string[] = []): string[] {
   if (validate(text)) return [...before, text.toLowerCase()];
   throw new InvalidArgumentError(

@@ -26,26 +26,26 @@ import { WorkerClaims } from './queue/workers/worker-claims.js';
 
 export interface RunningService {
   app: NestExpressApplication;
-  /** `http://HOST:PORT`, where it listens. */
+  /** The address on which it listens, as `http://HOST:PORT`. */
   url: string;
   databaseUrl: string;
-  /** The key that was made because an embedded database had none; it cannot be shown again. */
+  /** The key created because an embedded database had none. It cannot be shown again. */
   newKey: string | undefined;
-  /** Signs in to the console as that key, once. */
+  /** A link that signs in to the console with that key, once. */
   signInUrl: string | undefined;
-  /** Nobody can submit yet: there is no key, and none was made. */
+  /** Nobody can submit yet, because there is no key and none was created. */
   needsKey: boolean;
-  /** Drains, hands back, closes, and stops the embedded database. Safe to call twice. */
+  /** Drains, hands runs back, closes, and stops the embedded database. Idempotent. */
   stop(): Promise<void>;
-  /** Reads the models file again; what is wrong with it is in the log. */
+  /** Reloads the models file. Its faults are logged. */
   reloadModels(): Promise<void>;
-  /** Ends the grace of a stop that is under way: runs are handed back now. */
+  /** Ends the grace period of a stop in progress, so that runs are handed back now. */
   endGracePeriod(): void;
 }
 
 /**
- * Models file, database, migrations, application, port: in that order, and undone in reverse if one fails, or when
- * `signal` says so.
+ * Starts models file, database, migrations, application and port, in this order. If a step fails, or `signal` fires, it
+ * undoes them in reverse.
  */
 export async function startService(config: Config, signal?: AbortSignal): Promise<RunningService> {
   const models = readModels(config);
@@ -63,7 +63,7 @@ export async function startService(config: Config, signal?: AbortSignal): Promis
     const log = await createLog(config);
     const report = (sentence: string): void => log.logger.warn({ context: 'Migrations' }, sentence);
     await migrate(config.databaseDirectUrl ?? databaseUrl, { signal, report });
-    // Before there is a router: a model may be `Requests/x`, which is not below `requests`.
+    // Must be set before the router exists. A model may be named `Requests/x`, which is not below `requests`.
     const adapter = new ExpressAdapter(express().set('case sensitive routing', true));
     const module = AppModule.register(config, databaseUrl, models, log);
     app = await NestFactory.create<NestExpressApplication>(module, adapter, {
@@ -79,7 +79,8 @@ export async function startService(config: Config, signal?: AbortSignal): Promis
     await app.init();
     signal?.throwIfAborted();
     const [keys, actor] = [app.get(AuditedKeys), ownNode(config.nodeName)];
-    // A key that its caller has is there with the first call. One that is made is not lost to a port that is taken.
+    // A key given in the settings exists before the first call. A generated key is created after listening, so that it
+    // is not lost if the port is taken.
     const bootstrapped = config.bootstrapApiKey !== undefined && (await keys.bootstrap(actor));
     await listen(app.getHttpServer(), config);
     const { printOnce: newKey, isMissing: needsKey = false } = bootstrapped || (await keys.bootstrap(actor));
@@ -104,15 +105,15 @@ export async function startService(config: Config, signal?: AbortSignal): Promis
 }
 
 /**
- * No new connections; workers ask elsewhere; then the runs, then the held calls and streams that showed them, then the
- * answers that are under way, then everything else. Runs and answers have the same grace.
+ * Stops in this order: new connections; claims and beats of workers; runs; held calls and streams that show the runs;
+ * answers in progress; everything else. Runs and answers share one grace period.
  */
 async function closeApp(
   app: NestExpressApplication,
   config: Config,
   graceEnd: AbortController,
 ): Promise<void> {
-  // A timer of more than 24 days would be over at once.
+  // A timer of more than 24 days would fire at once.
   const grace = setTimeout(() => graceEnd.abort(), Math.min(config.shutdownGraceMs, 2 ** 31 - 1));
   app.get(Draining).begin();
   app.getHttpServer().close();

@@ -26,14 +26,14 @@ export function App() {
   const session = useQuery({
     queryKey: ['session'],
     queryFn: ({ signal }) => readSession(signal),
-    // Once the service answers again, the page goes on by itself.
+    // The page recovers by itself once the service answers again.
     refetchInterval: ({ state }) => (state.error === null ? 300_000 : 3_000),
   });
   const [path] = useLocation();
-  // What the first start prints signs in once, and only after a click.
+  // The link that the first start prints signs in once, and only after a click.
   const [link, setLink] = useState(linkInAddress);
   useEffect(() => {
-    // Into the address of a tab that is open it is pasted without the page being loaded.
+    // Pasting the link into the address of an open tab does not load the page.
     const look = (): void => setLink(linkInAddress());
     window.addEventListener('hashchange', look);
     return () => window.removeEventListener('hashchange', look);

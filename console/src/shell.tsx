@@ -90,7 +90,7 @@ export function Shell({ session, children }: { session: SignedIn; children: Reac
   );
 }
 
-/** Why the figures are not those of now, since when, and what still works. */
+/** Shows why the figures are not current, since when, and what still works. */
 function Outage({ trouble, readAt }: Live) {
   if (trouble === undefined) return null;
   const { what, since } = trouble;
@@ -146,7 +146,7 @@ function Nodes({ overview, trouble, diskFault }: Live) {
       </Link>
     );
   }
-  // On a phone as well.
+  // Also shown on a phone.
   return (
     <Link href="/nodes" className="nodes-trouble">
       <span className="only-desk">{counted(nodes.length, 'node')} · </span>

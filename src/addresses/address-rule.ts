@@ -16,10 +16,10 @@ const needsPublic = 'must go to a public address';
 
 export const addressRefused = 'ADDRESS_REFUSED';
 
-/** Its code distinguishes it from a failure of the network. */
+/** The error's code distinguishes it from a network failure. */
 const refused = (): Error => Object.assign(new Error(needsPublic), { code: addressRefused });
 
-/** Where callers may have us call: https to public addresses, and what WEBHOOK_ALLOW names. */
+/** The addresses that callers may make the service call: https to public addresses, and what WEBHOOK_ALLOW names. */
 @Injectable()
 export class AddressRule {
   private readonly allowed: readonly AllowedAddress[];
@@ -31,7 +31,10 @@ export class AddressRule {
     this.allowed = webhookAllow;
   }
 
-  /** What is wrong with a URL, after "it"; undefined: nothing that shows before its name is resolved. */
+  /**
+   * Returns what is wrong with a URL, as words after "it". undefined: nothing, as far as is known before its name is
+   * resolved.
+   */
   refusalOf(text: string): string | undefined {
     if (text.length > maxLength) return `must not be longer than ${maxLength} characters`;
     if (!URL.canParse(text)) return 'must be a URL such as https://example.org/hook';
@@ -53,8 +56,9 @@ export class AddressRule {
   }
 
   /**
-   * For the connection to a URL: only addresses that it may go to, so that the one connected to is one that was looked
-   * at, whatever the name means a moment later. An address in the URL itself is not looked up: `refusalOf` judges it.
+   * Returns a lookup that yields only allowed addresses of a URL. The address connected to is therefore the one that
+   * was checked, even if the name changes a moment later. An address in the URL itself is never looked up; `refusalOf`
+   * checks it.
    */
   lookupFor(url: URL): LookupFunction {
     return (name, options, answer) => void this.lookUp(url, name, options, answer);

@@ -2,14 +2,14 @@ import type { LookupAddress } from 'node:dns';
 import { lookup, Resolver as DnsResolver } from 'node:dns/promises';
 import { Injectable } from '@nestjs/common';
 
-/** Finds the addresses of names. */
 @Injectable()
 export class Resolver {
   private readonly dns = new DnsResolver({ timeout: 3_000, tries: 2 });
 
   /**
-   * Never empty. The system is asked for names that the operator gave, and for what DNS does not know (its hosts file):
-   * a look-up of it takes one of the process's four threads, and a dead name server would hold them.
+   * Never returns an empty list. The system resolver is used only for names that the operator gave, names without a
+   * dot, and names that DNS does not know (hosts file). Each of its look-ups takes one of the process's four threads,
+   * and a dead name server would block them all.
    */
   async resolve(name: string, isOperators: boolean): Promise<LookupAddress[]> {
     if (isOperators || !name.includes('.')) return lookup(name, { all: true });

@@ -1,4 +1,4 @@
-/** Wire forms of other services that the calls can be served in besides. */
+/** Other services whose wire format the API also serves. */
 export const adapters = ['fal'] as const;
 
 export type Adapter = (typeof adapters)[number];

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Where webhooks may go besides https to public addresses: a host by its name, or addresses. */
+/** A host or a range of addresses that webhooks may go to, besides https to public addresses. */
 export interface AllowedAddress {
   host: string | undefined;
   network: readonly [Address, number] | undefined;
@@ -13,7 +13,10 @@ export interface AllowedAddress {
 const expected =
   'expected hosts, addresses and networks with commas between, such as hooks.internal,127.0.0.1:9000,10.0.0.0/8';
 
-/** `hooks.internal`, `hooks.internal:8080`, `10.0.0.7`, `[::1]:9000`, `10.0.0.0/8`, with commas between. */
+/**
+ * Parses a comma-separated list such as `hooks.internal`, `hooks.internal:8080`, `10.0.0.7`, `[::1]:9000`,
+ * `10.0.0.0/8`.
+ */
 export function parseAllowedAddresses(value: string): AllowedAddress[] {
   const parts = value.split(',').map((part) => part.trim().toLowerCase());
   const entries = parts.filter((part) => part !== '').map(parseOne);

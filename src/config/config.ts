@@ -30,18 +30,18 @@ export type Role = 'all' | 'api' | 'scheduler';
 
 const keyMessage = 'expected 16 to 200 printable characters without spaces';
 
-/** By field, the variable that sets it. */
+/** The environment variable of each field. */
 const variables = new Map<string | symbol, string>();
 
-/** All settings of one process, read from the environment once and never again. */
+/** All settings of one process. They are read from the environment once, at the start. */
 export class Config {
   @Setting('PORT', Numeric(), WholeNumber(0, 65_535)) port = 3000;
   @Setting('HOST') host = '127.0.0.1';
-  /** A PostgreSQL 15 or newer; undefined: the embedded one in `dataDir`. */
+  /** A PostgreSQL 15 or newer. undefined: the embedded one in `dataDir`. */
   @Setting('DATABASE_URL', Parsed(parseDatabaseUrl)) databaseUrl: string | undefined;
-  /** A URL that by-passes a pooler, for LISTEN and migrations; undefined: `databaseUrl`. */
+  /** A URL that bypasses a pooler, for LISTEN and migrations. undefined: `databaseUrl`. */
   @Setting('DATABASE_DIRECT_URL', Parsed(parseDatabaseUrl)) databaseDirectUrl: string | undefined;
-  /** Off behind a pooler that cannot keep prepared statements (PgBouncer before 1.21). */
+  /** Must be off behind a pooler that cannot keep prepared statements (PgBouncer before 1.21). */
   @Setting('DATABASE_PREPARED_STATEMENTS', Parsed(parseSwitch)) databasePreparedStatements = true;
   @Setting('DATABASE_POOL_SIZE', Numeric(), WholeNumber(2, 200)) databasePoolSize = 10;
   @Setting('DATA_DIR') dataDir = '.data';
@@ -58,31 +58,31 @@ export class Config {
   @Setting('TRUST_PROXY', Parsed(parseAddressList)) trustProxy: boolean | number | string[] = false;
   @Setting('MAX_BODY_BYTES', Parsed(parseBytes)) maxBodyBytes = 10 * 1024 * 1024;
   @Setting('MAX_OUTPUT_BYTES', Parsed(parseBytes)) maxOutputBytes = 32 * 1024 * 1024;
-  /** Of an upload, and of a model's answer that is kept as a file. */
+  /** Limit of an upload, and of a model's answer that is stored as a file. */
   @Setting('MAX_FILE_BYTES', Parsed(parseFileBytes)) maxFileBytes = 1024 ** 3;
-  /** The most that one caller may hold in memory of this node: bodies, inflated, and answers that it has not read. */
+  /** Bytes that one caller may hold in this node's memory: inflated bodies, and answers that it has not read. */
   @Setting('MAX_CALLER_BYTES', Parsed(parseManyBytes)) maxCallerBytes = 64 * 1024 ** 2;
-  /** The same for all callers together. */
+  /** The same limit for all callers together. */
   @Setting('MAX_NODE_BYTES', Parsed(parseManyBytes)) maxNodeBytes = 512 * 1024 ** 2;
-  /** Open streams and held calls of one caller on this node. */
+  /** Open streams and long polls of one caller on this node. */
   @Setting('MAX_CALLER_STREAMS', Numeric(), WholeNumber(1, 1_000_000)) maxCallerStreams = 1_000;
-  /** The same for all callers together. */
+  /** The same limit for all callers together. */
   @Setting('MAX_NODE_STREAMS', Numeric(), WholeNumber(1, 1_000_000)) maxNodeStreams = 20_000;
-  /** Of the files of a key: with so many it may upload no more. */
+  /** Bytes of a key's stored files. At this limit, the key may not upload more. */
   @Setting('MAX_STORED_BYTES', Parsed(parseStoredBytes)) maxStoredBytes = 20 * 1024 ** 3;
   @Setting('MAX_STORED_FILES', Numeric(), WholeNumber(1, 100_000_000)) maxStoredFiles = 100_000;
-  /** Of the disk of `dataDir`, no file takes so much that less is free: it is kept for the database. */
+  /** Bytes of `dataDir`'s disk that files must leave free for the database. */
   @Setting('RESERVED_DISK', Parsed(parseStoredBytes)) reservedDiskBytes = 2 * 1024 ** 3;
-  /** Where files are kept: below `dataDir`, or in a bucket. */
+  /** Where files are stored: below `dataDir`, or in a bucket. */
   @Setting('FILES', Parsed(parseFiles)) files: FilesSetting = { kind: 'disk' };
-  /** Of a store that is not Amazon's; its buckets are then named in the path. */
+  /** Endpoint of a store other than Amazon's. Its buckets are then named in the path. */
   @Setting('S3_ENDPOINT', Parsed((url: string) => parsePlainUrl(url).replace(/\/+$/, '')))
   s3Endpoint: string | undefined;
 
   @Setting('REQUEST_ACCESS', Lowercase(), OneOf('capability', 'key'))
   requestAccess: 'capability' | 'key' = 'capability';
 
-  /** `key`: whoever reads /metrics needs a key with the scope observe; `open`: anybody may. */
+  /** `key`: reading /metrics requires a key with the scope observe; `open`: it requires none. */
   @Setting('METRICS_ACCESS', Lowercase(), OneOf('key', 'open')) metricsAccess: 'key' | 'open' = 'key';
 
   @Setting('RATE_LIMIT_SUBMIT', Parsed(parseRateLimits))
@@ -91,17 +91,17 @@ export class Config {
   @Setting('RATE_LIMIT_OTHER', Parsed(parseRateLimits))
   rateLimitOther: RateLimits = parseRateLimits('100/s,1800/m');
 
-  /** Of the items of calls that submit many. */
+  /** Limits for the items of batch calls. */
   @Setting('RATE_LIMIT_BATCH', Parsed(parseRateLimits))
   rateLimitBatch: RateLimits = parseRateLimits('2000/s,50000/m');
 
   @Setting('RATE_LIMIT_STATUS', Numeric(), OneOf(403, 429)) rateLimitStatus: 403 | 429 = 403;
-  /** Whether the page for people is served. */
+  /** Whether the console is served. */
   @Setting('CONSOLE', Parsed(parseSwitch)) console = true;
   @Setting('SHUTDOWN_GRACE', Parsed(parseDuration)) shutdownGraceMs = 30_000;
-  /** How long a completed request can be read; models may say otherwise. */
+  /** How long a completed request can be read. A model may override it. */
   @Setting('RETENTION', Parsed(parseDuration)) retentionMs = 30 * 86_400_000;
-  /** How long inputs and outputs are kept, if shorter; null: as long as the request. */
+  /** How long inputs and outputs are kept, if shorter. null: as long as the request. */
   @Setting('RETENTION_PAYLOAD', Parsed(parseDuration)) retentionPayloadMs: number | null = null;
 
   @Setting('LOG_LEVEL', Lowercase(), OneOf('silent', 'error', 'warn', 'info', 'debug', 'trace'))
@@ -112,34 +112,34 @@ export class Config {
   logFormat: 'auto' | 'json' | 'pretty' = 'auto';
 
   @Setting('ADAPTERS', Parsed(parseAdapters)) adapters: Adapter[] = [];
-  /** Origins that a browser may call from; empty: CORS is off. */
+  /** Origins that browsers may call from. Empty: CORS is off. */
   @Setting('CORS_ORIGINS', Parsed(parseOrigins)) corsOrigins: string[] = [];
-  /** Where webhooks may go besides https to public addresses. */
+  /** Allowed webhook addresses besides https to public addresses. */
   @Setting('WEBHOOK_ALLOW', Parsed(parseAllowedAddresses)) webhookAllow: readonly AllowedAddress[] = [];
-  /** Signs the webhooks of keys without a secret of their own; undefined: each key gets one. */
+  /** Signs the webhooks of keys without their own secret. undefined: each key gets its own. */
   @Setting('WEBHOOK_SECRET', Parsed(parseWebhookSecret)) webhookSecret: string | undefined;
-  /** Encrypts secrets in the database; undefined: they are kept as they are. */
+  /** Encrypts secrets in the database. undefined: they are stored unencrypted. */
   @Setting('SECRETS_KEY', Parsed(parseSecretsKey)) secretsKey: Buffer | undefined;
-  /** Recognises this process in the `node` table; not unique. */
-  /** The provider that people sign in at; undefined: they do with a key alone. */
+  /** The OpenID Connect provider for sign-ins. undefined: people sign in with a key only. */
   @Setting('OIDC_ISSUER', Parsed(parsePlainUrl))
   oidcIssuer: string | undefined;
 
   @Setting('OIDC_CLIENT_ID') oidcClientId: string | undefined;
-  /** undefined: the client is a public one. */
+  /** undefined: the client is public. */
   @Setting('OIDC_CLIENT_SECRET') oidcClientSecret: string | undefined;
-  /** What its button is called; undefined: the host of the issuer. */
+  /** The label of the provider's button. undefined: the issuer's host. */
   @Setting('OIDC_NAME') oidcName: string | undefined;
-  /** What is asked for, in the words of OpenID Connect. */
+  /** The OpenID Connect scopes to request. */
   @Setting('OIDC_REQUEST') oidcRequest = 'openid profile email';
-  /** Its values decide what somebody may; with dots it is looked for in objects. */
+  /** The claim whose values determine a user's scopes. Dots lead into nested objects. */
   @Setting('OIDC_SCOPES_CLAIM') oidcScopesClaim = 'groups';
-  /** What each value brings; who has none is refused. */
+  /** The scopes of each value. A user without any is refused. */
   @Setting('OIDC_SCOPES', Parsed(parseScopeMap)) oidcScopes: ScopeMap = new Map();
 
+  /** Identifies this process in the `node` table; not unique. */
   @Setting('NODE_NAME') nodeName = `${hostname()}:${process.pid}`;
 
-  /** The environment that `models.yaml` may refer to with `${NAME}`, and that has OpenTelemetry's settings. */
+  /** The environment: `models.yaml` may refer to it with `${NAME}`, and it has OpenTelemetry's settings. */
   environment: Readonly<Record<string, string | undefined>> = {};
 }
 
@@ -163,10 +163,10 @@ export class ConfigModule {
   }
 }
 
-/** Names every wrong variable at once, so that one restart is enough to mend them. Never shows a value. */
+/** Names every wrong variable at once, so that one restart is enough to fix them. Never shows a value. */
 export class ConfigError extends Error {}
 
-/** What a setting needs beside it. */
+/** Returns the settings that are missing although another setting requires them. */
 function missingBeside(
   { oidcIssuer, oidcClientId, oidcScopes, files }: Config,
   environment: Config['environment'],
@@ -184,7 +184,7 @@ function missingBeside(
   ];
 }
 
-/** What a program prints of an error, without what drivers and parsers quote of the settings. */
+/** Returns an error text for printing, without parts of settings that drivers and parsers quote. */
 export function redacted(text: string, environment: Config['environment'] = process.env): string {
   return new Redaction(environment).secrets(text);
 }

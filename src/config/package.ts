@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Where package.json is: beside src when run from the sources, beside dist when built. */
+/** The directory of package.json: beside src when run from the sources, beside dist when built. */
 export const packageRoot = new URL(
   import.meta.url.includes('/dist/src/') ? '../../../' : '../../',
   import.meta.url,

@@ -2,7 +2,7 @@ import proxyaddr from 'proxy-addr';
 import { type Adapter, adapters } from './adapter.js';
 import type { RateLimits } from './rate-limits.js';
 
-/* Each parser throws an Error whose message says what would have been accepted. */
+/* Each parser throws an Error whose message says what it accepts. */
 
 export function parseSwitch(value: string): boolean {
   const text = value.toLowerCase();
@@ -14,7 +14,10 @@ const mustBeEncoded =
   'the user name and the password must be percent-encoded: % as %25, / as %2F, ? as %3F, # as %23, @ as %40; ' +
   'so must an @ behind the host';
 
-/** A password that is not percent-encoded is refused: the URL would name another host, and messages would show a part of it. */
+/**
+ * Refuses a password that is not percent-encoded. Such a URL would name another host, and messages would show a part of
+ * the password.
+ */
 export function parseUrl(value: string, ...protocols: readonly string[]): string {
   const isOne = protocols.some((protocol) => value.toLowerCase().startsWith(`${protocol}//`));
   if (!isOne || (!URL.canParse(value) && !value.includes('@')))
@@ -28,7 +31,7 @@ function hasUnencoded(url: string): boolean {
   const parts = isDatabase ? /^[^:]*:\/\/([^/?#]*)(.*)$/s : /^[^:]*:\/\/([^/?#\\]*)(.*)$/s;
   const [, authority = '', rest = ''] = parts.exec(url)!;
   const at = authority.lastIndexOf('@');
-  // The path of a model may hold an @, but none behind a user name.
+  // A path of a model's URL may contain an @, but not after a user name.
   const isCut = rest.includes('@') && (isDatabase || at !== -1);
   return isCut || /\p{Cc}/u.test(url) || !isEncoded(authority.slice(0, Math.max(0, at)));
 }
@@ -42,14 +45,14 @@ function isEncoded(text: string): boolean {
   }
 }
 
-/** As the drivers read it alike. */
+/** Accepts only URLs that all drivers read the same way. */
 export function parseDatabaseUrl(value: string): string {
   const { href, pathname } = new URL(parseUrl(value, 'postgres:', 'postgresql:'));
   if (!isEncoded(pathname)) throw new Error('the name of the database must be percent-encoded: % as %25');
   return href;
 }
 
-/** Of a service whose URL is shown to others, or sent to them. */
+/** For a URL that is shown or sent to others. */
 export function parsePlainUrl(value: string): string {
   const { username, password } = new URL(parseUrl(value, 'http:', 'https:'));
   if (username !== '' || password !== '')
@@ -75,7 +78,7 @@ export function parseManyBytes(value: string): number {
   return bytes;
 }
 
-/** The most that S3 takes at once. */
+/** The maximum that S3 accepts in one upload. */
 const maxFileBytes = 5 * 1024 ** 3;
 
 /** Bytes of a file: `500m`, `2g`. */
@@ -87,7 +90,7 @@ export function parseFileBytes(value: string): number {
 
 const maxStoredBytes = 1024 ** 5;
 
-/** Bytes on a disk: `20g`, `1t`; 0: none. */
+/** Bytes on a disk: `20g`, `1t`. 0: none. */
 export function parseStoredBytes(value: string): number {
   const bytes = bytesOf(value);
   if ((bytes === 0 && Number(value) !== 0) || bytes > maxStoredBytes)
@@ -100,7 +103,7 @@ function bytesOf(value: string): number {
   return match === null ? 0 : Number(match[1]) * (byteUnits[match[2]!.toLowerCase()] ?? 1);
 }
 
-/** Where files are kept. */
+/** Where files are stored. */
 export type FilesSetting = { kind: 'disk' } | { kind: 's3'; bucket: string; prefix: string };
 
 /** `disk`, or `s3://bucket/prefix`. */
@@ -114,10 +117,10 @@ export function parseFiles(value: string): FilesSetting {
 
 const durationUnits: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A hundred years: times beyond cannot be reckoned with everywhere. */
+/** A hundred years. Not every calculation can handle later times. */
 const maxDays = 36_500;
 
-/** Milliseconds from `250ms`, `30s`, `10m`, `1h` or `30d`; a bare number is seconds. */
+/** Returns milliseconds from `250ms`, `30s`, `10m`, `1h` or `30d`. A bare number is in seconds. */
 export function parseDuration(value: string): number {
   const match = /^(\d{1,15}(?:\.\d{1,20})?)\s*(ms|s|m|h|d)?$/.exec(value);
   if (match === null) throw new Error('expected a duration such as 250ms, 30s, 10m, 1h or 30d');
@@ -126,7 +129,7 @@ export function parseDuration(value: string): number {
   return ms;
 }
 
-/** `fal`: those known, with commas between. */
+/** Parses a comma-separated list of known adapters, such as `fal`. */
 export function parseAdapters(value: string): Adapter[] {
   return value.split(',').map((part) => {
     const found = adapters.find((adapter) => adapter === part.trim().toLowerCase());
@@ -142,7 +145,7 @@ const windows = {
   h: { name: 'hour', windowMs: 3_600_000 },
 };
 
-/** `10/s,100/m`: every window holds at once. `off`: no limit. */
+/** `10/s,100/m`: every window applies. `off`: no limit. */
 export function parseRateLimits(value: string): RateLimits {
   if (value.trim().toLowerCase() === 'off') return [];
   return value.split(',').map((part) => {
@@ -166,7 +169,7 @@ export function parseAddressList(value: string): boolean | number | string[] {
   return addresses;
 }
 
-/** Origins as browsers send them, with commas between, or `*`: whatever never matches one is a fault. */
+/** Comma-separated origins as browsers send them, or `*`. An origin that could never match is refused. */
 export function parseOrigins(value: string): string[] {
   const texts = value.split(',').map((part) => part.trim());
   const origins = texts.filter((text) => text !== '');

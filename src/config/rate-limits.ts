@@ -5,12 +5,12 @@ export interface RateWindow {
   windowMs: number;
 }
 
-/** All windows hold at once; an empty list is no limit. */
+/** All windows apply. An empty list means no limit. */
 export type RateLimits = readonly RateWindow[];
 
 const texts = new WeakMap<RateLimits, string>();
 
-/** As they are set: `10/s,100/m`, the tightest window first. */
+/** Returns the limits in the form of the setting: `10/s,100/m`, the tightest window first. */
 export function policyText(limits: RateLimits): string {
   let text = texts.get(limits);
   if (text === undefined) {

@@ -1,18 +1,18 @@
-/** What a key gets unless it is said. */
+/** The default scopes of a key. */
 export const callerScopes = ['submit', 'read', 'cancel'] as const;
 export const scopes = [...callerScopes, 'work', 'observe', 'payloads', 'admin'] as const;
 
 /**
- * What a key allows. Of its own requests: sending them; status, stream and response; cancelling. Of all keys' requests:
- * running those of its models, as a worker; seeing everything but payloads; payloads as well; everything, and changing
- * things.
+ * A scope of a key. On its own requests: `submit`; `read` (status, stream and response); `cancel`.
+ * On all keys' requests: `work` (run those of its models, as a worker); `observe` (read everything except payloads);
+ * `payloads` (read payloads too); `admin` (read and change everything).
  */
 export type Scope = (typeof scopes)[number];
 
-/** What the values of a claim bring, by value. */
+/** The scopes of each value of a claim. */
 export type ScopeMap = ReadonlyMap<string, readonly Scope[]>;
 
-/** `ops=admin; support=observe,payloads`: values of a claim, and the scopes that each brings. */
+/** Parses `ops=admin; support=observe,payloads`: values of a claim with their scopes. */
 export function parseScopeMap(text: string): ScopeMap {
   const entries = text
     .split(';')

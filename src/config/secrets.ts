@@ -1,6 +1,6 @@
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** A secret of Standard Webhooks: `whsec_` and 24 to 64 bytes in base64. Its message never shows the value. */
+/** A Standard Webhooks secret: `whsec_` and 24 to 64 bytes in base64. The error message never shows the value. */
 export function parseWebhookSecret(value: string): string {
   const text = value.startsWith('whsec_') ? value.slice('whsec_'.length) : '';
   const { length } = Buffer.from(text, 'base64');
@@ -12,7 +12,7 @@ export function parseWebhookSecret(value: string): string {
   return value;
 }
 
-/** The key of AES-256: 32 bytes, in base64 or in hex. */
+/** An AES-256 key: 32 bytes, in base64 or hex. */
 export function parseSecretsKey(value: string): Buffer {
   const key = Buffer.from(value, /^[0-9a-f]{64}$/i.test(value) ? 'hex' : 'base64');
   if (key.length !== 32 || (!base64.test(value) && !/^[0-9a-f]{64}$/i.test(value))) {

@@ -6,7 +6,7 @@ import { Injectable } from '@nestjs/common';
 
 const compress = promisify(gzip);
 
-/** Where the build puts it: beside src when run from the sources, beside it in dist when built. */
+/** The build's output directory: beside src when run from the sources, beside it in dist when built. */
 const built = new URL(
   import.meta.url.includes('/dist/src/') ? '../../console/' : '../../dist/console/',
   import.meta.url,
@@ -23,13 +23,15 @@ export interface ConsoleFile {
   gzipped: Buffer;
 }
 
-/** The built page: some twenty files of together less than a megabyte, kept once they were asked for. */
+/**
+ * The built console: about twenty files, together less than a megabyte. Each is kept in memory once it was requested.
+ */
 @Injectable()
 export class ConsoleFiles {
   private page: string | undefined;
   private readonly assets = new Map<string, Promise<ConsoleFile>>();
 
-  /** `base`: the way from the page's own address to /console/. undefined: nothing is built. */
+  /** `base`: the relative path from the page to /console/. undefined: the console was not built. */
   index(base: string): string | undefined {
     try {
       this.page ??= readFileSync(new URL('index.html', built), 'utf8');
@@ -40,7 +42,7 @@ export class ConsoleFiles {
     return this.page.replace('<head>', () => `<head>\n    <base href="${base}" />`);
   }
 
-  /** undefined: there is none of this name. Names have a hash of what is in them, so they never change. */
+  /** undefined: there is no file of this name. Names contain a hash of the content, so a file never changes. */
   async asset(name: string): Promise<ConsoleFile | undefined> {
     const type = types[/^[\w-]+\.(js|css)$/.exec(name)?.[1] ?? ''];
     if (type === undefined) return undefined;

@@ -12,7 +12,7 @@ export class ConsoleController {
     private readonly files: ConsoleFiles,
   ) {}
 
-  /** Relative, as a proxy may serve us under a path of its own. */
+  /** The redirect is relative, because a proxy may serve the console below another path. */
   @Get()
   root(@Req() request: Request, @Res() response: Response): void {
     const isPerson = this.config.console && request.accepts(['json', 'html']) === 'html';
@@ -36,7 +36,7 @@ export class ConsoleController {
       .send(isGzip ? gzipped : plain);
   }
 
-  /** The page for whatever view: which one is decided in the browser. */
+  /** Serves the same page for every view. The browser chooses the view. */
   @Get(['console', 'console/*view'])
   page(@Req() { path }: Request, @Res() response: Response): void {
     if (!this.config.console) return refuse(response, 'The console is off here.');
@@ -47,7 +47,7 @@ export class ConsoleController {
   }
 }
 
-/** For people, who read it in a browser. */
+/** Answers in plain words for people in a browser. */
 function refuse(response: Response, why: string): void {
   response.status(404).type('text/plain').send(`${why}\n`);
 }

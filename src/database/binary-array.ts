@@ -1,22 +1,22 @@
-// Array parameters in PostgreSQL's binary format (array_send in src/backend/utils/adt/arrayfuncs.c). As text, each
-// element would be quoted here and taken apart there, byte by byte. pg sends a Buffer as a binary parameter.
+// Array parameters in PostgreSQL's binary format (array_send in src/backend/utils/adt/arrayfuncs.c). In text format,
+// each element would be quoted here and parsed there, byte by byte. pg sends a Buffer as a binary parameter.
 
 const uuidType = 2950;
 const jsonType = 114;
 const uuidBytes = 16;
 const headerBytes = 20;
 
-/** Values of hexadecimal digits by their character codes. */
+/** Values of hexadecimal digits, by character code. */
 const digits = new Uint8Array(128);
 for (let value = 0; value < 16; value++) digits[value.toString(16).charCodeAt(0)] = value;
 
-/** For a parameter of type `uuid[]`; in lower case, as PostgreSQL writes them. */
+/** Returns a parameter of type `uuid[]`. The ids must be in lower case, as PostgreSQL writes them. */
 export function uuidArray(ids: readonly string[]): Buffer {
   const array = begin(uuidType, ids.length, ids.length * uuidBytes);
   let at = headerBytes;
   for (const id of ids) {
     at = array.writeInt32BE(uuidBytes, at);
-    // Buffer's own reading of hexadecimal takes six times as long for so few.
+    // Buffer's own hexadecimal decoding takes six times as long for so few digits.
     for (let i = 0; i < id.length; i += 2) {
       if (id[i] === '-') i++;
       array[at++] = (digits[id.charCodeAt(i)]! << 4) | digits[id.charCodeAt(i + 1)]!;
@@ -25,7 +25,7 @@ export function uuidArray(ids: readonly string[]): Buffer {
   return array;
 }
 
-/** For a parameter of type `json[]`, from JSON texts; a Buffer holds one in UTF-8. */
+/** Returns a parameter of type `json[]` from JSON texts. A Buffer holds a text in UTF-8. */
 export function jsonArray(
   texts: readonly (string | Buffer | null)[],
   allocate: (bytes: number) => Buffer = Buffer.allocUnsafe,
@@ -41,11 +41,11 @@ export function jsonArray(
   return array;
 }
 
-/** Above what a batch of submissions may weigh; what is larger is not pooled. */
+/** More bytes than a batch of submissions may have. Larger arrays are not pooled. */
 const pooledBytes = 2 * 1024 * 1024;
 const pool: Buffer[] = [];
 
-/** The same, in memory that is used again: what is allocated for each batch keeps the garbage collector busy. */
+/** Like `jsonArray`, in reused memory. Allocating memory for each batch would keep the garbage collector busy. */
 export async function withJsonArray<T>(
   texts: readonly Buffer[],
   use: (array: Buffer) => Promise<T>,
@@ -63,7 +63,10 @@ export async function withJsonArray<T>(
   }
 }
 
-/** With its header: dimensions, a flag that is not looked at, the element's type, the length and the lower bound. */
+/**
+ * Allocates an array and writes its header: dimensions, an unused flag, the element's type, the length and the lower
+ * bound.
+ */
 function begin(
   type: number,
   length: number,

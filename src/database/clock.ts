@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
 
-/** The database's clock, so that ids and deadlines of all nodes agree whatever their own clocks say. */
+/** The database's clock. Ids and deadlines of all nodes agree, even if the nodes' own clocks differ. */
 @Injectable()
 export class Clock {
   private offsetMs = 0;
 
-  /** Milliseconds since 1970 by the database's clock. */
+  /** Milliseconds since 1970, by the database's clock. */
   now(): number {
     return Date.now() + this.offsetMs;
   }
 
-  /** Called with the database's time, fresh from a heartbeat; half a round trip does not matter here. */
+  /** Called with the database's time from a heartbeat. An error of half a round trip does not matter here. */
   setNow(databaseNowMs: number): void {
     this.offsetMs = Math.round(databaseNowMs - Date.now());
   }

@@ -5,7 +5,7 @@ import { Database, poolState, type PoolState } from './database.js';
 import { LimitsDatabase } from './limits-database.js';
 import { ObservingDatabase } from './observing-database.js';
 
-/** The pools of this process, by name. */
+/** The connection pools of this process, by name. */
 @Injectable()
 export class Connections {
   constructor(

@@ -18,7 +18,7 @@ import { Allowances1790000000116 } from '../../migrations/0016-allowances.js';
 import { DatabaseFaults } from './database-faults.js';
 import { connectionOptions } from './statement-pool.js';
 
-/** Listed, not found in the folder: that of a build may hold what was removed since. */
+/** The migrations are listed here, not read from the folder, because a build's folder may contain removed ones. */
 export const migrations = [
   Requests1790000000100,
   Queue1790000000102,
@@ -41,9 +41,9 @@ export interface DataSourceSettings {
   url: string;
   poolSize: number;
   entities?: DataSourceOptions['entities'];
-  /** For each statement. Default: none, as migrations need. */
+  /** Timeout of each statement. Default: none, because migrations need that. */
   statementTimeoutMs?: number;
-  /** Where what connections fail with is noted. */
+  /** Records the errors of connections. */
   faults?: DatabaseFaults;
 }
 
@@ -72,9 +72,9 @@ export function dataSourceOptions({
       ...connectionOptions,
       max: poolSize,
       ...(statementTimeoutMs !== undefined && {
-        // A server that hangs does not keep its own time; its connection is then thrown away.
+        // A hung server does not enforce its own timeout. The client then discards the connection.
         query_timeout: statementTimeoutMs + 1_000,
-        // To compile a statement for its partitions takes longer than to run it.
+        // Compiling a statement for its partitions would take longer than running it.
         onConnect: (client: pg.ClientBase) =>
           client.query(`SET statement_timeout = ${statementTimeoutMs}; SET jit = off`),
       }),
@@ -85,8 +85,8 @@ export function dataSourceOptions({
 type Connected = (error: Error | undefined, client: pg.PoolClient, release: () => void) => void;
 
 /**
- * TypeORM says of a statement that failed that it was one, but hands on what a connection failed with as it is. Here that
- * is made ours.
+ * A pool that maps connection errors to the service's own. TypeORM marks a failed statement as such, but passes
+ * connection errors on unchanged.
  */
 function poolNoting(faults: DatabaseFaults): typeof pg.Pool {
   return class extends pg.Pool {
@@ -104,7 +104,7 @@ function poolNoting(faults: DatabaseFaults): typeof pg.Pool {
   };
 }
 
-/** `requestId` is `request_id`, and a primary key has the name that PostgreSQL gives it. */
+/** `requestId` becomes `request_id`, and primary keys get the names that PostgreSQL gives them. */
 class NamingStrategy extends DefaultNamingStrategy {
   override columnName(property: string, given: string | undefined): string {
     return given ?? property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { databaseError, type DatabaseFault, DatabaseUnavailable } from '../errors/database-error.js';
 import { RepeatedLines } from '../tools/repeated-lines.js';
 
-/** What only an operator can mend. The others pass, or are said by the duties that wait for them. */
+/** Faults that only an operator can fix. Other faults are temporary, or the duties that wait for them log them. */
 const lines: Partial<Readonly<Record<DatabaseFault, string>>> = {
   disk_full: "the database's disk is full: it refuses what is to be stored",
   disk_error: 'the database cannot read or write its disk',
@@ -13,14 +13,14 @@ const lines: Partial<Readonly<Record<DatabaseFault, string>>> = {
   read_only: 'the database only reads: it takes no writes',
 };
 
-/** What statements and connections of this process fail with: made ours, and said in the log once a minute. */
+/** Maps errors of this process's statements and connections to the service's own, and logs them once a minute. */
 export class DatabaseFaults {
   private readonly log = new Logger('Database');
   private readonly lines = new RepeatedLines();
-  /** The last one, until a write is known to have been taken since. */
+  /** The last disk fault, until a later write is known to have succeeded. */
   lastDiskFault: { error: DatabaseUnavailable; at: number } | undefined;
 
-  /** What `thrown` is to be thrown as. */
+  /** Returns the error to throw in place of `thrown`. */
   note(thrown: unknown): unknown {
     if (thrown instanceof DatabaseUnavailable) return thrown;
     const error = databaseError(thrown);

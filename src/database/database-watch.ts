@@ -2,33 +2,33 @@ import { type BeforeApplicationShutdown, Injectable, type OnApplicationBootstrap
 import pg from 'pg';
 import { Subject } from 'rxjs';
 
-/** Heartbeats are statements too, and come at least every 1.8 s: nothing was answered for longer than two of them. */
+/** Heartbeats are statements too, sent at least every 1.8 s. So no answer came for longer than two heartbeats. */
 const silentMs = 4_000;
-/** Where a statement has failed since the last answer, less silence is enough. */
+/** After a failed statement, this much silence is enough. */
 const silentAfterFailureMs = 2_000;
 const lookEveryMs = 250;
-/** The process itself has stood still: what has arrived meanwhile is read first. */
+/** The process itself was blocked for this long. Answers that arrived meanwhile must be read first. */
 const lateMs = 1_000;
 
-/** SQLSTATE classes of a server that is not there for us: connection, no room for connections, shutdown and start. */
+/** SQLSTATE classes of an unavailable server: connection errors, too many connections, shutdown and startup. */
 const away = /^(08|53300|57P)/;
 
 export interface DatabaseState {
   isUp: boolean;
-  /** While it is away: when it answered last, in milliseconds since 1970, by the clock of this process. */
+  /** While the database is away, the time of its last answer, in milliseconds since 1970 by this process's clock. */
   awaySinceMs: number | null;
 }
 
 /**
- * Whether this node reaches its database, judged by the statements that it sends anyway. A database that hangs is found
- * like one that refuses: no answer comes.
+ * Whether this node reaches its database, judged by the statements that it sends anyway. A database that hangs is
+ * detected like one that refuses, because no answer comes.
  */
 @Injectable()
 export class DatabaseWatch implements OnApplicationBootstrap, BeforeApplicationShutdown {
   /** Emits each change of `state`. */
   readonly changes = new Subject<DatabaseState>();
   private current: DatabaseState = { isUp: true, awaySinceMs: null };
-  /** Times as `performance.now()`. */
+  /** A time of `performance.now()`. */
   private answeredAt = performance.now();
   private failedAt = -Infinity;
   private lookedAt = performance.now();
@@ -48,12 +48,15 @@ export class DatabaseWatch implements OnApplicationBootstrap, BeforeApplicationS
     this.timer = undefined;
   }
 
-  /** A statement was answered. */
+  /** Records that a statement was answered. */
   noteAnswer(): void {
     this.answeredAt = performance.now();
   }
 
-  /** A statement failed, or no connection could be had; a refusal of the statement itself is an answer. */
+  /**
+   * Records that a statement or a connection failed. If the server refused the statement itself, that counts as an
+   * answer.
+   */
   noteFailure(error: unknown): void {
     if (error instanceof pg.DatabaseError && !away.test(error.code ?? '')) this.noteAnswer();
     else this.failedAt = performance.now();

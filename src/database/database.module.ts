@@ -14,13 +14,13 @@ import { createStatementPool } from './statement-pool.js';
 
 const statementTimeoutMs = 5_000;
 const queryTimeoutMs = statementTimeoutMs + 1_000;
-/** Of those that go through TypeORM. */
+/** Connections for statements that go through TypeORM. */
 const plainPoolSize = 4;
 
 @Global()
 @Module({})
 export class DatabaseModule {
-  /** `url` reaches a database whose migrations are done. `poolSize`: for the prepared statements. */
+  /** `url` points to a migrated database. `poolSize`: the connections for the prepared statements. */
   static register(url: string, poolSize: number): DynamicModule {
     const faults = new DatabaseFaults();
     return {

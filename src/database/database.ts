@@ -9,12 +9,12 @@ import type { DatabaseWatch } from './database-watch.js';
 import { Pipeline, type PipelineConnection } from './pipeline.js';
 import type { Queries, Statement } from './statement.js';
 
-// bigint columns are sequence values and counts: all below 2^53.
+// bigint columns hold sequence values and counts, all below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
-/** Runs the hot and contended statements, past TypeORM, which cannot prepare by name. */
+/** Runs the hot and contended statements without TypeORM, which cannot prepare statements by name. */
 export class Database implements Queries, OnApplicationShutdown {
-  /** Told of each prepared statement, in milliseconds from its sending to its answer. */
+  /** Called for each prepared statement, with the milliseconds from sending it to its answer. */
   onStatement: ((name: string, ms: number) => void) | undefined;
   private readonly prepared: boolean;
 
@@ -40,34 +40,34 @@ export class Database implements Queries, OnApplicationShutdown {
     return this.onConnection((client) => this.run<Row>(client, statement, values));
   }
 
-  /** A statement that is not worth preparing, such as DDL. */
+  /** Runs a statement that is not worth preparing, such as DDL. */
   async execute(text: string): Promise<void> {
     await this.onConnection((client) => this.plain(client, text));
   }
 
-  /** For statements that follow each other in order without waiting. */
+  /** Returns a pipeline for statements that run in order without waiting for each other. */
   pipeline(): Pipeline {
     return new Pipeline(() => this.lend());
   }
 
-  /** One flat transaction on one connection; rolled back when `work` rejects. */
+  /** Runs one flat transaction on one connection. It is rolled back when `work` rejects. */
   async transaction<T>(work: (query: Queries['query']) => Promise<T>): Promise<T> {
     return this.onConnection(
       async (client) => {
-        // A process that freezes in the middle of a transaction must not hold its locks against the others.
+        // A process that freezes within a transaction must not keep its locks from the others.
         await this.plain(client, `BEGIN; SET LOCAL idle_in_transaction_session_timeout = '5s'`);
         const result = await work((statement, values = []) => this.run(client, statement, values));
         await this.plain(client, 'COMMIT');
         return result;
       },
-      // Closing a connection rolls back what was begun on it.
+      // Closing a connection rolls back its open transaction.
       () => false,
     );
   }
 
   /**
-   * One transaction, sent as a whole: nothing waits for this process between two of its statements. Rows of the last, which
-   * is the one that is measured.
+   * Sends one transaction as a whole, so that the database never waits for this process between its statements. Returns
+   * the rows of the last statement, which is also the one that is measured.
    */
   async atomically<Row extends object>(...statements: (readonly [Statement, unknown[]])[]): Promise<Row[]> {
     return this.onConnection(
@@ -102,12 +102,13 @@ export class Database implements Queries, OnApplicationShutdown {
     const client = await this.pool.connect().catch((error: unknown) => {
       throw this.failed(error);
     });
-    // The pool listens only to its idle clients: an end between two statements would have no listener, and be fatal.
+    // The pool listens only to its idle clients. Without this listener, a connection that ends between two statements
+    // would crash the process.
     client.on('error', ignore);
     return client;
   }
 
-  /** Not prepared, and without parameters. */
+  /** Runs a statement unprepared and without parameters. */
   private async plain(client: pg.PoolClient, text: string): Promise<void> {
     await client.query(text).catch((error: unknown) => {
       throw this.failed(error);
@@ -132,7 +133,7 @@ export class Database implements Queries, OnApplicationShutdown {
     });
   }
 
-  /** What an error of a statement or a connection is to be thrown as. */
+  /** Returns the error to throw for an error of a statement or a connection. */
   private failed(error: unknown): Error {
     this.watch?.noteFailure(error);
     return this.faults.note(error) as Error;
@@ -156,7 +157,7 @@ export class Database implements Queries, OnApplicationShutdown {
   }
 }
 
-/** The connections of a pool, and how many wait for one. */
+/** The connections of a pool, and how many callers wait for one. */
 export interface PoolState {
   idle: number;
   busy: number;
@@ -172,5 +173,5 @@ function giveBack(client: pg.PoolClient, isUsable: boolean): void {
   client.release(!isUsable);
 }
 
-/** The next statement fails with what happened. */
+/** The next statement on this connection fails with the error. */
 const ignore = (): void => undefined;

@@ -1,10 +1,11 @@
 import { Database } from './database.js';
 
-/** As many as the keeper of shares has under way at once: its grants, and its writes one after the other. */
+/** The most statements that the keeper of shares runs at once: grants in parallel, and writes one after another. */
 export const limitsPoolSize = 4;
 
 /**
- * For what decides whether calls are let in: connections of their own, so that it does not queue behind what the calls do
- * that were. A rush of calls would keep a node from saying in time that it lives, and from letting in any more.
+ * A pool for deciding which calls are admitted, with its own connections, so that it does not queue behind the
+ * statements of admitted calls. Otherwise a rush of calls would delay the node's sign of life and keep it from
+ * admitting any more.
  */
 export class LimitsDatabase extends Database {}

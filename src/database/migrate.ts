@@ -10,9 +10,9 @@ const firstReportMs = 1_000;
 const reportEveryMs = 15_000;
 
 export interface MigrateOptions {
-  /** Ends the wait, or rolls the migration under way back. */
+  /** Ends the wait, or rolls back the migration in progress. */
   signal?: AbortSignal;
-  /** Gets a sentence about what is waited for. */
+  /** Receives a sentence about what is waited for. */
   report?: (sentence: string) => void;
   /** How long another session may keep the lock. */
   patienceMs?: number;
@@ -20,8 +20,8 @@ export interface MigrateOptions {
 
 /**
  * Brings the schema up to date. Any number of processes may start at once: one migrates, the others wait. Each
- * migration is one transaction that holds the lock, so nothing outlives it, and it works through a pooler that hands
- * out a connection for each transaction.
+ * migration is one transaction that holds the lock, so the lock never outlives it. This also works through a pooler
+ * that assigns a connection per transaction.
  */
 export async function migrate(
   url: string,
@@ -40,7 +40,7 @@ export async function migrate(
   }
 }
 
-/** Looks without the lock: most starts find nothing to do, and need not wait for anybody. */
+/** Checks without the lock. Most starts find nothing to do and need not wait. */
 async function isUpToDate(url: string): Promise<boolean> {
   const client = await connect(url);
   try {
@@ -80,7 +80,7 @@ async function connect(url: string): Promise<pg.Client> {
   }
 }
 
-/** A look that changes nothing is not waited for. */
+/** Stops waiting for a read on abort. The read itself may go on, because it changes nothing. */
 function orAborted<T>(look: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal!.reason as Error);
@@ -102,7 +102,7 @@ async function readMigrations(client: pg.Client): Promise<DoneMigration[]> {
     .rows;
 }
 
-/** The migrations were rewritten before the first release: a database that the old ones made cannot be upgraded. */
+/** The migrations were rewritten before the first release. A database made by the old ones cannot be upgraded. */
 function refuseUnreleased(done: readonly DoneMigration[], url: string): void {
   const names = new Set(migrations.map(({ name }) => name));
   const newest = Number(migrations.at(-1)!.name.slice(-13));
@@ -113,7 +113,7 @@ function refuseUnreleased(done: readonly DoneMigration[], url: string): void {
   );
 }
 
-/** False: none was left. */
+/** Runs the next migration. Returns false if there was none. */
 async function migrateNext(
   executor: MigrationExecutor,
   lock: MigrationLock,
@@ -165,14 +165,17 @@ FROM pg_locks JOIN pg_stat_activity USING (pid)
 WHERE locktype = 'advisory' AND granted AND classid = 0 AND objid = $1 AND objsubid = 1
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
-/** Held by a transaction, never by a session: a pooler keeps a session, and its locks, for whoever comes next. */
+/**
+ * A lock held by a transaction, never by a session. A pooler keeps a session and its locks, and gives both to the next
+ * client.
+ */
 class MigrationLock {
   constructor(
     private readonly runner: QueryRunner,
     private readonly options: MigrateOptions & { patienceMs: number },
   ) {}
 
-  /** Begins a transaction that has the lock. `pid`: of the process that serves it, also behind a pooler. */
+  /** Begins a transaction that has the lock. `pid`: the server process of this transaction, even behind a pooler. */
   async take(): Promise<{ runner: QueryRunner; pid: number }> {
     const { runner } = this;
     const { signal, report, patienceMs } = this.options;
@@ -181,7 +184,7 @@ class MigrationLock {
     for (;;) {
       signal?.throwIfAborted();
       await runner.startTransaction();
-      // A migration takes as long as it takes, whatever a pooler's connection was told before.
+      // A migration has no time limit, whatever was set earlier on a pooler's connection.
       await runner.query('SET LOCAL statement_timeout = 0');
       const [row] = (await runner.query(
         'SELECT pg_try_advisory_xact_lock($1) AS taken, pg_backend_pid() AS pid',
@@ -216,7 +219,7 @@ function tooLong(holders: readonly Holder[], patienceMs: number): Error {
   );
 }
 
-/** Host, port and database; never the password. */
+/** Returns host, port and database, never the password. */
 function describe(url: string): string {
   const { host, pathname } = new URL(url);
   return `${host}${pathname}`;

@@ -6,30 +6,33 @@ const channel = 'nowserving';
 const selfTestMs = 15_000;
 const selfTestPatienceMs = 5_000;
 const reconnectMs = 500;
-/** Messages retained over an outage. A node that was away for longer reads everything again anyway. */
+/** Messages kept during an outage. A node that was away for longer reads everything again anyway. */
 const maxWaiting = 1_000;
 /**
- * A notification is lost in a crash anyway; without `synchronous_commit = off` each would wait for the disk, and hold
- * the lock meanwhile. Set for the one transaction: a pooler would hand a setting of the session on to submissions.
+ * A notification is lost in a crash anyway. Without `synchronous_commit = off`, each one would wait for the disk while
+ * holding the lock. The setting is local to the transaction, because a pooler would pass a session's setting on to
+ * submissions.
  */
 const notifyAll = `SELECT pg_notify($1, payload), set_config('synchronous_commit', 'off', true)
 FROM unnest($2::text[]) AS payload`;
 
 export interface ChannelListener {
-  /** A message of another process, or of this one. */
+  /** Receives a message of this process or another. */
   message(payload: string): void;
-  /** The channel is up again; messages may have been missed. */
+  /** The channel is up again. Messages may have been missed. */
   reconnected(): void;
-  /** Asked for when it is time to send, so that what comes meanwhile goes together. Each below 8,000 bytes. */
+  /**
+   * Called when it is time to send, so that messages collected meanwhile are sent together. Each is below 8,000 bytes.
+   */
   collect(): string[];
-  /** How long after the last statement the next may follow. */
+  /** Milliseconds after the last statement before the next may follow. */
   minIntervalMs(): number;
 }
 
 /**
- * LISTEN and NOTIFY between the processes on one database, on two connections of their own: never inside
- * a transaction of the business, because NOTIFY takes a global lock at commit. Messages are hints and may be
- * lost; a self-test every 15 s finds a connection that is open but dead.
+ * LISTEN and NOTIFY between the processes on one database, on two dedicated connections. NOTIFY takes a global lock at
+ * commit, so it is never part of another transaction. Messages are hints and may be lost. A self-test every 15 s
+ * detects a connection that is open but dead.
  */
 export class NotifyChannel {
   private readonly log = new Logger(NotifyChannel.name);
@@ -37,7 +40,7 @@ export class NotifyChannel {
   private sending: pg.Client | undefined;
   private listener: ChannelListener | undefined;
   private readonly topics = new Map<string, (body: string) => void>();
-  /** What was collected and could not be sent. */
+  /** Messages that were collected and could not be sent. */
   private unsent: string[] = [];
   private flushDue = false;
   private flushScheduled = false;
@@ -46,25 +49,27 @@ export class NotifyChannel {
   private flushedAt = 0;
   private testTimer: NodeJS.Timeout | undefined;
   private receivedAt = 0;
-  /** The connections lead to a pooler. One that lends a server for each transaction passes no notification on. */
+  /**
+   * Whether the connections lead to a pooler. A pooler that assigns a server per transaction forwards no notifications.
+   */
   private isPooled = false;
-  /** Something has come over the connection that there is now. */
+  /** Whether the current connection has received anything. */
   private hasHeard = false;
   private isDeaf = false;
   private stopped = true;
   private reconnecting: Promise<void> | undefined;
-  /** A connection was lost; also one of two, while the other was being made. */
+  /** Whether a connection was lost, including one of the two while the other was being opened. */
   private broken = false;
 
-  /** `url`: of a direct connection, for no pooler passes notifications on. */
+  /** `url`: of a direct connection, because a pooler forwards no notifications. */
   constructor(private readonly url: string) {}
 
-  /** Messages under a word of their own, beside those of the queue; each is a hint as well. */
+  /** Receives messages under their own topic, besides those of the queue. These are hints too. */
   listen(topic: string, receive: (body: string) => void): void {
     this.topics.set(topic, receive);
   }
 
-  /** Not together with the queue's messages, which wait for each other. Lost while the channel is down. */
+  /** Sends at once, not batched with the queue's messages. The message is lost while the channel is down. */
   sendNow(topic: string, body: string): void {
     this.notify([`${topic} ${body}`]).catch(() => this.reconnect());
   }
@@ -86,7 +91,9 @@ export class NotifyChannel {
     await this.disconnect();
   }
 
-  /** The listener has something to send: at once, or together while the last statement is not long ago. */
+  /**
+   * Called when the listener has something to send. It is sent at once, or batched if the last statement was recent.
+   */
   requestFlush(): void {
     this.flushDue = true;
     this.scheduleFlush();
@@ -114,7 +121,7 @@ export class NotifyChannel {
       await this.notify(this.unsent);
       this.unsent = [];
     } catch {
-      // Sent twice is harmless, not sent leaves the others waiting for their next look.
+      // Sending twice is harmless. Without sending, the others would wait until they next check by themselves.
       this.flushDue = true;
       this.reconnect();
     } finally {
@@ -124,7 +131,7 @@ export class NotifyChannel {
   }
 
   private async notify(payloads: string[]): Promise<void> {
-    // Not under a name: a pooler may lose what was prepared.
+    // Not a named statement, because a pooler may lose prepared statements.
     await this.sending?.query(notifyAll, [channel, payloads]);
   }
 
@@ -144,7 +151,7 @@ export class NotifyChannel {
     if (this.isPooled) void this.test();
   }
 
-  /** The queue's messages are objects; those under a topic begin with its word. */
+  /** The queue's messages are JSON objects. Messages of a topic begin with its name. */
   private receive(payload: string): void {
     if (payload.startsWith('{')) return this.listener?.message(payload);
     const end = payload.indexOf(' ');
@@ -157,7 +164,7 @@ export class NotifyChannel {
       keepAlive: true,
       connectionTimeoutMillis: selfTestPatienceMs,
       query_timeout: selfTestPatienceMs,
-      // A hint goes behind whatever is under way, as in the pools.
+      // A hint is sent without waiting for earlier statements, as in the pools.
       pipeline: true,
       application_name: 'nowserving channel',
     });
@@ -172,7 +179,7 @@ export class NotifyChannel {
     this.listening = this.sending = undefined;
     for (const client of clients) {
       client?.removeAllListeners('end');
-      // A half-open connection never answers the goodbye: it is not waited for.
+      // A half-open connection never answers the termination message, so the wait is bounded.
       const ended = client?.end().catch(() => undefined);
       await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 200).unref())]);
     }
@@ -201,7 +208,7 @@ export class NotifyChannel {
     }
   }
 
-  /** Sends an empty message to itself; not hearing it means that the listener is dead. */
+  /** Sends an empty message to itself. If it does not arrive, the listening connection is dead. */
   private async selfTest(): Promise<void> {
     if (performance.now() - this.receivedAt < selfTestMs / 2 || this.sending === undefined) return;
     await this.test();
@@ -212,7 +219,7 @@ export class NotifyChannel {
     const asked = performance.now();
     const look = (): void => {
       if (this.receivedAt >= asked || this.listening !== listening) return;
-      // Another connection to the pooler would hear as little.
+      // Another connection to the pooler would not receive anything either.
       if (this.isPooled && !this.hasHeard) this.warnOfPooler();
       else this.reconnect();
     };

@@ -8,15 +8,15 @@ const statementTimeoutMs = 2_000;
 const limitTime = statement(
   'limit_time',
 )`SELECT set_config('statement_timeout', '${String(statementTimeoutMs)}', true)`;
-/** Looks wait for each other: a page with a hundred pictures has as many. */
+/** Reads wait for each other. A page with a hundred pictures makes a hundred reads. */
 const connectionTimeoutMs = 15_000;
 
 /**
- * For those who look at the whole: connections of their own, so that no look holds up a request; the usual planner, as
- * what is looked at is read in other ways than by key; and a statement timeout, for no look is worth more.
+ * A pool for reads of operators. It has its own connections, so that these reads never delay a request. It uses the
+ * usual planner, because these reads are not only by key, and a statement timeout, because no such read is worth more.
  */
 export class ObservingDatabase extends Database {
-  /** The timeout is of the one transaction: a pooler would hand one of the session on to submissions. */
+  /** The timeout is local to the transaction, because a pooler would pass a session's timeout on to submissions. */
   override query<Row extends object>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
     return this.atomically<Row>([limitTime, []], [statement, values]);
   }

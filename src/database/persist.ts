@@ -3,7 +3,7 @@ import { isDatabaseUnavailable } from '../errors/database-error.js';
 
 const againAfterMs = 500;
 
-/** Tries until the database takes it. */
+/** Retries until the database accepts the statement. */
 export async function persist<T>(statement: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

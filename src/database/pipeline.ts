@@ -1,20 +1,20 @@
 import { isRefusedRow } from '../errors/database-error.js';
 import type { Queries, Statement } from './statement.js';
 
-/** A connection that is lent to the pipeline; statements may be sent into it one after the other. */
+/** A connection borrowed by the pipeline. Statements may be sent on it one after another. */
 export interface PipelineConnection {
   query<Row extends object>(statement: Statement, values: unknown[]): Promise<Row[]>;
-  /** Whether another caller waits for a connection, which this one would be. */
+  /** Returns whether another caller waits for a connection. */
   isWanted(): boolean;
   giveBack(isUsable: boolean): void;
 }
 
-/** While anything is under way. */
+/** A borrowed connection, kept while any statement is in progress. */
 class Lease {
   underWay = 0;
-  /** A statement failed in a way that a new connection may help against. */
+  /** A statement failed with an error that a new connection may fix. */
   isBroken = false;
-  /** It takes no more statements. */
+  /** The connection takes no more statements. */
   isEnding = false;
   readonly onEnd: (() => void)[] = [];
 
@@ -22,9 +22,9 @@ class Lease {
 }
 
 /**
- * Statements that do not wait for each other, on one connection: PostgreSQL runs, commits and answers them one after
- * the other, in the order in which they were sent. It works on one while the process reads what the next will carry.
- * The pool has the connection back whenever nothing is under way, and soon when others wait for one.
+ * Sends statements on one connection without waiting for answers. PostgreSQL runs, commits and answers them one after
+ * another, in the order in which they were sent. It runs one while the process prepares the next. The connection
+ * returns to the pool when nothing is in progress, and soon when other callers wait for one.
  */
 export class Pipeline implements Queries {
   private lease: Lease | undefined;
@@ -32,7 +32,7 @@ export class Pipeline implements Queries {
   constructor(private readonly connect: () => Promise<PipelineConnection>) {}
 
   async query<Row extends object>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
-    // On another connection a statement could overtake those that are still under way on this one.
+    // On another connection, a statement could overtake those still in progress on this one.
     while (this.lease?.isEnding) await new Promise<void>((resume) => this.lease!.onEnd.push(resume));
     const lease = (this.lease ??= new Lease(this.connect()));
     lease.underWay++;

@@ -1,12 +1,12 @@
-/** One hot statement: it is prepared once per connection under its name. */
+/** A hot statement, prepared once per connection under its name. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
 }
 
 /**
- * The text follows the name as a template. What a function in it returns is made at the first use of the statement,
- * from what the rooms have registered at their start, and kept.
+ * Takes the text as a template after the name. Functions in it are called at the first use of the statement, and their
+ * results are kept. They may depend on what the modules registered at their start.
  */
 export function statement(
   name: string,
@@ -23,14 +23,14 @@ export function statement(
   };
 }
 
-/** What runs statements, each in a transaction of its own. */
+/** Runs statements, each in its own transaction. */
 export interface Queries {
   query<Row extends object>(statement: Statement, values?: unknown[]): Promise<Row[]>;
 }
 
 /**
- * The placeholders of one statement by name, as `$1::uuid`, in the order in which they are listed with their types.
- * `bind` puts values in that order; what else the object holds is not sent.
+ * The named placeholders of one statement, such as `$1::uuid`, in the order of their types. `bind` puts values in that
+ * order. Other members of the object are not sent.
  */
 export function parameters<Name extends string>(
   types: Readonly<Record<Name, string>>,

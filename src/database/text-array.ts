@@ -1,8 +1,11 @@
-/** An array parameter as text, of elements as PostgreSQL reads them; pg would build it in several steps for each. */
+/**
+ * Returns an array parameter as text. The elements must already be in PostgreSQL's format. pg would build each one in
+ * several steps.
+ */
 export const textArray = (values: readonly (string | number | null)[]): string =>
   `{${values.map((value) => (typeof value === 'string' ? quoted(value) : (value ?? 'NULL'))).join()}}`;
 
-/** For a parameter of type `bytea[]`, from hexadecimal digits. */
+/** Returns a parameter of type `bytea[]` from hexadecimal digits. */
 export const byteaArray = (texts: readonly string[]): string =>
   `{${texts.map((text) => `"\\\\x${text}"`).join()}}`;
 

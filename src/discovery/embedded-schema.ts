@@ -1,7 +1,7 @@
 type Schema = Readonly<Record<string, unknown>>;
 
 const components = '#/components/schemas/';
-/** The keywords of JSON Schema that hold schemas: one, a list of them, or a map. */
+/** The keywords of JSON Schema that hold schemas: one, a list, or a map. */
 const ofOne = new Set(
   'items contains additionalProperties propertyNames unevaluatedItems unevaluatedProperties not if then else contentSchema'.split(
     ' ',
@@ -11,8 +11,8 @@ const ofList = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
 const ofMap = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions']);
 
 /**
- * A schema as components of an OpenAPI document: itself under `name`, and its definitions beside it, for generators take
- * a `$defs` within it for one of its properties.
+ * Returns a schema as components of an OpenAPI document: itself under `name`, and its definitions beside it. Generators
+ * mistake a nested `$defs` for a property.
  */
 export function embeddedSchemas(schema: Schema, name: string): Record<string, Schema> {
   return new Embedding(schema, name).schemas;
@@ -20,13 +20,13 @@ export function embeddedSchemas(schema: Schema, name: string): Record<string, Sc
 
 class Embedding {
   readonly schemas: Record<string, Schema> = {};
-  /** By the pointers of what becomes a component; '' is the whole. */
+  /** Names of the components, by their pointers in the schema; '' is the whole schema. */
   private readonly names: Map<string, string>;
   private readonly anchors = new Map<string, string>();
   private readonly base: string | undefined;
 
   constructor({ $id, ...schema }: Record<string, unknown>, name: string) {
-    delete schema['$schema']; // that of OpenAPI 3.1 is the same
+    delete schema['$schema']; // OpenAPI 3.1 uses the same dialect
     this.base = typeof $id === 'string' ? $id.replace(/#$/, '') : undefined;
     this.names = new Map([['', name]]);
     this.find(schema, '');
@@ -98,7 +98,7 @@ function isDefinitions(keyword: string): boolean {
   return keyword === '$defs' || keyword === 'definitions';
 }
 
-/** As a step of a JSON Pointer. */
+/** Escapes a key as a step of a JSON Pointer. */
 function escaped(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
@@ -111,7 +111,7 @@ function decoded(pointer: string): string | undefined {
   }
 }
 
-/** The references of a schema with a name of its own begin at itself: nothing within it moves. */
+/** Excludes a schema with its own `$id`. Its references are relative to itself, so nothing within it moves. */
 function isNode(value: unknown): value is Schema {
   return isObject(value) && value.$id === undefined;
 }

@@ -3,14 +3,16 @@ import { operationsOf } from '../http/openapi/operations.js';
 import type { Model } from '../models/model.js';
 import { embeddedSchemas } from './embedded-schema.js';
 
-/** By their names in the whole document. */
+/** Operation ids in the full document. */
 const operations = ['submit', 'status', 'response', 'cancel'];
 const inputAt = '#/components/schemas/Input';
-/** As the whole document has them. */
+/** The base URL in the examples of the full document. */
 const exampleBase = 'http://127.0.0.1:3000';
 const exampleModel = 'demo/image/fractal';
 
-/** What there is to call about one model, with its input schema as the body, so that a generated client is typed. */
+/**
+ * Returns an OpenAPI document for one model, with its input schema as the body, so that a generated client is typed.
+ */
 export function modelDocument(api: OpenAPIObject, model: Model, base: string): OpenAPIObject {
   const { id, description, inputSchema } = model;
   const text = JSON.stringify(api)
@@ -51,7 +53,7 @@ function describeSubmission(document: OpenAPIObject, { id }: Model): void {
   };
 }
 
-/** Takes away the components that nothing refers to any more. */
+/** Removes the components that nothing refers to. */
 function keepWhatIsUsed(document: OpenAPIObject): void {
   const all = document.components as Record<string, Record<string, unknown>>;
   const used = new Set<string>();

@@ -20,7 +20,7 @@ import { ApiModel, ApiModelDocument, ApiModels } from './openapi/operations.js';
 @ApiTags('Models')
 @Controller('v1/models')
 export class ModelsController {
-  /** A model whose settings have changed is another object. */
+  /** Documents by model. A model whose settings changed is a new object. */
   private readonly documents = new WeakMap<Model, DocumentTemplate>();
 
   constructor(

@@ -5,14 +5,14 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isAlive } from './ownership.js';
 
-/** A start takes seconds; a lock much older than that belongs to a process that is gone, whichever process has its id now. */
+/** A start takes seconds. A much older lock belongs to a dead process, even if another process has its id now. */
 const staleAfterMs = 180_000;
 const retryMs = 100;
 
-/** What the embedded server runs as; empty: as the user of this process. */
+/** The user that the embedded server runs as. Empty: the user of this process. */
 export type ServerUser = Pick<SpawnOptions, 'uid' | 'gid'>;
 
-/** Where the embedded server keeps what. */
+/** The paths of the embedded server's files. */
 export class DataDirectory {
   readonly path = resolve(this.name);
   readonly clusterDir = join(this.path, 'postgres');
@@ -21,7 +21,7 @@ export class DataDirectory {
   readonly urlFile = join(this.path, 'database-url');
   private readonly startLock = join(this.path, 'starting');
 
-  /** `name`: as the user wrote it. */
+  /** `name`: the directory as the user wrote it. */
   constructor(readonly name: string) {}
 
   prepare(user: ServerUser): void {
@@ -32,14 +32,17 @@ export class DataDirectory {
     });
   }
 
-  /** A cluster that an ordinary user made stays that user's when root starts it. */
+  /** A cluster created by an ordinary user keeps its owner when root starts it. */
   userOf(fallback: ServerUser): ServerUser {
     if (fallback.uid === undefined || !fs.existsSync(this.clusterDir)) return fallback;
     const { uid, gid } = fs.statSync(this.clusterDir);
     return uid === 0 ? fallback : { uid, gid };
   }
 
-  /** Does `work` while no other process does here; waits for one that does. The password is made the first time. */
+  /**
+   * Runs `work` while no other process starts a server here, waiting for another start to end. Creates the password the
+   * first time.
+   */
   async withStartLock<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     while (!this.takeStartLock()) await delay(retryMs, undefined, { signal });
     try {
@@ -78,19 +81,21 @@ export class DataDirectory {
   }
 }
 
-/** Left behind by a process that was killed while it started. */
+/** Returns whether the lock was left behind by a process killed during its start. */
 function isStale(lock: string): boolean {
   try {
     const pid = Number(fs.readFileSync(lock, 'utf8'));
     const ageMs = Date.now() - fs.statSync(lock).mtimeMs;
-    // Created but not written yet, it names no process: only its age counts.
+    // A lock that was created but not written yet names no process, so only its age counts.
     return ageMs > staleAfterMs || (pid > 0 && (pid === process.pid || !isAlive(pid)));
   } catch {
-    return false; // it was given back while we looked
+    return false; // the lock was released meanwhile
   }
 }
 
-/** Not by `recursive: true`: that never ends where a parent says ENOENT to a new directory, as /proc does. */
+/**
+ * Does not use `recursive: true`, which never ends where a parent answers ENOENT for a new directory, as /proc does.
+ */
 function makeDirectories(path: string): void {
   if (fs.existsSync(path)) return;
   makeDirectories(dirname(path));

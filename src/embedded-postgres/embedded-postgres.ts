@@ -16,13 +16,16 @@ import {
 } from './server-program.js';
 import { serverSettings } from './server-settings.js';
 
-/** Recovery after a crash included. */
+/** Time limit of a start, including recovery after a crash. */
 const startPatienceMs = 60_000;
 const retryMs = 50;
-/** Between the end of a server and the start of the next. */
+/** Pause between the end of a server and the start of the next. */
 const restartMs = 1_000;
 
-/** A real PostgreSQL from npm in a directory of ours. It outlives neither `stop()` nor a clean exit. */
+/**
+ * A real PostgreSQL from npm, in the service's data directory. It is stopped by `stop()` and by a clean exit of the
+ * process.
+ */
 export class EmbeddedPostgres {
   private readonly directory: DataDirectory;
   private lock: OwnerLock | undefined;
@@ -34,7 +37,7 @@ export class EmbeddedPostgres {
     this.directory = new DataDirectory(dataDir);
   }
 
-  /** Starts the server, initialising the directory the first time, and returns its URL. */
+  /** Starts the server and returns its URL. The first start initialises the directory. */
   async start(signal?: AbortSignal): Promise<string> {
     const binaries = await findBinaries();
     const user = this.directory.userOf(await findUser());
@@ -78,7 +81,10 @@ export class EmbeddedPostgres {
     return url;
   }
 
-  /** One that ends by itself, as without room for its write-ahead log, is started again where all connections look for it. */
+  /**
+   * Restarts a server that ends by itself, for example without room for its write-ahead log. It gets the same port,
+   * where all connections expect it.
+   */
   private async keepRunning(first: ChildProcess, spawnNext: () => ChildProcess): Promise<void> {
     for (let child = first; ; child = spawnNext()) {
       this.pid = child.pid;
@@ -97,18 +103,19 @@ export class EmbeddedPostgres {
     const settings = Object.entries(serverSettings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const child = spawn(binary, ['-D', this.directory.clusterDir, '-p', port, ...settings], {
       ...user,
-      // A session of its own: Ctrl-C in the terminal must not stop the database before the service has drained.
+      // The server gets its own session, so that Ctrl-C in the terminal does not stop it before the service has
+      // drained.
       detached: true,
       stdio: ['ignore', log, log],
       env: serverEnvironment,
     });
     closeSync(log);
-    child.on('error', () => undefined); // seen as a server that did not start
+    child.on('error', () => undefined); // noticed as a server that did not start
     child.unref();
     return child;
   }
 
-  /** Ready when it takes the lock that shows other services whose server this is. */
+  /** The server is ready when this process gets the lock that shows other services who owns the server. */
   private async untilReady(url: string, child: ChildProcess, signal: AbortSignal | undefined): Promise<void> {
     const { name, log } = this.directory;
     const deadline = performance.now() + startPatienceMs;
@@ -128,7 +135,7 @@ export class EmbeddedPostgres {
     }
   }
 
-  /** A process that ends in a hurry waits for nothing: the server then ends by itself. */
+  /** A process that exits at once cannot wait. The server then shuts down by itself. */
   private readonly stopAtExit = (): void => {
     if (this.pid !== undefined && isAlive(this.pid)) process.kill(this.pid, 'SIGINT');
   };

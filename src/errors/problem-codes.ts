@@ -1,19 +1,19 @@
 /**
- * The same one now, the same one after `Retry-After`, one that was changed, or, as this request has ended, a new
- * submission.
+ * `now`: the same call now. `later`: the same call after `Retry-After`. `changed`: a changed call. `anew`: a new
+ * submission, because this request has ended. `no`: none.
  */
 export type Retry = 'now' | 'later' | 'changed' | 'anew' | 'no';
 
 interface ProblemKind {
   status: number;
   title: string;
-  /** Which call may succeed where this one failed. */
+  /** Which call may succeed after this failure. */
   retry: Retry;
 }
 
 /**
- * Every stable error `code` the API can answer with, for its description, its answers and /docs/errors. A new one needs
- * a line here and a line in `advice`.
+ * Every stable error `code` that the API can return, for its description, its answers and /docs/errors. A new code
+ * needs a line here and a line in `advice`.
  */
 export const problemCodes = {
   bad_request: { status: 400, title: 'The request is malformed', retry: 'changed' },
@@ -73,7 +73,7 @@ export const problemCodes = {
 
 export type ProblemCode = keyof typeof problemCodes;
 
-/** What a caller does next. */
+/** What the caller should do next. */
 export const advice: Readonly<Record<ProblemCode, string>> = {
   bad_request: 'Mend the call: the detail says what cannot be read.',
   invalid_json: 'Send a JSON object as the body; the detail says where it breaks off.',

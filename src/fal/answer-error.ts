@@ -7,12 +7,12 @@ import { toFalError } from './fal-error.js';
 
 export const requestIdField = 'X-Fal-Request-Id';
 
-/** On every answer about a request. */
+/** Sets the header that every answer about a request has. */
 export function setRequestId(response: Response, id: unknown): void {
   if (typeof id === 'string' && isRequestId(id)) response.setHeader(requestIdField, id);
 }
 
-/** In fal's form: its clients read no problem+json. */
+/** Answers in fal's format, because its clients do not read problem+json. */
 export function answerFalError(error: DomainError, request: Request, response: Response): void {
   answeredCodes.set(response, error.code);
   const { code, status: ownStatus, message, options } = error;

@@ -1,7 +1,7 @@
 import type { FieldError } from '../errors/domain-error.js';
 import type { ProblemCode } from '../errors/problem-codes.js';
 
-/** Where fal has a name of its own, or another status. */
+/** The codes for which fal uses its own name or another status. */
 const kinds: Partial<Record<string, { type: string; status?: number }>> = {
   bad_request: { type: 'bad_request' },
   invalid_json: { type: 'bad_request' },
@@ -33,10 +33,10 @@ export interface FalError {
   body: Readonly<Record<string, unknown>>;
 }
 
-/** A model's own refusal of its input. */
+/** Returns whether a model refused its input. */
 const isRefusal = ({ code, status }: AnyError): boolean => code === 'model_error' && status < 500;
 
-/** Other errors are named by their code. */
+/** Other errors are named after their code. */
 export function errorTypeOf(error: AnyError): string {
   return isRefusal(error) ? 'bad_request' : (kinds[error.code]?.type ?? error.code);
 }
@@ -58,13 +58,13 @@ export function toFalError(error: ReportedError): FalError {
   }
 }
 
-/** What a model said for itself goes through, with a `detail` where it has none. */
+/** Passes the model's own details through, and adds a `detail` if there is none. */
 function ofModel(details: unknown, message: string): Record<string, unknown> {
   if (typeof details === 'string' || Array.isArray(details)) return { detail: details };
   return { detail: message, ...(details as object | undefined) };
 }
 
-/** As FastAPI has it: the way to the value, from the body on. */
+/** Returns the path to the value, starting at the body, as FastAPI does. */
 function toFieldError({ path, message: msg }: FieldError): object {
   const names = path.split('/').slice(1);
   const loc = names.map((name) => {

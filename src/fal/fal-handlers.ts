@@ -11,7 +11,7 @@ import { toFalQueued, toFalStatus } from './wire.js';
 
 const noInput = Buffer.from('{}');
 
-/** fal's calls by the rules of the service's own: what differs is how they are said. */
+/** Serves fal's calls by the rules of the service's own calls. Only the wire format differs. */
 @Injectable()
 export class FalHandlers {
   constructor(
@@ -53,7 +53,7 @@ export class FalHandlers {
     return aboutRequest(requestId, status, toFalStatus(snapshot, base, entries));
   }
 
-  /** `fields`: of the answer, also where it is an error. */
+  /** `setField` sets a header of the answer, even if the answer is an error. */
   async result(
     caller: Caller | undefined,
     requestId: string,
@@ -70,7 +70,7 @@ export class FalHandlers {
     };
   }
 
-  /** One that was cancelled before is cancelled again, as by the service's own call. */
+  /** A request that was already cancelled can be cancelled again, as with the service's own call. */
   async cancel(caller: Caller | undefined, requestId: string): Promise<Reply> {
     await this.requests.cancel(caller, requestId);
     return aboutRequest(requestId, 202, { status: 'CANCELLATION_REQUESTED' });

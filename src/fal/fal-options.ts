@@ -8,7 +8,7 @@ class FalHeaders {
   @Parsed(seconds('X-Fal-Request-Timeout'), problem('bad_request'))
   'x-fal-request-timeout': number | undefined;
 
-  /** The same, as newer clients call it. */
+  /** The name of the same header in newer clients. */
   @Parsed(seconds('X-Fal-Request-Start-Timeout'), problem('bad_request'))
   'x-fal-request-start-timeout': number | undefined;
 
@@ -25,19 +25,19 @@ class FalQuery {
 }
 
 export interface FalOptions {
-  /** How long it may wait for its start. */
+  /** How long the request may wait for its start. */
   startMs: number | undefined;
-  /** It is refused if more wait already. */
+  /** The request is refused if more already wait. */
   maxQueueLength: number | undefined;
-  /** As the service's own query has them. */
+  /** The options as the service's own query has them. */
   query: Readonly<Record<string, unknown>>;
 }
 
-/** What fal's clients say of a submission besides its input. The service's own query parameters work too. */
+/** Reads the submission options of fal's clients. The service's own query parameters work too. */
 export function falOptions(query: object, headers: object): FalOptions {
   const sent = validated(FalHeaders, headers);
   const { 'x-fal-queue-priority': low, 'x-fal-tags': tagged } = sent;
-  // Of fal's parameters those that are not known mean nothing here.
+  // Unknown parameters of fal are ignored.
   const own = Object.entries(query).filter(([name]) => !name.startsWith('fal_') || name === 'fal_webhook');
   return {
     startMs: sent['x-fal-request-timeout'] ?? sent['x-fal-request-start-timeout'],
@@ -58,7 +58,7 @@ function seconds(header: string): (value: string) => number {
   };
 }
 
-/** `normal` is what clients send when nothing else was said, and a key may have less. */
+/** Clients send `normal` by default, but a key may only allow less, so it counts as not given. */
 function priority(value: string): 'low' | undefined {
   if (value !== 'normal' && value !== 'low') {
     throw new Error('The header X-Fal-Queue-Priority takes normal or low.');
@@ -66,7 +66,7 @@ function priority(value: string): 'low' | undefined {
   return value === 'low' ? value : undefined;
 }
 
-/** `key=value,…`: like fal, it keeps those that it can. */
+/** `key=value,…`. As fal does, it keeps the valid ones. */
 function tags(value: string): string[] | undefined {
   const valid = value.split(',').flatMap((pair) => {
     try {

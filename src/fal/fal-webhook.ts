@@ -2,8 +2,8 @@ import type { RequestRow } from '../queue/status-row.js';
 import { toFalError } from './fal-error.js';
 
 /**
- * The body of a webhook as fal sends it; without success its payload is what the result would be answered with.
- * `output`: JSON text, which goes in as it is; null: there is none to send, for the reason of `payloadError`.
+ * Returns the body of a webhook in fal's format. If the request did not succeed, the payload is what the result call
+ * would answer. `output`: JSON text, inserted unchanged. null: no output is sent, for the reason in `payloadError`.
  */
 export function falWebhookBody(
   { id, error }: RequestRow,

@@ -30,10 +30,10 @@ import { FalHandlers } from './fal-handlers.js';
 import { falHost } from './follow-target.js';
 import { toFalStatus } from './wire.js';
 
-/** A request is found by its id alone: of its model's id clients send the beginning only. */
+/** A request is found by its id alone, because clients send only the beginning of its model's id. */
 const one = '*model_id/requests/:request_id';
 
-/** The queue as fal's clients call it. Described by fal, so not in this service's own description. */
+/** The queue API as fal's clients call it. fal documents it, so it is not in this service's own description. */
 @ApiExcludeController()
 @Controller('fal')
 export class FalController {
@@ -94,7 +94,7 @@ export class FalController {
     sendReply(response, await this.handlers.cancel(caller, requestId));
   }
 
-  /** What `followTarget` led nowhere. */
+  /** Answers calls that `followTarget` did not forward. */
   @All()
   @Limited('read')
   unknown(): never {
@@ -104,7 +104,7 @@ export class FalController {
     );
   }
 
-  /** As at the service's own address; what is of fal's stores alone means nothing here. */
+  /** The same as the service's own route. Parameters that only concern fal's storage are ignored. */
   @Post('storage/upload/initiate')
   @HttpCode(200)
   @Limited('any', { needsKey: true })

@@ -1,12 +1,12 @@
 import type { NextFunction, Request, Response } from 'express';
 
 export const falHost = 'queue.fal.run';
-/** Where its clients begin uploads. */
+/** The address at which fal's clients begin uploads. */
 const uploads = 'https://rest.fal.ai/storage/upload/initiate';
 
 /**
- * Mounted at /fal. With `proxyUrl` a client of fal's calls one address, and a header says which of fal's it means.
- * A call with a path has it from a proxy of the user's own, which hands the header on.
+ * Mounted at /fal. With `proxyUrl`, fal's client calls one address, and a header names the fal address that it means. A
+ * call that has a path comes from the user's own proxy, which passes the header on unused.
  */
 export function followTarget(request: Request, _: Response, next: NextFunction): void {
   const target = request.path === '/' ? request.get('X-Fal-Target-Url') : undefined;

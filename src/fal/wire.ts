@@ -3,16 +3,16 @@ import type { LogEntry } from '../queue/runs/run-log.js';
 import type { Snapshot, StatusRow } from '../queue/status-row.js';
 import { errorTypeOf } from './fal-error.js';
 
-/** First segments that are not yet the owner. */
+/** First path segments that come before the owner. */
 const namespaces = ['workflows', 'comfy'];
 
-/** Clients address a request by owner and alias, the first segments of its model's id. */
+/** Clients address a request by owner and alias, which are the first segments of its model's id. */
 function rootOf(modelId: string): string {
   const segments = modelId.split('/');
   return `/fal/${segments.slice(0, namespaces.includes(segments[0]!) ? 3 : 2).join('/')}`;
 }
 
-/** The answer to a submission. */
+/** Returns the answer to a submission. */
 export function toFalQueued({ row, position }: Snapshot, base: string): object {
   return {
     status: 'IN_QUEUE',
@@ -21,7 +21,7 @@ export function toFalQueued({ row, position }: Snapshot, base: string): object {
   };
 }
 
-/** fal's clients stumble over members that are missing: without logs `logs` is null. */
+/** fal's clients fail on missing members, so `logs` is null when there are no logs. */
 export function toFalStatus({ row, position }: Snapshot, base: string, logs?: LogEntry[]): object {
   const status = { status: row.state, ...toQueuedRequest(base, row.id, rootOf(row.modelId)) };
   if (row.state === 'IN_QUEUE') return { ...status, queue_position: position };

@@ -12,9 +12,9 @@ import type { ReadinessChecksDto, ReadinessDto } from './health.dto.js';
 
 const readMigrations: Statement = { name: 'read_migrations', text: 'SELECT name FROM migrations' };
 
-/** A look at the database that takes longer counts as lost. */
+/** A check of the database that takes longer counts as failed. */
 const patienceMs = 2_000;
-/** However often it is asked for, the database is looked at no more often than this. */
+/** The database is checked at most once in this time, however often readiness is requested. */
 const freshMs = 500;
 
 type DatabaseChecks = Omit<ReadinessChecksDto, 'accepting'>;
@@ -30,10 +30,13 @@ const unreached =
   'The database does not answer within 2 s, and what else is checked is not known: see that PostgreSQL runs and can be ' +
   'reached at DATABASE_URL. What was accepted is kept.';
 
-/** Whether requests can be sent here: the database answers in time, its schema and its files are ours, and we are not leaving. */
+/**
+ * Whether this node can take requests: the database answers in time, its schema and its files are the service's, and
+ * the node is not shutting down.
+ */
 @Injectable()
 export class Readiness {
-  /** Looks never pile up behind one that hangs. */
+  /** Only one check runs at a time, even if it hangs. */
   private looking: Promise<DatabaseChecks> | undefined;
   private last: { checks: DatabaseChecks; at: number } | undefined;
   private fileFault: string | undefined;
@@ -51,7 +54,7 @@ export class Readiness {
   async check(): Promise<ReadinessDto> {
     const database = await this.databaseChecks();
     const checks = { ...database, accepting: { status: this.draining.isStarted ? 'down' : 'up' } };
-    // Without the database the other checks are not known, so the sentence names the database alone.
+    // Without the database the other checks are unknown, so the message names only the database.
     const known = database === lost ? { database: lost.database, accepting: checks.accepting } : checks;
     const down = Object.entries(known).filter(([, { status }]) => status !== 'up');
     const notes = [...this.notes(), ...(this.shortage === undefined ? [] : [this.shortage])];
@@ -65,7 +68,7 @@ export class Readiness {
     });
   }
 
-  /** What keeps requests waiting, though they are taken. */
+  /** Returns what keeps accepted requests waiting. */
   private notes(): string[] {
     if (this.cluster.schedulers.length > 0) return [];
     return ['No node runs requests: they wait. Start one with ROLE=all or ROLE=scheduler, or end a drain.'];

@@ -1,8 +1,8 @@
-// Relies on an inside of Node: the answer that its server is about to write on a socket has no public name.
+// Relies on a Node internal: there is no public name for the answer that the server is writing on a socket.
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Whether the head of an answer has been sent on this socket, and its end has not. */
+/** Returns whether the head of an answer was sent on this socket, but not its end. */
 export function isAnswering(socket: Duplex): boolean {
   return (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage?.headersSent === true;
 }

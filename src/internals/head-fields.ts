@@ -1,9 +1,10 @@
-// Relies on an inside of Nest: it opens a stream by one call of writeHead, with fields of its own.
+// Relies on a Nest internal: Nest opens a stream with one call of writeHead and its own fields.
 import { type OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
-/** Puts fields in the place of those that whoever writes the head has for them. */
+/** Overrides the header fields that another caller passes to writeHead. */
 export function useHeadFields(response: ServerResponse, own: OutgoingHttpHeaders): void {
-  // Stays in place: to delete a property would turn the response into a dictionary, 3 KiB for as long as it is open.
+  // The override stays. Deleting the property would turn the response into a dictionary object, which costs 3 KiB while
+  // it is open.
   response.writeHead = ((status: number, fields: object) =>
     ServerResponse.prototype.writeHead.call(response, status, {
       ...fields,

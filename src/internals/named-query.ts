@@ -1,9 +1,9 @@
-// Relies on an inside of pg: a Query is prepared under the name that it carries, which its types do not know.
+// Relies on a pg internal: a Query is prepared under its `name` property, which its types do not include.
 import pg from 'pg';
 
 /**
- * A query prepared under `name`, or not prepared if that is undefined. Not made as a configuration: pg copies one
- * property by property for each query, which takes longer than the rest.
+ * Returns a query prepared under `name`, or unprepared if `name` is undefined. It is not made from a configuration
+ * object, because pg copies such an object property by property for each query. That takes longer than the rest.
  */
 export function namedQuery(
   name: string | undefined,

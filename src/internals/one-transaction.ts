@@ -1,5 +1,5 @@
-// Relies on insides of pg: a Query writes itself to its connection by `prepare`, which ends with `_getRows`, which ends
-// with a Sync; and it keeps a result for each statement that answers it.
+// Relies on pg internals: a Query writes itself to its connection with `prepare`, which ends with `_getRows`, which
+// ends with a Sync. It also keeps a result for each statement that is answered.
 import type pg from 'pg';
 
 interface Connection {
@@ -14,13 +14,13 @@ interface Insides {
 }
 
 /**
- * Queries made by `namedQuery`, as one: PostgreSQL runs what comes before a Sync in one transaction, each statement with
- * a snapshot of its own. The last one is called back, with the results of all.
+ * Combines queries made by `namedQuery` into one. PostgreSQL runs everything before a Sync in one transaction, each
+ * statement with its own snapshot. The callback of the last query receives the results of all.
  */
 export function inOneTransaction(queries: readonly pg.Submittable[]): pg.Submittable {
   const last = queries.at(-1)!;
   const insides = last as unknown as Insides;
-  // Or one without values and a name would be sent as a text, past `prepare`.
+  // Otherwise a query without values and name would be sent as plain text, without `prepare`.
   insides.queryMode = 'extended';
   const prepareLast = insides.prepare.bind(last);
   insides.prepare = (connection) => {

@@ -1,4 +1,4 @@
-// Relies on an inside of Express: its router's layers, whose matching its types do not show.
+// Relies on an Express internal: its router's layers, whose matching its types do not show.
 import type { Application } from 'express';
 
 interface RouterLayer {
@@ -7,12 +7,12 @@ interface RouterLayer {
 }
 
 interface Route {
-  /** As it was given to Express. */
+  /** The pattern as it was given to Express. */
   pattern: string;
   methods: string[];
 }
 
-/** The routes that a path reaches, under whichever method, in their order. */
+/** Returns the routes that match a path, under any method, in their order. */
 export function routesTo(app: Application, path: string): Route[] {
   return (app.router.stack as unknown as RouterLayer[]).flatMap((layer) => {
     if (layer.route === undefined || !matches(layer, path)) return [];
@@ -25,6 +25,6 @@ function matches(layer: RouterLayer, path: string): boolean {
   try {
     return layer.match(path) !== false;
   } catch {
-    return false; // broken percent-encoding
+    return false; // invalid percent-encoding
   }
 }

@@ -1,7 +1,8 @@
-// Relies on an inside of Node: what the operating system has not taken yet of a write has no public name.
+// Relies on a Node internal: there is no public name for the bytes of a write that the operating system has not
+// accepted yet.
 import type { Socket } from 'node:net';
 
-/** Bytes that were written to a socket and that its peer has not made room for. */
+/** Returns the bytes written to a socket that its peer has not made room for. */
 export function unsentBytes(socket: Socket): number {
   const { _handle: handle } = socket as Socket & { _handle?: { writeQueueSize?: number } | null };
   return socket.writableLength + (handle?.writeQueueSize ?? 0);

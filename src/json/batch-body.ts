@@ -3,29 +3,29 @@ import { rawElements, rawMember } from '../tools/json-scanner.js';
 import { isObject, maxValues, parseInputPart, parseObjectBody } from './input-body.js';
 
 const maxEntries = 1_000;
-/** An input that is too deep is one bad entry; a body without bounds is not read at all. */
+/** An input that is nested too deeply is one bad entry. A body with unbounded nesting is not read at all. */
 const levelsAround = 1_000;
 const maxOptionsLength = 16 * 1024;
 const batchExample = '{"requests": [{"model_id": "demo/text/echo", "input": {}}]}';
 
-/** One submission of a batch, before it is known whether its caller may make it. */
+/** One submission of a batch, before the caller's rights are checked. */
 export interface BatchEntry {
-  /** All that it says besides the input; undefined: it is refused whatever that is. */
+  /** All members except the input. undefined: the entry is refused whatever its options are. */
   fields: Readonly<Record<string, unknown>> | undefined;
-  /** The input as it was written; undefined: it is refused. */
+  /** The input as it was written. undefined: it is refused. */
   input: Buffer | undefined;
   refusal: DomainError | undefined;
-  /** It was checked against a schema of its model, as the models were then. */
+  /** Whether the input was checked against its model's schema, as the models were then. */
   isChecked: boolean;
 }
 
 export interface BatchBody {
   entries: BatchEntry[];
-  /** A member of the body that is not `requests`. */
+  /** A member of the body other than `requests`. */
   unknownName: string | undefined;
 }
 
-/** Throws what the schema of the model refuses. False: the model has none. */
+/** Throws if the model's schema refuses the input. False: the model has no schema. */
 export type CheckInput = (modelId: unknown, input: Record<string, unknown>) => boolean;
 
 export function readBatch(body: Buffer, checkInput: CheckInput): BatchBody {
@@ -40,7 +40,7 @@ export function readBatch(body: Buffer, checkInput: CheckInput): BatchBody {
     const detail = `"requests" takes 1 to ${maxEntries} entries, as in ${batchExample}.`;
     throw new DomainError('bad_request', detail);
   }
-  // From the text: parsed and written again, the numbers of an input could change.
+  // Taken from the text, because parsing and serialising an input could change its numbers.
   const texts = rawElements(rawMember(text, 'requests')!);
   const entries = requests.map((one: unknown, at) => readEntry(one, texts[at]!, checkInput));
   return { entries, unknownName };

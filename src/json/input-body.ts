@@ -4,29 +4,29 @@ import { badEscapeAt, codeUnitAt, storable } from '../tools/storable-text.js';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 const maxDepth = 200;
-/** Of an input, or a batch of them. */
+/** JSON values of an input, or of a batch of inputs. */
 export const maxValues = 1_000_000;
-/** Of other bodies, which hold a few thousand ids at most. */
+/** Bounds of other bodies, which hold a few thousand ids at most. */
 const small = { maxBytes: 1024 ** 2, maxValues: 20_000 };
-/** Names in a path are the caller's, and may be as long as the body. */
+/** Member names in a path come from the caller, and may be as long as the body. */
 const maxPathLength = 500;
 
 export interface InputBody {
-  /** As the caller wrote it: numbers beyond 2^53 and the spelling of its members are kept. */
+  /** The input as the caller wrote it, with numbers beyond 2^53 and the original member names. */
   text: string;
-  /** The same in UTF-8, without a byte order mark: going on with it saves encoding it anew. */
+  /** The same in UTF-8, without a byte order mark. Using it avoids encoding the text again. */
   bytes: Buffer;
   value: Record<string, unknown>;
 }
 
-/** Reads a submission body as a JSON object, whatever its content type says. */
+/** Reads a submission body as a JSON object, whatever its content type. */
 export function parseInputBody(body: Buffer): InputBody {
   const { text, value } = parseObjectBody(body, { example: '{"prompt": "a cat"}', maxValues });
   const hasMark = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
   return { text, bytes: hasMark ? body.subarray(3) : body, value };
 }
 
-/** An input that is a part of a body; `value`: what its text was parsed to. */
+/** Reads an input that is a part of a body. `value`: the parsed value of its text. */
 export function parseInputPart(text: string, value: unknown): InputBody {
   if (!isObject(value)) {
     throw new DomainError('invalid_json', 'The input must be a JSON object, such as {"prompt": "a cat"}.');
@@ -36,18 +36,18 @@ export function parseInputPart(text: string, value: unknown): InputBody {
   return { text, bytes: Buffer.from(text), value };
 }
 
-/** What a body may hold besides being a JSON object. */
+/** Rules for a body besides being a JSON object. */
 export interface ObjectBody {
   example: string;
-  /** Levels of nesting that the body has around the inputs in it. */
+  /** Levels of nesting around the inputs of the body. */
   levelsAround?: number;
-  /** The reader checks or cleans the texts in it. Default: a text that cannot be stored refuses the body. */
+  /** The reader checks or cleans the texts itself. Default: a text that cannot be stored refuses the body. */
   takesAnyText?: boolean;
-  /** The body may be as large as a body may be, and hold this many values. Default: the bounds of a small body. */
+  /** The body may have the full allowed size and this many values. Default: the bounds of a small body. */
   maxValues?: number;
 }
 
-/** Any JSON object. */
+/** Parses any JSON object. */
 export function parseObjectBody(
   body: Buffer,
   { example, levelsAround = 0, takesAnyText = false, maxValues: many }: ObjectBody,
@@ -59,7 +59,8 @@ export function parseObjectBody(
     );
   }
   const text = decode(body);
-  // Before parsing: what is nested without bounds takes the parser gigabytes. What begins otherwise is no object.
+  // Checked before parsing, because unbounded nesting costs the parser gigabytes. A text that begins with `[` is no
+  // object.
   if (/^\s*\[/.test(text)) throw noObject(example);
   assertShallow(text, maxDepth + levelsAround);
   const max = many ?? small.maxValues;
@@ -103,7 +104,7 @@ function parse(text: string, example: string): unknown {
   }
 }
 
-/** V8 quotes the source in its messages; the place or the character is enough. */
+/** V8's messages quote the source. The position or the character is enough. */
 function describe(message: string, length: number): string {
   const position = /at position (\d+)/.exec(message)?.[1];
   if (/^Unexpected end|^Unterminated string/.test(message) || Number(position) >= length)
@@ -113,10 +114,10 @@ function describe(message: string, length: number): string {
   return token === undefined ? 'it cannot be read' : `unexpected ${JSON.stringify(token)}`;
 }
 
-/** Something that an input may not hold. */
+/** Something that an input may not contain. */
 interface Fault {
   message: string;
-  /** A text, the name of a member, or a number. */
+  /** `leaf`: a text, the name of a member, or a number. */
   isIn(leaf: string | number): boolean;
 }
 
@@ -133,7 +134,7 @@ const tooLarge: Fault = {
   isIn: (leaf) => typeof leaf === 'number' && !Number.isFinite(leaf),
 };
 
-/** What PostgreSQL cannot hold, or no JSON reader could give back, is refused before it is accepted. */
+/** Refuses, before acceptance, what PostgreSQL cannot store or no JSON reader could reproduce. */
 function assertStorable(text: string, value: object): void {
   const escaped = badEscapeIn(text);
   const { message, isIn } = escaped ?? tooLarge;
@@ -147,14 +148,17 @@ function refuse(path: string, message: string): DomainError {
   return new DomainError('invalid_input', `The input cannot be accepted: it ${message}.`, { errors });
 }
 
-/** In a valid JSON text, because a member that a later one of its name hides is stored with it. */
+/** Searches the valid JSON text, because a member hidden by a later one of the same name is stored too. */
 function badEscapeIn(text: string): Fault | undefined {
   const at = badEscapeAt(text);
   if (at === -1) return undefined;
   return codeUnitAt(text, at) === 0 ? nul : halfPair;
 }
 
-/** JSON Pointer (RFC 6901) of the first leaf that `isBad`. Writes no paths down: a body may have five million. */
+/**
+ * Returns the JSON Pointer (RFC 6901) of the first leaf that `isBad`. It builds no list of paths, because a body may
+ * have five million.
+ */
 function findPointer(value: unknown, isBad: (leaf: string | number) => boolean): string | undefined {
   if (typeof value === 'string' || typeof value === 'number') return isBad(value) ? '' : undefined;
   if (Array.isArray(value)) {

@@ -8,15 +8,15 @@ import { readSaid, type Said, SaidFault } from '../queue/runs/said.js';
 import { readBatch } from './batch-body.js';
 import { parseInputBody } from './input-body.js';
 
-/** What is done with the bytes of a job. They come back, or those in their place, unless it throws. */
+/** The kinds of jobs. Unless a job throws, it returns its bytes, or other bytes in their place. */
 export interface Jobs {
   /** Checks the input of a submission. */
   input: { modelId: string; fingerprint?: Fingerprint | undefined };
-  /** Reads a batch, and checks its inputs. Those come back, one after another. */
+  /** Reads a batch and checks its inputs. Returns the inputs, one after another. */
   batch: object;
-  /** Checks what a model answered. A byte order mark stays behind. */
+  /** Checks the answer of a model. Removes a byte order mark. */
   output: object;
-  /** Reads a line that a run says. If it is an output, that comes back. */
+  /** Reads a line that a run emits. If the line is an output, returns that. */
   said: object;
 }
 
@@ -31,13 +31,13 @@ const maxSaidValues = 100_000;
 
 export type JobKind = keyof Jobs;
 
-/** What a hash is made of besides the input. */
+/** What a hash covers besides the input. */
 export interface Fingerprint {
   before: string;
   after: string;
 }
 
-/** Errors as they go from one thread to another. */
+/** An error as it is passed between threads. */
 export interface PlainError {
   code: ProblemCode;
   message: string;
@@ -46,13 +46,13 @@ export interface PlainError {
 
 export interface PlainEntry {
   fields: Readonly<Record<string, unknown>> | undefined;
-  /** Where its input ends among the bytes; undefined: it is refused. */
+  /** The end of its input among the bytes. undefined: the input is refused. */
   end: number | undefined;
   refusal: PlainError | undefined;
   isChecked: boolean;
 }
 
-/** What is wrong with an input of a model; undefined: the model has no schema. */
+/** Returns the faults of an input. undefined: the model has no schema. */
 export type Validate = (modelId: string, input: unknown) => FieldError[] | undefined;
 
 type Runs = {
@@ -90,7 +90,7 @@ export const runs: Runs = {
   said(_job, line) {
     const text = line.toString();
     const none = Buffer.alloc(0);
-    // The value of an output is not built: it may be larger than what else is said.
+    // The value of an output is not parsed, because it may be larger than any other line.
     const isOutput = isJson(line, maxModelDepth) && rawMember(text, 'type') === '"output"';
     const output = isOutput ? rawMember(text, 'output') : undefined;
     if (output !== undefined)

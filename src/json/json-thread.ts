@@ -4,30 +4,33 @@ import { DomainError } from '../errors/domain-error.js';
 import { InputSchemas } from '../models/input-schemas.js';
 import { type JobKind, type Jobs, type PlainError, runs, toPlain, type Validate } from './jobs.js';
 
-/** The input schemas of the models, as JSON, by their ids. */
+/** The models' input schemas as JSON text, by model id. */
 export type Schemas = Readonly<Record<string, string>>;
 
 export interface ThreadTask {
   kind: JobKind;
   job: Jobs[JobKind];
   bytes: Uint8Array;
-  /** Only if they are others than before. */
+  /** Sent only if they changed. */
   schemas: Schemas | undefined;
 }
 
 export type ThreadMessage =
   | 'ready'
-  /** What it has read is checked against a schema from here on. */
+  /** Parsing is done and the check against a schema begins. */
   | 'checking'
   | { result: unknown; bytes: Uint8Array }
   | { refusal: PlainError }
   | { fault: Error };
 
-/** Where cores are few, the event loop and the database go first. Only on Linux does a thread have its own priority. */
+/**
+ * Lowers the thread's priority, so that the event loop and the database go first where cores are few. Only on Linux
+ * does a thread have its own priority.
+ */
 const niceness = 10;
 if (process.platform === 'linux') setPriority(niceness);
 
-/** Compiled when they are first used; what has not changed is compiled once. */
+/** Compiles schemas on their first use. An unchanged schema is compiled only once. */
 class ThreadSchemas {
   hasBegun = false;
   private readonly compiler = new InputSchemas();
@@ -77,7 +80,7 @@ function send(message: ThreadMessage, handedOver: ArrayBuffer[] = []): void {
   parentPort!.postMessage(message, handedOver);
 }
 
-/** Small Buffers share their memory with others. */
+/** Small Buffers share their memory with others, so they cannot be transferred. */
 function transferable({ buffer, length }: Buffer): ArrayBuffer[] {
   return buffer instanceof ArrayBuffer && length > Buffer.poolSize ? [buffer] : [];
 }

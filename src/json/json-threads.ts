@@ -7,33 +7,33 @@ import { fromPlain, type JobKind, type Jobs, type Results } from './jobs.js';
 import type { Schemas, ThreadMessage, ThreadTask } from './json-thread.js';
 import { Turns } from '../tools/turns.js';
 
-/** Threads load compiled JavaScript only: under Jest, which compiles in memory, it is the built one. */
+/** Threads load only compiled JavaScript. Jest compiles in memory, so under Jest the built file is used. */
 const programUrl = import.meta.url.endsWith('.ts')
   ? new URL('../../dist/src/json/json-thread.js', import.meta.url)
   : new URL('json-thread.js', import.meta.url);
 
-/** The second is for other callers: one caller has one at a time. */
+/** One caller uses one thread at a time. The second thread is for other callers. */
 const maxThreads = 2;
-/** What a million values, or a text of 32 MiB, take. */
+/** Enough for a million values, or for a text of 32 MiB. */
 const resourceLimits = { maxOldGenerationSizeMb: 384, maxYoungGenerationSizeMb: 32 };
 const maxWaiting = 1_000;
 const maxWaitingOfCaller = 100;
 
 /** How long a job may take, in milliseconds of processor time. */
 export const jobBounds = {
-  /** To read what there is. */
+  /** For parsing the JSON. */
   reading: 10_000,
-  /** To check it against a schema. */
+  /** For checking it against a schema. */
   checking: 2_000,
 };
-/** Where others keep the processor from it, it may take so many times as long. */
+/** When other processes keep the processor busy, a job may take this many times as long in wall time. */
 const maxWallFactor = 5;
 const lookEveryMs = 100;
 
 export interface JobOptions {
-  /** Whose turn it is; one caller cannot keep another waiting for longer than a job takes. */
+  /** Callers take turns. One caller can delay another by at most one job. */
   caller: string;
-  /** It is not refused, however many wait: what it is of is accepted already. */
+  /** The job is never refused, however many wait, because it belongs to something already accepted. */
   isAccepted?: boolean;
 }
 
@@ -41,13 +41,13 @@ interface Task {
   kind: JobKind;
   job: Jobs[JobKind];
   bytes: Buffer;
-  /** As they were when the call came. */
+  /** The schemas at the time of the call. */
   schemas: Schemas;
   resolve(done: [result: unknown, bytes: Buffer]): void;
   reject(error: Error): void;
 }
 
-/** Reads and checks JSON that is too large, or checked too slowly, for the event loop. */
+/** Reads and checks JSON that is too large, or too slow to check, for the event loop. */
 @Injectable()
 export class JsonThreads implements OnApplicationShutdown {
   readonly bounds = { ...jobBounds };
@@ -64,7 +64,7 @@ export class JsonThreads implements OnApplicationShutdown {
     models.changes.subscribe(() => (this.schemas = this.schemasNow()));
   }
 
-  /** How many jobs wait for a thread, and how many are in progress. */
+  /** The number of jobs that wait for a thread, and of those in progress. */
   get load(): { waiting: number; running: number } {
     return {
       waiting: this.turns.size,
@@ -72,7 +72,7 @@ export class JsonThreads implements OnApplicationShutdown {
     };
   }
 
-  /** The bytes are handed over: of what is given nothing may be used afterwards. */
+  /** Transfers the bytes to the thread. The caller must not use them afterwards. */
   run<Kind extends JobKind>(
     kind: Kind,
     job: Jobs[Kind],
@@ -110,7 +110,7 @@ export class JsonThreads implements OnApplicationShutdown {
     return new DomainError('overloaded', `${maxWaiting} large bodies wait to be read on this node.`, options);
   }
 
-  /** Gives what waits to a thread without a job, or to a new one. */
+  /** Gives waiting jobs to an idle thread, or to a new one. */
   private assign(): void {
     for (;;) {
       const idle = [...this.running].find(({ isIdle }) => isIdle);
@@ -152,9 +152,9 @@ export class JsonThreads implements OnApplicationShutdown {
   }
 }
 
-/** A thread with one job at a time, which it does not outlive if it takes too long. */
+/** A thread with one job at a time. It is terminated if the job takes too long. */
 class JsonThread {
-  /** Of the job in progress; undefined: there is none. */
+  /** The caller of the job in progress. undefined: there is none. */
   caller: string | undefined;
   private bounds = jobBounds;
   private readonly worker: Worker;
@@ -163,7 +163,7 @@ class JsonThread {
   private timer: NodeJS.Timeout | undefined;
   private hasEnded = false;
 
-  /** `onEnd`: why it was ended, if that was not asked for. */
+  /** `onEnd` receives the reason if the thread was not ended on request. */
   constructor(
     limits: ResourceLimits,
     private readonly onEnd: (reason: string | undefined) => void,
@@ -172,7 +172,7 @@ class JsonThread {
     this.worker.on('message', (message: ThreadMessage) => this.take(message));
     this.worker.on('error', (error: NodeJS.ErrnoException) => this.crash(error));
     this.worker.on('exit', () => this.crash(new Error('it exited')));
-    // A process that has nothing else to do may end.
+    // The thread does not keep a process alive that has nothing else to do.
     this.worker.unref();
   }
 
@@ -196,7 +196,7 @@ class JsonThread {
     });
   }
 
-  /** `error`: what its job ends with. */
+  /** `error`: the error that its job rejects with. */
   async end(error: Error, reason?: string): Promise<void> {
     if (this.hasEnded) return;
     this.hasEnded = true;
@@ -227,7 +227,7 @@ class JsonThread {
     this.worker.unref();
   }
 
-  /** Ends the thread once the process has used so much time that it can have. */
+  /** Ends the thread once the process has used so much processor time that the job may have exceeded its bound. */
   private watch(stage: keyof typeof jobBounds): void {
     const since = performance.now();
     const used = process.cpuUsage();
@@ -252,7 +252,7 @@ class JsonThread {
   }
 }
 
-/** Bytes in memory of their own, which can be handed over. */
+/** Returns the bytes in their own memory, which can be transferred. */
 function owned(bytes: Buffer): Uint8Array<ArrayBuffer> {
   const { buffer, byteOffset, length } = bytes;
   const isOwn = buffer instanceof ArrayBuffer && byteOffset === 0 && buffer.byteLength === length;

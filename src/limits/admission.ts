@@ -8,9 +8,9 @@ export interface WindowState {
   readonly remaining: number;
   /** Milliseconds until the oldest admission leaves the window and makes room. */
   readonly resetMs: number;
-  /** After which a call that this window refuses may come again, where that is sooner. */
+  /** Milliseconds after which a refused call may come again, where that differs from `resetMs`. */
   readonly retryMs?: number | undefined;
-  /** It has no room for what was asked. */
+  /** The window has no room for what was asked. */
   readonly refuses?: boolean;
 }
 

@@ -12,7 +12,7 @@ const names: Readonly<Record<Resource, string>> = {
   workerCalls: 'worker_calls',
 };
 
-/** What the callers of this node hold, and what was refused or closed because of it. */
+/** Metrics of what the callers of this node hold, and of what was refused or closed because of it. */
 @Injectable()
 export class AllowanceMetrics {
   constructor(

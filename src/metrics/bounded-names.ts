@@ -1,4 +1,4 @@
-/** Names that may be labels: the first so many, and `other` for the rest. */
+/** Names that may become labels: the first `max`, and `other` for the rest. */
 export class BoundedNames {
   private readonly names = new Set<string>();
 

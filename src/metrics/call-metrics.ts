@@ -9,20 +9,20 @@ import { callBuckets, REGISTRY, statementBuckets } from './registry.js';
 import { methodLabel, routeLabel } from './route-label.js';
 import { FastCounter, FastHistogram } from './series.js';
 
-/** They last as long as their clients like. */
+/** Streams last as long as their clients want. */
 const isStream = /\/stream$|^\/v1\/admin\/events$/;
-/** POST there submits. */
+/** Routes on which a POST submits. */
 const submitRoutes = new Set([
   '/v1/queue/{model_id}',
   '/v1/queue/requests',
   '/v1/queue/requests/{request_id}/retry',
   '/fal/{model_id}',
 ]);
-/** Their first increase is to be seen. */
+/** Codes whose series start at 0, so that their first increase is visible. */
 const warned = ['queue_full', 'rate_limited', 'model_paused', 'unavailable', 'internal_error'];
 const maxStatements = 200;
 
-/** What this node was asked over HTTP, and what it asked the database. */
+/** Metrics of the HTTP calls to this node and of its database statements. */
 @Injectable()
 export class CallMetrics {
   private readonly calls: FastHistogram;

@@ -11,13 +11,13 @@ import { addCounter, addGauge } from './gauges.js';
 import { modelValues, type ModelValue } from './model-values.js';
 import { REGISTRY } from './registry.js';
 
-/** A scrape has a timeout of its own, most often 10 s: a database that hangs may not use it up. */
+/** A scrape has its own timeout, usually 10 s. A database that hangs must not use it up. */
 const patienceMs = 2_000;
 const roles = ['all', 'api', 'scheduler'];
 
 /**
- * The whole cluster, as of one snapshot that is read when somebody scrapes: every node shows the same, so read it with
- * `max`. A node that cannot read shows none of it but the time of its last snapshot.
+ * Gauges of the whole cluster, from one snapshot that is read at a scrape. Every node exports the same values, so
+ * queries should use `max`. A node that cannot read the snapshot exports only the time of its last one.
  */
 @Injectable()
 export class ClusterGauges {
@@ -41,7 +41,7 @@ export class ClusterGauges {
     this.addReading();
   }
 
-  /** Before the gauges are asked for. Never rejects. */
+  /** Called before the gauges are collected. Never rejects. */
   async refresh(): Promise<void> {
     const startedAt = performance.now();
     try {
@@ -102,7 +102,7 @@ export class ClusterGauges {
       (id, { circuits }) =>
         new Set(rowsOf(circuits, id).flatMap(({ nodeId, isAway }) => (isAway ? nodeId : []))).size,
     );
-    // Where nothing waits, nobody misses a worker.
+    // Where nothing waits, a missing worker does not matter.
     const isMissed = (id: string): boolean =>
       !this.models.get(id)!.runner.isPulled || this.index.depth(id) > 0;
     const unavailable = '1: no node can reach the model, or no worker asks for what waits.';
@@ -190,7 +190,7 @@ export class ClusterGauges {
 
 type OfModel = { modelId: string };
 
-/** Of each list of a snapshot: the rows of each model, as each gauge asks for all of them. */
+/** Rows of each model, by snapshot list. They are grouped once, because each gauge reads all models. */
 const byModel = new WeakMap<readonly OfModel[], Map<string, OfModel[]>>();
 
 function rowsOf<Row extends OfModel>(rows: readonly Row[], id: string): readonly Row[] {

@@ -7,7 +7,7 @@ import { FastCounter, FastHistogram } from './series.js';
 
 const states = ['delivered', 'pending', 'failed', 'ended'] as const;
 
-/** The webhooks that this node has tried. */
+/** Metrics of the webhooks that this node has tried. */
 @Injectable()
 export class DeliveryMetrics {
   private readonly tries: FastCounter;

@@ -6,10 +6,10 @@ import { ClusterGauges } from './cluster-gauges.js';
 import { processRegistry, REGISTRY } from './registry.js';
 import { StorageGauges } from './storage-gauges.js';
 
-/** However often it is asked for, it is made no more often than this. */
+/** The text is built at most once in this time, however often it is requested. */
 const maxAgeMs = 500;
 
-/** All metrics as Prometheus reads them. */
+/** All metrics in Prometheus format. */
 @Injectable()
 export class Exposition {
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
@@ -31,7 +31,7 @@ export class Exposition {
     for (const registry of [this.registry, processRegistry()])
       for (const { name } of registry.getMetricsAsArray()) {
         parts.push(await registry.getSingleMetricAsString(name));
-        // With a hundred models all of it takes 30 ms: callers are served in between.
+        // With a hundred models, this takes 30 ms in total. Other calls are served in between.
         await nextTurn();
       }
     return `${parts.join('\n\n')}\n`;

@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 
 type Values = readonly (readonly [labels: readonly string[], value: number])[];
 
-/** Its values are asked for at each scrape. */
+/** Adds a gauge whose values are read at each scrape. */
 export function addGauge(
   registry: Registry,
   name: string,
@@ -15,14 +15,14 @@ export function addGauge(
     collect: () => {
       const known = values();
       gauge.reset();
-      // Without labels a reset leaves a 0, which would be a figure; what is not known is missing.
+      // A reset leaves a 0 in a gauge without labels, which would look like a value. An unknown value must be missing.
       if (known.length === 0 && labelNames.length === 0) gauge.remove();
       for (const [labels, value] of known) gauge.set(toLabels(labelNames, labels), value);
     },
   });
 }
 
-/** The same of what only rises, and is counted elsewhere. */
+/** Adds a counter for a number that is counted elsewhere and only rises. */
 export function addCounter(
   registry: Registry,
   name: string,

@@ -11,12 +11,14 @@ import { DomainError } from '../errors/domain-error.js';
 import { BoundedCache } from '../tools/bounded-cache.js';
 import { within } from '../tools/within.js';
 
-/** As no limit counts these calls, a key is audited once in this time. */
+/** These calls are not rate limited, so a key's refusal is audited only once in this time. */
 const auditedAgainMs = 60_000;
-/** A scrape has a timeout of its own, most often 10 s: a database that hangs may not use it up. */
+/** A scrape has its own timeout, usually 10 s. A database that hangs must not use it up. */
 const patienceMs = 2_000;
 
-/** Past the limits, which a node without callers does not have: a scrape every few seconds is no caller's business. */
+/**
+ * Scrapes bypass the rate limits. A node that serves no callers has none, and a scrape every few seconds needs none.
+ */
 @Injectable()
 export class MetricsAccessGuard implements CanActivate {
   private readonly refusedLately = new BoundedCache<true>(1_000);
@@ -48,7 +50,9 @@ export class MetricsAccessGuard implements CanActivate {
     throw new DomainError('forbidden', 'This API key does not have the scope "observe".');
   }
 
-  /** While the database is away, a key counts as what it was: it is the metrics that say so. */
+  /**
+   * While the database is away, a known key keeps its last known rights, because the metrics must report the outage.
+   */
   private async resolve(request: GuardedRequest): Promise<Resolution> {
     const known = this.callers.observerWithoutDatabase(request);
     const remembered: Resolution | undefined = known && { kind: 'caller', caller: known };

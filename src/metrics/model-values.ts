@@ -2,7 +2,10 @@ import { maxModels } from './registry.js';
 
 export type ModelValue = readonly [labels: readonly string[], value: number];
 
-/** Of each of the first models one, and of the rest `other`: their sum, or the largest of them. null: it has none. */
+/**
+ * Returns one value for each of the first models, and `other` for the rest: their sum or their maximum. null: the model
+ * has no value.
+ */
 export function modelValues(
   models: readonly { id: string }[],
   value: (modelId: string) => number | null,

@@ -15,7 +15,7 @@ import { addCounter, addGauge } from './gauges.js';
 import { modelValues } from './model-values.js';
 import { REGISTRY } from './registry.js';
 
-/** How this node is: runs, slots, circuits, streams, connections, duties. */
+/** Gauges of this node: runs, slots, circuits, streams, connections, duties. */
 @Injectable()
 export class NodeGauges {
   constructor(

@@ -12,7 +12,7 @@ import { FastCounter, FastHistogram } from './series.js';
 
 const outcomes = ['succeeded', 'failed', 'cancelled', 'expired'];
 
-/** What became of requests on this node, counted from its typed events. */
+/** Metrics of the requests on this node, counted from its typed events. */
 @Injectable()
 export class RequestMetrics {
   private readonly models = new BoundedNames(maxModels);

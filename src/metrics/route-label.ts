@@ -2,15 +2,15 @@ import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-/** Served without routes of their own. */
+/** Pages served without their own routes. */
 const pages = /^\/(docs|console)(?=\/|$)/;
 const templates = new Map<string, string>();
 
-/** As OpenTelemetry has it. */
+/** The method label as OpenTelemetry defines it. */
 export const methodLabel = ({ method = '' }: IncomingMessage): string =>
   methods.has(method) ? method : '_OTHER';
 
-/** The template of the route that answered, never the path: `/v1/queue/requests/{request_id}/status`. */
+/** Returns the template of the route that answered, never the path: `/v1/queue/requests/{request_id}/status`. */
 export function routeLabel(request: IncomingMessage, route?: string): string {
   const path = route ?? String((request as Partial<Request>).route?.path ?? '');
   if (path === '' || path.startsWith('/{')) {
@@ -18,7 +18,7 @@ export function routeLabel(request: IncomingMessage, route?: string): string {
     return page ?? 'none';
   }
   let label = templates.get(path);
-  // As many as there are routes.
+  // At most one entry per route.
   if (label === undefined) templates.set(path, (label = path.replaceAll(/[:*](\w+)/g, '{$1}')));
   return label;
 }

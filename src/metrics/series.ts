@@ -36,12 +36,15 @@ function child<Key, Value>(map: Map<LabelValue, Map<Key, Value>>, key: LabelValu
 export interface MetricOptions {
   name: string;
   help: string;
-  /** At most three. */
+  /** At most three names. */
   labelNames?: readonly string[];
   registry: Registry;
 }
 
-/** prom-client's, but a series is found by its label values: theirs makes a text of all labels at each count, which takes ten times as long. */
+/**
+ * Like prom-client's counter, but finds a series by its label values. prom-client builds a text of all labels on each
+ * count, which takes ten times as long.
+ */
 export class FastCounter extends Counter {
   private readonly series: Series<{ value: number }>;
 
@@ -55,7 +58,7 @@ export class FastCounter extends Counter {
     this.series.at(first, second, third).value++;
   }
 
-  /** With 0 a series begins, so that its first increase is seen as one. */
+  /** Adding 0 creates a series, so that its first increase is visible. */
   add(value: number, first: LabelValue = '', second: LabelValue = '', third: LabelValue = ''): void {
     this.series.at(first, second, third).value += value;
   }
@@ -67,12 +70,12 @@ export class FastCounter extends Counter {
 }
 
 interface Distribution {
-  /** By bucket, and at the end what is above all. */
+  /** Counts by bucket. The last one counts values above all buckets. */
   readonly counts: Float64Array;
   sum: number;
 }
 
-/** What prom-client writes of a histogram; the labels that all lines of a series share are written once. */
+/** A line of prom-client's histogram format. Labels shared by all lines of a series are written once. */
 interface Line {
   metricName: string;
   labels: Record<string, string | number>;
@@ -80,7 +83,7 @@ interface Line {
   value: number;
 }
 
-/** As `FastCounter`. */
+/** A histogram that works like `FastCounter`. */
 export class FastHistogram extends Histogram {
   private readonly series: Series<Distribution>;
   private readonly bounds: readonly number[];
@@ -106,7 +109,7 @@ export class FastHistogram extends Histogram {
     distribution.sum += value;
   }
 
-  /** Which prom-client prefers to `get` for its text. */
+  /** prom-client prefers this method to `get` when it builds its text. */
   getForPromString(): object {
     return { name: this.ownName, help: this.ownHelp, type: 'histogram', values: this.lines() };
   }

@@ -5,7 +5,7 @@ import { HeldResults } from '../queue/runs/held-results.js';
 import { addGauge } from './gauges.js';
 import { REGISTRY } from './registry.js';
 
-/** The disks of this node, and what waits in its memory because they take nothing. */
+/** Gauges of this node's disks, and of the data in memory that waits for them. */
 @Injectable()
 export class StorageGauges {
   private volumes: readonly Volume[] = [];
@@ -27,7 +27,7 @@ export class StorageGauges {
     addGauge(registry, 'held_results_bytes', results, [], () => [[[], held.bytes]]);
   }
 
-  /** Before the gauges are asked for. Never rejects. */
+  /** Called before the gauges are collected. Never rejects. */
   async refresh(): Promise<void> {
     this.volumes = await this.space.volumes().catch(() => []);
   }

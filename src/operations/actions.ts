@@ -15,14 +15,17 @@ import type { Counts } from './queries/steps.js';
 export interface Dealt extends Counts {
   ids: string[];
   lastError?: string | null;
-  /** Once it is committed. */
+  /** Called after the commit. */
   publish?: () => void;
 }
 
-/** Retries go one by one, on other connections than the one that accounts for them. */
+/**
+ * After this long, a step starts no further retry. Retries run one by one, on other connections than the step's
+ * transaction.
+ */
 const longestStepMs = 2_000;
 
-/** What an operation does with some of its members. */
+/** Applies the action of an operation to some of its members. */
 @Injectable()
 export class OperationActions {
   private readonly log = new Logger(OperationActions.name);
@@ -36,8 +39,8 @@ export class OperationActions {
   ) {}
 
   /**
-   * In the transaction that accounts for them. What moved while we looked is left for later; what has left `state`, in
-   * which the filter found it, is skipped. null: it asked for none.
+   * Runs in the transaction that counts the members. A member that moved in the meantime stays for a later step. A
+   * member that has left `state`, the state that the filter asked for, is skipped. null: the filter asked for none.
    */
   async cancel(queries: Queries, members: readonly string[], state: RequestState | null): Promise<Dealt> {
     const { cancelled, requested, left, publish } = await this.all.cancelAmong(queries, members, state);
@@ -53,8 +56,9 @@ export class OperationActions {
   }
 
   /**
-   * On behalf of their keys, before it is accounted for: under an idempotency key of the operation's own, so that one
-   * that was made before a crash is found, not made again. What would take longer than a transaction may be idle is left.
+   * Runs on behalf of the members' keys, before the step is counted. Each retry has an idempotency key of the
+   * operation, so one made before a crash is found and not repeated. Members for which the transaction would be idle
+   * too long stay for a later step.
    */
   async retry(operationId: string, members: readonly string[]): Promise<Dealt> {
     const dealt: Dealt = { ids: [], done: 0, skipped: 0, failed: 0 };
@@ -85,11 +89,11 @@ export class OperationActions {
     return dealt;
   }
 
-  /** Why a member failed, for operators; what is no refusal goes to the log. */
+  /** Returns why a member failed, for operators. Errors other than refusals are logged. */
   reasonOf(action: OperationAction, member: string, error: unknown): string {
     if (error instanceof DomainError) return error.message;
     const { code = '', stack } = error as Error & { code?: string };
-    // Without the details of a database's error: they may hold the row.
+    // Without the details of a database error, because they may contain the row.
     this.log.error(`the ${action} of ${this.handles.handleOf(member)} failed: ${stack ?? String(error)}`);
     return /^[0-9A-Z]{5}$/.test(code)
       ? `The database refused the change (SQLSTATE ${code}).`

@@ -13,7 +13,6 @@ interface Collecting {
   startedMs: number;
 }
 
-/** Finds the members of operations. */
 @Injectable()
 export class OperationCollector {
   constructor(
@@ -22,8 +21,8 @@ export class OperationCollector {
   ) {}
 
   /**
-   * A slice of them, in one commit with how far it is; the row's lock holds off a stop, and whoever took it over. What the
-   * state is then; null: it is another node's.
+   * Collects one slice of members and commits it with its progress. The row's lock excludes a stop, and a node that
+   * took the operation over. Returns the new state. null: another node has the operation.
    */
   step(id: string, nodeId: string): Promise<OperationState | null> {
     return this.source.transaction(async (manager) => {
@@ -49,12 +48,14 @@ export class OperationCollector {
   }
 }
 
-/** Narrowed to what the action is for, so that nobody is told of thousands that are skipped. */
+/**
+ * Narrows the filter to requests that the action applies to, so that thousands of others are not counted as skipped.
+ */
 export function qualifying(action: OperationAction, filter: AnyRequestFilter): AnyRequestFilter {
   return action === 'cancel' ? { ...filter, isOpen: true } : { ...filter, isKept: true };
 }
 
-/** What was submitted later is none of it, nor what completed later of those that have to be complete. */
+/** Excludes requests submitted after the start, and completed ones that completed after it. */
 function frozen(filter: AnyRequestFilter, startedMs: number): AnyRequestFilter {
   return {
     ...filter,

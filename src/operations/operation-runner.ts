@@ -24,17 +24,22 @@ import {
 import type { OperationState } from './entities/operation.entity.js';
 
 const firstId = '00000000-0000-0000-0000-000000000000';
-/** Of a step: a moment of locks. */
+/** Members per step. A step holds its locks only for a moment. */
 const stepSizes = { cancel: 500, erase: 100, retry: 50 };
-/** A step that one of its members broke is made with a part of them, until that member is alone; then it grows again. */
+/**
+ * A step that failed because of a member is repeated with an eighth of the members, down to that member alone. Then the
+ * steps grow again.
+ */
 const [shrinking, growing] = [8, 2];
 const restMs = 50;
-/** More than the claim of a node that is gone goes on. */
+/** Longer than the claim of a lost node lasts. */
 const claimLifeMs = 20_000;
-/** After a round that broke off, while what it was at is still this node's; twice as long after each that got no further. */
+/**
+ * Pause after a round that failed, while this node still has the claim. It doubles after each round without progress.
+ */
 const [retryMs, maxRetryMs] = [1_500, 60_000];
 
-/** What a step does failed because of one of its members, as far as is known: the database itself is there. */
+/** A step failed, apparently because of one of its members: the database itself is available. */
 class MemberFault extends Error {
   constructor(
     readonly members: readonly string[],
@@ -45,19 +50,22 @@ class MemberFault extends Error {
 }
 
 /**
- * Works operations off, step by step, each in a commit with its accounting. The node that was told works; the others look
- * whether one was left by a node that is gone.
+ * Runs operations in steps, each committed together with its counts. The node that started an operation runs it. The
+ * other nodes check for operations left behind by a lost node.
  */
 @Injectable()
 export class OperationRunner extends Duty implements OnApplicationBootstrap, BeforeApplicationShutdown {
   protected readonly intervalMs = 600_000;
   private readonly log = new Logger(OperationRunner.name);
   private isStopping = false;
-  /** Since the round that is under way began. */
+  /** Whether it was woken since the current round began. */
   private isWoken = false;
-  /** So many rounds broke off, one after the other, without a step. */
+  /** Rounds in a row that failed without completing a step. */
   private brokenOff = 0;
-  /** Another node works on one, as of the last round; should it be gone, nobody says so twice. */
+  /**
+   * Whether another node was working on an operation in the last round. If that node is lost, there is no second
+   * notification.
+   */
   private isWatching = false;
 
   constructor(
@@ -67,7 +75,7 @@ export class OperationRunner extends Duty implements OnApplicationBootstrap, Bef
     private readonly actions: OperationActions,
   ) {
     super();
-    // What it worked on is free once its claim is over.
+    // The operation of a lost node is free once its claim expires.
     cluster.changes.subscribe(({ someLeft }) => {
       if (someLeft) this.scheduleWithin(claimLifeMs);
     });
@@ -75,11 +83,11 @@ export class OperationRunner extends Duty implements OnApplicationBootstrap, Bef
 
   onApplicationBootstrap(): void {
     this.start();
-    // What was left when all had stopped.
+    // Looks for operations that were left when all nodes had stopped.
     this.scheduleWithin(claimLifeMs);
   }
 
-  /** The operation that is under way goes on elsewhere, or at the next start. */
+  /** The current operation continues on another node, or at the next start. */
   async beforeApplicationShutdown(): Promise<void> {
     this.isStopping = true;
     await this.stop();
@@ -120,7 +128,7 @@ export class OperationRunner extends Duty implements OnApplicationBootstrap, Bef
     }
   }
 
-  /** Until it is over, or no longer this node's. */
+  /** Works until the operation is over or belongs to another node. */
   private async work(operation: ClaimedOperation): Promise<void> {
     let after = firstId;
     let size = stepSizes[operation.action];
@@ -143,7 +151,7 @@ export class OperationRunner extends Duty implements OnApplicationBootstrap, Bef
         after = members.at(-1)!;
         continue;
       }
-      // What moved while we looked is looked at again, from the first on.
+      // Members that moved in the meantime are tried again, from the first one on.
       if (after === firstId) return this.finish(operation, 'done');
       after = firstId;
       await delay(restMs);
@@ -180,7 +188,7 @@ export class OperationRunner extends Duty implements OnApplicationBootstrap, Bef
     }
   }
 
-  /** The one that a step of its own was broken by: the operation goes on without it. */
+  /** Counts the member that broke a step of its own as failed. The operation continues without it. */
   private async countFailed(
     { id, action }: ClaimedOperation,
     { members, cause }: MemberFault,

@@ -9,7 +9,7 @@ import type { AnyRequestFilter } from '../queue/request-filter.js';
 import { type OperationAction, OperationEntity } from './entities/operation.entity.js';
 import { OperationRunner } from './operation-runner.js';
 
-/** Of an id, in the audit: its time to a minute or so, and nothing that is random. */
+/** Digits of an id that the audit shows: its time to about a minute, and nothing random. */
 const auditedPrefixLength = 8;
 
 export interface NewOperation {
@@ -18,7 +18,7 @@ export interface NewOperation {
   reason: string | undefined;
 }
 
-/** Actions on all requests that a filter finds. */
+/** Actions on all requests that match a filter. */
 @Injectable()
 export class Operations {
   constructor(
@@ -27,7 +27,7 @@ export class Operations {
     private readonly runner: OperationRunner,
   ) {}
 
-  /** Its members are those of this moment; they are found step by step. */
+  /** The members are the requests that match now. They are collected step by step. */
   async start(actor: Actor, { action, filter, reason }: NewOperation): Promise<OperationEntity> {
     const id = uuidv7();
     await this.trail.change(async (manager) => {
@@ -52,13 +52,13 @@ export class Operations {
     throw new DomainError('unknown_operation', `There is no operation ${id}.`);
   }
 
-  /** Newest first. */
+  /** Returns operations, newest first. */
   list({ before, limit }: { before: string | undefined; limit: number }): Promise<OperationEntity[]> {
     const where = before === undefined ? {} : { id: LessThan(before) };
     return this.rows.find({ where, order: { id: 'DESC' }, take: limit });
   }
 
-  /** After the step that is under way; what was done stays done. */
+  /** Stops after the current step. Its completed steps are not undone. */
   async stop(actor: Actor, id: string, reason: string | undefined): Promise<OperationEntity> {
     await this.find(id);
     await this.trail.change(async (manager) => {

@@ -17,10 +17,10 @@ import { NewRequests, withOptions } from './new-requests.js';
 import { fingerprintOf } from './request-handlers.js';
 import { toQueuedRequest } from './status-view.js';
 
-/** Entries are dealt with for so long between two other calls. */
+/** Milliseconds of work on entries before other calls get a turn. */
 const maxSliceMs = 10;
 
-/** Many submissions in one call: each as if it came by itself. */
+/** Handles many submissions in one call, each as if it were submitted alone. */
 @Injectable()
 export class Batch {
   constructor(
@@ -31,7 +31,7 @@ export class Batch {
     private readonly events: QueueEvents,
   ) {}
 
-  /** `count`: counts so many items at the limits. */
+  /** `count` charges the items to the limits. */
   async submit(
     caller: Caller,
     body: Buffer,
@@ -68,7 +68,7 @@ export class Batch {
     };
   }
 
-  /** In a thread, if it is large or takes long to check. */
+  /** Reads the body in a thread if it is large or slow to check. */
   private async read({ keyId }: Caller, body: Buffer): Promise<BatchBody> {
     if (body.length <= maxInlineBytes) {
       let isSlow = false;
@@ -95,7 +95,7 @@ export class Batch {
     try {
       return this.checked(caller, entry, base);
     } catch (error) {
-      // Anything else is a fault of ours, or of all entries.
+      // Any other error is a bug, or concerns all entries.
       if (error instanceof DomainError && error.code !== 'unavailable') return error;
       throw error;
     }
@@ -111,7 +111,7 @@ export class Batch {
     const model = this.newRequests.modelOf(caller, modelId);
     const options = submitOptions(plain);
     if (input === undefined) throw refusal!;
-    // Its model came while the batch was read.
+    // The model was added while the batch was read.
     if (!isChecked && model.inputSchema !== null)
       throw new DomainError('unknown_model', `There was no model "${modelId}" here.`);
     const request = this.newRequests.of(caller, model, input, options, base);

@@ -19,15 +19,15 @@ import { toStatus } from './status-view.js';
 
 const maxStatuses = 1_000;
 const maxCancelIds = 10_000;
-/** Bodies that are larger, of about a hundred ids, take turns. */
+/** Bodies above this size, about a hundred ids, take turns. */
 const largeBytes = 4 * 1024;
 const example = '{"request_ids": ["…"]}';
 const cancelExample = `${example} or {"filter": {"tag": "job:17"}}`;
 
-/** Counts the ids of a call at the limits; throws what refuses it. */
+/** Charges the ids of a call to the limits. Throws if they refuse it. */
 type Count = (ids: number) => Promise<void>;
 
-/** The calls about a key's requests as a collection. `base` is what the URLs in an answer begin with. */
+/** Handles the calls about a key's requests as a collection. `base` is the beginning of the URLs in an answer. */
 @Injectable()
 export class CollectionHandlers {
   private readonly turns = new AtATime(1);
@@ -75,7 +75,7 @@ export class CollectionHandlers {
     return { status: 200, body: JSON.stringify({ results: ids.map((id) => byId.get(id) ?? null) }) };
   }
 
-  /** By a filter it counts as one call: it cancels each request of the key once at the most. */
+  /** A cancel by filter counts as one call, because it cancels each request of the key at most once. */
   cancel(caller: Caller, body: Buffer, count: Count): Promise<Reply> {
     return this.inTurn(caller, body, () => this.cancelNow(caller, body, count));
   }
@@ -100,11 +100,11 @@ export class CollectionHandlers {
     return { status: 200, body: JSON.stringify(answer) };
   }
 
-  /** Resolves once the new request is committed. */
+  /** Resolves when the new request is committed. */
   async retry(caller: Caller, requestId: string, headers: object, base: string): Promise<Reply> {
     const { 'idempotency-key': key } = validated(SubmitHeaders, headers);
     const row = await this.completed(caller, requestId, 'Submit it again once it has.');
-    // No model is named like this, so it is no submission's.
+    // No model can have this name, so the fingerprint is not that of a submission.
     const idempotency =
       key === undefined
         ? key
@@ -133,7 +133,7 @@ export class CollectionHandlers {
     return { ...counts, unknown: counts.unknown + ids.length - known.length, more: false };
   }
 
-  /** What names many ids is done for one call at a time: several at once would keep the event loop busy. */
+  /** Calls with many ids run one at a time per key. Several at once would keep the event loop busy. */
   private inTurn<Result>({ keyId }: Caller, body: Buffer, work: () => Promise<Result>): Promise<Result> {
     return body.length > largeBytes ? this.turns.run(keyId, work) : work();
   }
@@ -143,7 +143,7 @@ export class CollectionHandlers {
   }
 }
 
-/** What of a query a cursor holds. */
+/** Returns the part of a query that a cursor stores. */
 function written(query: object): object {
   return Object.fromEntries(
     Object.entries(query).filter(([name, value]) => name !== 'cursor' && isOption(value)),

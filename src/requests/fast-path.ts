@@ -19,10 +19,10 @@ type FastCall =
   | { kind: 'submit'; modelId: string; query: object }
   | { kind: 'status'; requestId: string; query: { logs: string | undefined } };
 
-/** As Express would have them. */
+/** The route patterns as Express would have them. */
 const routes = { submit: '/v1/queue/*model_id', status: '/v1/queue/requests/:request_id/status' };
 
-/** As their routes have it in `@Limited`. */
+/** The access rules of the `@Limited` decorators of these routes. */
 const accessTo = {
   submit: { scope: 'submit', needsKey: true },
   status: { scope: 'read', needsKey: false },
@@ -33,8 +33,8 @@ const submission = /^\/v1\/queue\/((?!requests(?:[/?]|$))[\w.~/%-]+?)\/?(?:\?|$)
 const status = /^\/v1\/queue\/requests\/([0-9a-f-]{36})\/status(?:\?logs=(\w+))?$/;
 
 /**
- * The two calls that come by the thousand, past the routers of Express and Nest, which would take longer than the
- * service. The gate and the handlers are those of `RequestsController`, to which everything else falls through.
+ * Serves the two most frequent calls without the routers of Express and Nest, which would take longer than the service
+ * itself. The gate and the handlers are those of `RequestsController`, which serves all other calls.
  */
 @Injectable()
 export class FastPath {
@@ -49,7 +49,7 @@ export class FastPath {
     @Inject(PINO) private readonly logger: Logger,
   ) {}
 
-  /** Puts itself before the listener that the server has. */
+  /** Installs itself before the server's existing listener. */
   install(server: Server): void {
     const [next] = server.listeners('request') as RequestListener[];
     server.removeAllListeners('request');
@@ -65,7 +65,7 @@ export class FastPath {
     const exchange = new Exchange(request, response, this.logger, this.accessLog, fields, routes[call.kind]);
     try {
       const entering = this.gate.enter(request, accessTo[call.kind], exchange);
-      // Most often all of this is known at once: to wait for it would be a tenth of a status.
+      // Usually the caller is known at once. Awaiting it anyway would cost a tenth of a status call.
       const caller = entering instanceof Promise ? await entering : entering;
       const base = this.addresses.baseUrl(request);
       if (call.kind === 'status') {
@@ -73,7 +73,7 @@ export class FastPath {
         return;
       }
       const { modelId, query } = call;
-      // Not awaited by itself: while the call is held, this would keep its body.
+      // The body is not awaited on its own. A held call would then keep its body in memory.
       const submitting = this.bodies
         .read(request, response)
         // The gate lets nobody submit without a key.
@@ -85,7 +85,7 @@ export class FastPath {
   }
 }
 
-/** undefined: it is neither, or has something about it that wants a closer look. */
+/** undefined: it is neither call, or it has something unusual that needs Express. */
 function fastCallOf({ method, url, headers }: IncomingMessage): FastCall | undefined {
   if (headers.expect !== undefined) return undefined;
   if (method === 'POST') {
@@ -98,18 +98,18 @@ function fastCallOf({ method, url, headers }: IncomingMessage): FastCall | undef
   return requestId === undefined ? undefined : { kind: 'status', requestId, query: { logs } };
 }
 
-/** As Express makes it: a text, or several where a name is repeated. */
+/** Parses a query as Express does: a text, or an array for a repeated name. */
 function queryOf(url: string): object {
   const mark = url.indexOf('?');
   return mark === -1 ? none : parse(url.slice(mark + 1));
 }
 
-/** A call that is answered without Express: with the fields and the line in the log that every answer has. */
+/** Answers a call without Express, with the header fields and the log line that every answer has. */
 export class Exchange {
   private readonly requestId: string;
   private readonly fields: string[];
 
-  /** `fields`: names and values in turns. */
+  /** `fields`: alternating names and values. */
   constructor(
     private readonly request: IncomingMessage,
     private readonly response: ServerResponse,

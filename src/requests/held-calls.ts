@@ -10,12 +10,12 @@ import { Draining } from '../http/draining.js';
 import type { Snapshot, StatusRow } from '../queue/status-row.js';
 import { StatusSources } from '../queue/status-sources.js';
 
-/** As late as that a call is answered whose time is over, and forgotten whose client is gone. */
+/** Interval at which calls with an expired wait are answered, and calls of disconnected clients are dropped. */
 const tickMs = 100;
-/** What the answers of a service that stops may take. */
+/** Time limit for the last answers of a service that stops. */
 const lastAnswersMs = 2_000;
 
-/** One object a call, and no closures: there are ten thousand of them. */
+/** One object per call, without closures, because there may be ten thousand of them. */
 class HeldCall implements Observer<Snapshot>, OpenCall {
   subscription: Subscription | undefined;
   private row: StatusRow | undefined;
@@ -24,7 +24,7 @@ class HeldCall implements Observer<Snapshot>, OpenCall {
     private readonly calls: HeldCalls,
     readonly response: ServerResponse,
     readonly until: number,
-    /** That the caller must still be allowed to use. */
+    /** The model that the caller must still be allowed to use. */
     private readonly modelId: string | undefined,
     readonly resolve: (row: StatusRow | undefined) => void,
     private readonly reject: (refusal: DomainError) => void,
@@ -47,7 +47,7 @@ class HeldCall implements Observer<Snapshot>, OpenCall {
     return this.response.req.socket.destroyed;
   }
 
-  /** Undefined: what it is now must be read. */
+  /** undefined: the current status must be read. */
   get finalRow(): StatusRow | undefined {
     return this.row?.state === 'COMPLETED' || this.isGone ? this.row : undefined;
   }
@@ -83,9 +83,10 @@ export class HeldCalls {
   }
 
   /**
-   * The row once its request has completed; undefined when the seconds are over: read it again. At once where the service
-   * stops. What waited to its end says so in its answer. Throws what refuses the call, once its key may no longer make it;
-   * `modelId`: or may no longer use this model.
+   * Returns the row once its request has completed. Returns undefined when the seconds are over, and the caller must
+   * read it again. Returns at once when the service stops. A call that waited to the end gets `Preference-Applied` in
+   * its answer.
+   * Throws if the key may no longer make the call or, with `modelId`, no longer use that model.
    */
   async wait(
     row: StatusRow,
@@ -113,7 +114,7 @@ export class HeldCalls {
     this.ticker = undefined;
   }
 
-  /** All are answered as if they had not waited; resolves when that is written. */
+  /** Answers all calls as if they had not waited. Resolves when the answers are written. */
   async stop(): Promise<void> {
     this.isStopped = true;
     const responses = [...this.held].map(({ response }) => response);

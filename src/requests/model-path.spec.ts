@@ -15,7 +15,7 @@ it.each([
   ['/v1/queue/acme%2Fimage/upscale/?a', 'acme/image/upscale'],
   ['/v1/models/acme/image%2Fupscale/', 'acme/image/upscale'],
   ['/V1/Models/one?x', 'one'],
-  // What is encoded twice is decoded once.
+  // A doubly encoded path is decoded once.
   ['/v1/queue/acme%252Fimage', 'acme%2Fimage'],
 ])('%s names the model %s', (url, modelId) => expect(modelIdOfPath(url)).toBe(modelId));
 

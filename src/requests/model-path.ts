@@ -1,4 +1,4 @@
-/** `%2F` separates like `/`, as generated clients encode it. undefined: the path is not percent-encoded right. */
+/** `%2F` separates like `/`, because generated clients encode it. undefined: the path has invalid percent-encoding. */
 export function modelIdOfPath(originalUrl: string): string | undefined {
   const path = originalUrl
     .split(/[?#]/, 1)[0]!

@@ -4,7 +4,7 @@ import { QueueModule } from '../queue/queue.module.js';
 import { NewRequests } from './new-requests.js';
 import { Retries } from './retries.js';
 
-/** Without routes, for nodes that serve no calls. */
+/** Has no routes, for nodes that serve no calls. */
 @Module({
   imports: [AddressesModule, QueueModule],
   providers: [NewRequests, Retries],

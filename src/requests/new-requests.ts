@@ -17,10 +17,10 @@ import { noOptions, type SubmitQuery } from './dto/submit.query.js';
 
 const maxDelayMs = 30 * 86_400_000;
 
-/** Lower is claimed first. */
+/** A lower rank is claimed first. */
 const rank = (priority: Priority): number => priorities.indexOf(priority) - 1;
 
-/** What a submission may ask for, whichever way it comes. */
+/** Applies the rules for what a submission may ask for, whichever route it uses. */
 @Injectable()
 export class NewRequests {
   constructor(
@@ -30,19 +30,19 @@ export class NewRequests {
     private readonly addresses: AddressRule,
   ) {}
 
-  /** The model that the caller may use under this id. */
+  /** Returns the model that the caller may use under this id. */
   modelOf(caller: Caller, modelId: string | undefined): Model {
     if (modelId !== undefined) assertMayUse(caller, modelId);
     const asked = modelId ?? '';
     const model = this.models.get(asked);
     if (model !== undefined) return model;
-    // Suggests only what the caller may use: no other models are named to a key.
+    // Suggests only models that the caller may use. Other models are not revealed to a key.
     const usable = this.models.all().flatMap(({ id }) => (mayUse(caller, id) ? [id] : []));
     const name = isModelId(asked) ? `model "${asked}"` : 'such model';
     throw new DomainError('unknown_model', `There is no ${name} here${hint(asked, usable) || '.'}`);
   }
 
-  /** `input` is checked; `base`: what URLs about it begin with. */
+  /** `input` was checked. `base`: the beginning of URLs about the request. */
   of(caller: Caller, model: Model, input: Buffer, options: SubmitQuery, base: string): NewRequest {
     const priority = options.priority ?? defaultPriority(caller);
     if (rank(priority) < rank(caller.maxPriority)) {
@@ -67,7 +67,7 @@ export class NewRequests {
     };
   }
 
-  /** What a completed request may have when it is submitted again, by the rules of now. */
+  /** Returns what a completed request may have when it is submitted again, by the current rules. */
   again(caller: Caller, { id, modelId, priority }: Pick<StatusRow, 'id' | 'modelId' | 'priority'>) {
     const model = this.modelOf(caller, modelId);
     const { expiresMs: maxExpiresMs, timeoutMs: maxTimeoutMs } = model;
@@ -84,7 +84,7 @@ export class NewRequests {
     };
   }
 
-  /** Until it joins the queue; 0: at once. */
+  /** Milliseconds until it joins the queue. 0: at once. */
   private waitMsOf({ not_before: notBefore, delay }: SubmitQuery): number {
     if (notBefore !== undefined && delay !== undefined) {
       throw new DomainError('invalid_query', 'Give either "not_before" or "delay", not both.');
@@ -95,7 +95,7 @@ export class NewRequests {
     throw new DomainError('invalid_query', `The option "${name}" takes at most 30 days ahead.`);
   }
 
-  /** undefined for most. */
+  /** undefined for most submissions. */
   private extrasOf(options: SubmitQuery, model: Model, waitMs: number): SubmissionOptions | undefined {
     if (options === noOptions) return undefined;
     const { webhook: webhookUrl, expires, timeout, tag: tags } = options;
@@ -111,7 +111,7 @@ export class NewRequests {
   }
 }
 
-/** undefined for most. */
+/** undefined for most submissions. */
 function boundsOf(
   { paused, maxWaiting: ofModel }: Model,
   { maxWaiting: ofKey }: Caller,
@@ -120,7 +120,7 @@ function boundsOf(
   return isPaused || ofModel !== null || ofKey !== null ? { isPaused, ofModel, ofKey } : undefined;
 }
 
-/** `made` as it is, where there is nothing to add, as most often. */
+/** Returns `made` itself if there is nothing to add, which is the usual case. */
 export function withOptions<Request extends NewRequest>(
   made: Request,
   trace: TraceContext | undefined,
@@ -130,12 +130,12 @@ export function withOptions<Request extends NewRequest>(
   return { ...made, options: { ...made.options, ...trace, ...(adapter && { adapter }) } };
 }
 
-/** A key whose highest is below normal submits with that. */
+/** A key whose highest priority is below normal submits with that priority. */
 function defaultPriority({ maxPriority }: Caller): Priority {
   return maxPriority === 'high' ? 'normal' : maxPriority;
 }
 
-/** `ms`, or else the bound; null: there is none. */
+/** Returns `ms`, or the bound if it is undefined. null: there is no bound. */
 function atMost(name: string, ms: number | undefined, maxMs: number | null): number | null {
   if (ms === undefined || maxMs === null || ms <= maxMs) return ms ?? maxMs;
   const message = `The option "${name}" takes at most ${maxMs / 1_000}s, as this model has it.`;

@@ -1,4 +1,7 @@
-/** What `Prefer` (RFC 7240) asks to wait; 0: nothing, or nothing that can be read. The first of several counts. */
+/**
+ * Returns the wait in seconds that `Prefer` (RFC 7240) asks for. 0: none, or none that can be read. The first of
+ * several counts.
+ */
 export function waitSeconds(field: string | string[] | undefined, maxWaitSeconds = 60): number {
   if (field === undefined) return 0;
   const wait = preferences(String(field)).find((preference) => /^\s*wait\s*(?:[=;]|$)/i.test(preference));
@@ -6,7 +9,7 @@ export function waitSeconds(field: string | string[] | undefined, maxWaitSeconds
   return Math.min(maxWaitSeconds, Number(bare ?? quoted ?? 0));
 }
 
-/** With their parameters. A comma within quotes separates nothing. */
+/** Splits the field into preferences with their parameters. A comma within quotes does not separate. */
 function preferences(field: string): string[] {
   const found: string[] = [];
   let from = 0;

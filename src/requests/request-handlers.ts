@@ -29,8 +29,8 @@ import { retryAfterSeconds, toLogEntry, toMetrics, toQueuedRequest, toStatus } f
 type AcceptedReply = Reply & { requestId: string };
 
 /**
- * The rules of the four calls and their answers, whichever door they came by: the fast path or the controller.
- * `base` is what the URLs in an answer begin with; `response` is given where the call may be held (`Prefer: wait`).
+ * The rules of the four calls and their answers, for the fast path and the controller. `base` is the beginning of the
+ * URLs in an answer. `response` is given where the call may be held (`Prefer: wait`).
  */
 @Injectable()
 export class RequestHandlers {
@@ -45,8 +45,8 @@ export class RequestHandlers {
   ) {}
 
   /**
-   * Resolves once the request is committed, or has completed in the time that the caller waits. `modelId`: undefined if
-   * the path names none. Not async: a held call keeps no body.
+   * Resolves when the request is committed or, if the caller waits, has completed in that time. `modelId` is undefined
+   * if the path names none. The method is not async, because a held call would then keep its body.
    */
   submit(
     caller: Caller,
@@ -59,7 +59,7 @@ export class RequestHandlers {
   ): Promise<Reply> {
     const seconds = response === undefined ? 0 : waitSeconds(headers.prefer);
     if (seconds === 0) return this.accept(caller, modelId, body, headers, query, base);
-    // Before anything is accepted: a call that may not be held is refused whole.
+    // Taken before anything is accepted, so that a call that may not be held is refused as a whole.
     const hold = chargesOf(response!.req)?.take('streams', 1);
     const accepting = this.accept(caller, modelId, body, headers, query, base);
     return this.outcome(accepting, caller, seconds, base, response!).finally(() => hold?.release());
@@ -79,7 +79,7 @@ export class RequestHandlers {
     return { status: 200, fields: ['Retry-After', String(seconds)], body };
   }
 
-  /** A request as it stands; `entries`: of its log, if the query asks for them. */
+  /** Returns the current snapshot of a request. `entries`: its log, if the query asks for it. */
   async look(
     caller: Caller | undefined,
     requestId: string,
@@ -105,7 +105,7 @@ export class RequestHandlers {
     const output = await this.output(row, response?.req);
     if (!logs) return { status: 200, body: output };
     const entries = (await this.log(row)).map(toLogEntry);
-    // The output goes through as the text it is: parsing and writing it again could change its numbers.
+    // The output is inserted as text, because parsing and serialising it could change its numbers.
     const body =
       `{"request_id":${JSON.stringify(row.id)},"status":"COMPLETED","response":${output},` +
       `"logs":${JSON.stringify(entries)},"metrics":${JSON.stringify(toMetrics(row))}}`;
@@ -133,7 +133,10 @@ export class RequestHandlers {
     }
   }
 
-  /** A request that is not the caller's is as unknown as one that never was. `request`: the call that asks for it. */
+  /**
+   * Finds a request. A request that the caller may not see is as unknown as one that never existed. `request`: the HTTP
+   * call.
+   */
   async find(caller: Caller | undefined, requestId: string, request?: IncomingMessage): Promise<StatusRow> {
     if (!isRequestId(requestId)) throw unknownRequest();
     const row = await this.queue.status(requestId);
@@ -141,12 +144,12 @@ export class RequestHandlers {
     if (caller !== undefined && caller.keyId !== row.keyId) throw unknownRequest();
     if (row.erasedAtMs !== null) throw gone('The request was erased.');
     if (this.retention.isOver(row)) throw gone();
-    // A call without a key is charged to the key whose request it is about.
+    // A call without a key is charged to the key of the request.
     if (caller === undefined && request !== undefined) chargesOf(request)?.chargeToKey(row.keyId);
     return row;
   }
 
-  /** Resolves once the request is committed. */
+  /** Resolves when the request is committed. */
   async accept(
     caller: Caller,
     modelId: string | undefined,
@@ -182,7 +185,9 @@ export class RequestHandlers {
     return acceptedReply(accepted, base);
   }
 
-  /** 200 with its status and output if it completes in time, else what was answered at once. */
+  /**
+   * Answers 200 with status and output if the request completes in time. Otherwise gives the answer of the submission.
+   */
   private async outcome(
     accepting: Promise<AcceptedReply>,
     caller: Caller,
@@ -202,13 +207,14 @@ export class RequestHandlers {
       const body = output === null ? status : `${status.slice(0, -1)},"response":${output}}`;
       return { status: 200, fields, body };
     } catch (error) {
-      // It is committed, whatever became of the wait; only a caller that may see nothing more gets nothing.
+      // The request is committed, whatever happened to the wait. Only a caller that may see nothing more gets the
+      // error.
       if (error instanceof DomainError && error.status !== 401 && error.status !== 403) return accepted;
       throw error;
     }
   }
 
-  /** The row once the request has completed, or as it is when the time that the caller waits is over. */
+  /** Returns the row when the request has completed, or its current row when the caller's wait is over. */
   private async awaited(
     row: StatusRow,
     caller: Caller | undefined,
@@ -229,8 +235,8 @@ export class RequestHandlers {
   }
 
   /**
-   * The model's output as JSON text; throws what the request ended with when that is no success. A large one is charged to
-   * the caller of `request` before it is read.
+   * Returns the model's output as JSON text. Throws the request's error if it did not succeed. A large output is
+   * charged to the caller of `request` before it is read.
    */
   async output({ id, state, error }: StatusRow, request?: IncomingMessage): Promise<string> {
     if (state !== 'COMPLETED') throw notCompleted('Ask its status_url, then come back.');
@@ -251,7 +257,7 @@ export function acceptedReply({ id, replayed }: Accepted, base: string): Accepte
   return { status: 202, fields, body: JSON.stringify(queued), requestId: id };
 }
 
-/** Two submissions are the same request when model, body and options are, as they were written. */
+/** Two submissions are the same request if model, body and options are the same as written. */
 export function fingerprintOf(modelId: string, body: Buffer | string, query: object): Buffer {
   return hashOf(aboutInput(modelId, query), body);
 }

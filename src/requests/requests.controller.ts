@@ -14,7 +14,10 @@ import { modelIdOfPath } from './model-path.js';
 import { ApiCancel, ApiFetchResponse, ApiStatus, ApiSubmit } from './openapi/operations.js';
 import { RequestHandlers } from './request-handlers.js';
 
-/** Submissions and statuses mostly come by `FastPath`, with the same gate: what they do belongs in `RequestHandlers`. */
+/**
+ * Most submissions and status calls are served by `FastPath`, with the same gate. Their logic belongs in
+ * `RequestHandlers`.
+ */
 @ApiTags('Requests')
 @Controller('v1/queue')
 export class RequestsController {

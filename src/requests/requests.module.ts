@@ -14,7 +14,7 @@ import { RequestsController } from './requests.controller.js';
 
 @Module({
   imports: [AddressesModule, AuthModule, NewRequestsModule, QueueModule, LimitsModule],
-  // Before the wildcard of submissions.
+  // CollectionController comes first, because submissions have a wildcard route.
   controllers: [CollectionController, RequestsController],
   providers: [Batch, CollectionHandlers, FastPath, HeldCalls, RequestHandlers],
   exports: [HeldCalls, NewRequestsModule, RequestHandlers],

@@ -9,14 +9,14 @@ import { traceContextOf } from '../tracing/trace-context.js';
 import { NewRequests } from './new-requests.js';
 
 interface RetryOptions {
-  /** Of the call, which may have a trace of its own. */
+  /** Headers of the call, which may have its own trace. */
   headers?: object;
   idempotency?: Idempotency | undefined;
-  /** In the commit of the new request. */
+  /** Runs in the commit of the new request. */
   accounting?: (queries: Queries, newId: string) => Promise<void>;
 }
 
-/** Submits completed requests again, whoever asks for it. */
+/** Submits completed requests again, for callers and operators. */
 @Injectable()
 export class Retries {
   constructor(
@@ -26,8 +26,8 @@ export class Retries {
   ) {}
 
   /**
-   * For `owner`, by the rules of now; in the trace of the call, or else of the request. Resolves once the new request is
-   * committed; undefined: the input is gone.
+   * Submits for `owner`, by the current rules. The trace is that of the call, or else of the request. Resolves when the
+   * new request is committed. undefined: the input was deleted.
    */
   async submit(
     owner: Caller,

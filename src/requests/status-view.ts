@@ -5,12 +5,12 @@ import type * as dto from './dto/answers.dto.js';
 
 type QueuedRequest = Record<keyof dto.QueuedRequestDto, string>;
 type Metrics = Partial<dto.FinalMetricsDto>;
-/** In any of the three states. */
+/** A status in any of the three states. */
 type Status = Partial<
   Omit<dto.InQueueStatusDto & dto.InProgressStatusDto & dto.CompletedStatusDto, 'metrics'>
 > & { metrics: Metrics };
 
-/** The one place where a status object gets its shape. No `logs`: the caller did not ask for them. */
+/** The only place that builds a status object. Without `logs`, the caller did not ask for them. */
 export function toStatus(
   { row, position, reason, estimate }: Omit<Snapshot, 'row'> & { row: RequestRow },
   base: string,
@@ -61,18 +61,20 @@ function toSpan({ fromMs, toMs }: TimeSpan): dto.TimeSpanDto {
   return { from: toTime(fromMs), to: toTime(toMs) };
 }
 
-/** Failed and lost runs + 1; of what failed for good the last of these was the last attempt. */
+/** Failed and lost runs + 1. For a request that failed for good, the last of these was the last attempt. */
 export function attemptOf({ outcome, failedAttempts, lostAttempts }: RequestRow): number {
   return failedAttempts + lostAttempts + (outcome === 'failed' ? 0 : 1);
 }
 
-/** Whole seconds after which it makes sense to ask again: a request far from the front does not change soon. */
+/**
+ * Returns the whole seconds after which another poll makes sense. A request far from the front does not change soon.
+ */
 export function retryAfterSeconds({ row, position, reason }: Snapshot, nowMs: number): number {
   if (reason === 'scheduled') return Math.max(1, Math.ceil((row.notBeforeMs! - nowMs) / 1_000));
   return Math.min(30, 1 + Math.floor(position / 100));
 }
 
-/** Seconds with milliseconds. */
+/** Seconds, with millisecond precision. */
 export function toMetrics({ state, queueMs, inferenceMs }: RequestRow): Metrics {
   if (state === 'IN_QUEUE') return {};
   const queue_time = seconds(queueMs ?? 0);
@@ -84,7 +86,7 @@ export function toLogEntry({ message, level, source, at }: LogEntry): dto.LogEnt
   return { message, level, source, timestamp: at.toISOString() };
 }
 
-/** Without its HTTP status. */
+/** The error without its HTTP status. */
 function toError(error: NonNullable<RequestRow['error']>): dto.RequestErrorDto {
   const { code, message, timestamp, details } = error;
   return { code, message, timestamp, details };

@@ -4,22 +4,22 @@ export type Chunks = AsyncIterable<Buffer>;
 
 const newline = 0x0a;
 
-/** The whole body. Throws when it is longer than `maxBytes`. */
+/** Reads the whole body. Throws if it is longer than `maxBytes`. */
 export async function readBody(chunks: Chunks, maxBytes: number): Promise<Buffer> {
   const parts: Buffer[] = [];
   if ((await collect(chunks, maxBytes, parts)) > maxBytes) throw tooLarge(maxBytes);
   return Buffer.concat(parts);
 }
 
-/** The first `maxBytes` of a body that need not be whole nor valid, for what a model says of its failure. */
+/** Reads the first `maxBytes` of a body that may be incomplete or invalid, for a model's error message. */
 export async function readBeginning(chunks: Chunks, maxBytes: number): Promise<Buffer> {
   const parts: Buffer[] = [];
-  // The status has said already that the run failed; the rest of the words is not worth another error.
+  // The status already shows that the run failed. A broken rest of the message is not worth another error.
   await collect(chunks, maxBytes - 1, parts).catch(() => undefined);
   return Buffer.concat(parts).subarray(0, maxBytes);
 }
 
-/** Stops once there are more than `maxBytes`. Returns how many there are. */
+/** Collects chunks until there are more than `maxBytes`. Returns the bytes collected. */
 async function collect(chunks: Chunks, maxBytes: number, into: Buffer[]): Promise<number> {
   let size = 0;
   for await (const chunk of chunks) {
@@ -30,7 +30,7 @@ async function collect(chunks: Chunks, maxBytes: number, into: Buffer[]): Promis
   return size;
 }
 
-/** The lines of a body, however its chunks cut them, the last with or without its line feed. */
+/** Yields the lines of a body, across chunk borders. The last line may lack its line feed. */
 export async function* readLines(chunks: Chunks, maxLineBytes: number): AsyncGenerator<Buffer> {
   let parts: Buffer[] = [];
   let size = 0;

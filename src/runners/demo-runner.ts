@@ -26,7 +26,7 @@ class DemoRunnerOptions extends RunnerOptions {
   }
 }
 
-/** Runs the shipped demos in this process. */
+/** Runs the shipped demo models in this process. */
 @Injectable()
 export class DemoRunner implements Runner {
   static readonly kind = 'demo';

@@ -3,11 +3,11 @@ import { DomainError } from '../errors/domain-error.js';
 import { StorageUnavailable } from '../files/stores/storage-error.js';
 import { ResultUnstored, type Run, RunFailure } from '../queue/runs/runner.js';
 
-/** Whether an answer of this media type is a file, and not something to read. */
+/** Returns whether an answer of this media type is stored as a file instead of being read. */
 export const isFileType = (type: string): boolean =>
   /^(?:image|audio|video)\//.test(type) || type === 'application/octet-stream';
 
-/** What a model made, as a file: the output that names it. The chunks are used up. */
+/** Stores a model's answer as a file and returns the output that names it. Consumes the chunks. */
 export async function keepOutput(
   files: Files,
   run: Run,

@@ -5,7 +5,7 @@ import { urlToHttpOptions } from 'node:url';
 import { RunFailure } from '../queue/runs/runner.js';
 import { agent, mayReuse, noteAnswer, secureAgent } from './keep-alive.js';
 
-/** A silent connection is probed this often, so that a peer that vanished is noticed in a long run. */
+/** Interval of keep-alive probes on a silent connection, which detect a vanished peer during a long run. */
 const keepAliveProbeMs = 30_000;
 
 export interface HttpCall {
@@ -13,7 +13,7 @@ export interface HttpCall {
   body: string;
   headers: http.OutgoingHttpHeaders;
   connectTimeoutMs: number;
-  /** The connection is there, and the request on its way. */
+  /** Called when the connection is established and the request is being sent. */
   onConnected: () => void;
   signal: AbortSignal;
 }
@@ -21,20 +21,20 @@ export interface HttpCall {
 export interface HttpAnswer {
   status: number;
   headers: http.IncomingHttpHeaders;
-  /** It has a length or chunks. Else its end is that of the connection, and nothing distinguishes it from a break. */
+  /** The answer has a length or chunks. Otherwise the connection's end is its end, which looks the same as a break. */
   hasOwnEnd: boolean;
-  /** Ends when the answer is complete; throws a `RunFailure` when the connection breaks before. */
+  /** Ends when the answer is complete. Throws a `RunFailure` if the connection breaks earlier. */
   chunks: AsyncIterable<Buffer>;
   /** Drops the connection, unless the answer was read to its end. */
   close(): void;
 }
 
-/** By URL; there are as many as models have addresses. */
+/** Parsed targets by URL. There are as many as models have addresses. */
 const targets = new Map<string, { secure: boolean; options: http.RequestOptions }>();
 
 /**
- * One POST. Only connecting is timed here; how long the model may think is the run's business, so there are no
- * time-outs for headers or body (`fetch` has them, at 300 s).
+ * Sends one POST. Only the connecting has a time limit here, because the run decides how long the model may take.
+ * `fetch` would limit headers and body to 300 s.
  */
 export function exchange(call: HttpCall): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
@@ -55,7 +55,7 @@ export function exchange(call: HttpCall): Promise<HttpAnswer> {
     request.on('socket', (socket) => {
       if (request.reusedSocket) {
         if (mayReuse(socket)) return connected();
-        // Nothing has been sent yet; each try leaves one connection less.
+        // Nothing was sent yet. Each try removes one idle connection.
         resolve(exchange(call));
         request.destroy();
         return;
@@ -71,14 +71,14 @@ export function exchange(call: HttpCall): Promise<HttpAnswer> {
       reject(signal.aborted ? stopped(signal) : connectionFailure(error, isConnected));
     });
     request.on('close', () => clearTimeout(connecting));
-    // Unasked for; without a listener the connection would count as broken.
+    // The model sent an unrequested upgrade. Without a listener, the connection would count as broken.
     request.on('upgrade', ({ headers }, socket) => {
       socket.destroy();
       resolve({ status: 101, headers, hasOwnEnd: true, chunks: Readable.from([]), close: () => undefined });
     });
     request.on('response', (response) => {
       noteAnswer(response.socket, response);
-      // The reader of the chunks gets the error; without a listener it would end the process.
+      // The reader of the chunks gets the error. Without this listener it would end the process.
       response.on('error', () => undefined);
       resolve({
         status: response.statusCode ?? 0,
@@ -102,7 +102,7 @@ function targetOf(text: string): { secure: boolean; options: http.RequestOptions
   return { secure, options };
 }
 
-/** Of several codings the last one says where the answer ends. */
+/** If there are several codings, the last one determines where the answer ends. */
 function hasOwnEnd({
   'content-length': length,
   'transfer-encoding': coding = '',
@@ -110,7 +110,7 @@ function hasOwnEnd({
   return coding === '' ? length !== undefined : /(^|,)[ \t]*chunked[ \t]*$/i.test(coding);
 }
 
-/** `fault`: of the connection, such as bytes beyond the length that the answer has given. */
+/** `fault`: an error of the connection, such as bytes beyond the length that the answer stated. */
 async function* readChunks(
   response: AsyncIterable<Buffer>,
   signal: AbortSignal,
@@ -129,7 +129,9 @@ function stopped(signal: AbortSignal): Error {
   return new Error(`the run was stopped: ${String(signal.reason)}`);
 }
 
-/** A connection that could not be made, or broke. The error's own message may name addresses. */
+/**
+ * Returns the failure for a connection that could not be made, or broke. The error's own message may contain addresses.
+ */
 function connectionFailure(error: NodeJS.ErrnoException, wasConnected: boolean): RunFailure {
   const code = /^[A-Z][A-Z0-9_]{2,60}$/.test(error.code ?? '') ? ` (${error.code})` : '';
   return new RunFailure(

@@ -13,7 +13,7 @@ const outages = new Map<number, Outage>([
 const maxJsonBytes = 64 * 1024;
 const maxTextLength = 8 * 1024;
 const maxRetryAfterMs = 3_600_000;
-/** For the words of a 5xx, after which another attempt may follow. */
+/** Time limit for reading the body of a 5xx, because another attempt may follow. */
 const maxWordsMs = 1_000;
 
 interface Said {
@@ -24,7 +24,7 @@ interface Said {
   outage?: Outage | undefined;
 }
 
-/** What a status without success means. */
+/** Returns the failure for an error status. */
 export function statusFailure(
   status: number,
   { message = `The model answered ${status}.`, modelMessage, details, retryAfterMs, outage }: Said,
@@ -36,7 +36,7 @@ export function statusFailure(
     ...(retryable && retryAfterMs !== undefined && { retryAfterMs }),
     ...(outage !== undefined && { outage }),
     ...(modelMessage !== undefined && { modelMessage }),
-    // A refusal is meant for the caller; a 5xx may hold a stack, and "try again" is not the caller's to obey.
+    // A refusal is meant for the caller. A 5xx may contain a stack, and the caller need not act on "try again".
     ...(isRefusal(status) && details !== undefined && { details }),
     ...(isRefusal(status) && !retryable && { status }),
   });
@@ -75,7 +75,9 @@ async function readWords(answer: HttpAnswer): Promise<string> {
   return words.toString('utf8');
 }
 
-/** `Retry-After` in milliseconds: seconds or an HTTP date (RFC 9110), at most an hour; undefined: not usable. */
+/**
+ * Parses `Retry-After` to milliseconds: seconds or an HTTP date (RFC 9110), at most one hour. undefined: not usable.
+ */
 function parseRetryAfter(value = ''): number | undefined {
   const text = value.trim();
   let ms = NaN;

@@ -26,7 +26,7 @@ class HttpRunnerOptions extends RunnerOptions {
   @Parsed(readUrls)
   urls: readonly string[] | undefined;
 
-  /** By their names in lower case. */
+  /** Headers by lower-case name. */
   @Parsed(readHeaders) headers: Readonly<Record<string, string>> = {};
 
   override addresses(): readonly string[] {
@@ -37,7 +37,7 @@ class HttpRunnerOptions extends RunnerOptions {
     const passwords = this.addresses().flatMap(passwordsOf);
     const parameters = this.addresses().flatMap((url) => [...new URL(url).searchParams]);
     const named = [...Object.entries(this.headers), ...parameters].filter(([name]) => secretName.test(name));
-    // Of "Bearer <token>" the token.
+    // The token of "Bearer <token>".
     return [...passwords, ...named.flatMap(([, text]) => text.split(' '))];
   }
 
@@ -49,13 +49,13 @@ class HttpRunnerOptions extends RunnerOptions {
   }
 }
 
-/** Runs a request by one POST to a model server. */
+/** Runs a request with one POST to a model server. */
 @Injectable()
 export class HttpRunner implements Runner {
   static readonly kind = 'http';
   static readonly Options = HttpRunnerOptions;
 
-  /** Until TCP, and TLS, are there; the run's own time-out covers the rest. */
+  /** Time limit for TCP and TLS. The run's own timeout covers the rest. */
   connectTimeoutMs = 10_000;
 
   constructor(
@@ -120,10 +120,10 @@ function unreadable(reason: string): RunFailure {
   return new RunFailure(`The model's answer cannot be read: ${reason}.`);
 }
 
-/** What is said here alone. */
+/** Headers that only the service sets. */
 function ownHeaders({ requestId, attempt }: Pick<Run, 'requestId' | 'attempt'>): Record<string, string> {
   return {
-    // The answer is read as it comes.
+    // The answer must not be compressed, because it is read as it arrives.
     'accept-encoding': 'identity',
     'content-type': 'application/json',
     'x-request-id': requestId,
@@ -134,7 +134,7 @@ function ownHeaders({ requestId, attempt }: Pick<Run, 'requestId' | 'attempt'>):
 const reservedHeaders = new Set([
   ...Object.keys(ownHeaders({ requestId: '', attempt: 0 })),
   ...['traceparent', 'tracestate'],
-  // Of the body and the connection.
+  // Headers of the body and the connection.
   ...'connection content-length expect keep-alive te trailer transfer-encoding upgrade'.split(' '),
 ]);
 
@@ -143,7 +143,7 @@ function readUrl(value: unknown): string {
   throw new Error(`expected a text of at most ${maxTextLength} characters`);
 }
 
-/** A fault names the place in the list, as a URL may hold a secret. */
+/** A fault names the position in the list, because a URL may contain a secret. */
 function readUrls(value: unknown): readonly string[] {
   if (!Array.isArray(value) || value.length < 1 || value.length > maxAddresses)
     throw new Error(
@@ -193,7 +193,7 @@ function headerFault(name: string, value: unknown): string | undefined {
     validateHeaderValue(name, String(value));
     return undefined;
   } catch {
-    // Node's own message would do, but this one is sure never to hold the value.
+    // Not Node's own message, because this one certainly never contains the value.
     return fault;
   }
 }

@@ -2,28 +2,28 @@ import { Agent, type ClientRequest, type IncomingMessage } from 'node:http';
 import { Agent as SecureAgent } from 'node:https';
 import type { Socket } from 'node:net';
 
-/** The server's time began to run before ours did, and its word that it is over takes a while. */
+/** The server's timeout began before ours, and its close takes a while to arrive. */
 const marginMs = 1_000;
-/** A server that vanished without a word is noticed while connecting, but not on a connection that is there. */
+/** A server that vanished silently is detected while connecting, but not on an idle connection. */
 const longestIdleMs = 5_000;
-/** A new server behind the same name gets its share by then. */
+/** After this time, a new server behind the same name gets its share of connections. */
 const oldestMs = 60_000;
 
 interface KeepAlive {
   since: number;
-  /** It may be used again if it idles for less; 0 or less: it is not kept. */
+  /** The connection may be reused if it idles for less. 0 or less: it is not kept. */
   idleMs: number;
-  /** While it idles: until when it may be used. */
+  /** While it idles, the time until which it may be reused. */
   until: number;
 }
 
 const known = new WeakMap<Socket, KeepAlive>();
 
 /**
- * A POST must not be sent into a connection that is about to be closed: whether it was read could not be known, and
- * sent again it might be a second run. So a connection is used again only within the time for which its server has
- * promised to keep it (`Keep-Alive: timeout`, draft-thomson-hybi-http-timeout-03, 2), and only if it answered with
- * success; all others carry one call.
+ * A POST must not be sent on a connection that is about to be closed. Nobody could know whether the server read it, and
+ * sending it again might cause a second run. A connection is therefore reused only within the time that its server
+ * promised (`Keep-Alive: timeout`, draft-thomson-hybi-http-timeout-03, 2), and only after a successful answer. Every
+ * other connection carries one call.
  */
 function keepAsPromised<A extends Agent>(agent: A): A {
   const reuse = agent.reuseSocket.bind(agent);
@@ -33,7 +33,7 @@ function keepAsPromised<A extends Agent>(agent: A): A {
       if (entry === undefined || entry.idleMs <= 0) return false;
       entry.until = performance.now() + entry.idleMs;
       socket.unref();
-      // The agent closes an idle connection at its time-out.
+      // The agent closes an idle connection at its timeout.
       socket.setTimeout(entry.idleMs);
       return true;
     },
@@ -48,14 +48,14 @@ export const agent = keepAsPromised(new Agent({ keepAlive: true }));
 export const secureAgent = keepAsPromised(new SecureAgent({ keepAlive: true, maxCachedSessions: 0 }));
 
 /**
- * Whether a call may still be sent into an idle connection. The agent hands out those whose end it has not yet seen; and
- * in a process that was stopped for a while, those whose time is over.
+ * Returns whether an idle connection may still be used for a call. The agent also offers connections whose end it has
+ * not noticed yet. After the process was suspended, it offers expired ones too.
  */
 export function mayReuse(socket: Socket): boolean {
   return socket.writable && performance.now() < (known.get(socket)?.until ?? 0);
 }
 
-/** Notes for how long the connection of an answer may be kept after it. */
+/** Records how long the connection of an answer may be kept. */
 export function noteAnswer(socket: Socket, { statusCode = 0, headers }: IncomingMessage): void {
   const now = performance.now();
   const since = known.get(socket)?.since ?? now;
@@ -64,7 +64,7 @@ export function noteAnswer(socket: Socket, { statusCode = 0, headers }: Incoming
   known.set(socket, { since, idleMs: Math.min(promisedMs - marginMs, longestIdleMs), until: Infinity });
 }
 
-/** In milliseconds, of a field such as `timeout=5, max=100`; `max=0` takes it back. */
+/** Returns the milliseconds of a field such as `timeout=5, max=100`. `max=0` revokes the promise. */
 function promiseOf(field: string): number {
   if (/\bmax=0+\b/i.test(field)) return 0;
   return Number(/\btimeout=(\d{1,6})\b/i.exec(field)?.[1] ?? 0) * 1_000;

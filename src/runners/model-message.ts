@@ -3,8 +3,9 @@ import { cleanText } from '../tools/storable-text.js';
 const maxLength = 300;
 
 /**
- * What the body of a failed answer says, in a line: the message of JSON as OpenAI's API, FastAPI, RFC 9457 and others
- * write it, the first line of a text, the last of a traceback; undefined: nothing that a person would read.
+ * Returns the error message in the body of a failed answer, as one line. In JSON, it reads the formats of OpenAI's API,
+ * FastAPI, RFC 9457 and others. In text, it takes the first line, or the last line of a traceback. undefined: there is
+ * no readable message.
  */
 export function messageIn(body: unknown): string | undefined {
   const text = typeof body === 'string' ? body : wordsIn(body);

@@ -11,7 +11,10 @@ import { decode, notUtf8, readBody, readLines } from './answer-body.js';
 
 const maxWarnings = 10;
 
-/** An answer that ends with its connection may be cut. An object or an array that can be read is whole; half of a number is one. */
+/**
+ * An answer without its own end may be truncated. A parsable object or array is complete, but half of a number is also
+ * a number.
+ */
 export async function readJsonOutput(
   { chunks, hasOwnEnd }: Pick<HttpAnswer, 'chunks' | 'hasOwnEnd'>,
   maxBytes: number,
@@ -35,7 +38,7 @@ export async function readJsonOutput(
 
 const notJson = "The model's answer is called application/json, but cannot be read as JSON.";
 
-/** What is too large to be read between two calls. */
+/** Reads an answer in a thread if it is too large for the event loop. */
 async function inThread<Kind extends 'output' | 'said'>(
   threads: JsonThreads,
   kind: Kind,
@@ -51,8 +54,8 @@ async function inThread<Kind extends 'output' | 'said'>(
 }
 
 /**
- * Passes on what the model says as it comes; the first output or error line is its last word. undefined: its deltas are
- * the output.
+ * Passes the model's lines on as they arrive. Lines after the first output or error are not read. undefined: the deltas
+ * are the output.
  */
 export async function readNdjsonOutput(
   { chunks, hasOwnEnd }: Pick<HttpAnswer, 'chunks' | 'hasOwnEnd'>,
@@ -64,7 +67,7 @@ export async function readNdjsonOutput(
   let deltaBytes = 0;
   let fault: RunFailure | undefined;
   for await (const line of readLines(chunks, maxBytes)) {
-    // A line after it, also an empty one, shows that it was not the end of the connection that cut it.
+    // A following line, even an empty one, proves that the faulty line was not truncated by the end of the connection.
     if (fault !== undefined) throw fault;
     const said = line.length <= maxInlineBytes ? readLine(line) : await readLongLine(line, run, threads);
     if (said === undefined) continue;
@@ -99,7 +102,7 @@ export async function readNdjsonOutput(
   throw new RunFailure("The model's answer ended without an output line.", { retryable: true });
 }
 
-/** The answer may be whole, or the rest of it may have been lost with the connection. */
+/** The answer may be complete, or its rest may have been lost with the connection. */
 export function endUnknown(): RunFailure {
   return new RunFailure(
     "The model's answer ended with its connection, so nobody knows whether it was whole: send Content-Length or chunks.",
@@ -107,7 +110,7 @@ export function endUnknown(): RunFailure {
   );
 }
 
-/** undefined: it is blank. */
+/** undefined: the line is blank. */
 function readLine(line: Buffer): Said | RunFailure | undefined {
   try {
     const text = decode(line).trim();

@@ -9,10 +9,10 @@ import { DemoRunner } from './demo-runner.js';
 import { HttpRunner } from './http-runner.js';
 import { workerKind } from './worker-kind.js';
 
-/** What nodes run; each brings its options and its behaviour. */
+/** The runners of nodes. Each one defines its options and its behaviour. */
 const runners: readonly (RunnerKind & Type<Runner>)[] = [HttpRunner, DemoRunner];
 
-/** All that the `kind` of a model's runner may name. */
+/** All values that the `kind` of a model's runner may have. */
 export const runnerKinds: readonly RunnerKind[] = [...runners, workerKind];
 
 @Module({ imports: [FilesModule, QueueModule], providers: [...runners] })

@@ -6,5 +6,5 @@ class WorkerOptions extends RunnerOptions {
   }
 }
 
-/** Of models that no node runs: workers claim their requests over HTTP. */
+/** For models that no node runs. Workers claim their requests over HTTP. */
 export const workerKind: RunnerKind = { kind: 'worker', Options: WorkerOptions };

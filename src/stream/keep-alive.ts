@@ -4,10 +4,10 @@ import { type MonoTypeOperatorFunction, Observable, type Subscription, interval 
 
 /** Proxies drop connections that are silent for longer. */
 const keepAliveMs = 15_000;
-/** A client that has read nothing for so many beats is gone for us. */
+/** A client that reads nothing for this many beats is dropped. */
 const patienceBeats = 4;
 
-/** One beat for all streams, each of which costs it a place in a set and no subscription. */
+/** All streams share one timer, so that each costs an entry in a set instead of a subscription. */
 const streams = new Set<() => void>();
 let beats: Subscription | undefined;
 

@@ -4,15 +4,15 @@ import type { StatusRow } from '../queue/status-row.js';
 import { attemptOf } from '../requests/status-view.js';
 import { idOf, type OutputPosition } from './output-place.js';
 
-/** One reader of an output that grows: what it is to be sent, as much at once as it takes. */
+/** One reader of a streamed output. It yields what to send, as fast as the reader takes it. */
 export class OutputReader {
   private isClosed = false;
 
   constructor(
     private readonly source: OutputSource,
-    /** undefined: nothing yet, so that there is nothing to be reset. */
+    /** undefined: nothing was sent yet, so nothing needs a reset. */
     private seen: OutputPosition | undefined,
-    /** The output of a request that has completed with success, as JSON text. */
+    /** Returns the output of a succeeded request, as JSON text. */
     private readonly whole: () => Promise<string>,
   ) {}
 
@@ -25,13 +25,13 @@ export class OutputReader {
   async *events(): AsyncGenerator<MessageEvent[]> {
     while (!this.isClosed) {
       const { version, row } = this.source;
-      // What an attempt said that was given back is of no use while the next one waits.
+      // Parts of an attempt that was handed back are useless while the request waits for the next one.
       if (row.state !== 'IN_QUEUE' && row.attempt > 0) yield* this.grown(row);
       if (row.state === 'COMPLETED') {
         yield* this.end(row);
         return;
       }
-      // What was the end while this was read is looked at first.
+      // A change that arrived during the read must be handled before the end.
       if (this.source.isClosed && this.source.version === version) return;
       await this.source.changed(version, this);
     }
@@ -81,7 +81,7 @@ export class OutputReader {
   }
 }
 
-/** Its id is where a reader goes on after it. */
+/** The event's id is the position after it. */
 function outputEvent(attempt: number, index: number, delta: string): MessageEvent {
   return {
     type: 'output',

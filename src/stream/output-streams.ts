@@ -19,7 +19,7 @@ import { OutputReader } from './output-reader.js';
 import { type Pulled, pulled } from './pulled.js';
 import { useStreamHead } from './stream-head.js';
 
-/** What waits is bounded by `pulled`; an output that comes as one event may be longer than any bound. */
+/** `pulled` bounds the pending data. An output sent as one event may exceed any other bound. */
 export const maxPendingOutputLength = Infinity;
 
 const example = '1.7';
@@ -54,7 +54,7 @@ export class OutputQuery {
   starting_after: OutputPosition | undefined;
 }
 
-/** The rules of a stream of output, whichever route it is asked for by. */
+/** The rules of an output stream, for every route that serves one. */
 @Injectable()
 export class OutputStreams {
   constructor(
@@ -83,7 +83,7 @@ export class OutputStreams {
     if (request.method === 'HEAD') return EMPTY;
     writeInPieces(response);
     if (seen !== undefined && 'at' in seen && seen.at === 'done') {
-      response.status(204).end(); // an EventSource does not come back then
+      response.status(204).end(); // an EventSource does not reconnect after a 204
       return EMPTY;
     }
     if (row.outcome === 'succeeded' && !(await this.queue.hasOutput(row.id))) throw gone();

@@ -6,13 +6,13 @@ import { drained } from '../http/in-pieces.js';
 
 export interface Pulled {
   events: AsyncIterable<MessageEvent[]>;
-  /** Ends them. */
+  /** Ends the events. */
   close: () => void;
 }
 
 /**
- * Asks for the next events only once the client has read those before: one that does not read costs what it was sent
- * last. `open` is called for a client that is still there.
+ * Requests the next events only when the client has read the previous ones. A client that does not read costs only the
+ * events sent last. `open` is called if the client is still connected.
  */
 export function pulled(open: () => Pulled, response: ServerResponse): Observable<MessageEvent> {
   return new Observable((subscriber) => {
@@ -30,7 +30,7 @@ async function pump(
   try {
     for await (const some of events) {
       for (const event of some) subscriber.next(event);
-      // What was handed over is written in the turns to come.
+      // Events are written in later turns of the event loop.
       do {
         if (response.writableNeedDrain) await drained(response);
         await nextTurn();
@@ -38,7 +38,7 @@ async function pump(
       if (subscriber.closed) return;
     }
   } catch {
-    // The database went away in mid-stream. Closing makes the client come back with its Last-Event-ID.
+    // The database failed during the stream. After the close, the client reconnects with its Last-Event-ID.
   }
   subscriber.complete();
 }

@@ -5,23 +5,23 @@ import { hasSameProgress, type Snapshot } from '../queue/status-row.js';
 
 interface StatusMessagesOptions {
   snapshots: Observable<Snapshot>;
-  /** The event id after which the stream goes on; 0 from the beginning. */
+  /** The event id after which the stream resumes. 0: from the beginning. */
   after: number;
   /** undefined: the caller did not ask for logs. */
   readLog: ((after: number, upTo: number) => Promise<LogEntry[]>) | undefined;
-  /** The status object as JSON. */
+  /** Returns the status object as JSON. */
   render: (snapshot: Snapshot, logs: LogEntry[] | undefined) => string;
 }
 
 /**
- * Turns snapshots into messages: one a change that this stream shows, each log entry once. While a log is being read,
- * what changes without a change of state is folded into one message, so a busy request costs a stream no queue.
+ * Turns snapshots into messages, with one message per visible change and each log entry once. While a log is being
+ * read, changes within the same state are merged into one message. So a busy request builds up no queue.
  */
 export function statusMessages(options: StatusMessagesOptions): Observable<MessageEvent> {
   return new Observable((subscriber) => options.snapshots.subscribe(new StatusMessages(options, subscriber)));
 }
 
-/** One object a stream, and no closures: there are ten thousand of them. */
+/** One object per stream, without closures, because there may be ten thousand of them. */
 class StatusMessages implements Observer<Snapshot> {
   private sentUpTo: number;
   private sent: Snapshot | undefined;
@@ -60,14 +60,14 @@ class StatusMessages implements Observer<Snapshot> {
       for (let snapshot; !this.subscriber.closed && (snapshot = this.waiting?.shift()) !== undefined;) {
         const { state, lastEventId } = snapshot.row;
         if (readLog === undefined) this.send(snapshot, undefined);
-        // A request that waits shows no log: what its last attempt said is carried when it runs or has ended.
+        // A waiting request shows no log. Log lines of its last attempt are sent when it runs again or has ended.
         else if (state === 'IN_QUEUE' || lastEventId <= this.sentUpTo) this.send(snapshot, []);
         else this.send(snapshot, await readLog(this.sentUpTo, lastEventId));
       }
-      this.waiting = undefined; // or ten thousand streams keep the room that each needed once
+      this.waiting = undefined; // otherwise ten thousand streams would each keep an array that they needed once
       if (this.ended) this.subscriber.complete();
     } catch {
-      // The database went away in mid-stream. Closing makes the client come back with its Last-Event-ID.
+      // The database failed during the stream. After the close, the client reconnects with its Last-Event-ID.
       this.subscriber.complete();
     } finally {
       this.pumping = false;
@@ -83,7 +83,10 @@ class StatusMessages implements Observer<Snapshot> {
   }
 }
 
-/** Whether a status object would read the same, save for its logs. A state is left before it comes again. */
+/**
+ * Returns whether a status object would be the same, apart from its logs. A state is always left before it occurs
+ * again.
+ */
 function looksLike({ row, position, reason, estimate }: Snapshot, other: Snapshot | undefined): boolean {
   if (!hasSameProgress(row, other?.row)) return false;
   const isSameState = row.state === other?.row.state && row.attempt === other.row.attempt;

@@ -18,7 +18,7 @@ import { keepAlive } from './keep-alive.js';
 import { statusMessages } from './status-messages.js';
 import { useStreamHead } from './stream-head.js';
 
-/** Characters of events that wait for a client that is not reading; beyond it the client is dropped. */
+/** Characters of events pending for a client that is not reading. Above this, the client is dropped. */
 export const maxPendingDataLength = 256 * 1024;
 
 export class StreamHeaders {
@@ -27,13 +27,13 @@ export class StreamHeaders {
     type: String,
     description: 'The `id` of the last event that was received, such as `42`: the stream goes on from there.',
   })
-  // What is no id of ours, the stream begins anew for, as for one of another request.
+  // With an id that is not ours, or is of another request, the stream starts from the beginning.
   @Transform(({ value }: { value: string }) => (/^\d{1,15}$/.test(value) ? Number(value) : undefined))
   @IsInt()
   'last-event-id': number | undefined;
 }
 
-/** The rules of a status stream, whichever route it is asked for by. */
+/** The rules of a status stream, for every route that serves one. */
 @Injectable()
 export class StatusStreams {
   constructor(
@@ -43,7 +43,7 @@ export class StatusStreams {
     private readonly watch: CallerWatch,
   ) {}
 
-  /** `render`: a status as JSON; its logs are those that no message before it had. */
+  /** `render` turns a status into JSON. Its logs are those that no earlier message had. */
   async open(
     request: Request,
     response: Response,
@@ -57,10 +57,10 @@ export class StatusStreams {
     if (request.method !== 'HEAD') chargesOf(request)?.take('streams', 1);
     useStreamHead(request, response);
     if (request.method === 'HEAD') return EMPTY;
-    // An id that no stream of this request can have sent is not believed.
+    // An id that no stream of this request can have sent is ignored.
     const after = seen !== undefined && seen <= row.lastEventId ? seen : undefined;
     if (row.state === 'COMPLETED' && after === row.lastEventId) {
-      response.status(204).end(); // an EventSource does not come back then
+      response.status(204).end(); // an EventSource does not reconnect after a 204
       return EMPTY;
     }
     return statusMessages({

@@ -17,7 +17,7 @@ it('executes so many at a time, in their order, also where one fails', async () 
   expect(begun).toEqual([0, 1]);
   ends[0]!();
   await failed;
-  // Not in the same turn of the event loop.
+  // It does not start in the same turn of the event loop.
   expect(begun).toEqual([0, 1]);
   await nextTurn();
   expect(begun).toEqual([0, 1, 2]);

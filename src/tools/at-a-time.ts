@@ -1,6 +1,6 @@
 import { Turns } from './turns.js';
 
-/** Executes so many pieces of work at a time. The others wait, and their callers take turns. */
+/** Runs at most `max` pieces of work at a time. Callers of the others take turns. */
 export class AtATime {
   private running = 0;
   private readonly waiting = new Turns<() => void>();
@@ -14,11 +14,11 @@ export class AtATime {
     try {
       return await work();
     } finally {
-      // Where nobody waits, nobody's turn is shorter for what this one took.
+      // The time counts only while others wait for a turn.
       if (this.waiting.size > 0) this.waiting.charge(caller, performance.now() - startedAt);
       const next = this.waiting.next(() => false);
       if (next === undefined) this.running--;
-      // In a turn of the event loop of its own, so that other calls come between.
+      // Runs in its own turn of the event loop, so that other calls can come between.
       else setImmediate(next.item);
     }
   }

@@ -1,7 +1,7 @@
 import { DatabaseUnavailable } from '../errors/database-error.js';
 import { Batcher } from './batcher.js';
 
-/** A writer that shows what it was handed and answers when asked. */
+/** A writer that shows what it received and answers when asked. */
 class Writer {
   readonly batches: { items: number[]; succeed(): void; fail(error: Error): void }[] = [];
 
@@ -22,7 +22,7 @@ const bad = new Error('bad item');
 let writer: Writer;
 beforeEach(() => (writer = new Writer()));
 
-/** How each of the items ends, once the writes have failed one after the other as given. */
+/** Returns how each item ends after the writes have failed one after another, as given. */
 async function ends(
   batcher: Batcher<number, number>,
   items: number[],

@@ -2,14 +2,18 @@ import { isDatabaseUnavailable } from '../errors/database-error.js';
 
 export interface BatcherOptions<Item> {
   maxItems: number;
-  /** Most weight in one write; an item above it travels alone. */
+  /** Maximum weight of one write. A heavier item is written alone. */
   maxWeight?: number;
   weigh?: (item: Item) => number;
-  /** How many writes may be under way at once. */
+  /** Maximum number of concurrent writes. */
   writers?: number;
-  /** So many go at once, in the middle of a turn: the database works on them while the rest of the burst is read. */
+  /**
+   * This many items are sent at once, within the turn. The database works on them while the rest of the burst is read.
+   */
   earlyItems?: number;
-  /** Fewer do not go behind a write that is under way, for a commit of their own: they wait for its end. Default: 1. */
+  /**
+   * While a write is in progress, fewer items than this wait for its end instead of using their own commit. Default: 1.
+   */
   itemsBehind?: number;
 }
 
@@ -20,9 +24,9 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * Collects what arrives while a write is under way and sends it as the next one. There is no timer: an idle writer
- * takes what one turn of the event loop brought, a busy one takes one commit for many. With several writers a part of
- * a burst may go before the turn has ended, and a few may have to wait for all that is under way; see the options.
+ * Collects items while a write is in progress and sends them as the next write. There is no timer: an idle writer sends
+ * the items of one turn of the event loop, a busy one sends many in one commit. With several writers, part of a burst
+ * may be sent before the turn has ended. A few items may have to wait for all writes in progress: see the options.
  */
 export class Batcher<Item, Result> {
   private waiting: Waiting<Item, Result>[] = [];
@@ -30,7 +34,7 @@ export class Batcher<Item, Result> {
   private dueThisTurn = false;
 
   constructor(
-    /** Writes the items in one statement and returns one result an item, in their order. */
+    /** Writes the items in one statement and returns one result per item, in order. */
     private readonly write: (items: Item[]) => Promise<Result[]>,
     private readonly options: BatcherOptions<Item>,
   ) {}
@@ -47,7 +51,10 @@ export class Batcher<Item, Result> {
     });
   }
 
-  /** Once the event loop has handed out what had arrived: requests come in bursts, and a burst is one write. */
+  /**
+   * Writes after the event loop has delivered everything that had arrived. Requests come in bursts, and a burst should
+   * be one write.
+   */
   private pumpThisTurn(): void {
     if (this.dueThisTurn) return;
     this.dueThisTurn = true;
@@ -83,7 +90,7 @@ export class Batcher<Item, Result> {
     return this.waiting.splice(0, count);
   }
 
-  /** Resolves to the failure, if it was for nothing in the batch. */
+  /** Resolves to the error if it was not caused by an item of the batch. */
   private async send(batch: Waiting<Item, Result>[]): Promise<unknown> {
     let failure: unknown;
     try {
@@ -91,12 +98,12 @@ export class Batcher<Item, Result> {
       batch.forEach(({ resolve }, i) => resolve(results[i]!));
     } catch (error) {
       if (isDatabaseUnavailable(error)) {
-        // It was not for an item of the batch: those behind it have waited as long and would fare no better.
+        // No item of the batch caused the error. The items behind it have waited as long and would also fail.
         for (const { reject } of [...batch, ...this.waiting.splice(0)]) reject(error);
         return error;
       }
       if (batch.length === 1) return batch[0]!.reject(error);
-      // So that one bad item fails alone.
+      // Each item is sent alone, so that one bad item fails alone.
       for (const one of batch) {
         if (failure === undefined) failure = await this.send([one]);
         else one.reject(failure);

@@ -1,4 +1,7 @@
-/** Values that hold until a time, at most `capacity` of them; the oldest make room. Times as `performance.now()`. */
+/**
+ * Values with an expiry, at most `capacity` of them. The oldest are evicted first. Times are those of
+ * `performance.now()`.
+ */
 export class BoundedCache<Value> {
   private readonly entries = new Map<string, { value: Value; until: number }>();
 
@@ -18,8 +21,8 @@ export class BoundedCache<Value> {
   }
 
   /**
-   * For several at once: an iterator steps over all that was removed before the oldest. One that were kept would hold on to
-   * every table that the map has outgrown.
+   * Evicts several entries at once, because an iterator steps over all removed entries before the oldest. A kept
+   * iterator would hold on to every table that the map has outgrown.
    */
   private makeRoom(): void {
     let excess = Math.ceil(this.capacity / 64);
@@ -29,7 +32,7 @@ export class BoundedCache<Value> {
     }
   }
 
-  /** Those that are over among them. */
+  /** All keys, including those of expired entries. */
   get keys(): string[] {
     return [...this.entries.keys()];
   }
@@ -38,7 +41,7 @@ export class BoundedCache<Value> {
     this.entries.delete(key);
   }
 
-  /** Looks at all of them. */
+  /** Checks all entries. */
   forget(isOver: (value: Value) => boolean): void {
     for (const [key, { value }] of this.entries) if (isOver(value)) this.entries.delete(key);
   }

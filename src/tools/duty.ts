@@ -1,12 +1,12 @@
 import { Logger } from '@nestjs/common';
 import { DatabaseUnavailable, ofDatabase } from '../errors/database-error.js';
 
-/** A round that failed is followed by another at the latest then. */
+/** A failed round is followed by another after at most this time, before jitter. */
 const retryMs = 30_000;
 
 /**
- * A loop with one job. `start` and `stop` may be called twice; `stop` waits for the round that is under way.
- * A lost database is said once, and its return once; the loop goes on.
+ * A loop with one job. `start` and `stop` are idempotent; `stop` waits for the current round. The loss of the database
+ * is logged once and its return once, and the loop goes on.
  */
 export abstract class Duty {
   private timer: NodeJS.Timeout | undefined;
@@ -14,12 +14,12 @@ export abstract class Duty {
   private round: Promise<void> | undefined;
   private running = false;
   private failing = false;
-  /** Rounds that failed; and when the last one did not, in milliseconds since 1970. */
+  /** The number of failed rounds, and the time of the last success in milliseconds since 1970. */
   failures = 0;
   succeededAt: number | undefined;
   private readonly logger = new Logger(this.constructor.name);
 
-  /** Whether its last round failed. */
+  /** Whether the last round failed. */
   get lastRoundFailed(): boolean {
     return this.failing;
   }
@@ -27,7 +27,7 @@ export abstract class Duty {
   /** Milliseconds between rounds, before jitter. */
   protected abstract readonly intervalMs: number;
 
-  /** One round; tests call it directly. */
+  /** Runs one round. Tests call it directly. */
   abstract runOnce(): Promise<void>;
 
   start(): void {
@@ -42,7 +42,7 @@ export abstract class Duty {
     await this.round;
   }
 
-  /** Lets the next round begin within `ms`, if it would not anyway. */
+  /** Schedules the next round within `ms`, before jitter, unless it is due earlier. */
   protected scheduleWithin(ms: number): void {
     if (!this.running || this.round !== undefined || this.dueAt <= performance.now() + ms) return;
     this.schedule(ms);
@@ -54,7 +54,7 @@ export abstract class Duty {
 
   private schedule(ms: number): void {
     clearTimeout(this.timer);
-    // Jitter of a fifth either way keeps many nodes from beating together.
+    // A jitter of ±20 % keeps many nodes from running at the same time.
     const delayMs = ms * (0.8 + Math.random() * 0.4);
     this.dueAt = performance.now() + delayMs;
     this.timer = setTimeout(() => void (this.round = this.turn()), delayMs);

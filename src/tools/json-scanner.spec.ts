@@ -34,7 +34,7 @@ it('counts the values of a text as JSON.parse makes them', () => {
     fc.property(fc.jsonValue(), fc.constantFrom(undefined, 1), (value, indent) => {
       const text = JSON.stringify(value, null, indent);
       const values = count(value);
-      // A text is not looked at unless it is long enough to hold so many.
+      // Only a text long enough to hold that many values is scanned.
       const padded = text + ' '.repeat(2 * values);
       expect([text, hasMoreValues(padded, values)]).toEqual([text, false]);
       expect([text, hasMoreValues(padded, values - 1)]).toEqual([text, true]);

@@ -1,4 +1,4 @@
-/** Whether a text opens more brackets than `maxDepth` at a place. The text need not be JSON. */
+/** Returns whether a text nests brackets more than `maxDepth` levels deep. The text need not be JSON. */
 export function isDeeperThan(text: string, maxDepth: number): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
@@ -11,16 +11,19 @@ export function isDeeperThan(text: string, maxDepth: number): boolean {
   return false;
 }
 
-/** Whether a JSON text holds more values than `max`. Of a text that is no JSON at most as many as JSON.parse would read. */
+/**
+ * Returns whether a JSON text has more than `max` values. For other texts, it counts at most as many as JSON.parse
+ * would read.
+ */
 export function hasMoreValues(text: string, max: number): boolean {
   if (text.length < 2 * max) return false;
   let count = 1;
-  /** The last bracket opened, and nothing has come since. */
+  /** The last token was an opening bracket. */
   let isEmpty = false;
   for (let at = 0; at < text.length; at++) {
     const character = text.charCodeAt(at);
     if (character <= 0x20) continue;
-    // What follows an opening bracket is the first value in it, unless it is closed at once.
+    // The token after an opening bracket is its first value, unless it closes the bracket.
     if (isEmpty && character !== 0x7d && character !== 0x5d) count++;
     isEmpty = character === 0x7b /* { */ || character === 0x5b; /* [ */
     if (character === 0x22 /* " */) at = endOfString(text, at);
@@ -31,8 +34,8 @@ export function hasMoreValues(text: string, max: number): boolean {
 }
 
 /**
- * Whether bytes are one JSON value, of at most `maxDepth` levels. Builds nothing: to parse 32 MB of empty objects takes
- * gigabytes. The bytes are known to be UTF-8.
+ * Returns whether bytes are one JSON value with at most `maxDepth` levels. It builds no values, because parsing 32 MB
+ * of empty objects takes gigabytes. The bytes must be valid UTF-8.
  */
 export function isJson(bytes: Uint8Array, maxDepth: number): boolean {
   const end = bytes.length;
@@ -41,7 +44,7 @@ export function isJson(bytes: Uint8Array, maxDepth: number): boolean {
   let depth = 0;
   let at = space(bytes, 0);
   for (;;) {
-    // A value, or the end of an empty list.
+    // A value, or the end of an empty array.
     const character = bytes[at];
     if (character === 0x7b || character === 0x5b) {
       if (++depth > maxDepth) return false;
@@ -80,7 +83,7 @@ function space(bytes: Uint8Array, start: number): number {
   return at;
 }
 
-/** Where the value of a member begins, whose name is at `start`; -1: there is none. */
+/** Returns where the value of the member begins whose name is at `start`. -1: there is none. */
 function name(bytes: Uint8Array, start: number): number {
   if (bytes[start] !== 0x22) return -1;
   const end = string(bytes, start);
@@ -89,7 +92,7 @@ function name(bytes: Uint8Array, start: number): number {
   return bytes[colon] === 0x3a /* : */ ? space(bytes, colon + 1) : -1;
 }
 
-/** Where a string, a number or a word ends; -1: it is none of these. */
+/** Returns where a string, a number or a literal ends. -1: it is none of these. */
 function scalar(bytes: Uint8Array, start: number): number {
   switch (bytes[start]) {
     case 0x22:
@@ -155,8 +158,8 @@ function digits(bytes: Uint8Array, start: number): number {
 }
 
 /**
- * The text of a member of a JSON object, exactly as it was sent: parsing and printing it again would change
- * numbers above 2^53. The last of several wins, as in JSON.parse. `text` is known to be an object.
+ * Returns the text of a member of a JSON object, exactly as it was sent. Parsing and printing it would change numbers
+ * above 2^53. If there are several, the last one counts, as in JSON.parse. `text` must be an object.
  */
 export function rawMember(text: string, name: string): string | undefined {
   let depth = 0;
@@ -180,7 +183,7 @@ export function rawMember(text: string, name: string): string | undefined {
   return found;
 }
 
-/** The texts of the elements of a JSON array, as `rawMember` gives that of a member. `text` is known to be an array. */
+/** Returns the texts of the elements of a JSON array, like `rawMember` for a member. `text` must be an array. */
 export function rawElements(text: string): string[] {
   const elements: string[] = [];
   let depth = 0;
@@ -199,7 +202,7 @@ export function rawElements(text: string): string[] {
   return elements.length === 1 && elements[0] === '' ? [] : elements;
 }
 
-/** The closing quote: the first one with an even number of backslashes before it. */
+/** Returns the closing quote: the first one with an even number of backslashes before it. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let backslashes = 0;

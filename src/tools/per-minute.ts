@@ -1,13 +1,13 @@
 const minuteMs = 60_000;
 
 interface Limits {
-  /** Of one subject. */
+  /** Limit for one subject. */
   each: number;
-  /** Of all subjects: what is remembered is no more. */
+  /** Limit for all subjects together, which also bounds the memory. */
   all: number;
 }
 
-/** Counts what happens in each minute, by subjects. */
+/** Counts events per minute and subject. */
 export class PerMinute {
   private minute = -Infinity;
   private readonly counts = new Map<string, number>();
@@ -15,7 +15,7 @@ export class PerMinute {
 
   constructor(private readonly limits: Limits) {}
 
-  /** Counts one more, unless it is one too many in this minute. */
+  /** Counts one more event and returns true, unless a limit of this minute is reached. */
   takes(subject: string, now = performance.now()): boolean {
     const minute = Math.floor(now / minuteMs);
     if (minute !== this.minute) {

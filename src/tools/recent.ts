@@ -1,4 +1,6 @@
-/** A value that is read again when it is asked for and older than `maxAgeMs`; all who ask meanwhile share one reading. */
+/**
+ * A cached value that is read again when it is requested and older than `maxAgeMs`. Concurrent requests share one read.
+ */
 export class Recent<Value> {
   private reading: Promise<Value> | undefined;
   private until = -Infinity;
@@ -14,7 +16,7 @@ export class Recent<Value> {
     this.until = now + this.maxAgeMs;
     const reading = this.read();
     this.reading = reading;
-    // What failed is tried again by the next that asks.
+    // After a failed read, the next request reads again.
     reading.catch(() => {
       if (this.reading === reading) this.reading = undefined;
     });

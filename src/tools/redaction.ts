@@ -1,30 +1,30 @@
-/** What stands in the place of a secret. */
+/** The replacement for a secret. */
 const hidden = '…';
-/** Shorter ones would tear holes into texts that have nothing to do with them. */
+/** Replacing shorter secrets would damage unrelated texts. */
 const minSecretLength = 6;
 
 const uuidV7 = '[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';
-/** Members of a line whose ids are those of other things than requests. */
+/** Members of a log line whose ids are not request ids. */
 const otherIds = '"(?:delivery|endpoint|key|node|operation|session)Id":"';
 const requestIds = new RegExp(`(?<!${otherIds})\\b${uuidV7}\\b`, 'g');
 
 const rights: readonly (readonly [RegExp, string])[] = [
-  // Up to the last @: a password that was not percent-encoded may hold one, or what would end it.
+  // Up to the last @, because a password that was not percent-encoded may contain an @ or a delimiter.
   [/([a-z][a-z0-9+.-]*:\/\/)[^\s"'<>\\]*@/gi, `$1${hidden}@`],
   [/\bns_[\w-]{20,}/g, `ns_${hidden}`],
   [/\bwhsec_[\w+/=-]+/g, `whsec_${hidden}`],
   [/(#link=)[\w-]+/g, `$1${hidden}`],
   [/(\/v1\/files\/|\/v1\/storage\/uploads\/)[^\s"'<>\\]+/g, `$1${hidden}`],
-  // Where a store keeps the bytes of a file, as its errors name it.
+  // The name under which a store keeps a file's bytes, as its errors show it.
   [/(?<=[/>])[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g, hidden],
 ];
 
 /**
- * Takes out of a text what gives its reader a right: secrets, files, keys, and the ids of requests, which become handles.
- * Every line of the log passes it.
+ * Removes from a text everything that grants rights: secrets, files and keys. Ids of requests become handles. Every
+ * line of the log is redacted.
  */
 export class Redaction {
-  /** The handle of a request's id; until it is known ids are hidden. */
+  /** Returns the handle of a request's id. Until it is set, ids are hidden. */
   handleOf: (requestId: string) => string = () => `rh_${hidden}`;
   private readonly ofEnvironment: readonly string[];
   private ofModels: readonly string[] = [];
@@ -33,7 +33,7 @@ export class Redaction {
     this.ofEnvironment = written(secretsOf(environment));
   }
 
-  /** Secrets that models are called with. */
+  /** Sets the secrets used to call models. */
   setModelSecrets(secrets: readonly string[]): void {
     this.ofModels = written(secrets);
   }
@@ -46,7 +46,7 @@ export class Redaction {
     return text.replace(requestIds, this.handleOf);
   }
 
-  /** Leaves ids as they are, for what a program prints to its operator. */
+  /** Keeps ids, for what a program prints to its operator. */
   secrets(text: string): string {
     let result = text;
     for (const secret of [...this.ofEnvironment, ...this.ofModels])
@@ -55,7 +55,7 @@ export class Redaction {
     return result;
   }
 
-  /** The path of a call. Below `/v1/admin` there are ids of many things, and requests below their own part of it. */
+  /** Redacts the path of a call. Below `/v1/admin`, only paths below `requests/` have ids of requests. */
   path(path: string): string {
     if (!mayHoldMore.test(path)) return path.includes('-7') ? this.handles(path) : path;
     const plain = decoded(path);
@@ -63,7 +63,7 @@ export class Redaction {
   }
 }
 
-/** Most paths hold no right but the id of a request, and each call has one. An id may be percent-encoded. */
+/** Most paths grant no right except by the id of a request, which every call has. An id may be percent-encoded. */
 const mayHoldMore = /%|\/v1\/(?:files|storage|admin)\/|ns_|whsec_|@/;
 
 function decoded(path: string): string {
@@ -87,7 +87,7 @@ const secretVariables = [
   'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
 ];
 
-/** The secrets among the settings; of a URL its password too. */
+/** Returns the secrets among the settings, including the passwords of URLs. */
 function secretsOf(environment: Readonly<Record<string, string | undefined>>): string[] {
   return secretVariables.flatMap((name) => {
     const value = environment[name]?.trim();
@@ -95,13 +95,16 @@ function secretsOf(environment: Readonly<Record<string, string | undefined>>): s
   });
 }
 
-/** The password of a URL as it was written, and as it is meant. */
+/** Returns the password of a URL, as written and decoded. */
 export function passwordsOf(url: string): string[] {
   const [, password] = /^[a-z][a-z0-9+.-]*:\/\/[^:/?#@]*:(.*)@/is.exec(url) ?? [];
   return password === undefined ? [] : [password, decoded(password)];
 }
 
-/** As they may stand in a text, also within JSON; the longest first, as one may be a part of another. */
+/**
+ * Returns the forms in which secrets may appear in a text, including JSON. The longest come first, because one may be a
+ * part of another.
+ */
 function written(secrets: readonly string[]): string[] {
   const forms = secrets.flatMap((secret) => [
     secret,

@@ -1,15 +1,18 @@
 const windowMs = 60_000;
 
-/** `times`: how many it stands for, since the last line of its kind. */
+/** `times`: the occurrences that the line stands for, since the last line of its kind. */
 type Write = (times: number) => void;
 
 interface Kind {
   times: number;
-  /** Of the last one. */
+  /** Writes the line of the last occurrence. */
   write: Write;
 }
 
-/** Of each kind one log line a minute: the first at once, what follows is counted into the next. */
+/**
+ * Limits each kind of log line to one per minute. The first is written at once, and the next ones are counted into the
+ * following line.
+ */
 export class RepeatedLines {
   private readonly kinds = new Map<string, Kind>();
 
@@ -25,7 +28,7 @@ export class RepeatedLines {
     }
   }
 
-  /** At the end: what was counted and has no line yet. */
+  /** Writes the lines of counted occurrences at shutdown. */
   flush(): void {
     for (const { times, write } of this.kinds.values()) if (times > 0) write(times);
     this.kinds.clear();

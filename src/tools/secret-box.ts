@@ -3,7 +3,10 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 const ivBytes = 12;
 const tagBytes = 16;
 
-/** AES-256-GCM. `context` is what the secret belongs to: what was sealed for one opens for no other. */
+/**
+ * Encrypts with AES-256-GCM. `context` is the owner of the secret. A box sealed for one context does not open for
+ * another.
+ */
 export function seal(key: Buffer, secret: string, context: string): Buffer {
   const iv = randomBytes(ivBytes);
   const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes }).setAAD(
@@ -13,7 +16,7 @@ export function seal(key: Buffer, secret: string, context: string): Buffer {
   return Buffer.concat([iv, cipher.getAuthTag(), sealed]);
 }
 
-/** Throws if it was sealed with another key, for another context, or changed since. */
+/** Throws if the box was sealed with another key or context, or was changed. */
 export function open(key: Buffer, box: Buffer, context: string): string {
   const [iv, tag] = [box.subarray(0, ivBytes), box.subarray(ivBytes, ivBytes + tagBytes)];
   const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes })

@@ -5,11 +5,11 @@ interface Read<Value> {
   value: Promise<Value>;
 }
 
-/** What was read for one is handed to the next that asks for the same, if it may be that old. */
+/** Shares a read between callers that request the same data, if each accepts its age. */
 export class SharedReads<Value> {
   private readonly reads = new BoundedCache<Read<Value>>(100);
 
-  /** No read is kept for longer than `keptMs`. */
+  /** A read is kept for at most `keptMs`. */
   constructor(private readonly keptMs: number) {}
 
   get(name: string, maxAgeMs: number, read: () => Promise<Value>): Promise<Value> {
@@ -18,7 +18,7 @@ export class SharedReads<Value> {
     if (known !== undefined && now - known.at < maxAgeMs) return known.value;
     const value = read();
     this.reads.set(name, { at: now, value }, now + this.keptMs);
-    // What failed is tried again by the next that asks.
+    // After a failed read, the next request reads again.
     value.catch(() => this.reads.forget((other) => other.value === value));
     return value;
   }

@@ -1,12 +1,12 @@
 import { constants } from 'node:os';
 
 /**
- * npm passes a Ctrl-C on that the terminal has sent to all: the same one, twice. Measured, the second comes up to 7 ms
- * later, also on a busy machine; a person takes longer for another.
+ * The terminal sends a Ctrl-C to all processes, and npm forwards it, so it arrives twice. Measured, the second comes up
+ * to 7 ms later, even on a busy machine. A person takes longer to press it again.
  */
 const echoMs = 100;
 
-/** The signals that ask this process to end: the first begins an orderly end, those after it hurry it. */
+/** Signals that ask this process to end. The first begins an orderly stop, and later ones speed it up. */
 class StopSignals {
   private since: number | undefined;
 
@@ -35,7 +35,7 @@ export function onStopSignals(
   return signals;
 }
 
-/** Ends this process as the signal would have without a listener. */
+/** Exits with the code that a shell reports for a process ended by the signal. */
 export function exitNow(signal: NodeJS.Signals): never {
   process.exit(128 + constants.signals[signal]);
 }

@@ -1,17 +1,20 @@
 import { isDeeperThan } from './json-scanner.js';
 
-// PostgreSQL's text holds neither NUL nor half of a surrogate pair. A `json` column takes their escapes, but every
-// statement that reads a member of such a value fails, and `jsonb` refuses them. What callers send with one is refused;
-// what models, workers and receivers say is stored with U+FFFD in its place.
+// PostgreSQL's text holds neither NUL nor half of a surrogate pair. A `json` column accepts their escapes, but every
+// statement that reads a member of such a value fails, and `jsonb` refuses them. Calls whose texts contain them are
+// refused. Texts from models, workers and receivers are stored with U+FFFD in their place.
 
-/** PostgreSQL's JSON parser recurses and gives up at a few thousand levels; far above what a model means. */
+/** PostgreSQL's JSON parser recurses and fails at a few thousand levels. This is far more than a model needs. */
 export const maxModelDepth = 1_000;
 const replacement = '\ufffd';
 const escapedReplacement = '\\ufffd';
-/** All that most texts pay. An escaped backslash before it makes it harmless, as does the other half behind it. */
+/**
+ * A cheap test that most texts fail. A match can still be harmless: after an escaped backslash, or as one half of a
+ * complete pair.
+ */
 const suspicious = /\\u(?:0000|[dD][89a-fA-F])/;
 
-/** A text as a JSON value; undefined: it is not JSON, or nested too deeply to be stored. */
+/** Parses a text as JSON. undefined: it is not JSON, or too deeply nested to be stored. */
 export function parseJson(text: string): { value: unknown } | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -29,14 +32,14 @@ export function storable(text: string): string {
   return text.replaceAll('\0', replacement).toWellFormed();
 }
 
-/** Storable, and not longer than asked. */
+/** Returns a storable text of at most `maxLength` characters, plus an ellipsis if it was cut. */
 export function cleanText(text: string, maxLength: number): string {
   return storable(text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`);
 }
 
 /**
- * A JSON text whose strings and names are storable; all else stays as it was written. It is as long as before. Where two
- * names of an object become the same, the last one counts, as everywhere in JSON.
+ * Returns a JSON text with storable strings and names. Everything else stays as written, and the length stays the same.
+ * If two names of an object become the same, the last one counts, as everywhere in JSON.
  */
 export function storableJson(json: string): string {
   let at = badEscapeAt(json);
@@ -50,7 +53,7 @@ export function storableJson(json: string): string {
   return clean + json.slice(from);
 }
 
-/** The same of JSON in UTF-8. */
+/** The same for JSON in UTF-8. */
 export function storableJsonBytes(json: Buffer): Buffer {
   if (!json.includes('\\u')) return json;
   const text = json.toString();
@@ -58,7 +61,10 @@ export function storableJsonBytes(json: Buffer): Buffer {
   return clean === text ? json : Buffer.from(clean);
 }
 
-/** Where the first escape of NUL or of half a pair stands in a JSON text, from the end of another on; -1: nowhere. */
+/**
+ * Returns the position of the first escape of NUL or of half a pair in a JSON text. `from` must be the end of another
+ * escape. -1: there is none.
+ */
 export function badEscapeAt(json: string, from = 0): number {
   if (from === 0 && !(json.includes('\\u') && suspicious.test(json))) return -1;
   for (let at = json.indexOf('\\', from); at !== -1; at = json.indexOf('\\', at)) {
@@ -75,7 +81,7 @@ export function badEscapeAt(json: string, from = 0): number {
   return -1;
 }
 
-/** The code unit of an escape such as `\u00e9` at a place of a JSON text; NaN: there is none. */
+/** Returns the code unit of an escape such as `\u00e9` at a position of a JSON text. NaN: there is none. */
 export function codeUnitAt(json: string, at: number): number {
   return json.startsWith('\\u', at) ? Number.parseInt(json.slice(at + 2, at + 6), 16) : NaN;
 }

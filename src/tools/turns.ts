@@ -1,8 +1,8 @@
-/** What waits, in turns: the next is of the caller whose work took the least time so far. */
+/** Waiting items of callers that take turns. The next item is of the caller whose work took the least time so far. */
 export class Turns<Item> {
   size = 0;
   private readonly waiting = new Map<string, { items: Item[]; usedMs: number }>();
-  /** Of those that are not waiting, if it is more than what the next turn begins with. */
+  /** Time used by callers without waiting items, while it is above the time at which a new caller begins. */
   private readonly used = new Map<string, number>();
   private nowMs = 0;
 
@@ -17,13 +17,13 @@ export class Turns<Item> {
       known.items.push(item);
       return;
     }
-    // Nobody saves up turns by not working.
+    // A caller cannot save up turns by being idle.
     const usedMs = Math.max(this.used.get(caller) ?? 0, this.nowMs);
     this.used.delete(caller);
     this.waiting.set(caller, { items: [item], usedMs });
   }
 
-  /** Removes it; undefined: nothing waits, but of the callers that `isPassed` names. */
+  /** Removes and returns the next item. undefined: nothing waits, except for callers that `isPassed` excludes. */
   next(isPassed: (caller: string) => boolean): { caller: string; item: Item } | undefined {
     let least: string | undefined;
     for (const [caller, { usedMs }] of this.waiting)
@@ -41,7 +41,7 @@ export class Turns<Item> {
     return { caller: least, item };
   }
 
-  /** After its turn. */
+  /** Adds the time that a caller's work took. */
   charge(caller: string, ms: number): void {
     const waiting = this.waiting.get(caller);
     if (waiting !== undefined) waiting.usedMs += ms;
@@ -49,7 +49,7 @@ export class Turns<Item> {
     for (const [other, usedMs] of this.used) if (usedMs <= this.nowMs) this.used.delete(other);
   }
 
-  /** All that waits, in no order; nothing does any more. */
+  /** Removes and returns all items, in no order. */
   clear(): Item[] {
     const items = [...this.waiting.values()].flatMap((one) => one.items);
     this.waiting.clear();

@@ -13,16 +13,16 @@ import {
 
 export type Class<T> = new () => T;
 
-/** What is wrong with one property, by the first of its rules that does not hold. */
+/** The fault of one property: the first of its rules that it violates. */
 export interface Fault {
   property: string;
   message: string;
   context: Record<string, unknown> | undefined;
-  /** What a parser threw. */
+  /** The error that a parser threw. */
   cause: Error | undefined;
 }
 
-/** What is wrong with one entry of a map; a parser throws several as an `AggregateError`. */
+/** The fault of one entry of a map. A parser throws several as an `AggregateError`. */
 export class EntryFault extends Error {
   constructor(
     readonly entry: string,
@@ -32,12 +32,12 @@ export class EntryFault extends Error {
   }
 }
 
-/** Stands in the place of a value that its parser would not take, until the rules are checked. */
+/** Replaces a value that its parser refused, until the rules are checked. */
 class Refused {
   constructor(readonly error: Error) {}
 }
 
-/** The property becomes what `parse` makes of its value; what that throws says what would have been accepted. */
+/** Sets the property to the result of `parse`. An error that `parse` throws says what is accepted. */
 export function Parsed(parse: (value: never) => unknown, options: ValidationOptions = {}): PropertyDecorator {
   return allOf(
     Transform(({ value }) => {
@@ -73,7 +73,7 @@ export function allOf(...decorators: readonly PropertyDecorator[]): PropertyDeco
   return (target, property) => decorators.forEach((decorate) => decorate(target, property));
 }
 
-/** What the class makes of plain values, and what its rules say about it. */
+/** Creates an instance of the class from plain values and returns it with the violations of its rules. */
 export function toInstance<T extends object>(
   type: Class<T>,
   plain: object,
@@ -82,7 +82,7 @@ export function toInstance<T extends object>(
   const instance = plainToInstance(type, plain, {
     exposeDefaultValues: true,
     excludeExtraneousValues: exposedOnly,
-    // YAML can hold itself.
+    // A YAML document can contain itself.
     enableCircularCheck: true,
   });
   const faults = validateSync(instance, { stopAtFirstError: true, skipUndefinedProperties: true });

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** What `work` comes to, or `otherwise` if that takes longer than `ms`; a failure that comes later is nobody's. */
+/**
+ * Returns the result of `work`, or `otherwise` if that takes longer than `ms`. A later failure of `work` is ignored.
+ */
 export async function within<Value, Otherwise>(
   ms: number,
   work: Promise<Value>,

@@ -5,12 +5,12 @@ import type { Config } from '../config/config.js';
 import { parsePlainUrl } from '../config/parsers.js';
 import { RepeatedLines } from '../tools/repeated-lines.js';
 
-/** What a stop waits for the last spans to be sent. */
+/** How long a stop waits for the last spans to be sent. */
 const stopGraceMs = 3_000;
 
 export interface SpanSender {
   tracer: Tracer;
-  /** Sends what is left. */
+  /** Sends the remaining spans. */
   stop(): Promise<void>;
 }
 
@@ -18,7 +18,7 @@ interface Resource {
   merge(other: Resource): Resource;
 }
 
-/** What is used of packages that need not be there. */
+/** What is used of the optional packages. */
 interface Packages {
   '@opentelemetry/sdk-trace-base': {
     BasicTracerProvider: new (options: object) => {
@@ -42,7 +42,10 @@ const load: Load = (name) => import(name) as Promise<Packages[typeof name]>;
 const install =
   'npm install @opentelemetry/sdk-trace-base@2 @opentelemetry/exporter-trace-otlp-proto@0.223 @opentelemetry/resources@2';
 
-/** By OTEL_…, as OpenTelemetry has them; undefined: no spans are sent. A wrong setting of these stops no queue. */
+/**
+ * Reads OpenTelemetry's own OTEL_… variables. undefined: no spans are sent. A wrong one of these settings does not keep
+ * the service from starting.
+ */
 export async function startSpanSender(
   { environment, nodeName }: Config,
   loadPackage = load,
@@ -94,11 +97,11 @@ async function start(nodeName: string, loadPackage: Load): Promise<SpanSender> {
   };
 }
 
-/** A collector that is away is a line a minute. */
+/** Logs a collector that is away once a minute. */
 function reportProblems(log: Logger): void {
   const lines = new RepeatedLines();
   const report = (text: string): void => {
-    // An error comes as JSON, and may hold more than its message.
+    // An error arrives as JSON, and may contain more than its message.
     const message = /"message":"([^"]*)"/.exec(text)?.[1] ?? text.slice(0, 200);
     lines.add(message, (count) =>
       log.warn({ count }, count === 1 ? `traces: ${message}` : `traces, ${count} more times: ${message}`),

@@ -1,24 +1,24 @@
 import { createTraceState, isSpanContextValid, type SpanContext } from '@opentelemetry/api';
 
-/** Whose work something is part of, as W3C Trace Context writes it. */
+/** A trace context in the format of W3C Trace Context. */
 export interface TraceContext {
   readonly traceparent: string;
   readonly tracestate?: string | undefined;
 }
 
 const length = 55;
-/** `version-trace id-span id-flags`; a version to come may have more behind. */
+/** `version-trace id-span id-flags`. A future version may append more. */
 const pattern = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-|$)/;
 
-/** Of a call; undefined: it has none, or none that can be read, which the standard has us pass over. */
+/** Reads the trace context of a call. undefined: it has none, or an invalid one, which the standard says to ignore. */
 export function traceContextOf(headers: object): TraceContext | undefined {
   const { traceparent, tracestate } = headers as Record<string, unknown>;
-  // Most have none.
+  // Most calls have none.
   if (typeof traceparent !== 'string') return undefined;
   const [, version, traceId, spanId, flags] = pattern.exec(traceparent) ?? [];
   if (version === undefined || (version === '00' && traceparent.length !== length)) return undefined;
   const state = typeof tracestate === 'string' ? stateOf(tracestate) : undefined;
-  // Of the flags we know "sampled" and "random".
+  // Only the flags "sampled" and "random" are known.
   const known = (Number.parseInt(flags!, 16) & 3).toString(16).padStart(2, '0');
   return { traceparent: `00-${traceId}-${spanId}-${known}`, ...(state && { tracestate: state }) };
 }
@@ -41,10 +41,10 @@ export function fromSpanContext(context: SpanContext): TraceContext | undefined 
   return { traceparent: `00-${traceId}-${spanId}-${flags}`, ...(tracestate && { tracestate }) };
 }
 
-/** The entries that can be read, within what the standard allows: 32, of 512 characters. */
+/** Keeps the valid entries, within the standard's limits: 32 entries, 512 characters. */
 const stateOf = (text: string): string | undefined => createTraceState(text).serialize() || undefined;
 
-/** As a row has it. */
+/** Reads the trace context of a row. */
 export function storedContext(row: {
   traceparent: string | null;
   tracestate: string | null;

@@ -11,14 +11,14 @@ import type { SpanSender } from './span-sender.js';
 import { fromSpanContext, toSpanContext, type TraceContext } from './trace-context.js';
 
 export interface Ending {
-  /** A code, never a message: those may hold what callers and models said. */
+  /** A code, never a message, because messages may contain texts of callers and models. */
   error?: string | undefined;
   attributes?: Attributes;
 }
 
-/** Something under way, as a span where spans are sent. */
+/** Work in progress, with a span if spans are sent. */
 export interface Operation {
-  /** For what it causes; undefined: there is no trace. */
+  /** The trace context for calls that this work makes. undefined: there is no trace. */
   readonly context: TraceContext | undefined;
   end(ending?: Ending): void;
 }
@@ -27,13 +27,13 @@ interface Start {
   kind: SpanKind;
   attributes: Attributes;
   isLinked?: boolean;
-  /** Milliseconds since 1970; undefined: now. */
+  /** Milliseconds since 1970. undefined: now. */
   startTime?: number | undefined;
 }
 
 /**
- * The spans of requests. Where none are sent (`sendsSpans`) the caller's context is passed on all the same. No id of a
- * request is in them: whoever knows it may read the request.
+ * Creates the spans of requests. If none are sent (`sendsSpans`), the caller's context is still passed on. Spans never
+ * contain the id of a request, because the id alone permits reading it.
  */
 @Injectable()
 export class Tracing implements OnApplicationShutdown {
@@ -48,12 +48,12 @@ export class Tracing implements OnApplicationShutdown {
     return this.tracer !== undefined;
   }
 
-  /** After all that has spans. */
+  /** Runs after the shutdown of everything that creates spans. */
   async onApplicationShutdown(): Promise<void> {
     await this.sender?.stop();
   }
 
-  /** The writing of a submission; what `write` is handed is to be stored with it. */
+  /** Traces the write of a submission. The context passed to `write` must be stored with it. */
   send<T>(
     modelId: string,
     caller: TraceContext | undefined,
@@ -62,7 +62,7 @@ export class Tracing implements OnApplicationShutdown {
     return this.sendMany([modelId], caller, (contextOf) => write(contextOf(modelId)));
   }
 
-  /** The same of many, a span for each of their models. `modelIds`: one a submission. */
+  /** Like `send` for many submissions, with one span per model. `modelIds`: one per submission. */
   async sendMany<T>(
     modelIds: readonly string[],
     caller: TraceContext | undefined,
@@ -89,7 +89,10 @@ export class Tracing implements OnApplicationShutdown {
     }
   }
 
-  /** A run, a child of what was sent; each but the first (`isFirst`) has a link to that as well. It may have begun before. */
+  /**
+   * Traces a run, as a child of its submission. Every run after the first (`isFirst`) also links to it. The run may
+   * have begun earlier.
+   */
   process(
     modelId: string,
     sent: TraceContext | undefined,
@@ -101,7 +104,9 @@ export class Tracing implements OnApplicationShutdown {
     return this.message('process', modelId, SpanKind.CONSUMER, sent, start);
   }
 
-  /** A POST to a model or a receiver. Of its URL only the host is told: the rest may hold secrets. */
+  /**
+   * Traces a POST to a model or a receiver. Only the host of the URL is recorded, because the rest may contain secrets.
+   */
   call(text: string, cause: TraceContext | undefined): Operation {
     if (this.tracer === undefined) return passing(cause);
     const url = new URL(text);
@@ -170,7 +175,7 @@ class Traced implements Operation {
 const nothing = (): void => undefined;
 const passing = (context: TraceContext | undefined): Operation => ({ context, end: nothing });
 
-/** Of an error of ours its code. */
+/** Returns the code of an error, if it is one of ours. */
 export function codeOf(thrown: unknown): string {
   const { code, options, name } = thrown as { code?: string; options?: { code?: string }; name?: string };
   return code ?? options?.code ?? name ?? 'error';

@@ -11,7 +11,7 @@ import { cleanText } from '../tools/storable-text.js';
 import { JsonFields } from './json-fields.js';
 import { readLeaseToken } from './lease-token.js';
 
-/** Lines are read for so long between two other calls. */
+/** Milliseconds of reading lines before other calls get a turn. */
 const maxSliceMs = 10;
 const maxEvents = 20_000;
 const maxModels = 100;
@@ -28,7 +28,7 @@ const maxDetailsBytes = 64 * 1024;
 const claimExample =
   '{"claim_id": "c-1", "worker": {"id": "gpu-1"}, "models": [{"model_id": "me/image/upscale"}]}';
 
-/** What the body of a claim asks for. */
+/** The contents of a claim's body. */
 export interface ClaimBody {
   claimId: string;
   worker: { id: string; name: string; version: string; labels: Record<string, string> };
@@ -78,7 +78,7 @@ export function readBeat(keyId: string, body: Buffer): BeatBody {
     if (lease === undefined) throw fields.fault(`leases[${i}]`, 'the lease_token of a run');
     return lease;
   });
-  // Twice the same is once.
+  // A repeated lease counts once.
   return { workerId, state, leases: [...new Map(leases.map((lease) => [lease.token, lease])).values()] };
 }
 
@@ -98,7 +98,7 @@ export function readFailure(body: Buffer): RunFailure {
   return new RunFailure(cleanText(said || 'The worker failed.', maxMessageLength), {
     retryable,
     ...(retryable && after !== undefined && { retryAfterMs: after * 1_000 }),
-    // "Try again" is not the caller's to obey.
+    // The caller need not act on "try again".
     ...(!retryable && status !== undefined && { status }),
     ...(details !== undefined && { details }),
   });
@@ -107,7 +107,7 @@ export function readFailure(body: Buffer): RunFailure {
 const isSeconds = (value: unknown): value is number =>
   typeof value === 'number' && value >= 0 && value <= maxRetryAfterSeconds;
 
-/** Lines of what a run says; each counts, also one of a kind that is not known. */
+/** Reads the events of a run, one per line. A line of an unknown kind counts too. */
 export async function readEvents(
   body: Buffer,
   readLong: (line: Buffer, number: number) => Promise<Said>,
@@ -142,7 +142,7 @@ function* linesOf(body: Buffer): Generator<Buffer> {
   yield body.subarray(start);
 }
 
-/** undefined: it is blank. */
+/** undefined: the line is blank. */
 function readEvent(line: string, number: number): Said | undefined {
   if (line === '') return undefined;
   try {

@@ -2,7 +2,7 @@ import { DomainError } from '../errors/domain-error.js';
 import { isObject, parseObjectBody } from '../json/input-body.js';
 import { isStorable } from '../tools/storable-text.js';
 
-/** Reads the members of a JSON body one by one; what is wrong is answered 400 with what is expected. */
+/** Reads the members of a JSON body one by one. A fault is answered 400 with what is expected. */
 export class JsonFields {
   constructor(
     private readonly value: Readonly<Record<string, unknown>>,
@@ -13,7 +13,7 @@ export class JsonFields {
     return new JsonFields(parseObjectBody(body, { example, takesAnyText }).value);
   }
 
-  /** undefined: it is left out or null. */
+  /** undefined: the member is missing or null. */
   get(name: string): unknown {
     return this.value[name] ?? undefined;
   }
@@ -56,7 +56,7 @@ export class JsonFields {
     throw this.fault(name, `a list of at most ${maxLength}`);
   }
 
-  /** Of short texts by short names. */
+  /** Reads a map of short texts by short names. */
   labels(name: string, maxCount: number, maxLength: number): Record<string, string> | undefined {
     const value = this.get(name);
     if (value === undefined) return undefined;

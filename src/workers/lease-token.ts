@@ -5,12 +5,12 @@ import type { LeaseName } from '../queue/workers/lease.js';
 const tokenBytes = 32;
 const idDigits = 32;
 
-/** On the wire a token names its request too, so that a beat says of a lost one whose it was. */
+/** On the wire a token also contains the request's id, so that a beat can report whose lease was lost. */
 export function toLeaseToken({ id, token }: Omit<LeaseName, 'keyId'>): string {
   return Buffer.from(`${id}${token}`.replaceAll('-', ''), 'hex').toString('base64url');
 }
 
-/** As the key presents it; undefined: it is none. */
+/** Reads a token that the key presents. undefined: it is not a token. */
 export function readLeaseToken(keyId: string, text: string): LeaseName | undefined {
   if (!/^[\w-]{43}$/.test(text)) return undefined;
   const bytes = Buffer.from(text, 'base64url');
@@ -19,7 +19,10 @@ export function readLeaseToken(keyId: string, text: string): LeaseName | undefin
   return { id: toUuid(digits.slice(0, idDigits)), token: toUuid(digits.slice(idDigits)), keyId };
 }
 
-/** Of a call about the run of a request. Throws `lease_lost` for a token that cannot be its lease's. */
+/**
+ * Returns the lease that a call about a request's run names. Throws `lease_lost` for a token that cannot belong to the
+ * request.
+ */
 export function leaseOf(
   { keyId }: Pick<Caller, 'keyId'>,
   requestId: string,

@@ -16,12 +16,12 @@ import { WorkerEnds } from '../queue/workers/worker-ends.js';
 import { type ClaimBody, readBeat, readClaim } from './bodies.js';
 import { toLeaseToken } from './lease-token.js';
 
-/** Proxies cut off what is silent for 30 s. */
+/** Below 30 s, after which proxies cut silent connections. */
 export const maxClaimSeconds = 25;
 export const maxBeatSeconds = 10;
 const beatSeconds = 10;
 
-/** What workers ask for as such: runs, a sign that they live, to leave. */
+/** The calls of workers that are not about one run: claims, beats and leaving. */
 @Injectable()
 export class WorkerCalls {
   constructor(
@@ -33,7 +33,7 @@ export class WorkerCalls {
     private readonly watch: CallerWatch,
   ) {}
 
-  /** Answers by itself: what was claimed for an answer that nobody reads goes back. */
+  /** Writes the answer itself. Runs claimed for an answer that nobody reads are given back. */
   async claim(
     caller: Caller,
     body: Buffer,
@@ -55,7 +55,7 @@ export class WorkerCalls {
     };
     this.watch.add(call);
     let unread: LeasedRun[] = [];
-    // Not `writableFinished`: that is also true of what was thrown away.
+    // Not `writableFinished`, which is also true for discarded data.
     response.once('finish', () => (unread = []));
     response.once('close', () => {
       drop();
@@ -89,7 +89,7 @@ export class WorkerCalls {
     sendReply(response, { status: 200, body: JSON.stringify(said) });
   }
 
-  /** All that it has goes back to its place. */
+  /** Returns all requests of the worker to their places in the queue. */
   async leave(caller: Caller, workerId: string): Promise<void> {
     const uid = uidOf(caller.keyId, workerId);
     this.claims.dropOf(uid);
@@ -97,7 +97,7 @@ export class WorkerCalls {
     await this.book.leave(uid);
   }
 
-  /** What was claimed in the moment in which the key lost its right to it goes back: it is not answered. */
+  /** Gives back runs that were claimed at the moment when the key lost its right to them, instead of answering them. */
   private async confirm(call: OpenCall, runs: readonly LeasedRun[]): Promise<void> {
     try {
       await this.watch.confirm(call);
@@ -121,7 +121,7 @@ export class WorkerCalls {
   }
 }
 
-/** As long as its connection stands, the call shows that its worker is there. One that waits is charged to its key. */
+/** While its connection stands, the call shows that its worker is alive. A call that waits is charged to its key. */
 function holdWith(response: ServerResponse, worker: KnownWorker, waitSeconds: number): void {
   if (waitSeconds > 0) {
     const charges = chargesOf(response.req);
@@ -131,7 +131,7 @@ function holdWith(response: ServerResponse, worker: KnownWorker, waitSeconds: nu
   if (!response.destroyed) response.once('close', worker.holdCall());
 }
 
-/** Of what is asked for; what a worker says of itself beside its id may change. */
+/** Hashes what the claim asks for. The worker's own data, except its id, may change between repeats. */
 function hashOf({ worker, models, max }: ClaimBody): Buffer {
   const sorted = [...models].sort(([one], [other]) => (one < other ? -1 : 1));
   return createHash('sha256')
@@ -139,7 +139,10 @@ function hashOf({ worker, models, max }: ClaimBody): Buffer {
     .digest();
 }
 
-/** JSON text, for inputs go through as they are; last, for small workers take the first field of a name. */
+/**
+ * Returns JSON text, because inputs are inserted unchanged. The input comes last, because simple workers take the first
+ * field of a name.
+ */
 function toRuns(runs: readonly LeasedRun[], base: string): string {
   let left = maxInlineBytes;
   const texts = runs.map((run) => {

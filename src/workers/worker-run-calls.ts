@@ -12,7 +12,7 @@ import { parseJson } from '../tools/storable-text.js';
 import { decode, lineFault, readEvents, readFailure } from './bodies.js';
 import { leaseLost } from './lease-token.js';
 
-/** What workers say of a run that they have. */
+/** The calls of workers about a run that they have. */
 @Injectable()
 export class WorkerRunCalls {
   constructor(
@@ -27,7 +27,7 @@ export class WorkerRunCalls {
     if (!(await this.runs.renew(lease))) throw leaseLost();
   }
 
-  /** JSON text. */
+  /** Returns JSON text. */
   async input(lease: LeaseName): Promise<string> {
     const input = (await this.runs.renew(lease)) && (await this.runs.readInput(lease));
     if (input === undefined) throw leaseLost();
@@ -46,10 +46,10 @@ export class WorkerRunCalls {
     return { next, cancel };
   }
 
-  /** An empty body: what the deltas made. */
+  /** An empty body means that the deltas are the output. */
   async succeed(lease: LeaseName, body: Buffer): Promise<void> {
     const output = body.length === 0 ? await this.joined(lease) : await this.checked(lease, body);
-    // Without an output the lease is gone, and it may have ended so before.
+    // Without an output the lease is gone. The run may already have succeeded with this lease.
     assertTaken(
       output === undefined ? await this.ends.succeededBefore(lease) : await this.ends.succeed(lease, output),
     );

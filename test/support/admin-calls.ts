@@ -3,9 +3,9 @@ import type { TestService } from './index.js';
 import { keyHeader } from './queue-calls.js';
 
 export interface Via {
-  /** null: none. Default: the service's own, which may everything. */
+  /** null: no key. Default: the service's own key, which has all scopes. */
   key?: string | null;
-  /** As a browser has it from `signIn`. */
+  /** A cookie as `signIn` sets it. */
   cookie?: string;
   headers?: Record<string, string>;
   body?: unknown;
@@ -16,10 +16,10 @@ export interface Page<Row> {
   next_cursor: string | null;
 }
 
-/** What a browser adds to a call of the console's own. */
+/** The headers that a browser adds to the console's own calls. */
 export const fromConsole = { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' };
 
-/** Calls of /v1/admin, by a key or as a browser makes them. */
+/** Calls of /v1/admin, with a key or as a browser makes them. */
 export class AdminCalls {
   constructor(readonly service: TestService) {}
 
@@ -45,7 +45,7 @@ export class AdminCalls {
     return JSON.parse(text) as T;
   }
 
-  /** All pages of a list. */
+  /** Returns the rows of all pages of a list. */
   async all<Row>(path: string, via?: Via): Promise<Row[]> {
     const rows: Row[] = [];
     for (let query = ''; ;) {
@@ -61,7 +61,7 @@ export class AdminCalls {
     return { id, key: secret.reveal() };
   }
 
-  /** As a browser of the console. */
+  /** Signs in as the console in a browser does. */
   signIn(body: object, via: Via = {}): Promise<Response> {
     return this.call('POST', '/session', {
       key: null,
@@ -71,7 +71,7 @@ export class AdminCalls {
     });
   }
 
-  /** The cookie that a browser would send from now on. */
+  /** Signs in and returns the cookie that a browser would then send. */
   async cookie(key: string = this.service.key): Promise<string> {
     return cookieIn(await this.signIn({ key }));
   }

@@ -3,8 +3,8 @@ type CleanUp = () => unknown;
 const cleanUps: CleanUp[] = [];
 
 /**
- * Done when the tests of a file have ended, before what the file itself does then. Not `afterAll`: a module that files
- * share is read once in a process.
+ * Runs `cleanUp` after the tests of a file and before the file's own clean-up. `afterAll` does not work here, because a
+ * module shared by several files is loaded once per process.
  */
 export function afterEachFile(cleanUp: CleanUp): void {
   cleanUps.push(cleanUp);

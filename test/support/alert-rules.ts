@@ -7,7 +7,7 @@ export const readRules = (): Promise<string> => readFile(path, 'utf8');
 
 const seconds = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
 
-/** The rules with all their times divided: how long something must hold, the windows, the bounds in seconds. */
+/** Divides all times of the rules by `factor`: how long a condition must hold, the windows, the bounds in seconds. */
 export function faster(rules: string, factor: number): string {
   const shorter = (duration: string): string => {
     const [, count, unit] = /^(\d+)([smhd])$/.exec(duration)!;
@@ -22,10 +22,10 @@ export function faster(rules: string, factor: number): string {
     );
 }
 
-/** The names of all alerts. */
+/** Returns the names of all alerts. */
 export const alertsIn = (rules: string): string[] =>
   [...rules.matchAll(/^ +- alert: (\S+)$/gm)].map(([, name]) => name!);
 
-/** The names of the metrics that the rules read. */
+/** Returns the names of the metrics that the rules read. */
 export const metricsIn = (rules: string): Set<string> =>
   new Set([...rules.matchAll(/\b(?:nowserving|nodejs)_[a-z0-9_]+/g)].map(([name]) => name));

@@ -10,7 +10,7 @@ export interface Via {
   query?: string;
 }
 
-/** Calls of the service's routes with any key, or without one. What they are about is not there, unless it has to be. */
+/** Calls the service's routes with any key, or without one. The objects of the calls do not exist unless they must. */
 export class Caller {
   constructor(readonly service: TestService) {}
 
@@ -22,17 +22,17 @@ export class Caller {
     return new QueueCalls(this.service).newKey(key);
   }
 
-  /** 202, where the key may. */
+  /** 202, if the key may submit. */
   submit(key?: string, { model = 'demo/text/echo', ...via }: Via = {}): Promise<Response> {
     return this.call('POST', `/v1/queue/${model}`, key, via, '{}');
   }
 
-  /** 404, where the key may. */
+  /** 404, if the key may read. */
   status(key?: string, via: Via = {}): Promise<Response> {
     return this.about('/status', key, via);
   }
 
-  /** Past the fast path: 404, where the key may. */
+  /** Not served by the fast path. 404, if the key may read. */
   response(key?: string, via: Via = {}): Promise<Response> {
     return this.about('', key, via);
   }

@@ -2,15 +2,15 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { seeded } from './seeded.js';
 
-/** How often, from 0 to 1, a connection meets its fate, or a chunk of it. */
+/** Probabilities, from 0 to 1, of faults of a connection or a chunk. */
 export interface Faults {
-  /** Reset before anything passes. */
+  /** The connection is reset before anything is passed on. */
   refused: number;
-  /** Taken, and silent until it is reset. */
+  /** The connection is accepted, then silent until it is reset. */
   silent: number;
-  /** All others are broken after so many bytes at most, of what was asked or of what was answered. */
+  /** Every other connection breaks after fewer than this many bytes, of the request or of the answer. */
   cutBytes: number;
-  /** Chunks that are held back, for up to so long. */
+  /** Chunks that are delayed, by up to `delayMs`. */
   delayed: number;
   delayMs: number;
 }
@@ -23,7 +23,7 @@ const someFaults: Faults = {
   delayMs: 30,
 };
 
-/** Stands between clients and a service on 127.0.0.1, and does to connections what networks do. */
+/** Stands between clients and a service on 127.0.0.1, and causes network faults. */
 export class ChaosProxy {
   readonly counts = { connections: 0, refused: 0, silent: 0, cut: 0 };
   private readonly random: () => number;
@@ -92,7 +92,7 @@ export class ChaosProxy {
       if (left > 0) return;
       this.counts.cut++;
       from.pause();
-      // What was passed on arrives, as half an answer does.
+      // The bytes passed on still arrive, like half of an answer.
       inOrder(() => [from, to].forEach((socket) => socket.destroySoon()));
     });
     from.on('end', () => inOrder(() => to.end()));

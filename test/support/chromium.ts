@@ -3,7 +3,7 @@ import { type Browser, chromium } from 'playwright-core';
 
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** The system's Chromium; nothing is downloaded, and it calls nobody but the tests' own servers. */
+/** Starts the system's Chromium. Nothing is downloaded, and it calls only the tests' own servers. */
 export async function launchChromium(): Promise<Browser> {
   const executablePath = places.find((place) => existsSync(place));
   if (executablePath === undefined) {

@@ -12,7 +12,7 @@ export interface Packed {
   files: string[];
 }
 
-/** As it would be published, built from what is there. */
+/** Packs the client as it would be published, from the existing build. */
 export async function packClient(): Promise<Packed> {
   const directory = await temporaryDirectory();
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', directory], { cwd: folder });
@@ -22,7 +22,7 @@ export async function packClient(): Promise<Packed> {
   return { tarball: join(directory, filename), files: files.map(({ path }) => path).sort() };
 }
 
-/** A project of a user, in which the package is installed and nothing else. */
+/** A user's project with only this package installed. */
 export class UserProject {
   private constructor(
     readonly directory: string,
@@ -40,7 +40,7 @@ export class UserProject {
     return writeFile(join(this.directory, file), text);
   }
 
-  /** What it printed; both outputs, if it fails. */
+  /** Returns the standard output, or both outputs in the error if the command fails. */
   async run(command: string, ...args: string[]): Promise<string> {
     const env = { ...process.env, ...this.environment };
     const { stdout } = await run(command, args, { cwd: this.directory, env }).catch(

@@ -19,7 +19,7 @@ export interface BatchResult {
 
 const root = '/v1/queue/requests';
 
-/** The calls about requests as a collection, with the service's key if no other is given. */
+/** The calls about requests as a collection, by default with the service's key. */
 export class CollectionCalls {
   constructor(private readonly service: TestService) {}
 
@@ -33,7 +33,7 @@ export class CollectionCalls {
     return answered<Page>(await this.call('GET', query, undefined, key));
   }
 
-  /** The ids on all pages, page by page. */
+  /** Returns the ids of all pages, page by page. */
   async pages(query: string, key?: string): Promise<string[][]> {
     const pages: string[][] = [];
     for (let at: string | null = query; at !== null;) {

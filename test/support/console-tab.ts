@@ -9,16 +9,16 @@ export const looks = [
   ['a phone in light', { width: 390, height: 844 }, 'light'],
 ] as const;
 
-/** A tab of the console, and whatever a person with the browser's own console open would see. */
+/** A tab of the console, with everything that the browser's developer console would show. */
 export class ConsoleTab {
-  /** Errors and warnings, violations of the policy among them. */
+  /** Errors and warnings, including violations of the content security policy. */
   readonly complaints: string[] = [];
   readonly asked: string[] = [];
 
   private constructor(
     readonly page: Page,
     private readonly context: BrowserContext,
-    /** Of the service as the browser sees it. */
+    /** The service's URL as the browser sees it. */
     readonly url: string,
   ) {
     page.setDefaultTimeout(15_000);
@@ -43,7 +43,7 @@ export class ConsoleTab {
     return this;
   }
 
-  /** A view, once it has read what it shows. */
+  /** Opens a view and waits until it has loaded its data. */
   async show(view: string): Promise<void> {
     await this.page.goto(`${this.url}/console/${view}`);
     await this.settled();
@@ -62,7 +62,7 @@ export class ConsoleTab {
     await this.page.locator(within).getByRole('button', { name, exact: true }).first().click();
   }
 
-  /** What axe finds, and whether something is wider than the page. */
+  /** Returns the violations that axe finds, and by how much the content is wider than the page. */
   async findings(): Promise<string[]> {
     if (!(await this.page.evaluate(`'axe' in window`))) await this.page.evaluate(axe.source);
     const found = await this.page.evaluate<string[]>(
@@ -73,7 +73,7 @@ export class ConsoleTab {
     return over > 0 ? [...found, `${over} px wider than the page`] : found;
   }
 
-  /** What went to anybody but the service. */
+  /** Returns the requests to other hosts than the service. */
   strangers(): string[] {
     return this.asked.filter((url) => !url.startsWith(`${this.url}/`) && !/^(data|blob):/.test(url));
   }

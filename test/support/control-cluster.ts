@@ -8,7 +8,7 @@ import { ModelServer } from './model-server.js';
 
 const key = 'test_control_key_0123456789';
 
-/** A process of the service, with the calls to it. */
+/** A process of the service, and the calls to it. */
 export class ControlledNode {
   readonly admin: ModelAdminCalls;
 
@@ -16,7 +16,7 @@ export class ControlledNode {
     this.admin = new ModelAdminCalls({ url: service.url, key });
   }
 
-  /** The id, or the status that refused it. */
+  /** Returns the id, or the status of the refusal. */
   async submit(model: string): Promise<string | number> {
     const headers = { authorization: `Key ${key}` };
     const response = await fetch(`${this.service.url}/v1/queue/${model}`, {
@@ -35,7 +35,7 @@ export class ControlledNode {
   }
 }
 
-/** Processes on one database and one models file, and a model server. */
+/** Processes that share one database and one models file, and a model server. */
 export class ControlCluster {
   readonly model = new ModelServer();
   readonly nodes: ControlledNode[] = [];

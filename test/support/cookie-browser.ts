@@ -1,6 +1,6 @@
-/** As much of a browser as signing in by redirects takes: cookies by origin, and forms. */
+/** As much of a browser as a sign-in by redirects needs: cookies per origin, and forms. */
 export class CookieBrowser {
-  /** All that was set, by origin. */
+  /** All cookies that were set, by origin. */
   readonly cookies = new Map<string, Map<string, string>>();
 
   async fetch(url: string, init: RequestInit = {}): Promise<Response> {
@@ -17,7 +17,7 @@ export class CookieBrowser {
     return response;
   }
 
-  /** Follows redirects until `isThere`; the last one is not followed. */
+  /** Follows redirects until `isThere`. The last one is not followed. */
   async follow(
     url: string,
     isThere: (url: string) => boolean,
@@ -37,7 +37,7 @@ export class CookieBrowser {
   }
 }
 
-/** Signs in at the pages of a test's provider until it sends the browser elsewhere: where to. */
+/** Signs in on the pages of a test's provider. Returns the URL to which the provider sends the browser. */
 export async function passProvider(browser: CookieBrowser, url: string, login: string): Promise<string> {
   const { origin } = new URL(url);
   let answer = await browser.follow(url, (next) => new URL(next).origin !== origin);

@@ -11,7 +11,10 @@ afterEachFile(async () => {
     await rm(directory, { recursive: true, force: true, maxRetries: 5 });
 });
 
-/** Removed after the tests of the file. Everybody may read it: as root, the embedded server runs as somebody else. */
+/**
+ * A directory that is removed after the file's tests. Everybody may read it, because as root the embedded server runs
+ * as another user.
+ */
 export async function temporaryDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'nowserving-files-'));
   made.push(directory);
@@ -19,7 +22,7 @@ export async function temporaryDirectory(): Promise<string> {
   return directory;
 }
 
-/** Of the embedded server with this DATA_DIR. */
+/** The pid file of the embedded server with this DATA_DIR. */
 export const pidFile = (dataDir: string): string => join(dataDir, 'postgres', 'postmaster.pid');
 export const serverPid = (dataDir: string): number =>
   Number(readFileSync(pidFile(dataDir), 'utf8').split('\n')[0]);

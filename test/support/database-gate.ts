@@ -1,22 +1,22 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** Stands between a service and its database: passes everything on, breaks every connection, or goes silent. */
+/** Stands between a service and its database. It passes everything on, breaks every connection, or goes silent. */
 export class DatabaseGate {
   private readonly sockets = new Set<Socket>();
   private state: 'open' | 'closed' | 'hanging' = 'open';
   private readonly server = createServer((client) => this.accept(client));
 
-  /** `target`: a server that was started again may have another port. */
+  /** `target` can change, because a restarted server may have another port. */
   private constructor(public target: URL) {}
 
-  /** `databaseUrl`: of a PostgreSQL that listens on TCP. */
+  /** `databaseUrl`: a PostgreSQL that listens on TCP. */
   static async before(databaseUrl: string): Promise<DatabaseGate> {
     const gate = new DatabaseGate(new URL(databaseUrl));
     await new Promise<void>((resolve) => gate.server.listen(0, '127.0.0.1', resolve));
     return gate;
   }
 
-  /** Of the database, through the gate. */
+  /** The URL of the database through the gate. */
   get url(): string {
     const url = new URL(this.target);
     url.hostname = '127.0.0.1';
@@ -29,13 +29,13 @@ export class DatabaseGate {
     for (const socket of this.sockets) socket.resume();
   }
 
-  /** As a database that was stopped. */
+  /** Behaves like a stopped database. */
   close(): void {
     this.state = 'closed';
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** As one that was frozen: connections stay, and nothing is answered. */
+  /** Behaves like a frozen database: connections stay open, but nothing is answered. */
   hang(): void {
     this.state = 'hanging';
     for (const socket of this.sockets) socket.pause();

@@ -3,7 +3,7 @@ import type { FalClient } from '@fal-ai/client';
 import type { TestService } from './index.js';
 import { readPage } from './page-examples.js';
 
-/** Makes a client as docs/fal.md says, with another address and key, and with what it calls the network by. */
+/** Creates a client as docs/fal.md shows, with another address, key and fetch function. */
 export function falAt(
   { url, key }: Pick<TestService, 'url' | 'key'>,
   credentials: string | (() => string) = key,

@@ -15,7 +15,7 @@ export const sha256 = (bytes: Uint8Array | string): string =>
   createHash('sha256').update(bytes).digest('hex');
 export const someBytes = (count: number): Buffer<ArrayBuffer> => randomBytes(count);
 
-/** The calls about files as a caller makes them. */
+/** The calls about files, as a caller makes them. */
 export class FileCalls {
   constructor(readonly service: TestService) {}
 
@@ -38,7 +38,7 @@ export class FileCalls {
     return fetch(url, { method: 'PUT', body, headers: { 'content-type': type }, ...init });
   }
 
-  /** The URL of a stored file. */
+  /** Stores a file and returns its URL. */
   async store(bytes: Body, type = 'image/png', name = 'cat.png', key?: string): Promise<string> {
     const { file_url, upload_url } = await this.initiate(type, name, key);
     const answer = await this.put(upload_url, bytes, type);
@@ -52,7 +52,7 @@ export class FileCalls {
     return Buffer.from(await answer.arrayBuffer());
   }
 
-  /** All that is below DATA_DIR/files, without folders and the marker. */
+  /** Returns all files below DATA_DIR/files, without folders and the marker. */
   async onDisk(): Promise<string[]> {
     const entries = await readdir(join(this.service.config.dataDir, 'files'), {
       recursive: true,

@@ -3,15 +3,15 @@ import type { AddressInfo } from 'node:net';
 import { seeded } from './seeded.js';
 
 export interface GatewayFaults {
-  /** How often, from 0 to 1, a call is 502 and never passed on. */
+  /** Probability, from 0 to 1, that a call is answered 502 and never passed on. */
   refused: number;
-  /** How often a call is passed on, and its answer thrown away for a 502. */
+  /** Probability that a call is passed on, but its answer is replaced by a 502. */
   lost: number;
-  /** A connection over which nothing comes for so long is cut. */
+  /** A connection that is silent for this long is cut. */
   idleMs: number;
 }
 
-/** What stands before a service: it buffers calls and answers, answers 502 now and then, and cuts what is idle. */
+/** A gateway before a service. It buffers calls and answers, sometimes answers 502, and cuts idle connections. */
 export class Gateway {
   readonly counts = { calls: 0, refused: 0, lost: 0, cut: 0 };
   private readonly random: () => number;

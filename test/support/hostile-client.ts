@@ -7,7 +7,7 @@ export interface RawAnswer {
   status: number;
   fields: string;
   body: string;
-  /** Whether `100 Continue` came before. */
+  /** Whether `100 Continue` came first. */
   isContinued: boolean;
 }
 
@@ -15,18 +15,18 @@ export type Bytes = string | Buffer;
 
 const patienceMs = 20_000;
 
-/** One item a word, as it is written: for what has no space in it. */
+/** Splits a text into words, taken literally. For items without spaces. */
 export const words = ({ raw }: TemplateStringsArray): string[] => raw[0]!.trim().split(/\s+/);
 
 /**
- * Sends bytes as they are, where `fetch` would tidy them, and reads until the server hangs up. Text is sent as
- * latin1: one byte a character.
+ * Sends bytes unchanged, where `fetch` would normalise them, and reads until the server closes the connection. Text is
+ * sent as latin1, with one byte per character.
  */
 export function send(server: Sent, ...parts: Bytes[]): Promise<RawAnswer> {
   return exchange(server, parts, (socket) => socket.resume());
 }
 
-/** As a client that reads nothing before all of its request is on its way, as Python's urllib. */
+/** Sends everything before it reads anything, as Python's urllib does. */
 export function sendThenRead(server: Sent, ...parts: Bytes[]): Promise<RawAnswer> {
   return exchange(server, parts, (socket, sent) => void sent.then(() => socket.resume()));
 }
@@ -55,7 +55,7 @@ function exchange(
     socket.on('data', (chunk) => chunks.push(chunk));
     socket.pause();
     read(socket, sent);
-    // The server may hang up while we are still sending; what it said before counts.
+    // The server may close the connection while the client still sends. Its earlier answer counts.
     socket.on('error', () => undefined);
     socket.on('close', () => resolve(parse(Buffer.concat(chunks))));
   });
@@ -72,7 +72,7 @@ function parse(bytes: Buffer): RawAnswer {
   return { status, fields, body: rest.toString(), isContinued: false };
 }
 
-/** The head of a submission by `Connection: close`, with whatever fields are added. */
+/** Returns the head of a submission with `Connection: close` and any added fields. */
 export function head(
   service: TestService,
   fields: string[] = [],
@@ -87,11 +87,11 @@ export function submitBody(service: TestService, body: Bytes, fields: string[] =
   return send(service, head(service, [`Content-Length: ${bytes.length}`, ...fields]), bytes);
 }
 
-/** What no answer may show: where the code lies, what it is written in, what it says to its database. */
+/** What no answer may reveal: paths of the code, the language and its libraries, statements to the database. */
 const internals =
   /node_modules|\.[jt]s:\d+|\bat \S+ \(|\/src\/|\/dist\/|(?:Type|Range|Syntax|Reference|Domain|Query)Error|\b(?:SELECT|INSERT|UPDATE|DELETE) \S+ |queue_entry|request_pkey|postgres|typeorm|nestjs|express/i;
 
-/** A refusal as the contract has it; `sent` is what the caller said and may hear again. */
+/** Expects a refusal by the contract. `sent` is text of the caller that the answer may repeat. */
 export function expectRefusal(
   answer: RawAnswer,
   status: number | number[],
@@ -118,7 +118,10 @@ export function expectNoInternals({ fields, body }: RawAnswer, sent = ''): void 
   expect(fields).not.toMatch(internals);
 }
 
-/** Every request is whole: in the queue, with a lease, or over; and there are as many as were accepted. */
+/**
+ * Expects that every request is consistent (in the queue, leased or completed), and that their number is that of the
+ * accepted ones.
+ */
 export async function expectWholeRequests(calls: QueueCalls, accepted: number): Promise<void> {
   const [books] = await calls.service.query(
     `SELECT count(*)::integer AS requests,

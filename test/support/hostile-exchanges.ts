@@ -11,7 +11,7 @@ export interface Exchange {
   body: string;
 }
 
-/** Sends it as it is, with the service's key unless it has another. */
+/** Sends the exchange unchanged, with the service's key unless it has its own. */
 export function exchange(
   service: TestService,
   { method, target, fields, body }: Exchange,
@@ -49,7 +49,7 @@ const values = [
   'a'.repeat(3_000),
 ];
 
-/** At most a second is waited: some of them wait in vain. */
+/** Each waits at most one second, because some of them wait in vain. */
 const preferences = words`
   wait=1 wait=0 wait=-1 wait wait= wait="1" wait="0 wait=x wait=0x1 wait=1;a wait;wait=1 respond-async,wait=0 ,,, =
   wait=\xff wait="\\" __proto__=1 a="b,wait=1",wait=0`;
@@ -130,11 +130,11 @@ function arbitrary(known: readonly string[]): fc.Arbitrary<Exchange> {
     }));
 }
 
-/** The same ones for the same seed, but for the ids of requests that are known. */
+/** Returns the same exchanges for the same seed, except for the ids of known requests. */
 export const exchangesOf = (seed: number, numRuns: number, known: readonly string[]): Exchange[] =>
   fc.sample(arbitrary(known), { seed, numRuns });
 
-/** What came of them that must not be: failures of ours, no answer, a word of what is inside. */
+/** Expects that no exchange caused an internal error, a missing answer, or a leak of internals. */
 export async function expectHarmless(service: TestService, exchanges: readonly Exchange[]): Promise<void> {
   const answers = await inParallel(16, exchanges, (one) =>
     exchange(service, one).catch((error: unknown) => ({

@@ -21,7 +21,7 @@ class NeedsKey implements CanActivate {
   }
 }
 
-/** Routes that go wrong in every way that a route of ours could. */
+/** Routes that fail in every way in which a real route could. */
 @Controller('probe')
 class ProbeController {
   constructor(private readonly bodies: BodyReader) {}
@@ -96,7 +96,7 @@ export interface ProbeApp {
   url: string;
 }
 
-/** The HTTP layer as the service has it, without a database behind it. */
+/** Starts the service's HTTP layer without a database. */
 export async function startProbeApp(settings: Partial<Config> = {}): Promise<ProbeApp> {
   const config = Object.assign(new Config(), { logLevel: 'silent', maxBodyBytes: 1_000, ...settings });
   const app = await NestFactory.create<NestExpressApplication>(ProbeModule.register(config), {

@@ -1,4 +1,4 @@
-/** Does `work` for every item, so many at a time, and returns the results in the order of the items. */
+/** Runs `work` for every item, with limited concurrency. Returns the results in the order of the items. */
 export async function inParallel<Item, Result>(
   width: number,
   items: readonly Item[],

@@ -1,10 +1,10 @@
 import type { TestService } from './test-service.js';
 
-/** Of one scrape: the value of each series, by its text. */
+/** The values of one scrape, by the text of the series. */
 export class Scrape {
   constructor(readonly text: string) {}
 
-  /** Of the series that have these labels among theirs, added up; undefined: there is none. */
+  /** Returns the sum of the series that have these labels. undefined: there is none. */
   value(name: string, labels: Record<string, string> = {}): number | undefined {
     const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
     const found = this.text
@@ -15,7 +15,7 @@ export class Scrape {
     return found.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
   }
 
-  /** All names, without the endings of histograms. */
+  /** All names, without the suffixes of histograms. */
   get names(): string[] {
     return [...this.text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!);
   }

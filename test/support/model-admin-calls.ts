@@ -1,6 +1,6 @@
 import { keyHeader } from './queue-calls.js';
 
-/** What operators see of a model. */
+/** A model as operators see it. */
 export interface AdminModel {
   id: string;
   kind: string;
@@ -18,9 +18,9 @@ interface Overridden<T> {
   overridden_by: string | null;
 }
 
-/** The calls of an operator about models. */
+/** An operator's calls about models. */
 export class ModelAdminCalls {
-  /** `at`: where it is served, and with which key. */
+  /** `at`: the address of the service, and the key to use. */
   constructor(private readonly at: { url: string; key: string }) {}
 
   call(method: string, path: string, body?: object, headers: Record<string, string> = {}): Promise<Response> {

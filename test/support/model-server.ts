@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { until } from './until.js';
 
 export interface Call {
-  /** Of the request; with `attempt` the fields that the service sends. */
+  /** The id of the request. The service sends it and `attempt` as header fields. */
   id: string;
   attempt: number;
   method: string;
@@ -16,28 +16,28 @@ export interface Call {
   closed: boolean;
 }
 
-/** What the model does with a request; it is the input that the request was submitted with. */
+/** What the model does with a request. It is the input of the submission. */
 export interface Script {
-  /** No answer before `answer` gives one. */
+  /** There is no answer until `answer` gives one. */
   hold?: boolean;
-  /** 200 if left out. */
+  /** Default: 200. */
   status?: number;
-  /** `application/json` if left out. */
+  /** Default: `application/json`. */
   type?: string;
   headers?: Record<string, string>;
-  /** Which attempt of which request it was, if left out. */
+  /** Default: the request's id and attempt, as JSON. */
   body?: string;
   /** The connection is broken before the answer. */
   drop?: boolean;
-  /** One script for each call of the request; the last one also for all that follow. */
+  /** One script per call of the request. The last one also applies to all further calls. */
   attempts?: Script[];
 }
 
-/** A model on 127.0.0.1: it does what the input of each request says, or what the test says, and counts. */
+/** A model on 127.0.0.1. It does what the input of each request or the test tells it, and counts calls. */
 export class ModelServer {
   readonly calls: Call[] = [];
   maxAtOnce = 0;
-  /** How long a call takes while calls are not held. */
+  /** Milliseconds that a call takes while calls are not held. */
   takesMs = 0;
   private readonly open = new Set<Call>();
   private isHolding = false;
@@ -62,7 +62,7 @@ export class ModelServer {
 
   respond: (call: Call) => void = (call) => this.play(call);
 
-  /** After a stop at its old port. */
+  /** Listens again at its old port after a stop. */
   async start(): Promise<this> {
     this.promise(0);
     await new Promise<void>((resolve) => this.server.listen(this.port, '127.0.0.1', resolve));
@@ -79,43 +79,43 @@ export class ModelServer {
     return `http://127.0.0.1:${this.port}/predict`;
   }
 
-  /** The text of a models.yaml with these models and their settings, all run here. */
+  /** Returns the text of a models.yaml with these models and settings, all served here. */
   file(models: Record<string, object>): string {
     const defaults = { runner: { kind: 'http', url: this.url }, concurrency: 4, timeout: '60s', attempts: 1 };
     const entries = Object.entries(models).map(([id, settings]) => ({ id, ...defaults, ...settings }));
     return JSON.stringify({ models: entries });
   }
 
-  /** For so many seconds it says that it keeps idle connections; 0: it says nothing. */
+  /** Promises to keep idle connections for this many seconds. 0: promises nothing. */
   promise(seconds: number): void {
     this.server.keepAliveTimeout = seconds * 1_000;
   }
 
-  /** Open connections. */
+  /** The number of open connections. */
   connections(): Promise<number> {
     return new Promise((resolve, reject) =>
       this.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
     );
   }
 
-  /** Calls that are being worked on now. */
+  /** The number of calls in progress. */
   get running(): number {
     return this.open.size;
   }
 
-  /** How often a request came. */
+  /** How often a request arrived. */
   times(id: string): number {
     return this.calls.filter((call) => call.id === id).length;
   }
 
-  /** The call for an attempt of a request, once it has come. */
+  /** Returns the call for an attempt of a request, when it has arrived. */
   arrived(id: string, attempt = 1): Promise<Call> {
     return until(() => this.calls.find((call) => call.id === id && call.attempt === attempt), {
       message: `attempt ${attempt} of ${id} reaches the model`,
     });
   }
 
-  /** From now on calls get no answer until `release`. */
+  /** Holds all calls until `release`. */
   hold(): this {
     this.isHolding = true;
     return this;
@@ -126,12 +126,12 @@ export class ModelServer {
     for (const call of this.open) this.end(call);
   }
 
-  /** Ends a call that is held. */
+  /** Answers a held call. */
   async answer(id: string, body?: string, attempt?: number): Promise<void> {
     this.end(await this.arrived(id, attempt), { body });
   }
 
-  /** Writes lines of an NDJSON answer that goes on. */
+  /** Writes lines of an NDJSON answer without ending it. */
   async say(id: string, lines: object[], attempt?: number): Promise<void> {
     const { response } = await this.arrived(id, attempt);
     if (!response.headersSent) response.writeHead(200, { 'content-type': 'application/x-ndjson' });
@@ -155,7 +155,6 @@ export class ModelServer {
   }
 }
 
-/** Lines of NDJSON. */
 export function ndjson(lines: object[]): string {
   return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
 }

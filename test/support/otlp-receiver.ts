@@ -12,14 +12,14 @@ export interface ReceivedSpan {
   attributes: Record<string, unknown>;
   links: { traceId: string; spanId: string }[];
   isError: boolean;
-  /** Of the process. */
+  /** Attributes of the process. */
   resource: Record<string, unknown>;
 }
 
-/** Takes traces by OTLP, as protobuf over HTTP, on 127.0.0.1. */
+/** Receives traces by OTLP, as protobuf over HTTP, on 127.0.0.1. */
 export class OtlpReceiver {
   readonly spans: ReceivedSpan[] = [];
-  /** All that came, to look for what must not be in it. */
+  /** All bodies received, to search for data that must not be in them. */
   readonly bodies: Buffer[] = [];
   status = 200;
   private readonly server = createServer((request, response) => {
@@ -51,10 +51,10 @@ export class OtlpReceiver {
   }
 }
 
-/** A field's values in their order: numbers as bigint, all else as bytes. */
+/** The values of each field in order: numbers as bigint, everything else as bytes. */
 type Fields = Map<number, (bigint | Buffer)[]>;
 
-/** The fields of a protobuf message. */
+/** Parses the fields of a protobuf message. */
 function fieldsOf(message: Buffer): Fields {
   const fields: Fields = new Map();
   let at = 0;
@@ -84,7 +84,7 @@ const hex = (fields: Fields, field: number): string =>
   ((fields.get(field)?.[0] ?? Buffer.alloc(0)) as Buffer).toString('hex');
 const number = (fields: Fields, field: number): number => Number(fields.get(field)?.[0] ?? 0);
 
-/** Texts and whole numbers: all that is sent. */
+/** Reads texts and whole numbers, the only types that are sent. */
 function attributesOf(fields: Fields, field: number): Record<string, unknown> {
   const entries = messages(fields, field).map((entry) => {
     const [value] = messages(entry, 2) as [Fields];
@@ -93,7 +93,7 @@ function attributesOf(fields: Fields, field: number): Record<string, unknown> {
   return Object.fromEntries(entries) as Record<string, unknown>;
 }
 
-/** Of an ExportTraceServiceRequest; the numbers are those of opentelemetry-proto. */
+/** Reads the spans of an ExportTraceServiceRequest. The numbers are those of opentelemetry-proto. */
 function spansOf(body: Buffer): ReceivedSpan[] {
   return messages(fieldsOf(body), 1).flatMap((ofResource) => {
     const [described] = messages(ofResource, 1);

@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 
-/** Speaks as much of PostgreSQL's protocol as a client needs to log in and to ask for the version. */
+/** Implements as much of PostgreSQL's protocol as a client needs to log in and query the version. */
 export class OutdatedServer {
   private readonly sockets = new Set<Socket>();
   private readonly server: Server = createServer((socket) => this.serve(socket));
@@ -33,7 +33,7 @@ export class OutdatedServer {
     });
   }
 
-  /** One row: the version as a number and as text. */
+  /** Sends one row: the version as a number and as text. */
   private answer(): Buffer {
     const columns = [
       { name: 'version', type: 23, value: String(this.versionNumber) },

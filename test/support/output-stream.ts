@@ -7,10 +7,10 @@ export interface OutputEvent {
   data: { index?: number; delta?: unknown; attempt?: number; success?: boolean };
 }
 
-/** A client of one stream of output, on a connection of its own. */
+/** A client of one output stream, on its own connection. */
 export class OutputStreamReader {
   readonly events: OutputEvent[] = [];
-  /** When the server has closed the stream or `drop` was called. */
+  /** Resolves when the server has closed the stream or `drop` was called. */
   readonly ended: Promise<void>;
   private text = '';
 
@@ -45,7 +45,7 @@ export class OutputStreamReader {
     });
   }
 
-  /** As a client that vanishes: with a reset, without a goodbye. */
+  /** Vanishes like a crashed client, with a reset. */
   async drop(): Promise<void> {
     this.request.on('error', () => undefined);
     this.request.socket?.resetAndDestroy();
@@ -64,13 +64,13 @@ export class OutputStreamReader {
   }
 }
 
-/** At a glance: `0 "a"`, `reset 2`, `done true`. */
+/** Returns an event as a short text: `0 "a"`, `reset 2`, `done true`. */
 export const wordOf = ({ event, data }: OutputEvent): string => {
   if (event === 'output') return `${data.index} ${JSON.stringify(data.delta)}`;
   return `${event} ${event === 'reset' ? data.attempt : data.success}`;
 };
 
-/** Resolves when the answer's head is there. */
+/** Resolves when the head of the answer has arrived. */
 export async function readOutputStream(url: string, lastEventId = ''): Promise<OutputStreamReader> {
   const headers = lastEventId === '' ? {} : { 'last-event-id': lastEventId };
   const call = request(url, { agent: false, headers }).end();

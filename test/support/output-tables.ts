@@ -1,6 +1,6 @@
 import type { TestService } from './test-service.js';
 
-/** Moves what a request has said into ten minutes of an hour ago, as if it had been said then. */
+/** Moves the parts of a request's output to a partition of an hour ago, as if they had been emitted then. */
 export async function ageOutput({ query }: TestService, id: string): Promise<void> {
   const [part] = await query<{ name: string; start: string; end: string }>(
     `SELECT 'output_delta_' || to_char(start AT TIME ZONE 'UTC', 'YYYYMMDDHH24MI') AS name, start::text,

@@ -1,7 +1,7 @@
 import type { OverviewAliveDto, OverviewChangesDto, OverviewDto } from '../../src/admin/dto/live.dto.js';
 import type { StreamReader } from './stream-reader.js';
 
-/** What a stream of `/v1/admin/events` has shown, one after the other. */
+/** Returns the overviews that a stream of `/v1/admin/events` has shown, in order. */
 export function overviewsOf(stream: StreamReader): OverviewDto[] {
   const shown: OverviewDto[] = [];
   for (const { type, data } of stream.events) {
@@ -12,7 +12,7 @@ export function overviewsOf(stream: StreamReader): OverviewDto[] {
   return shown;
 }
 
-/** What a stream of `/v1/admin/events` has said of its figures. */
+/** Returns the `alive` events of a stream of `/v1/admin/events`. */
 export const aliveOf = (stream: StreamReader): OverviewAliveDto[] =>
   stream.events.flatMap(({ type, data }) => (type === 'alive' ? (data as unknown as OverviewAliveDto) : []));
 

@@ -7,13 +7,15 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 export interface Example {
   name: string;
   commands: string;
-  /** What the page shows below them; undefined: nothing. */
+  /** The output that the page shows below them. undefined: none. */
   shown: string | undefined;
 }
 
 export const readPage = (page: string): string => readFileSync(join(root, page), 'utf8');
 
-/** The blocks that are marked `sh` and this word, in the order of the page, each with the block that follows it at once. */
+/**
+ * Returns the blocks marked `sh` and this word, in the order of the page, each with the block that directly follows it.
+ */
 export function examplesOf(page: string, mark = 'run'): Example[] {
   const pattern = new RegExp(`^\`\`\`sh ${mark}\n(.*?)^\`\`\`\n(?:\n\`\`\`(?:json)?\n(.*?)^\`\`\`$)?`, 'gms');
   return [...readPage(page).matchAll(pattern)].map(([, commands, shown], index) => ({
@@ -23,7 +25,10 @@ export function examplesOf(page: string, mark = 'run'): Example[] {
   }));
 }
 
-/** A page may leave fields out and ids, times, measured numbers and what is an ellipsis are others each time. */
+/**
+ * Returns a matcher for a page's output. A page may omit fields. Ids, times, measured numbers and the text of an
+ * ellipsis differ each time.
+ */
 export function alike(shown: unknown, serviceUrl: string): unknown {
   const inner = (value: unknown): unknown => alike(value, serviceUrl);
   if (typeof shown === 'string')

@@ -6,7 +6,7 @@ import { ModelServer } from './model-server.js';
 import { QueueCalls } from './queue-calls.js';
 import { readStream, type StreamReader } from './stream-reader.js';
 
-/** Enough to give a node up, which takes 6 s of silence, on a busy machine. */
+/** Enough time to give up a node, which takes 6 s of silence, even on a busy machine. */
 export const givenUp = { timeoutMs: 30_000 };
 
 /** One API node in this process, and schedulers as processes that can be killed. */
@@ -46,7 +46,7 @@ export class ProcessCluster {
     await until(async () => (await this.api.query(left, [ids])).length === 0, givenUp);
   }
 
-  /** How the request ended, what became of each attempt, and what its events were. */
+  /** Returns how the request ended, the outcome of each attempt, and its events. */
   async story(id: string): Promise<object> {
     const [row] = await this.api.query<object>(
       `SELECT outcome, error ->> 'code' AS code, output, lost_attempts AS lost,

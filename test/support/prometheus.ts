@@ -17,11 +17,11 @@ interface Alert {
 }
 
 interface PrometheusOptions {
-  /** A key that may observe. */
+  /** A key with the scope observe. */
   key?: string;
-  /** All times of the rules are divided by it; left out: alerts fire after a second, and windows stay. */
+  /** Divides all times of the rules. Default: alerts fire after one second, and windows stay as they are. */
   factor?: number;
-  /** How often it scrapes, and how long a scrape may take. */
+  /** The scrape interval, and the timeout of a scrape. */
   intervalSeconds?: number;
 }
 
@@ -82,7 +82,7 @@ export class Prometheus {
     return ((await answer.json()) as { data: { alerts: Alert[] } }).data.alerts;
   }
 
-  /** Once all of them were scraped: what rises later is seen to rise. */
+  /** Resolves when all targets were scraped. Later increases are then visible as such. */
   async scraped(targets: number): Promise<void> {
     await until(async () => Number((await this.query('sum(up)'))[0]?.value[1]) === targets, {
       message: 'Prometheus has scraped all',
@@ -90,14 +90,14 @@ export class Prometheus {
     });
   }
 
-  /** The names of all alerts that have fired at some time since, in seconds since 1970. */
+  /** Returns the names of all alerts that have fired since a time, in seconds since 1970. */
   async firedSince(since: number): Promise<string[]> {
     const window = Math.max(1, Math.round(Date.now() / 1_000 - since));
     const query = `count by (alertname) (count_over_time(ALERTS{alertstate="firing"}[${window}s]))`;
     return (await this.query(query)).map(({ metric }) => metric['alertname']!).toSorted();
   }
 
-  /** Once the rules have been evaluated for so long, and what was to fire had its time. */
+  /** Resolves when the rules were evaluated for this long, so that every alert had time to fire. */
   async watched(since: number, seconds: number): Promise<void> {
     await until(async () => Number((await this.query('vector(time())'))[0]!.value[1]) >= since + seconds, {
       message: `Prometheus has watched for ${seconds} s`,
@@ -110,7 +110,7 @@ export class Prometheus {
     return ((await answer.json()) as { data: { result: Sample[] } }).data.result;
   }
 
-  /** Once it fires. */
+  /** Resolves when the alert fires. */
   fired(alertname: string, labels: Record<string, string> = {}): Promise<Alert> {
     const wanted = Object.entries({ alertname, ...labels });
     return until(
@@ -123,7 +123,7 @@ export class Prometheus {
     );
   }
 
-  /** Once it does not any more. */
+  /** Resolves when the alert no longer fires. */
   async calmed(alertname: string): Promise<void> {
     await until(async () => !(await this.alerts()).some(({ labels }) => labels['alertname'] === alertname), {
       message: `${alertname} is over`,

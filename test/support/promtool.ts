@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Debian's: promtool and prometheus are of one package. */
+/** Debian's promtool, from the same package as prometheus. */
 export function promtool(args: string[], input?: string): string {
   const { error, status, stdout, stderr } = spawnSync('promtool', args, {
     ...{ input, encoding: 'utf8', cwd: root },

@@ -7,10 +7,10 @@ import {
 import { until } from './until.js';
 import { type WorkerCall, WorkerProtocol } from './worker-protocol.js';
 
-/** Workers of the TypeScript library, against the worker's protocol without a queue. */
+/** Workers of the TypeScript library, run against the worker protocol without a queue. */
 export class ProtocolWorkers {
   service!: WorkerProtocol;
-  /** What they say of themselves. */
+  /** The lines that they log. */
   readonly lines: string[] = [];
   private readonly started: AbortController[] = [];
   private readonly working: Promise<unknown>[] = [];

@@ -30,13 +30,13 @@ export interface ProblemBody {
   details?: unknown;
 }
 
-/** A UUIDv7 that nobody was ever given; it is of now, so that nothing can have been removed by retention. */
+/** Returns a UUIDv7 that was never assigned. Its time is now, so retention cannot have removed it. */
 export function unknownId(): string {
   const time = Date.now().toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
 }
 
-/** A problem, after a look at what every one of them has. */
+/** Returns the problem of an answer, after checking the members that every problem has. */
 export async function problemOf(response: Response): Promise<ProblemBody> {
   expect(response.headers.get('content-type')).toBe('application/problem+json');
   expect(response.headers.get('cache-control')).toBe('no-store');
@@ -55,24 +55,27 @@ export async function problemOf(response: Response): Promise<ProblemBody> {
   return problem;
 }
 
-/** Status and code at a glance: `[404, 'unknown_request']`. */
+/** Returns status and code: `[404, 'unknown_request']`. */
 export async function verdict(response: Response | Promise<Response>): Promise<[number, string]> {
   const answer = await response;
   return [answer.status, (await problemOf(answer)).code];
 }
 
-/** How often each status came: `{ 202: 10, 403: 90 }`. */
+/** Counts the answers per status: `{ 202: 10, 403: 90 }`. */
 export async function statusCounts(answers: Promise<Response>[]): Promise<Record<number, number>> {
   const counts: Record<number, number> = {};
   for (const { status } of await Promise.all(answers)) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 }
 
-/** The calls of the API as a caller makes them. */
+/** The API calls as a caller makes them. */
 export class QueueCalls {
   constructor(readonly service: TestService) {}
 
-  /** The id, once it was accepted; over the limits it comes back when the answer says so, as clients should. */
+  /**
+   * Returns the id when the request was accepted. Over the limits it retries after the time that the answer states, as
+   * clients should.
+   */
   async submit(model: string, input: unknown = {}, headers?: Record<string, string>): Promise<string> {
     let response = await this.service.submit(model, input, headers);
     while (response.status === 403) {
@@ -84,7 +87,7 @@ export class QueueCalls {
     return body.request_id;
   }
 
-  /** One after the other, so that their order is known. */
+  /** Submits one after another, so that the order is known. */
   async submitAll(count: number, model: string, input: unknown = {}): Promise<string[]> {
     const ids: string[] = [];
     while (ids.length < count) ids.push(await this.submit(model, input));
@@ -111,7 +114,7 @@ export class QueueCalls {
     );
   }
 
-  /** Waits for the end and asks for the response. */
+  /** Waits for the completion and fetches the response. */
   async response(id: string, query = '', init?: RequestInit): Promise<Response> {
     await this.reached(id, 'COMPLETED');
     return this.service.get(`${this.path(id)}${query}`, init);
@@ -121,7 +124,7 @@ export class QueueCalls {
     return this.service.put(`${this.path(id)}/cancel`, init);
   }
 
-  /** Submits and runs to the end. */
+  /** Submits a request and waits until it has completed. */
   async run(model: string, input: unknown = {}): Promise<string> {
     const id = await this.submit(model, input);
     await this.reached(id, 'COMPLETED');
@@ -142,7 +145,7 @@ export class QueueCalls {
 
 export const keyHeader = (key: string): { authorization: string } => ({ authorization: `Key ${key}` });
 
-/** What a submission is written from, as the doors hand it to `Submissions`. */
+/** Returns what a submission is written from, as the routes pass it to `Submissions`. */
 export async function queueRequest({ query }: TestService, modelId: string, input: object = {}) {
   const [key] = await query<{ id: string }>('SELECT id FROM api_key');
   const expiresMs = null;

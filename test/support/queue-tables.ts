@@ -17,12 +17,12 @@ import { requestErrors } from '../../src/queue/request-errors.js';
 import { outbox } from '../../src/webhooks/outbox.js';
 import { createTestDatabase, type TestDatabase, until } from './index.js';
 
-// The statements as the service has them.
+// Registers the same completion hook as the service, so that the statements are the same.
 registerCompletionHook(outbox);
 
 export const keyId = randomUUID();
 
-/** The tables without a service: connections that do what a test says, each in its own session. */
+/** The tables without a service: connections controlled by a test, each with its own session. */
 export class QueueTables {
   private readonly opened: pg.Pool[] = [];
 
@@ -38,7 +38,7 @@ export class QueueTables {
     return new QueueTables(testDatabase, sql);
   }
 
-  /** One session, so that `execute('BEGIN')` begins a transaction for all that follows on it. */
+  /** A single session, so that `execute('BEGIN')` begins a transaction for all its later statements. */
   session(): Database {
     const pool = createStatementPool({ url: this.testDatabase.url, size: 1 });
     this.opened.push(pool);
@@ -51,7 +51,7 @@ export class QueueTables {
     await this.testDatabase.drop();
   }
 
-  /** As if nothing had been submitted and no node had been there. */
+  /** Empties the tables, as if nothing had been submitted and no node had existed. */
   async clear(): Promise<void> {
     const kept = ['request', 'attempt', 'request_event', 'output_delta'];
     const all = [...kept, 'queue_entry', 'delayed_entry', 'lease', 'node'];
@@ -88,7 +88,7 @@ export async function submitSome(database: Database, count: number): Promise<str
   return ids;
 }
 
-/** Submits one that starts at once. undefined: it did not, and nothing was written. */
+/** Submits a request that starts at once. undefined: it did not start, and nothing was written. */
 export async function submitStartedFor(
   database: Database,
   nodeId: string,
@@ -161,14 +161,14 @@ export function returning({ id, token }: Held, more: Partial<Requeue> = {}): Req
   return { requestId: id, token, attemptOutcome: 'returned', delayMs: 0, ...nothing, ...more };
 }
 
-/** So many log lines of a run from one on, counted from 0. */
+/** Returns `count` log lines of a run, from line `from` on, counted from 0. */
 export function logLines({ id, token }: Held, from: number, count = 1): EventBatch {
   const lines = Array.from({ length: count }, (_, i) => `line ${from + i}`);
   const logs = lines.map((message) => ({ level: 'INFO', source: 'runner', message, atMs: 0 }) as const);
   return { requestId: id, token, from, count, logs, progress: null, deltas: [] };
 }
 
-/** Takes the requests of all nodes whose heartbeat is that old. */
+/** Rescues the requests of all nodes whose heartbeat is at least that old. */
 export async function rescueSome(database: Database, nodeId: string, lostLimit: number, lostAfterMs = -1) {
   const [lost, cancelled] = [requestErrors.nodeLost(0), requestErrors.cancelled(0)];
   return (await rescue(database, { nodeId, lostAfterMs, lostLimit, lost, cancelled })).requests;

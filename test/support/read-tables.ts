@@ -33,7 +33,7 @@ const eventRows = {
   ORDER BY request_id, attempt, step, event_id`,
 };
 
-/** Each request, with its attempts and events, in the words of the state model. */
+/** Returns each request with its attempts and events, in the terms of the state model. */
 export async function readTables(database: Database): Promise<object[]> {
   const rows = await database.query<{ id: string }>(requestRows);
   const ended = byId(await database.query(endedRows));

@@ -5,13 +5,13 @@ import { alertsIn, metricsIn, readRules } from './alert-rules.js';
 import { promtool } from './promtool.js';
 import { until } from './until.js';
 
-/** As Prometheus scrapes by default. */
+/** The interval at which the metrics are scraped. */
 const stepSeconds = 5;
 const watchedMinutes = 20;
 
-/** What nodes showed at each step, for the rules to be judged by it at their true times. */
+/** Metrics of nodes at each step, so that the rules can be evaluated with their real times. */
 export class RecordedMetrics {
-  /** By the text of a series, its value at each step; null: it was not there. */
+  /** The value of each series at each step, by the series' text. null: it was missing. */
   private readonly series = new Map<string, (string | null)[]>();
   private steps = 0;
   private startedAt = performance.now();
@@ -26,7 +26,7 @@ export class RecordedMetrics {
     return new RecordedMetrics(await readRules(), urls, key);
   }
 
-  /** Scrapes every 5 s, beginning now, so often. */
+  /** Scrapes every 5 s, beginning now, this many times. */
   async record(scrapes: number): Promise<void> {
     if (this.steps === 0) this.startedAt = performance.now();
     for (let i = 0; i < scrapes; i++) {
@@ -40,7 +40,7 @@ export class RecordedMetrics {
     }
   }
 
-  /** What promtool finds if all stays as it was last for 20 minutes: nothing, or the alerts that fire at some minute. */
+  /** Expects that promtool reports no alerts if all values stay as they are for 20 minutes. */
   async expectNoAlerts(): Promise<void> {
     const directory = await mkdtemp(join(tmpdir(), 'nowserving-recorded-'));
     const after = (watchedMinutes * 60) / stepSeconds - this.steps;

@@ -4,7 +4,7 @@ interface Layer {
   route?: { path: string; methods: Record<string, boolean> };
 }
 
-/** Every route of the service, as in `GET /v1/models`. */
+/** Returns every route of the service, such as `GET /v1/models`. */
 export function routesOf({ app }: TestService): string[] {
   const { stack } = (app.getHttpAdapter().getInstance() as { router: { stack: Layer[] } }).router;
   return stack.flatMap(({ route }) =>

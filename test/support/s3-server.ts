@@ -5,12 +5,12 @@ export interface TestS3 {
   url: string;
   accessKeyId: string;
   secretAccessKey: string;
-  /** Hands a call on as it is. */
+  /** Forwards a call unchanged. */
   forward(options: RequestOptions, request: IncomingMessage, response: ServerResponse): void;
   stop(): Promise<void>;
 }
 
-/** An S3 server with one bucket, that checks signatures. */
+/** Starts an S3 server with one bucket. It checks signatures. */
 export async function startS3(directory: string, bucket: string): Promise<TestS3> {
   const server = new S3rver({
     address: '127.0.0.1',

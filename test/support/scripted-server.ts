@@ -1,9 +1,12 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** Byte for byte; of a request's head, in lower case. Until it is known nothing more of the request is read. */
+/**
+ * The exact bytes to send, or a function of a request's head in lower case. Until it resolves, nothing more of the
+ * request is read.
+ */
 export type Said = Buffer | ((head: string) => Buffer | Promise<Buffer>);
 
-/** With the length of the body, or the one that is claimed. */
+/** Returns an answer with the length of its body, or with a false one. */
 export function said(
   body: Uint8Array | string,
   { status = '200 OK', length = Buffer.byteLength(body), ...fields }: Record<string, string | number> = {},
@@ -11,14 +14,14 @@ export function said(
   return Buffer.concat([head(status, { 'Content-Length': length, ...fields }), Buffer.from(body)]);
 }
 
-/** `end` is what comes after the one chunk. */
+/** `end` is what follows the only chunk. */
 export function chunked(body: Uint8Array | string, end = '0\r\n\r\n', connection = 'keep-alive'): Buffer {
   const fields = { 'Transfer-Encoding': 'chunked', Connection: connection };
   const size = Buffer.from(`${Buffer.byteLength(body).toString(16)}\r\n`);
   return Buffer.concat([head('200 OK', fields), size, Buffer.from(body), Buffer.from(`\r\n${end}`)]);
 }
 
-/** The end of the connection is that of the body. */
+/** Returns an answer whose body ends with the connection. */
 export const unframed = (body: Uint8Array | string, fields: Record<string, string> = {}): Buffer =>
   Buffer.concat([head('200 OK', fields), Buffer.from(body)]);
 
@@ -29,7 +32,7 @@ function head(status: string | number, fields: Record<string, string | number>):
   return Buffer.from(`HTTP/1.1 ${status}\r\n${lines.join('\r\n')}\r\n\r\n`);
 }
 
-/** Says what a test tells it to, one answer a connection; the last one again and again. */
+/** Sends the answers of a test, one per connection. The last one is repeated. */
 export class ScriptedServer {
   readonly heads: string[] = [];
   private readonly sockets = new Set<Socket>();

@@ -1,4 +1,4 @@
-/** A small generator with a seed (mulberry32). */
+/** A small random generator with a seed (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

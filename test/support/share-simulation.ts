@@ -15,7 +15,7 @@ import type {
   WriteRequest,
 } from '../../src/limits/share-store.js';
 
-/** A node waits so long for an answer of the database. */
+/** How long a node waits for an answer of the database. */
 const timeoutMs = 2_000;
 
 const settled = Promise.resolve();
@@ -26,13 +26,13 @@ interface Event {
   turns: number;
 }
 
-/** Time that only passes from one event to the next. */
+/** Simulated time, which jumps from event to event. */
 class SimulatedTime {
   now = 0;
-  /** The next one at the end; what is added is mostly soon, so that few have to move. */
+  /** The next event is at the end. Most added events are soon, so that few entries move. */
   private readonly events: Event[] = [];
 
-  /** `turns`: promises that wait for each other where it settles one, at the most. */
+  /** `turns`: at most this many chained promises settle because of the event. */
   at(at: number, work: () => void, turns = 8): void {
     const event = { at: Math.max(at, this.now), work, turns };
     let first = 0;
@@ -55,13 +55,13 @@ class SimulatedTime {
   }
 }
 
-/** What PostgreSQL does with the shares, by the rules of src/limits/queries. */
+/** The shares in PostgreSQL, by the rules of src/limits/queries. */
 class SimulatedDatabase {
   private readonly holders = new Map<string, number>();
   private readonly rows = new Map<string, Map<string, ShareRow>>();
   private readonly asks = new Map<string, Map<string, BudgetKey>>();
 
-  /** As PostgreSQL does it: a statement that runs late, after a newer one of its holder, changes nothing. */
+  /** A late statement, which runs after a newer one of its holder, changes nothing, as in PostgreSQL. */
   readonly store = {
     register: (holder: string) => {
       this.holders.set(holder, 0);
@@ -101,7 +101,7 @@ class SimulatedDatabase {
     },
   };
 
-  /** Holders with a default share. */
+  /** The number of holders with a default share. */
   get defaultHolders(): number {
     return this.of(defaultKey).size;
   }
@@ -179,7 +179,7 @@ export interface CallOutcome {
   result: 'admitted' | 'refused' | 'unavailable';
 }
 
-/** One node's keeper under a clock of its own, which can be frozen, cut off from the database, or killed. */
+/** The keeper of shares of one node, with its own clock. It can be frozen, cut off from the database, or killed. */
 export class SimulatedNode {
   private frozen: (() => void)[] | undefined;
   private isCutOff = false;
@@ -231,14 +231,17 @@ export class SimulatedNode {
     this.fleet.leave(this);
   }
 
-  /** Runs it now, when the node thaws, or never. */
+  /** Runs `work` now, when the node thaws, or never. */
   wake(work: () => void): void {
     if (this.isDead) return;
     if (this.frozen === undefined) work();
     else this.frozen.push(work);
   }
 
-  /** `count` calls in one: `all` of them or none, or as many as there is room for. `done` is called for each. */
+  /**
+   * Makes `count` calls in one: `all` of them or none are admitted, or as many as there is room for. `done` is called
+   * for each.
+   */
   call(
     subject: string,
     limits: RateLimits,
@@ -273,7 +276,7 @@ export class SimulatedNode {
     }
   }
 
-  /** The database at the other end of a network that takes its time, and loses what is sent while it is cut. */
+  /** The database behind a network that has latency, and loses messages while it is cut. */
   private remote(store: SimulatedDatabase['store']): ShareStore {
     const over =
       <Args extends unknown[], T>(work: (...args: Args) => T) =>
@@ -287,7 +290,7 @@ export class SimulatedNode {
             fail();
             return time.at(time.now + this.random() * 3 * timeoutMs, () => work(...args));
           }
-          // Grants are given up after 2 s; writes, which go one after the other, are waited for.
+          // A grant times out after 2 s. Writes, which run one after another, have no timeout.
           const slowMs =
             work.name === 'write' && this.random() < (this.fleet.faults.slowWrites ?? 0)
               ? this.random() * slowMostMs
@@ -319,13 +322,13 @@ function lost(): DomainError {
   return new DomainError('unavailable', 'The database cannot be reached.');
 }
 
-/** Parts of one. */
+/** Fractions, from 0 to 1. */
 export interface Faults {
-  /** Of the hints between nodes. */
+  /** Hints between nodes that are lost. */
   lostMessages: number;
-  /** Of the statements: they time out for the node, and the database runs them sooner or later. */
+  /** Statements that time out for the node, although the database runs them sooner or later. */
   lateStatements: number;
-  /** Of the writes: rounds that end when the node may admit no more. */
+  /** Writes that are slow. Their rounds end when the node may admit no more. */
   slowWrites?: number;
 }
 
@@ -333,10 +336,10 @@ export class SimulatedFleet {
   readonly time = new SimulatedTime();
   readonly database = new SimulatedDatabase();
   readonly nodes: SimulatedNode[] = [];
-  /** For all nodes. */
+  /** Applies to all nodes. */
   isDatabaseAway = false;
   joined = 0;
-  /** How many of each the nodes have sent. */
+  /** How many statements of each kind the nodes have sent. */
   readonly statements: Record<string, number> = {};
 
   constructor(
@@ -344,7 +347,7 @@ export class SimulatedFleet {
     readonly faults: Faults,
   ) {}
 
-  /** Takes it from `nodes`. */
+  /** Removes a node from `nodes`. */
   leave(node: SimulatedNode): void {
     if (this.nodes.includes(node)) this.nodes.splice(this.nodes.indexOf(node), 1);
   }
@@ -367,13 +370,13 @@ export class SimulatedFleet {
   }
 }
 
-/** The most calls within any window, wherever it begins. */
+/** Returns the most calls within any window, wherever it begins. */
 export function maxInAnyWindow(times: readonly number[], windowMs: number): number {
   const sorted = [...times].sort((one, other) => one - other);
   let first = 0;
   let max = 0;
   sorted.forEach((time, i) => {
-    // Clocks of different offsets differ in the last digits of a number.
+    // Times from clocks with different offsets differ in their last digits.
     while (sorted[first]! + windowMs <= time + 1e-6) first++;
     max = Math.max(max, i - first + 1);
   });

@@ -17,9 +17,9 @@ export interface Exit {
   signal: NodeJS.Signals | null;
 }
 
-/** The built service as a process of its own, with nothing of our environment but the path. */
+/** The built service as a separate process. It gets only PATH from our environment. */
 export class SpawnedService {
-  /** When the process has ended and all that it said has arrived. */
+  /** Resolves when the process has ended and all its output has arrived. */
   readonly exited: Promise<Exit>;
   private readonly child: ChildProcess;
   private said = '';
@@ -58,7 +58,7 @@ export class SpawnedService {
     return this.said;
   }
 
-  /** Where it listens; throws before it said so. */
+  /** The URL on which it listens. Throws before the service has printed it. */
   get url(): string {
     const found = /listening on (http:\/\/\S+)/.exec(this.said);
     if (found === null) throw new Error(`The service does not listen yet. It said:\n${this.said}`);
@@ -69,13 +69,13 @@ export class SpawnedService {
     this.child.kill(signal);
   }
 
-  /** In order, whatever the signal. */
+  /** Stops the service in an orderly way, whatever the signal. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     this.kill(signal);
     expect(await this.exited).toEqual({ code: 0, signal: null });
   }
 
-  /** For a test that failed half-way: ends the process and the database that it would leave behind. */
+  /** Cleans up after a failed test: ends the process and the database that it would leave behind. */
   destroy(): void {
     this.child.kill('SIGKILL');
     const directory = this.environment['DATA_DIR'];
@@ -110,7 +110,7 @@ export async function spawnService(
   return service;
 }
 
-/** A submission to a service that is a process of its own. */
+/** Submits to a service in a separate process. */
 export async function submitTo(
   url: string,
   key: string,

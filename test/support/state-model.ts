@@ -2,7 +2,7 @@ import type { AttemptOutcome, Outcome } from '../../src/queue/request-state.js';
 
 export interface ModelLease {
   token: string;
-  /** Of both one. */
+  /** Either `node` or `worker` is set. */
   node: string | null;
   worker: string | null;
   cancelRequested: boolean;
@@ -17,7 +17,7 @@ export interface ModelRequest {
   /** Its virtual start. */
   start: number;
   seq: number;
-  /** Whether its time to wait is over. */
+  /** Whether its time limit for waiting is over. */
   overdue: boolean;
   /** Whether it waits for the time to join its queue. */
   isScheduled: boolean;
@@ -27,20 +27,20 @@ export interface ModelRequest {
   outcome: Outcome | null;
   code: string | null;
   lease: ModelLease | null;
-  /** How its runs ended; the one going on is not among them. */
+  /** The outcomes of its ended runs, without the current one. */
   ended: AttemptOutcome[];
   events: string[];
-  /** Tokens of leases that it had. */
+  /** Tokens of its past leases. */
   pastTokens: string[];
   retryOf: string | null;
   retriedAs: string | null;
   erased: boolean;
 }
 
-/** Lost nodes after which a request is not tried again. */
+/** After this many lost nodes, a request is not tried again. */
 export const lostLimit = 2;
 
-/** The rules of the queue in memory, as simple as they can be said. */
+/** The rules of the queue in memory, as simple as possible. */
 export class QueueModel {
   readonly requests: ModelRequest[] = [];
 
@@ -68,27 +68,27 @@ export class QueueModel {
     });
   }
 
-  /** A new one, as the first was submitted. */
+  /** Submits a new request like the original one. */
   retry(original: ModelRequest, id: string, place: Omit<Place, 'priority'>): void {
     this.submit(id, { ...place, priority: original.priority }, original.overdue, original.isBounded);
     this.requests.at(-1)!.retryOf = original.id;
     original.retriedAs = id;
   }
 
-  /** What was said is gone, and what happened stays. */
+  /** Deletes texts and keeps events. */
   erase(request: ModelRequest): void {
     request.erased = true;
     request.events = request.events.map((event) => event.split(' ', 2).join(' '));
   }
 
-  /** The requests that wait, as the queue has them. */
+  /** The waiting requests, in queue order. */
   waiting(...places: ModelRequest['place'][]): ModelRequest[] {
     return this.at('queue', ...places).sort(
       (a, b) => a.priority - b.priority || a.start - b.start || a.seq - b.seq,
     );
   }
 
-  /** Of the bounded ones the first come into the queue, or stay there. */
+  /** Lets the first bounded requests into the queue, up to the bound, and takes the others back. */
   release(max: number): Record<'letIn' | 'takenBack', ModelRequest[]> {
     const elsewhere = this.at('lease', 'delay').filter(({ isBounded }) => isBounded);
     const all = this.waiting('held').filter(({ isBounded }) => isBounded);
@@ -100,21 +100,21 @@ export class QueueModel {
     return { letIn, takenBack };
   }
 
-  /** What a claim takes: the first of the queue whose time is not over. */
+  /** The requests that a claim takes: the first of the queue that are not overdue. */
   next(limit: number): ModelRequest[] {
     return this.waiting()
       .filter(({ overdue }) => !overdue)
       .slice(0, limit);
   }
 
-  /** On a node, or by a worker. */
+  /** Starts a run on a node, or by a worker. */
   start(request: ModelRequest, token: string, node: string | null, worker: string | null = null): void {
     request.place = 'lease';
     request.lease = { token, node, worker, cancelRequested: false, lines: 0 };
     request.events.push(`started ${attemptOf(request)}`);
   }
 
-  /** Lines from one on, which are written if they are the next. */
+  /** Appends `count` lines from number `from` on, if they are the next ones. */
   log(request: ModelRequest, from: number, count: number): void {
     const lease = request.lease!;
     if (from !== lease.lines) return;
@@ -126,7 +126,7 @@ export class QueueModel {
     this.complete(request, outcome, code);
   }
 
-  /** False: it was asked to stop, so it may not go back. */
+  /** Returns false if the request was asked to stop, so that it may not be requeued. */
   requeue(request: ModelRequest, how: AttemptOutcome, delayed: boolean): boolean {
     if (request.lease!.cancelRequested) return false;
     this.endRun(request, how);
@@ -158,7 +158,7 @@ export class QueueModel {
     return over;
   }
 
-  /** All runs of a node, or of a worker, are lost with it. */
+  /** Loses all runs of a node or a worker. */
   lose(lostOne: string): ModelRequest[] {
     const lost = this.requests.filter(({ lease }) => [lease?.node, lease?.worker].includes(lostOne));
     for (const request of lost) {
@@ -188,7 +188,7 @@ export class QueueModel {
   }
 }
 
-/** The number of the run going on. */
+/** The number of the current run. */
 export function attemptOf({ ended, lease }: ModelRequest): number {
   return ended.length + (lease === null ? 0 : 1);
 }

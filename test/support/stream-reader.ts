@@ -8,10 +8,10 @@ export interface StreamEvent {
   data: Status;
 }
 
-/** A client of one status stream, on a connection of its own. */
+/** A client of one status stream, on its own connection. */
 export class StreamReader {
   readonly events: StreamEvent[] = [];
-  /** When the server has closed the stream or `drop` was called. */
+  /** Resolves when the server has closed the stream or `drop` was called. */
   readonly ended: Promise<void>;
   private text = '';
 
@@ -40,7 +40,7 @@ export class StreamReader {
     return messagesOf(this.events);
   }
 
-  /** The first event whose data is like this, once it has come. */
+  /** Returns the first event whose data matches, when it has arrived. */
   event(matches: (data: Status) => boolean, message: string): Promise<StreamEvent> {
     return until(() => this.events.find(({ data }) => matches(data)), {
       message,
@@ -48,10 +48,10 @@ export class StreamReader {
     });
   }
 
-  /** As a client that vanishes: with a reset, without a goodbye. */
+  /** Vanishes like a crashed client, with a reset. */
   async drop(): Promise<void> {
     this.request.on('error', () => undefined);
-    // To reset one that the server has closed leaves a handle behind that keeps the process.
+    // Resetting a connection that the server has closed would leave a handle that keeps the process alive.
     if (!this.response.closed) this.request.socket?.resetAndDestroy();
     await this.ended;
   }
@@ -71,7 +71,7 @@ export function messagesOf(events: readonly StreamEvent[]): string[] {
   return events.flatMap(({ data }) => data.logs ?? []).map(({ message }) => message);
 }
 
-/** Resolves when the answer's head is there. */
+/** Resolves when the head of the answer has arrived. */
 export async function readStream(url: string, headers: Record<string, string> = {}): Promise<StreamReader> {
   const call = request(url, { agent: false, headers }).end();
   const response = await new Promise<IncomingMessage>((resolve, reject) => {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { until } from './until.js';
 
-/** `npm start` in a terminal of its own (util-linux's script), whose end is the terminal's. */
+/** `npm start` in its own terminal (util-linux's script). The terminal ends with it. */
 export class Terminal {
   said = '';
   readonly child: ChildProcess;
@@ -18,12 +18,12 @@ export class Terminal {
       },
       stdio: ['pipe', 'pipe', 'inherit'],
     });
-    // One that has ended takes no more keys.
+    // An ended process accepts no more keys.
     this.child.stdin!.on('error', () => undefined);
     this.child.stdout!.setEncoding('utf8').on('data', (text: string) => (this.said += text));
   }
 
-  /** Where the service listens, once it does. */
+  /** Returns the address on which the service listens, when it does. */
   listening(): Promise<string> {
     return until(() => /listening on (http:\S+)/.exec(this.said)?.[1], {
       message: 'npm start listens',

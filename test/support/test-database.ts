@@ -4,16 +4,16 @@ import { until } from './until.js';
 
 export interface TestDatabase {
   url: string;
-  /** Fails when somebody is still connected: a service that has stopped leaves no session behind. */
+  /** Fails if a client is still connected, because a stopped service leaves no session behind. */
   drop(): Promise<void>;
 }
 
-/** An empty database with the schema as migrated. */
+/** Creates an empty database with the migrated schema. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   return createDatabase(inherited('TEST_TEMPLATE'));
 }
 
-/** A database without our schema, for what is tested before or besides the migrations. */
+/** Creates a database without the schema, for tests of the migrations and around them. */
 export async function createEmptyDatabase(): Promise<TestDatabase> {
   return createDatabase('template0');
 }

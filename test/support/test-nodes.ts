@@ -4,7 +4,7 @@ import { ModelServer } from './model-server.js';
 import { QueueCalls } from './queue-calls.js';
 import { startTestService, type TestService } from './test-service.js';
 
-/** Nodes on a database of each test, with one key and one model server for all; they stop at its end. */
+/** Nodes on a separate database for each test, with one key and one model server for all. They stop after the test. */
 export function testNodes(models: Record<string, object>) {
   const model = new ModelServer();
   const started: TestService[] = [];

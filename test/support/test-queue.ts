@@ -3,11 +3,11 @@ import { QueueCalls } from './queue-calls.js';
 import { startTestService, type TestService, type TestServiceOptions } from './test-service.js';
 
 interface TestQueueOptions extends Omit<TestServiceOptions, 'models'> {
-  /** With their settings; the shipped demos if left out. */
+  /** Models with their settings. Default: the shipped demos. */
   models?: Record<string, object>;
 }
 
-/** A service for all tests of a file, and the model server that runs the requests of its models. */
+/** One service for all tests of a file, and the model server that runs its models. */
 export function testQueue({ models, ...options }: TestQueueOptions = {}): {
   service: TestService;
   calls: QueueCalls;

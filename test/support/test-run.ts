@@ -7,10 +7,10 @@ import type { ModelsService } from '../../src/models/models.service.js';
 import { type Run, RunFailure, type Runner } from '../../src/queue/runs/runner.js';
 import type { Call } from './model-server.js';
 
-/** For runs that make none. */
+/** For runs that store no files. */
 export const noFiles = {} as Files;
 
-/** For answers, which no schema is about. */
+/** For answers of models, which have no schema. */
 export const threads = new JsonThreads({
   changes: new Subject(),
   file: [],
@@ -18,13 +18,13 @@ export const threads = new JsonThreads({
 
 export interface TestRun extends Run {
   lines: { level: string; message: string }[];
-  /** Values, with their messages. */
+  /** Progress values with their messages. */
   steps: [value: number, message: string | undefined][];
   deltas: string[];
   abort(reason: string): void;
 }
 
-/** A run without a queue around it. */
+/** A run without a queue. */
 export function testRun(runner: object, input = '{"prompt":"a cat"}', attempt = 1): TestRun {
   const controller = new AbortController();
   const lines: TestRun['lines'] = [];
@@ -49,14 +49,14 @@ export function testRun(runner: object, input = '{"prompt":"a cat"}', attempt = 
   };
 }
 
-/** What the run fails with. */
+/** Returns the failure of the run. */
 export async function failureOf(runner: Runner, run: Run): Promise<RunFailure> {
   const output = await runner.run(run).catch((error: unknown) => error);
   if (output instanceof RunFailure) return output;
   throw new Error('it ended in another way', { cause: output });
 }
 
-/** Answers a call with a body in chunks of so many bytes, each in a turn of its own. */
+/** Answers a call with a body in chunks of `chunkBytes`, each in its own turn of the event loop. */
 export function trickle(body: string | Buffer, chunkBytes: number, contentType = 'application/json') {
   const bytes = Buffer.from(body);
   return ({ response, socket }: Call): void => {

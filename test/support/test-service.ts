@@ -12,31 +12,31 @@ import { createTestDatabase } from './test-database.js';
 import { until } from './until.js';
 
 export interface TestServiceOptions {
-  /** For submissions and for all other calls, as in RATE_LIMIT_SUBMIT; the shipped ones if left out. */
+  /** Limits of submissions and of all other calls, as in RATE_LIMIT_SUBMIT. Default: the shipped ones. */
   limits?: string;
   config?: Partial<Config>;
-  /** The text of a models.yaml; the shipped one with the demos if left out. */
+  /** The text of a models.yaml. Default: the shipped one with the demos. */
   models?: string;
 }
 
 export interface TestService {
   url: string;
   databaseUrl: string;
-  /** Valid, with all scopes. */
+  /** A valid key with all scopes. */
   key: string;
   config: Config;
   app: NestExpressApplication;
   /** Sends the key. */
   submit(model: string, input: unknown, headers?: Record<string, string>): Promise<Response>;
-  /** A path of the service or a whole URL. Sends no key unless `init` has one. */
+  /** `path`: a path of the service or a whole URL. Sends no key unless `init` has one. */
   get(path: string, init?: RequestInit): Promise<Response>;
   put(path: string, init?: RequestInit): Promise<Response>;
   query<Row extends object = Record<string, unknown>>(sql: string, values?: unknown[]): Promise<Row[]>;
-  /** Fails if the service leaves a socket or a database session behind. Safe to call twice. */
+  /** Fails if the service leaves a socket or a database session open. Idempotent. */
   stop(): Promise<void>;
 }
 
-/** The whole service in this process: a real database of its own, a real port, the shipped settings. */
+/** Starts the whole service in this process, with its own real database, a real port and the shipped settings. */
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const database = options.config?.databaseUrl === undefined ? await createTestDatabase() : undefined;
   const directory = await mkdtemp(join(tmpdir(), 'nowserving-service-'));

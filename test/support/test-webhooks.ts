@@ -19,7 +19,7 @@ export interface DeliveryView {
   }[];
 }
 
-/** As 127.0.0.1 is not public. */
+/** 127.0.0.1 must be allowed, because it is not public. */
 export const webhookAllow = parseAllowedAddresses('127.0.0.1');
 
 /** A service that may call 127.0.0.1, a receiver there, and a model. */
@@ -40,7 +40,7 @@ export function testWebhooks(config: Partial<Config> = {}) {
   return { service, calls, model, receiver, hooks };
 }
 
-/** What a caller does about webhooks. */
+/** What a caller does with webhooks. */
 class WebhookCalls {
   private count = 0;
 
@@ -50,7 +50,7 @@ class WebhookCalls {
     private readonly receiver: WebhookReceiver,
   ) {}
 
-  /** How it tries; a test may change it. */
+  /** The terms of sending. A test may change them. */
   get terms(): SendingTerms {
     return this.service.app.get(SendingTerms);
   }
@@ -59,7 +59,7 @@ class WebhookCalls {
     return `/hook/${++this.count}`;
   }
 
-  /** Submits with a webhook at a path of its own. */
+  /** Submits with a webhook at its own path. */
   async submit(input: object = {}, options = '', model = 'test/hook'): Promise<{ id: string; path: string }> {
     const path = this.newPath();
     const query = `webhook=${encodeURIComponent(this.receiver.url(path))}${options}`;
@@ -74,7 +74,7 @@ class WebhookCalls {
     return ((await answer.json()) as { data: DeliveryView[] }).data;
   }
 
-  /** The only delivery of a request, once it is in a state, and so often tried. */
+  /** Returns the only delivery of a request, when it is in this state with this many tries. */
   only(id: string, state: string, tries = 1): Promise<DeliveryView> {
     return until(
       async () => {

@@ -4,13 +4,13 @@ export interface UntilOptions {
   /** What is waited for, as a sentence for the failure. */
   message?: string;
   timeoutMs?: number;
-  /** Asked once when the wait has failed. */
+  /** Called once when the wait has failed. */
   explain?: () => unknown;
 }
 
 type Falsy = undefined | null | false | 0 | '';
 
-/** Waits until `check` gives something true and returns it. A check that throws counts as "not yet". */
+/** Waits until `check` returns a truthy value, and returns that. A check that throws counts as "not yet". */
 export async function until<T>(
   check: () => Promise<T> | T,
   { message = check.toString(), timeoutMs = 15_000, explain }: UntilOptions = {},

@@ -9,7 +9,7 @@ export interface Hook {
   response: ServerResponse;
 }
 
-/** Takes webhooks on 127.0.0.1: 204, unless the test says otherwise. */
+/** Receives webhooks on 127.0.0.1. Answers 204 unless the test wants another answer. */
 export class WebhookReceiver {
   readonly hooks: Hook[] = [];
   answer: (hook: Hook) => void = ({ response }) => void response.writeHead(204).end();
@@ -43,12 +43,12 @@ export class WebhookReceiver {
     return `http://127.0.0.1:${this.port}${path}`;
   }
 
-  /** What came at a path so far. */
+  /** Returns the webhooks received at a path so far. */
   at(path: string): Hook[] {
     return this.hooks.filter(({ url }) => url === path);
   }
 
-  /** The webhooks at a path, once there are so many. */
+  /** Returns the webhooks at a path when `count` have arrived. */
   arrived(path: string, count = 1): Promise<Hook[]> {
     return until(() => this.at(path).length >= count && this.at(path), {
       message: `${count} webhooks arrive at ${path}`,

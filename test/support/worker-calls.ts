@@ -30,7 +30,7 @@ interface ClaimOptions {
   signal?: AbortSignal;
 }
 
-/** The calls of a worker, as one with curl makes them. */
+/** The calls of a worker, as curl would make them. */
 export class WorkerCalls {
   constructor(
     private readonly service: Pick<TestService, 'url' | 'key'>,
@@ -48,7 +48,7 @@ export class WorkerCalls {
     });
   }
 
-  /** What a claim brings; it is held. */
+  /** Returns the runs of a claim. The call is held. */
   async runs(options: ClaimOptions = {}): Promise<WorkerRun[]> {
     const response = await this.claim({ wait: 20, ...options });
     expect(response.status).toBe(200);

@@ -6,7 +6,7 @@ import type { QueueTables } from './queue-tables.js';
 import { lostLimit, type ModelRequest, type QueueModel } from './state-model.js';
 import { claimAs, knownOf, newClaimId, rescueFrom } from './worker-steps.js';
 
-/** With two nodes that run requests, and two workers; one that was lost is replaced. */
+/** Two nodes that run requests, and two workers. A lost one is replaced. */
 export type World = { nodes: string[]; workers: string[] };
 export type Command = fc.AsyncCommand<QueueModel, World>;
 
@@ -22,7 +22,7 @@ interface Steps {
   tables(): QueueTables;
 }
 
-/** What workers do, beside nodes. */
+/** The commands of workers; nodes have their own. */
 export function workerCommands({ step, held, ids, database, tables }: Steps) {
   return {
     claim: (which: number, limit: number): Command =>
@@ -37,7 +37,7 @@ export function workerCommands({ step, held, ids, database, tables }: Steps) {
           expect(ids(claimed)).toEqual(ids(expected));
           const tokens = new Map(claimed.map(({ id, token }) => [id, token]));
           for (const request of expected) model.start(request, tokens.get(request.id)!, null, worker);
-          // Once more it brings what it brought, and nothing else.
+          // A repeated claim returns the same runs and no others.
           if (claimed.length > 0) expect(await claimAs(database(), worker, limit, { claimId })).toEqual([]);
           expect(ids(await findClaims(database(), [claimId]))).toEqual(ids(claimed));
         },

@@ -11,7 +11,7 @@ afterEachFile(async () => {
   await Promise.all(left.map(({ exited }) => exited));
 });
 
-/** A worker as a process of its own, with nothing of our environment but the path. */
+/** A worker as a separate process. It gets only PATH from our environment. */
 export class WorkerProcess {
   readonly exited: Promise<Exit>;
   private readonly child: ChildProcess;
@@ -45,7 +45,7 @@ export class WorkerProcess {
     this.child.kill(signal);
   }
 
-  /** For a test that failed half-way: with all that it started. */
+  /** Cleans up after a failed test: ends the worker with all that it started. */
   destroy(): void {
     try {
       process.kill(-this.child.pid!, 'SIGKILL');
@@ -70,7 +70,7 @@ export class WorkerProcess {
   }
 }
 
-/** A models.yaml of models that workers run. */
+/** Returns a models.yaml with models that workers run. */
 export const workerModels = (models: Record<string, object>): string =>
   JSON.stringify({
     models: Object.entries(models).map(([id, settings]) => ({

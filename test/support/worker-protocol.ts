@@ -2,18 +2,18 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 
 export interface WorkerCall {
-  /** Such as `claims` or `output`. */
+  /** The route, such as `claims` or `output`. */
   route: string;
   url: string;
   headers: IncomingHttpHeaders;
   body: string;
 }
 
-/** A body that is a text is JSON already. */
+/** A text body is JSON already. */
 type Body = object | string;
 type Answer = readonly [status: number, body?: Body, headers?: Record<string, string>] | 'drop' | undefined;
 
-/** The worker's protocol without a queue: hands out what a test offers, and answers as the test says. */
+/** The worker protocol without a queue. Hands out the runs that a test offers, and answers as the test wants. */
 export class WorkerProtocol {
   readonly calls: WorkerCall[] = [];
   /** The next answers of a route, before the usual ones. */
@@ -51,7 +51,7 @@ export class WorkerProtocol {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** A run for the next claim. */
+  /** Adds a run for the next claim. */
   offer(run: object = {}): void {
     const id = this.offers.length + this.of('claims').length;
     const lease = { request_id: `request-${id}`, lease_token: `token-${id}`, lease_s: 10, attempt: 1 };
@@ -60,7 +60,7 @@ export class WorkerProtocol {
     this.answerHeld('claims', [200, { runs: this.offers.splice(0) }]);
   }
 
-  /** Says so to the beat that is held, and in those that follow. */
+  /** Sends this answer to the held beat and to the following ones. */
   tell(beat: object): void {
     this.beat = beat;
     this.answerHeld('beats', this.beatAnswer());

@@ -10,7 +10,7 @@ const keyId = randomUUID();
 
 export const newClaimId = (): string => `${keyId} ${randomUUID()}`;
 
-/** Claims as a worker; each claim has its id. */
+/** Claims as a worker. Each claim has its own id. */
 export function claimAs(
   database: Database,
   workerId: string,
@@ -24,13 +24,13 @@ export function claimAs(
   return claimForWorkers(database, { ...terms, isBounded: false, ...rest });
 }
 
-/** Takes all that the workers have whose leases are over. */
+/** Rescues all requests of the workers whose leases have expired. */
 export function rescueFrom(database: Database, lostLimit: number) {
   const [lost, cancelled] = [requestErrors.workerLost(0), requestErrors.cancelled(0)];
   return rescueFromWorkers(database, { lostLimit, lost, cancelled });
 }
 
-/** What every call of a run asks: of leases that are gone nothing is found. */
+/** Makes the look-ups of every call about a run. Lost leases are not found. */
 export async function knownOf(database: Database, named: readonly { id: string; token: string }[]) {
   const leases = named.map((lease) => ({ ...lease, keyId }));
   const [renewed, found] = [await renewLeases(database, leases), await findLeases(database, leases)];

@@ -9,12 +9,15 @@ import { until } from './until.js';
 import type { WorkerProcess } from './worker-process.js';
 
 /**
- * What workers in any language are put through. Each starts as `start(model, url, options)` with a program that does
- * what its input says: `{ n, hold }` logs `begin`, yields two deltas, waits while `hold` is there, and gives
- * `{ n, attempt, pid }`, with the `file` of the text `upload`, the `text` of the URL `download`, and the `sha256` of what it has
- * downloaded into a file from the URL `save`; with `tokens`, it
- * yields so many, one each 10 ms, and returns when it is told to stop; with `bytes`, it uploads so many. Each run prints `run <request id> <attempt>`, an
- * aborted one `stopped <reason>`.
+ * Tests for workers in any language. `start(model, url, options)` starts a worker whose program does what its input
+ * says:
+ * - `{ n, hold }`: logs `begin`, yields two deltas, waits while `hold` lasts, and returns `{ n, attempt, pid }`
+ * - `upload`: adds the `file` of this text to the output
+ * - `download`: adds the `text` of this URL
+ * - `save`: adds the `sha256` of the file into which it downloaded this URL
+ * - `tokens`: yields this many, one every 10 ms, and returns when it is told to stop
+ * - `bytes`: uploads this many
+ * Each run prints `run <request id> <attempt>`, and an aborted one prints `stopped <reason>`.
  */
 export interface Trials {
   service: TestService;
@@ -29,8 +32,8 @@ const runsOf = (workers: WorkerProcess[]): string[] =>
   workers.flatMap(({ output }) => output.match(/^run \S+ \S+/gm) ?? []);
 
 /**
- * 300 requests through a gateway that loses calls and answers, some in silence for longer than it lets connections
- * be: each has its own output, of its last attempt.
+ * Sends 300 requests through a gateway that loses calls and answers. Some runs are silent for longer than the gateway
+ * lets connections be. Each request gets its own output, from its last attempt.
  */
 export async function throughGateway({ service, start }: Trials, model: string): Promise<void> {
   const calls = new QueueCalls(service);
@@ -51,14 +54,14 @@ export async function throughGateway({ service, start }: Trials, model: string):
     });
     const runs = runsOf(workers);
     expect(ends.map(({ output }) => output['n'])).toEqual(numbers);
-    // No attempt runs twice, and none has an output that is another's.
+    // No attempt runs twice, and no request has the output of another.
     expect(new Set(runs).size).toBe(runs.length);
     for (const { id, status, output } of ends) {
       expect([id, output['attempt']]).toEqual([id, status.attempt]);
       expect(begins(status)).toBe(runs.filter((run) => run.startsWith(`run ${id} `)).length);
     }
     expect(gateway.counts.refused + gateway.counts.lost).toBeGreaterThan(40);
-    // Claims that are held without a word are cut; what comes then is run all the same.
+    // The gateway cuts silent held claims. Requests submitted later run all the same.
     await until(() => gateway.counts.cut >= 2, { timeoutMs: 30_000 });
     expect(await completed(calls, await calls.submit(model, { n: 300 }))).toMatchObject({ success: true });
     await Promise.all(workers.map((worker) => worker.stop()));
@@ -67,7 +70,7 @@ export async function throughGateway({ service, start }: Trials, model: string):
   }
 }
 
-/** The runs that say in the log that they began. */
+/** Counts the runs that logged their beginning. */
 const begins = ({ logs = [] }: Status): number => logs.filter(({ message }) => message === 'begin').length;
 
 async function outputOf(calls: QueueCalls, id: string): Promise<Record<string, unknown>> {
@@ -84,7 +87,10 @@ const completed = (calls: QueueCalls, id: string): Promise<Status> =>
     { message: `${id} completes`, timeoutMs: 100_000, explain: () => calls.status(id, '?logs=1') },
   );
 
-/** One is killed, one is frozen until its lease is over: another runs the request again, and its output is the one. */
+/**
+ * One worker is killed, one is frozen until its lease expires. Another worker runs each request again, and only its
+ * output counts.
+ */
 export async function killedAndFrozen({ service, start }: Trials, models: readonly string[]): Promise<void> {
   const calls = new QueueCalls(service);
   const fates = models.map(async (model, i) => {
@@ -112,7 +118,7 @@ export async function killedAndFrozen({ service, start }: Trials, models: readon
   await Promise.all(fates);
 }
 
-/** One that says nothing for longer than its lease keeps it, by beats alone. */
+/** A run without any output for longer than its lease keeps the lease by beats alone. */
 export async function outlastsItsLease({ service, start }: Trials, model: string): Promise<void> {
   const calls = new QueueCalls(service);
   const worker = await start(model, service.url);
@@ -122,7 +128,7 @@ export async function outlastsItsLease({ service, start }: Trials, model: string
   await worker.stop();
 }
 
-/** What it uploads is a file of the service, which the next run can download. */
+/** A file that a run uploads is a file of the service, which the next run can download. */
 export async function movesFiles({ service, start }: Trials, model: string): Promise<void> {
   const calls = new QueueCalls(service);
   const worker = await start(model, service.url);
@@ -141,7 +147,7 @@ export async function movesFiles({ service, start }: Trials, model: string): Pro
   await worker.stop();
 }
 
-/** Over connections that all break off within the file: the handler sees all of it, or none. */
+/** All connections break within the file. The handler gets the whole file or none. */
 export async function downloadsWhole({ service, start }: Trials, model: string): Promise<void> {
   const calls = new QueueCalls(service);
   const bytes = someBytes(8_000_000);
@@ -163,7 +169,7 @@ export async function downloadsWhole({ service, start }: Trials, model: string):
   }
 }
 
-/** What runs ends by itself, nothing more is claimed. */
+/** Runs in progress end by themselves, and nothing more is claimed. */
 export async function drains({ service, start }: Trials, model: string): Promise<void> {
   const calls = new QueueCalls(service);
   const worker = await start(model, service.url);
@@ -189,7 +195,7 @@ export async function cancels({ service, start }: Trials, model: string): Promis
   await worker.stop();
 }
 
-/** A file that the service does not take fails its request at once, in the words of the service. */
+/** A file that the service refuses fails its request at once, with the service's message. */
 export async function uploadsTooMuch({ service, start }: Trials, model: string): Promise<void> {
   const calls = new QueueCalls(service);
   const worker = await start(model, service.url, { concurrency: 2 });
@@ -206,7 +212,7 @@ export async function uploadsTooMuch({ service, start }: Trials, model: string):
   await worker.stop();
 }
 
-/** What a run had said when its worker had to leave is not its output: another worker gives all of it. */
+/** The deltas of a run whose worker had to leave are not its output. Another worker produces the whole output. */
 export async function leavesHalfWay({ service, start }: Trials, model: string): Promise<void> {
   const calls = new QueueCalls(service);
   const worker = await start(model, service.url, { graceS: 0.5 });

@@ -32,9 +32,9 @@ import type {
   WebhookDelivery,
 } from './types.js';
 
-/** Seconds that the service is asked to hold an answer; many proxies break off after 60. */
+/** Seconds that the service is asked to hold an answer. Many proxies cut a connection after 60 s. */
 const holdSeconds = 30;
-/** Milliseconds that it may take to cancel the request of an aborted call. */
+/** Time limit, in milliseconds, for cancelling the request of an aborted call. */
 const cancelMs = 10_000;
 
 export function createClient(options: ClientOptions): Client {
@@ -51,15 +51,15 @@ export class Client {
     this.uploads = new Uploads(this.transport);
   }
 
-  /** Puts a request in the queue of a model. When this resolves it is on the service's disk. */
+  /** Submits a request to the queue of a model. When the promise resolves, the request is on the service's disk. */
   async submit(model: string, options: SubmitOptions): Promise<QueuedRequest> {
     return this.send(await this.submission(model, options));
   }
 
-  /** Submits a request, waits for its end and gets its output; rejects if there is none. */
+  /** Submits a request, waits until it completes and returns its output. Rejects if there is no output. */
   async run<Output = unknown>(model: string, options: RunOptions): Promise<Result<Output>> {
     const { logs, signal, cancelOnAbort } = options;
-    // What may have to be cancelled must be known by its id, which an answer that is held brings late.
+    // A call that may have to cancel the request needs its id at once; a held answer would bring the id late.
     const hold = logs === true || cancelOnAbort === true ? 0 : holdSeconds;
     const call = { ...(await this.submission(model, options)), hold, finishes: cancelOnAbort };
     const answer = await this.send<QueuedRequest | (CompletedStatus & { response?: Output })>(call);
@@ -68,7 +68,10 @@ export class Client {
     return { output: response as Output, requestId: status.request_id, status: succeeded(status) };
   }
 
-  /** Submits a request and gives its status whenever that changes, to its end. `logs`: in each what is new. */
+  /**
+   * Submits a request and yields its status on every change until it completes. With `logs`, each status has the new
+   * lines.
+   */
   async *subscribe(model: string, options: RunOptions): AsyncGenerator<Status, void, void> {
     const { logs, signal, cancelOnAbort } = options;
     const call = { ...(await this.submission(model, options)), finishes: cancelOnAbort };
@@ -76,7 +79,7 @@ export class Client {
     yield* this.follow(request_id, { logs, signal, cancelOnAbort });
   }
 
-  /** As `subscribe`, of a request that was submitted before. */
+  /** Like `subscribe`, for a request that was submitted before. */
   async *follow(requestId: string, options: FollowOptions = {}): AsyncGenerator<Status, void, void> {
     try {
       yield* follow(this.transport, { ...options, requestId });
@@ -85,7 +88,7 @@ export class Client {
     }
   }
 
-  /** Waits for the end of a request and gets its output; rejects if there is none. */
+  /** Waits until a request completes and returns its output. Rejects if there is no output. */
   async result<Output = unknown>(requestId: string, options: FollowOptions = {}): Promise<Result<Output>> {
     const entries: LogEntry[] = [];
     let last: Status | undefined;
@@ -103,8 +106,9 @@ export class Client {
   }
 
   /**
-   * The parts of an output as the model gives them, to its end; rejects if that is no success. What a model gives at
-   * once is one part. When another attempt begins, `onReset` is called, and the parts begin anew.
+   * Yields the parts of an output as the model produces them, until the request completes. Rejects if it does not
+   * succeed. An output that the model returns at once is one part. When another attempt begins, `onReset` is called and
+   * the parts start again from the first.
    */
   async *output<Delta = unknown>(
     requestId: string,
@@ -118,7 +122,7 @@ export class Client {
     }
   }
 
-  /** The output of a request as it is; rejects with `not_completed` before the end. */
+  /** Returns the output of a request. Rejects with `not_completed` before the request completes. */
   response<Output = unknown>(requestId: string, { wait, signal }: WaitOptions = {}): Promise<Output> {
     return this.about(requestId, [], { hold: wait, signal });
   }
@@ -131,19 +135,22 @@ export class Client {
     });
   }
 
-  /** Of up to 1,000 requests, in their order; null for one that is unknown, gone, or of another key. */
+  /**
+   * Returns the statuses of up to 1,000 requests, in the order of the ids. null: the request is unknown, deleted, or of
+   * another key.
+   */
   async statuses(requestIds: readonly string[], { signal }: CallOptions = {}): Promise<(Status | null)[]> {
     const body = { request_ids: requestIds };
     const call: Call = { method: 'POST', path: ['queue', 'requests', 'status'], body, signal };
     return (await this.send<{ results: (Status | null)[] }>(call)).results;
   }
 
-  /** `CANCELLED`: it will never start. `CANCELLATION_REQUESTED`: it runs, and was asked to stop. */
+  /** `CANCELLED`: the request will never start. `CANCELLATION_REQUESTED`: it runs and was asked to stop. */
   cancel(requestId: string, { signal }: CallOptions = {}): Promise<CancelResult> {
     return this.about(requestId, ['cancel'], { method: 'PUT', signal });
   }
 
-  /** Those with these ids, or all that fit a filter; at most 10,000 a call. */
+  /** Cancels the requests with these ids, or all that match a filter; at most 10,000 per call. */
   async cancelMany(
     which: { requestIds: readonly string[] } | { filter: Filter },
     { signal }: CallOptions = {},
@@ -153,7 +160,7 @@ export class Client {
     return this.send({ method: 'POST', path: ['queue', 'requests', 'cancel'], body, signal });
   }
 
-  /** The requests of the key, the newest first; asks for the next page when it is needed. */
+  /** Yields the requests of the key, newest first. Fetches the next page when it is needed. */
   async *list(options: ListOptions = {}): AsyncGenerator<Status, void, void> {
     for (let cursor = options.cursor, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
       const page: Page = await this.page({ ...options, cursor });
@@ -162,14 +169,14 @@ export class Client {
     }
   }
 
-  /** One page of `list`; `next_cursor` is the cursor of the next. */
+  /** Returns one page of `list`; `next_cursor` is the cursor of the next page. */
   async page({ limit, cursor, signal, ...filter }: ListOptions = {}): Promise<Page> {
-    // A cursor holds its filters.
+    // A cursor contains its filters.
     const query = { ...(cursor === undefined && filterOnWire(filter)), limit, cursor };
     return this.send({ path: ['queue', 'requests'], query, signal });
   }
 
-  /** Up to 1,000 submissions in one call; one that is refused is no harm to the others. */
+  /** Submits up to 1,000 requests in one call. A refused submission does not affect the others. */
   async batch(items: readonly BatchItem[], { signal }: CallOptions = {}): Promise<BatchResult[]> {
     const inputs = await Promise.all(items.map(({ input }) => this.uploads.in(input, signal)));
     const requests = items.map(({ model, input: _input, idempotencyKey = randomKey(), ...options }, i) => ({
@@ -182,25 +189,25 @@ export class Client {
     return (await this.send<{ results: BatchResult[] }>(call)).results;
   }
 
-  /** A new request with the input and the options of one that has completed. */
+  /** Submits a new request with the input and the options of a completed one. */
   retry(requestId: string, { idempotencyKey, signal }: RetryOptions = {}): Promise<QueuedRequest> {
     const headers = idempotencyHeader(idempotencyKey);
     return this.about(requestId, ['retry'], { method: 'POST', headers, signal });
   }
 
-  /** Erases what a completed request holds: input, output, logs. */
+  /** Deletes the input, output and logs of a completed request. */
   async delete(requestId: string, { signal }: CallOptions = {}): Promise<void> {
     await this.about(requestId, [], { method: 'DELETE', signal }).catch((error: NowServingError) => {
-      if (error.code !== 'gone') throw error; // by a try of which the answer was lost, or before
+      if (error.code !== 'gone') throw error; // deleted before, or by a try whose answer was lost
     });
   }
 
-  /** Uploads a file ahead of its request, and gives the URL for the input. */
+  /** Uploads a file before its request is submitted and returns its URL for the input. */
   upload(content: Blob | LocalFile, options: UploadOptions = {}): Promise<string> {
     return this.uploads.upload(content, options);
   }
 
-  /** What the key may call. */
+  /** Returns the models that the key may call. */
   async models({ signal }: CallOptions = {}): Promise<Model[]> {
     return (await this.send<{ data: Model[] }>({ path: ['models'], signal })).data;
   }
@@ -209,17 +216,17 @@ export class Client {
     return this.send({ path: ['models', ...id.split('/')], signal });
   }
 
-  /** What the key may, and what is left of its limits. */
+  /** Returns the key's permissions and what is left of its limits. */
   key({ signal }: CallOptions = {}): Promise<Key> {
     return this.send({ path: ['key'], signal });
   }
 
-  /** The calls of its webhook. */
+  /** Returns the deliveries of the request's webhook. */
   async deliveries(requestId: string, { signal }: CallOptions = {}): Promise<WebhookDelivery[]> {
     return (await this.about<{ data: WebhookDelivery[] }>(requestId, ['deliveries'], { signal })).data;
   }
 
-  /** Calls a receiver once more. */
+  /** Sends a webhook delivery again. */
   redeliver(requestId: string, deliveryId: string, { signal }: CallOptions = {}): Promise<WebhookDelivery> {
     return this.about(requestId, ['deliveries', deliveryId, 'redeliver'], { method: 'POST', signal });
   }
@@ -239,7 +246,7 @@ export class Client {
 
   private async cancelIfAborted(requestId: string, { signal, cancelOnAbort }: OutputOptions): Promise<void> {
     if (cancelOnAbort !== true || signal?.aborted !== true) return;
-    // It may have completed meanwhile; and what is thrown is that the call was aborted.
+    // The request may have completed meanwhile. The caller gets the error of the aborted call either way.
     await this.cancel(requestId, { signal: AbortSignal.timeout(cancelMs) }).catch(() => undefined);
   }
 }

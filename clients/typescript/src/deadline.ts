@@ -1,4 +1,4 @@
-/** Aborts when `outer` does, or when the time given by `start` is over. */
+/** Aborts when `outer` does, or when the time set by `start` is over. */
 export class Deadline {
   isOver = false;
   private readonly controller = new AbortController();
@@ -13,7 +13,7 @@ export class Deadline {
     return this.controller.signal;
   }
 
-  /** From now on; what was left before no longer counts. */
+  /** Restarts the time. An earlier deadline no longer counts. */
   start(ms: number): void {
     this.pause();
     this.timer = setTimeout(() => {
@@ -26,7 +26,7 @@ export class Deadline {
     clearTimeout(this.timer);
   }
 
-  /** Also breaks off what still runs under its signal. */
+  /** Also aborts the calls that still use its signal. */
   end(): void {
     this.pause();
     this.outer?.removeEventListener('abort', this.abort);

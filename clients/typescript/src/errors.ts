@@ -1,8 +1,9 @@
 import type { CompletedStatus, FieldError, ProblemCode } from './types.js';
 
 /**
- * `aborted`: its signal fired. `timeout`, `connection_failed`, `invalid_response`: no answer that can be read, after all
- * tries. `http_502` and the like: something between client and service answered. The rest are the service's own codes.
+ * `aborted`: the signal of the call fired. `timeout`, `connection_failed`, `invalid_response`: all tries failed to get
+ * a readable answer. `http_502` and the like: something between client and service answered. The others are the
+ * service's own codes.
  */
 export type ErrorCode =
   | ProblemCode
@@ -26,23 +27,23 @@ export interface ErrorFields {
   cause?: unknown;
 }
 
-/** What every method rejects with, unless its arguments make no sense (TypeError). */
+/** The error that every method rejects with, unless its arguments are invalid (TypeError). */
 export class NowServingError extends Error {
-  /** The stable name of the failure; the service's own are explained at its `/docs/errors`. */
+  /** The stable name of the failure. The service explains its own codes at `/docs/errors`. */
   readonly code: ErrorCode;
   /** The failure in words. */
   readonly detail: string;
-  /** Of the answer over HTTP, if there was one. */
+  /** HTTP status of the answer, if there was one. */
   readonly status: number | undefined;
-  /** What is wrong with which place of the input. */
+  /** The faults of the input, each with its place. */
   readonly errors: FieldError[] | undefined;
-  /** What the model said. */
+  /** Details that the model returned with its error. */
   readonly details: unknown;
-  /** The request that it is about, where that is known. */
+  /** The id of the request that the call is about, if it is known. */
   readonly requestId: string | undefined;
   /** `X-Request-Id` of the answer, for the operator. */
   readonly callId: string | undefined;
-  /** Seconds after which another try makes sense. */
+  /** Seconds to wait before another try. */
   readonly retryAfter: number | undefined;
 
   constructor(code: ErrorCode, detail: string, fields: ErrorFields = {}) {
@@ -59,7 +60,7 @@ export class NowServingError extends Error {
   }
 }
 
-/** How a request ended; the same call would be answered the same again, whatever its status. */
+/** Codes that say how a request ended. The same call would get the same answer again, whatever its HTTP status. */
 const finalCodes = new Set([
   'model_error',
   'model_unavailable',
@@ -69,11 +70,11 @@ const finalCodes = new Set([
   'expired',
   'cancelled',
 ]);
-/** A caller that should wait for longer decides by itself. */
+/** With a longer wait, the caller decides itself whether to try again. */
 const maxRetryAfterSeconds = 120;
 const passingCodes = new Set(['rate_limited', 'timeout', 'connection_failed', 'invalid_response']);
 
-/** Whether the same call may fare better later. */
+/** Returns whether the same call may succeed later. */
 export function mayPass(error: unknown): error is NowServingError {
   if (!(error instanceof NowServingError) || finalCodes.has(error.code)) return false;
   const { code, status = 0, retryAfter = 0 } = error;
@@ -81,7 +82,9 @@ export function mayPass(error: unknown): error is NowServingError {
   return passingCodes.has(code) || status === 408 || status === 429 || status >= 500;
 }
 
-/** The `AbortError` or `TimeoutError` of a signal by name, with what is known of the request. */
+/**
+ * Returns an error named after the signal's reason (`AbortError` or `TimeoutError`), with the request's id if known.
+ */
 export function abortError(signal: AbortSignal, requestId?: string): NowServingError {
   const cause: unknown = signal.reason;
   const error = new NowServingError('aborted', 'The signal of the call fired before it was done.', {

@@ -4,16 +4,16 @@ import type { UploadOptions } from './types.js';
 
 const otherType = 'application/octet-stream';
 
-/** What is to be uploaded, as bytes that are at hand or are read when they are wanted. */
+/** A file to upload, by its path or as a stream. Its bytes are read when they are needed. */
 export class LocalFile {
-  /** `source`: a path (in Node), or a stream, which can be read but once. */
+  /** `source`: a path (in Node), or a stream, which can be read only once. */
   constructor(
     readonly source: string | ReadableStream<Uint8Array>,
     readonly name: string,
     readonly type: string,
   ) {}
 
-  /** A body for a request; `length` in bytes where it is known. */
+  /** Returns the body of an upload. */
   async open(): Promise<Blob | ReadableStream<Uint8Array>> {
     return typeof this.source === 'string' ? blobAt(this.source) : this.source;
   }
@@ -23,7 +23,9 @@ export class LocalFile {
   }
 }
 
-/** A file for an input: by its path (in Node), or a stream with a name. It is uploaded with the request. */
+/**
+ * Returns a file for an input: a path (in Node), or a stream with a name. It is uploaded when the request is submitted.
+ */
 export function file(
   source: string | URL | ReadableStream<Uint8Array>,
   { name, type }: { name?: string | undefined; type?: string | undefined } = {},
@@ -34,7 +36,7 @@ export function file(
   return new LocalFile(path, ownName, type ?? types[/[^.]*$/.exec(path)![0].toLowerCase()] ?? otherType);
 }
 
-/** By the ends of their names; others are bytes. */
+/** Media types by file extension. Other files are sent as plain bytes. */
 const types: Readonly<Record<string, string>> = {
   gif: 'image/gif',
   jpeg: 'image/jpeg',
@@ -53,11 +55,11 @@ const types: Readonly<Record<string, string>> = {
 
 type Uploadable = Blob | LocalFile;
 
-/** Uploads what of an input is no JSON, and puts URLs in its place. */
+/** Uploads the files in an input and replaces them with their URLs. */
 export class Uploads {
   constructor(private readonly transport: Transport) {}
 
-  /** The URL under which the service keeps it. */
+  /** Returns the URL under which the service stores the file. */
   async upload(content: Uploadable, { signal, ...given }: UploadOptions = {}): Promise<string> {
     const type = given.type ?? (content.type || otherType);
     const name = given.name ?? ('name' in content ? content.name : 'file');
@@ -77,7 +79,7 @@ export class Uploads {
     return body.file_url;
   }
 
-  /** The input itself, where there is nothing to upload. */
+  /** Returns the input itself if there is nothing to upload. */
   async in<Input>(input: Input, signal: AbortSignal | undefined): Promise<Input> {
     const found = new Map<Uploadable, Promise<string>>();
     collect(input, (content) => found.set(content, Promise.resolve('')));
@@ -92,7 +94,7 @@ export class Uploads {
 const isUploadable = (value: unknown): value is Uploadable =>
   value instanceof LocalFile || (typeof Blob !== 'undefined' && value instanceof Blob);
 
-/** Arrays, and objects as they are written in a program: others say by `toJSON` what they are. */
+/** Returns whether a value is an array or a plain object. Other objects define their JSON by `toJSON`. */
 function isPlain(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false;
   if (Array.isArray(value)) return true;
@@ -116,7 +118,10 @@ interface FileSystem {
   openAsBlob(path: string): Promise<Blob>;
 }
 
-/** Read from the disk as it is sent. Not by an import, which bundlers for browsers would follow. */
+/**
+ * Returns a Blob that is read from disk while it is sent. There is no `import`, because bundlers for browsers would
+ * follow it.
+ */
 async function blobAt(path: string): Promise<Blob> {
   const { process } = globalThis as { process?: { getBuiltinModule?(name: string): unknown } };
   const system = process?.getBuiltinModule?.('node:fs') as FileSystem | undefined;

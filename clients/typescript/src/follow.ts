@@ -9,18 +9,20 @@ interface Followed {
   signal?: AbortSignal | undefined;
 }
 
-/** Of a service that does not hold its answers. */
+/** Pauses between polls of a service that does not hold its answers. */
 const pollMs = { first: 200, last: 2_000, max: 30_000 };
 
-/** Each change of a request, to its end: by the stream, or by polling where streams do not get through. */
+/**
+ * Yields each change of a request until it completes: from the stream, or by polling where streams do not get through.
+ */
 export async function* follow(transport: Transport, followed: Followed): AsyncGenerator<Status, void, void> {
   const seen = new Seen();
   yield* streamed(transport, followed, seen);
-  // Held so short that progress shows.
+  // Each call is held only 2 s, so that progress is visible.
   if (!seen.hasCompleted) yield* polled(transport, followed, 2, seen);
 }
 
-/** As `follow`, by polling alone; each call is held for up to so many seconds. */
+/** Like `follow`, by polling only. Each call is held for up to `hold` seconds. */
 export async function* polled(
   transport: Transport,
   followed: Followed,
@@ -39,7 +41,7 @@ export async function* polled(
   }
 }
 
-/** Ends before the request does where no stream can be had. */
+/** Ends before the request completes if no stream can be opened. */
 async function* streamed(transport: Transport, followed: Followed, seen: Seen) {
   const tries = { failed: 0 };
   for await (const { data } of reopened(transport, callOf(followed, 'status', 'stream'), tries)) {
@@ -55,13 +57,13 @@ function callOf({ requestId, logs, signal }: Followed, ...route: string[]): Call
   return { path, query: { logs: logs === true ? 1 : undefined }, signal, requestId };
 }
 
-/** What a follower was shown, by whichever way it came. */
+/** What a follower has already received, from the stream or by polling. */
 class Seen {
   hasCompleted = false;
   private last = '';
   private logs = 0;
 
-  /** undefined: nothing in it is new. */
+  /** undefined: the status has nothing new. */
   withNewLogs(status: Status): Status | undefined {
     this.logs += status.logs?.length ?? 0;
     return this.news(status);

@@ -1,7 +1,7 @@
 import type { Call } from './transport.js';
 import type { Duration, Filter, RequestOptions, SubmitOptions, WireFilter, WireOptions } from './types.js';
 
-/** The options of a submission under the names of the API. */
+/** Returns the options of a submission under their API names. */
 export function optionsOnWire(options: RequestOptions): WireOptions {
   const { webhook, priority, notBefore, delay, expires, timeout, tags, ...others } = options;
   refuse(others, 'option', 'webhook, priority, notBefore, delay, expires, timeout and tags');
@@ -36,21 +36,24 @@ export function filterOnWire({
   };
 }
 
-/** What of the options of a call is not for the service. */
+/** Options of a call that are not sent to the service. */
 const ours = new Set(['input', 'idempotencyKey', 'signal', 'logs', 'cancelOnAbort']);
 
-/** A name that is passed over would widen what is cancelled, or start at once what was to wait. */
+/**
+ * Rejects unknown names. An ignored filter would widen a cancel, and an ignored option would start at once a request
+ * that was to wait.
+ */
 function refuse(others: object, kind: string, known: string): void {
   const name = Object.keys(others).find((one) => !ours.has(one));
   if (name !== undefined) throw new TypeError(`There is no ${kind} "${name}". There are ${known}.`);
 }
 
-/** As the draft of the IETF has it: a quoted string. */
+/** The value is a quoted string, as the IETF draft requires. */
 export function idempotencyHeader(key: string = randomKey()): Record<string, string> {
   return { 'idempotency-key': `"${key.replaceAll(/["\\]/g, String.raw`\$&`)}"` };
 }
 
-/** 128 bits; `randomUUID` is only there on pages that came by https. */
+/** Returns 128 random bits. `randomUUID` exists only on pages served over HTTPS. */
 export function randomKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
@@ -61,7 +64,7 @@ const timeOf = (time: Date | string | undefined): string | undefined =>
 const durationOf = (duration: Duration | undefined): string | undefined =>
   typeof duration === 'number' ? `${duration}ms` : duration;
 
-/** `input` as it goes out: what of it was a file is a URL by now. */
+/** In `input`, URLs have already replaced the files. */
 export function submissionOf(
   model: string,
   { input, idempotencyKey, signal, ...options }: SubmitOptions,

@@ -4,14 +4,17 @@ import type { OutputOptions, Result } from './types.js';
 
 type Growing = Pick<OutputOptions, 'onReset' | 'signal'> & { requestId: string };
 
-/** Each part of an output that grows, once and in order; `result` is for one that has none, or cannot be streamed. */
+/**
+ * Yields each part of a streamed output once and in order. `result` is called for an output that has no parts or cannot
+ * be streamed.
+ */
 export async function* growing<Delta>(
   transport: Transport,
   { requestId, onReset, signal }: Growing,
   result: () => Promise<Result<Delta>>,
 ): AsyncGenerator<Delta, void, void> {
   const path = ['queue', 'requests', requestId, 'output', 'stream'];
-  // A model may think for long before its first word; a comment comes every 15 s.
+  // A model may take long before its first token. The service sends a comment every 15 s.
   const call = { path, signal, requestId, firstMs: silenceMs };
   const tries = { failed: 0 };
   let hasBegun = false;

@@ -2,12 +2,12 @@ import { mayPass } from './errors.js';
 import type { ServerEvent } from './sse.js';
 import { type Call, pauseBetween, type Transport } from './transport.js';
 
-/** A stream that lived so long has worked, however it ended. */
+/** A stream that lasted this long counts as a success, however it ended. */
 const livedMs = 10_000;
 
 /**
- * The events of a stream over as many connections as it takes, each from where the last one broke off; it ends where no
- * stream can be had. `tries.failed` is for the reader to set to 0 whenever an event has brought something new.
+ * Yields the events of a stream over as many connections as needed, each resumed where the last one broke. Ends if no
+ * stream can be opened. The reader sets `tries.failed` to 0 whenever an event was new.
  */
 export async function* reopened(
   transport: Transport,

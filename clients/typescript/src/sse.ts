@@ -1,21 +1,21 @@
 export interface ServerEvent {
-  /** `message` if it has none. */
+  /** `message` if the event has no name. */
   name: string;
   id: string;
   data: string;
 }
 
-/** Takes a `text/event-stream` apart as it comes, by the rules of the HTML standard. */
+/** Parses a `text/event-stream` incrementally, by the rules of the HTML standard. */
 export class EventParser {
   private rest = '';
   private id = '';
   private name = '';
   private data: string[] = [];
 
-  /** The events that are complete with this piece of text. */
+  /** Returns the events that this piece of text completes. */
   push(text: string): ServerEvent[] {
     const events: ServerEvent[] = [];
-    // A carriage return at the end may be half of a line's end.
+    // A carriage return at the end may be the first half of a line break.
     const lines = (this.rest + text).split(/\r\n|\n|\r(?!$)/);
     this.rest = lines.pop()!;
     for (const line of lines) {

@@ -5,7 +5,7 @@ import type { ClientOptions } from './types.js';
 
 export interface Call {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** The segments below `/v1`. */
+  /** The path segments after `/v1`. */
   path: readonly string[];
   query?: Readonly<Record<string, string | number | readonly string[] | undefined>>;
   body?: object;
@@ -13,14 +13,14 @@ export interface Call {
   /** Seconds that the service may hold its answer. */
   hold?: number | undefined;
   signal?: AbortSignal | undefined;
-  /** A try that is under way when `signal` fires is not broken off. */
+  /** A try in progress when `signal` fires is not aborted. */
   finishes?: boolean | undefined;
-  /** What the call is about. */
+  /** The id of the request that the call is about. */
   requestId?: string;
 }
 
 interface Upload {
-  /** For each try. */
+  /** Called for each try. */
   open: () => Promise<Blob | ReadableStream<Uint8Array>>;
   isRepeatable: boolean;
   type: string;
@@ -40,12 +40,12 @@ export interface Answer<T> {
   body: T;
 }
 
-/** The first event of a stream comes at once, or something on the way holds it back. */
+/** The service sends the first event at once. If none arrives in time, a proxy is buffering the stream. */
 const firstEventMs = 5_000;
-/** A stream says something every 15 s. */
+/** The service sends something on a stream every 15 s. */
 export const silenceMs = 40_000;
 
-/** Calls of the service over HTTP, tried again where that may help. */
+/** Calls the service over HTTP and retries where that may help. */
 export class Transport {
   readonly retries: number;
   private readonly base: string;
@@ -60,7 +60,7 @@ export class Transport {
     this.headers = key === undefined ? {} : { authorization: `Key ${key}` };
     this.retries = retries;
     this.timeoutMs = timeout;
-    this.fetch = (target, init) => fetch(target, init); // a browser's own minds what it is a method of
+    this.fetch = (target, init) => fetch(target, init); // a browser's own fetch fails as a method of another object
   }
 
   async send<T>(call: Call): Promise<Answer<T>> {
@@ -75,7 +75,7 @@ export class Transport {
     }
   }
 
-  /** Sends bytes to an upload URL, which needs no key. No time limit: that is for the signal. */
+  /** Sends bytes to an upload URL, which needs no key. There is no time limit except the signal. */
   async put(url: string, { open, isRepeatable, type, signal }: Upload): Promise<void> {
     const call: Call = { path: [], signal };
     for (let tried = 0; ; tried++) {
@@ -83,11 +83,11 @@ export class Transport {
       try {
         if (signal?.aborted === true) throw abortError(signal);
         const body = await open();
-        // A stream cannot be sent otherwise; not every platform's types know it.
+        // `duplex` is required for streams, but missing in the types of some platforms.
         const init = { method: 'PUT', headers: { 'content-type': type }, body, duplex: 'half' as const };
         const response = await this.fetch(url, { ...init, signal: deadline.signal });
         const text = await response.text();
-        // The try before had arrived, and its answer was lost.
+        // The previous try succeeded, but its answer was lost.
         if (response.ok || (response.status === 409 && tried > 0)) return;
         throw problemOf(response, text, call);
       } catch (thrown) {
@@ -100,7 +100,7 @@ export class Transport {
     }
   }
 
-  /** The events of a stream, once; it is tried again by who knows where it was. */
+  /** Yields the events of one connection. Retries are up to the caller, which knows the last event. */
   async *events(call: Call & { firstMs?: number }): AsyncGenerator<ServerEvent, void, void> {
     const { url, headers } = this.request(call);
     headers.set('accept', 'text/event-stream');
@@ -117,7 +117,7 @@ export class Transport {
       const decoder = new TextDecoder();
       for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
         const events = parser.push(decoder.decode(chunk.value, { stream: true }));
-        deadline.pause(); // while the events are made use of
+        deadline.pause(); // while the caller handles the events
         yield* events;
         deadline.start(silenceMs);
       }
@@ -128,7 +128,7 @@ export class Transport {
     }
   }
 
-  /** All that can be wrong with the arguments of a call shows here. */
+  /** Throws if an argument of the call is invalid. */
   private request({ method = 'GET', path, query = {}, body, headers }: Call): Request {
     const url = new URL(`${this.base}/v1${pathOf(path)}`);
     for (const [name, values] of Object.entries(query)) {
@@ -148,7 +148,7 @@ export class Transport {
   private async try<T>(call: Call, request: Request, tried: number): Promise<Answer<T>> {
     const { url, ...init } = request;
     if (call.signal?.aborted === true) throw abortError(call.signal, call.requestId);
-    // Halved with each try: something on the way may not let a call take so long.
+    // Halved with each try: a proxy may not allow a call that long.
     const hold = Math.floor((call.hold ?? 0) / 2 ** tried);
     if (hold > 0) init.headers.set('prefer', `wait=${hold}`);
     else init.headers.delete('prefer');
@@ -169,7 +169,10 @@ export class Transport {
   }
 }
 
-/** 200 ms, doubling to 8 s, or what the service asked for; and up to a quarter more, so that callers spread out. */
+/**
+ * Waits 200 ms, doubling to 8 s, or as long as the service asked for. Up to a quarter is added so that callers spread
+ * out.
+ */
 export async function pauseBetween(
   tried: number,
   { signal, requestId }: Call,
@@ -179,7 +182,7 @@ export async function pauseBetween(
   if (signal?.aborted === true) throw abortError(signal, requestId);
 }
 
-/** A path of which each part is one segment, whatever is in it. */
+/** Returns a path in which each part is exactly one segment, whatever characters it has. */
 function pathOf(parts: readonly string[]): string {
   const lost = parts.find((part) => ['', '.', '..'].includes(part));
   if (lost !== undefined) throw new TypeError(`"${lost}" is no id, nor a part of one.`);
@@ -187,8 +190,8 @@ function pathOf(parts: readonly string[]): string {
 }
 
 /**
- * Whether fetch fails if a body is not whole. Where neither is there, the end of the connection is that of the body; and
- * Node takes it for the end of chunks too, if the connection was to be closed.
+ * Returns whether fetch fails on a truncated body. Without a length or chunks, the end of the connection is the end of
+ * the body. Node also accepts the end of the connection as the end of chunks if the connection was to be closed.
  */
 export function isFramed(headers: Headers): boolean {
   if (headers.has('content-length')) return true;
@@ -196,8 +199,8 @@ export function isFramed(headers: Headers): boolean {
 }
 
 /**
- * JSON that is cut shows, unless it is a number. Browsers do not show how a body is framed, and an answer that a program
- * made has no address.
+ * Returns whether a body may be truncated without notice. Truncated JSON is invalid, unless it is a number. Browsers do
+ * not show how a body is framed, and a `Response` made by a program has no URL.
  */
 function mayBeCut({ url, headers }: Response, body: unknown): boolean {
   const { process } = globalThis as { process?: { versions?: { node?: string } } };
@@ -205,7 +208,7 @@ function mayBeCut({ url, headers }: Response, body: unknown): boolean {
   return typeof body === 'number' && isSeen && !isFramed(headers);
 }
 
-/** A file that has changed since it was opened, or that is gone. */
+/** Returns whether a file changed since it was opened, or was deleted. */
 export const isUnreadable = (cause: unknown): boolean =>
   (cause as Partial<Error> | undefined)?.name === 'NotReadableError';
 
@@ -248,7 +251,7 @@ function problemOf(
 
 type Problem = Partial<Pick<NowServingError, 'code' | 'detail' | 'errors' | 'details'>>;
 
-/** Nothing, where something else than the service has answered. */
+/** Empty if something other than the service answered. */
 function parsed(text: string): Problem {
   try {
     return (JSON.parse(text) as Problem | null) ?? {};
@@ -257,7 +260,7 @@ function parsed(text: string): Problem {
   }
 }
 
-/** Of a number of seconds, or a date. */
+/** Returns the seconds of a `Retry-After` header: a number of seconds, or a date. */
 export function secondsOf(field: string | null): number | undefined {
   if (field === null) return undefined;
   const seconds = /^\d+$/.test(field) ? Number(field) : (Date.parse(field) - Date.now()) / 1_000;

@@ -2,7 +2,7 @@ import type { components } from './wire.js';
 
 type Schemas = components['schemas'];
 
-/** What the service answers, as it answers it: the names are those of the API. */
+/** The answers of the service, under their API names. */
 export type QueuedRequest = Schemas['QueuedRequest'];
 export type Status = Schemas['Status'];
 export type CompletedStatus = Schemas['CompletedStatus'];
@@ -15,83 +15,83 @@ export type Key = Schemas['Key'];
 export type WebhookDelivery = Schemas['WebhookDelivery'];
 export type FieldError = Schemas['FieldError'];
 export type ProblemCode = Schemas['Problem']['code'];
-/** The request, or why there is none. */
+/** The request, or the reason why there is none. */
 export type BatchResult =
   | ({ status: 202 } & QueuedRequest)
   | { status: number; code: ProblemCode; detail: string; errors?: FieldError[]; request_id?: undefined };
 
 type Wire<Name> = Record<Extract<Name, string>, string | readonly string[] | undefined>;
-/** As the service knows them: one that is missing here would not compile. */
+/** Derived from the service's schema, so that a missing option does not compile. */
 export type WireOptions = Wire<keyof Omit<Schemas['BatchEntry'], 'model_id' | 'input' | 'idempotency_key'>>;
 export type WireFilter = Wire<keyof Schemas['RequestFilter']>;
 
 export interface ClientOptions {
-  /** Where the service is, such as `https://queue.example.org`. */
+  /** The address of the service, such as `https://queue.example.org`. */
   url: string;
-  /** The API key. Without one only what a request's id alone opens can be called. */
+  /** The API key. Without a key, only calls work that a request's id alone permits. */
   key?: string | undefined;
-  /** In place of the platform's own. */
+  /** Replaces the platform's own `fetch`. */
   fetch?: typeof globalThis.fetch | undefined;
-  /** How often a call is tried again that failed in a way that may pass; 5 if left out. */
+  /** How many times a call is retried after a failure that may be temporary; default 5. */
   retries?: number | undefined;
-  /** Milliseconds that one try may take, besides what the service was asked to hold it; 60,000 if left out. */
+  /** Milliseconds that one try may take, in addition to the time for which the service holds it; default 60,000. */
   timeout?: number | undefined;
 }
 
 export interface CallOptions {
-  /** Ends the call: it rejects with `code: 'aborted'`. `AbortSignal.timeout(ms)` is a time limit. */
+  /** Ends the call, which rejects with `code: 'aborted'`. `AbortSignal.timeout(ms)` sets a time limit. */
   signal?: AbortSignal | undefined;
 }
 
-/** `'90s'`, `'5m'`, `'1h'`; a number is milliseconds. */
+/** `'90s'`, `'5m'`, `'1h'`; a number is in milliseconds. */
 export type Duration = string | number;
 
-/** What the service is to do with a submission, besides running it. */
+/** What the service does with a submission besides running it. */
 export interface RequestOptions {
-  /** Called when the request has completed. */
+  /** URL that is called when the request has completed. */
   webhook?: string | undefined;
   priority?: 'high' | 'normal' | 'low' | undefined;
-  /** Not started before. */
+  /** The request does not start before this time. */
   notBefore?: Date | string | undefined;
   delay?: Duration | undefined;
-  /** Not started later than that. */
+  /** The request does not start after this time. */
   expires?: Duration | undefined;
-  /** Of one run. */
+  /** Time limit of one run. */
   timeout?: Duration | undefined;
-  /** Up to 8 of `key:value`, for lists and bulk calls. */
+  /** Up to 8 tags of the form `key:value`, for lists and bulk calls. */
   tags?: readonly string[] | undefined;
-  /** Two submissions with the same key are one request. Each has a key of its own if none is given. */
+  /** Two submissions with the same key are one request. By default each submission gets its own key. */
   idempotencyKey?: string | undefined;
 }
 
 export interface SubmitOptions extends RequestOptions, CallOptions {
-  /** A JSON object; a `Blob`, a `File` or a `file(…)` in it is uploaded, and its URL stands in its place. */
+  /** A JSON object. A `Blob`, a `File` or a `file(…)` in it is uploaded and replaced by its URL. */
   input: object;
 }
 
 export interface UploadOptions extends CallOptions {
-  /** What it is called at the service; that of a `File` or a path if left out. */
+  /** The file's name at the service; by default the name of the `File` or path. */
   name?: string | undefined;
-  /** Its media type; that of a `Blob` if left out. */
+  /** The media type; by default the type of the `Blob`. */
   type?: string | undefined;
 }
 
 export interface RetryOptions extends CallOptions {
-  /** Two calls with the same key make one request. Each has a key of its own if none is given. */
+  /** Two calls with the same key create one request. By default each call gets its own key. */
   idempotencyKey?: string | undefined;
 }
 
 export interface FollowOptions extends CallOptions {
-  /** With what was said since the status before. */
+  /** Includes the log lines since the previous status. */
   logs?: boolean | undefined;
-  /** When the signal fires, the request is cancelled on the server too. */
+  /** When the signal fires, the request is also cancelled on the server. */
   cancelOnAbort?: boolean | undefined;
 }
 
 export interface OutputOptions extends CallOptions {
-  /** Another attempt begins: what was given before does not count. Called before its first part. */
+  /** Called before the first part of another attempt. The parts of earlier attempts are void. */
   onReset?: ((attempt: number) => void) | undefined;
-  /** When the signal fires, the request is cancelled on the server too. */
+  /** When the signal fires, the request is also cancelled on the server. */
   cancelOnAbort?: boolean | undefined;
 }
 
@@ -116,14 +116,14 @@ export interface Filter {
   model?: string | undefined;
   status?: Status['status'] | undefined;
   outcome?: 'succeeded' | 'failed' | 'cancelled' | 'expired' | undefined;
-  /** All of them. */
+  /** The request must have all of these tags. */
   tags?: readonly string[] | undefined;
   createdAfter?: Date | string | undefined;
   createdBefore?: Date | string | undefined;
 }
 
 export interface ListOptions extends Filter, CallOptions {
-  /** Of a page; at most 100. */
+  /** Requests per page; at most 100. */
   limit?: number | undefined;
   cursor?: string | undefined;
 }

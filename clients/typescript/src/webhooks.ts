@@ -1,6 +1,6 @@
 import { NowServingError } from './errors.js';
 
-/** What the service calls a webhook with. */
+/** The body that the service sends to a webhook. */
 export interface WebhookEvent<Output = unknown> {
   type: 'request.completed';
   timestamp: string;
@@ -8,7 +8,7 @@ export interface WebhookEvent<Output = unknown> {
   model_id: string;
   status: 'OK' | 'ERROR';
   payload: Output | null;
-  /** Why there is no payload though there is an output: fetch it from `response_url`. */
+  /** Why `payload` is missing although there is an output. Fetch it from `response_url`. */
   payload_error?: 'too_large' | 'gone';
   error: { code: string; message: string; [more: string]: unknown } | null;
   metrics: { queue_time?: number; inference_time?: number | null };
@@ -17,14 +17,14 @@ export interface WebhookEvent<Output = unknown> {
   response_url: string;
 }
 
-/** A `Headers`, or what Node's `request.headers` is. */
+/** A `Headers`, or Node's `request.headers`. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 const toleranceSeconds = 300;
 
 /**
- * The event in `body`, once it is certain that the service sent it, within the last five minutes (Standard Webhooks 1.0).
- * `body` must be the body as it came, not parsed and written again; `secret` is a `whsec_…`.
+ * Returns the event in `body` after verifying that the service sent it within the last five minutes (Standard Webhooks
+ * 1.0). `body` must be the raw body, not parsed and serialised again; `secret` is a `whsec_…`.
  */
 export async function verifyWebhook<Output = unknown>(
   body: string | Uint8Array | ArrayBuffer,

@@ -1,11 +1,11 @@
-/** The page is served with a `<base>` that leads to /console/, whatever path a proxy serves us under. */
+/** The page is served with a `<base>` that leads to /console/, even when a proxy serves it below another path. */
 const consoleUrl = new URL('.', globalThis.document?.baseURI ?? 'http://127.0.0.1/console/');
 
 /** Such as `/console`, or `/queue/console`. */
 export const consolePath = consoleUrl.pathname.replace(/\/$/, '');
 
-/** Where the service begins, with a slash at the end. */
+/** The root of the service, with a trailing slash. */
 export const serviceUrl = new URL('..', consoleUrl).href;
 
-/** `path` without a slash in front. */
+/** `path` has no leading slash. */
 export const serviceAddress = (path: string): string => serviceUrl + path;

@@ -1,12 +1,12 @@
 import { answer, api, query } from './client';
 import type * as t from './types';
 
-/** Every route that the console calls, once. */
+/** Every route that the console calls is named here, once. */
 const admin = 'v1/admin';
 export const requestPath = (id: string): string => `${admin}/requests/${encodeURIComponent(id)}`;
 const ofRequest = (id: string) => ({ path: { request_id: id } });
 
-/** Of what is read again and again: what another tab was just answered will do. */
+/** For data that is read repeatedly: a recent answer to another tab is good enough. */
 const recent = { 'cache-control': 'max-age=2' };
 
 export const readSession = (signal?: AbortSignal) => answer(api.GET('/v1/admin/session', { signal }));
@@ -33,7 +33,7 @@ export const requestsPath = (filter: t.RequestFilter, part: Part = {}) =>
   `${admin}/requests${query({ ...filter, ...part })}`;
 export const listRequests = (filter: t.RequestFilter, part: Part, signal?: AbortSignal) =>
   answer(api.GET('/v1/admin/requests', { params: { query: { ...filter, ...part } }, signal }));
-/** Whether there are newer ones. */
+/** Returns the newest requests, to learn whether there are newer ones than those shown. */
 export const listNewest = (filter: t.RequestFilter, signal?: AbortSignal) =>
   answer(
     api.GET('/v1/admin/requests', { params: { query: { ...filter, limit: 20 } }, headers: recent, signal }),

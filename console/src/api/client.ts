@@ -2,7 +2,7 @@ import createClient from 'openapi-fetch';
 import { serviceUrl } from './base';
 import type { components, paths } from './wire';
 
-/** An answer of the service that is no success. `status` 0: there was none. */
+/** An error answer of the service. `status` 0: there was no answer. */
 export class Problem extends Error {
   constructor(
     readonly status: number,
@@ -30,7 +30,7 @@ async function problemOf(response: Response): Promise<Problem> {
   );
 }
 
-/** Cookies of this origin go along; what is no success is thrown. */
+/** Sends this origin's cookies. Throws on an error answer. */
 export async function send(path: string, init?: RequestInit): Promise<Response> {
   return sendRequest(new Request(serviceUrl + path, init));
 }
@@ -46,7 +46,7 @@ async function sendRequest(request: Request): Promise<Response> {
 
 type Values = Record<string, string | number | boolean | readonly string[] | null | undefined>;
 
-/** `?a=1&tag=x&tag=y`; what is empty is left out. */
+/** Returns `?a=1&tag=x&tag=y`, without empty values. */
 export function query(values: Values): string {
   const pairs = Object.entries(values).flatMap(([name, value]) =>
     (Array.isArray(value) ? value : [value])
@@ -56,14 +56,14 @@ export function query(values: Values): string {
   return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs).toString()}`;
 }
 
-/** Model ids have slashes, which stay. */
+/** The slashes of model ids stay. */
 const fillPath = (path: string, values: Record<string, unknown>): string =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = encodeURIComponent(String(values[name]));
     return name === 'model_id' ? value.replaceAll('%2F', '/') : value;
   });
 
-/** By JSON, as unsafe calls with a cookie must be, with a body or without. */
+/** Unsafe calls with a cookie must be JSON, with or without a body. */
 export const api = createClient<paths, 'application/json'>({
   baseUrl: serviceUrl,
   fetch: sendRequest,
@@ -72,5 +72,5 @@ export const api = createClient<paths, 'application/json'>({
   querySerializer: (values) => query(values as Values),
 });
 
-/** What is no success was thrown before. */
+/** Error answers were thrown before. */
 export const answer = async <T>(call: Promise<{ data?: T }>): Promise<T> => (await call).data as T;

@@ -2,7 +2,7 @@ import { serviceUrl } from './base';
 
 export interface Call {
   method?: string;
-  /** Without a slash in front. */
+  /** Has no leading slash. */
   path: string;
   body?: unknown;
   stream?: boolean;
@@ -10,7 +10,7 @@ export interface Call {
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** To be pasted into a shell, whatever is in the path or the body. */
+/** Returns a command that is safe to paste into a shell, whatever the path or the body contains. */
 export function curlOf({ method = 'GET', path, body, stream = false }: Call, url = serviceUrl): string {
   const isPlain = method === (body === undefined ? 'GET' : 'POST');
   const lines = [

@@ -1,15 +1,16 @@
 import { serviceAddress } from './base';
 
-/** Sent to all of them, by whoever has found out. */
+/** Notifies all open sources that the service is back. */
 const returns = new EventTarget();
 
-/** The service answers again after a silence. */
+/** Reports that the service answers again after a silence. */
 export const sayReturned = (): boolean => returns.dispatchEvent(new Event('returned'));
 
 /**
- * Keeps an event source open while somebody looks, and opens it again 2 s after it broke. What it returns ends it.
- * Between its events there are comments alone, which a browser hides: that the connection went silent it is told by the
- * one stream of the tab that can know.
+ * Keeps an event source open while the page is visible, and reopens it 2 s after it broke. Returns a function that ends
+ * it.
+ * Between events the service sends only comments, which a browser hides. Only the overview stream of the tab can detect
+ * a silent connection. When the service answers again, that stream makes the others reconnect.
  */
 export function keepOpen(
   pathNow: () => string,

@@ -6,27 +6,30 @@ import { readAllAgain, readSessionAgain } from './query-client';
 import type { Overview, OverviewAlive, OverviewChanges } from './types';
 
 /**
- * Why the figures are not those of now. `service`: it does not answer this page. `database`: it does, and cannot reach
- * its database. `figures`: it cannot read them.
+ * Why the figures are not current. `service`: it does not answer this page. `database`: the service answers but cannot
+ * reach its database. `figures`: the service cannot read the figures.
  */
 export interface Trouble {
   what: 'service' | 'database' | 'figures';
   since: string;
 }
 
-/** How the figures of all views stand: one stream a tab, closed while nobody sees the page. */
+/**
+ * The figures of all views and how current they are. They come from one stream per tab, closed while the page is
+ * hidden.
+ */
 export interface Live {
   overview: Overview | undefined;
   connection: 'connecting' | 'open' | 'lost';
-  /** undefined: the figures are those of now. */
+  /** undefined: the figures are current. */
   trouble: Trouble | undefined;
-  /** What a disk keeps the service from doing, and what to do; undefined: nothing. */
+  /** What a full or failing disk prevents, and what to do. undefined: nothing is wrong. */
   diskFault: string | undefined;
-  /** When the service last read the figures; undefined: it never has, as far as this page knows. */
+  /** When the service last read the figures. undefined: as far as this page knows, it never has. */
   readAt: string | undefined;
 }
 
-/** The service says `alive` every 3 s: a connection that has said nothing for so long is none. */
+/** The service sends `alive` every 3 s. A connection that is silent for this long is dead. */
 const silentMs = 10_000;
 /** The service reads the figures every 2 s. */
 const staleMs = 7_000;
@@ -71,16 +74,16 @@ function open(): void {
     isOpen();
     heard(JSON.parse(data) as OverviewAlive);
   });
-  // By ourselves: a browser gives up for good at an answer such as 502.
+  // The page reconnects itself, because a browser gives up for good after an answer such as 502.
   source.addEventListener('error', ({ target }) => {
-    // Of an answer other than a stream it does not say which: perhaps the session is over.
+    // The browser does not show which error was answered. Perhaps the session is over.
     if ((target as EventSource).readyState === EventSource.CLOSED) readSessionAgain();
     broke(failures > 0 || live.overview !== undefined);
   });
   listen();
 }
 
-/** A network that has gone silent breaks nothing that a browser would tell. */
+/** A browser reports no error when a network goes silent. */
 function listen(): void {
   clearTimeout(silence);
   silence = setTimeout(() => broke(true), silentMs);
@@ -92,7 +95,7 @@ function isOpen(): void {
   if (wasLost) sayReturned();
 }
 
-/** What the service says of its figures. */
+/** Takes over what the service reports about its figures. */
 function heard({
   at,
   database,
@@ -106,7 +109,7 @@ function heard({
   else if (isStale) troubled('figures', readAt);
   else if (live.trouble !== undefined) {
     publish({ trouble: undefined });
-    // What other views have read, or could not read, is of before.
+    // Other views hold data, or errors, from before.
     readAllAgain();
   }
   publish({ readAt, diskFault: disk_fault ?? undefined });
@@ -117,7 +120,10 @@ function troubled(what: Trouble['what'], since: string): void {
   if (trouble?.what !== what || trouble.since !== since) publish({ trouble: { what, since } });
 }
 
-/** No stream: the service is gone, or it answers and refuses because its database is away. Its health tells, without a key. */
+/**
+ * Runs when there is no stream. The service is gone, or it refuses because it cannot reach its database. Its health
+ * endpoint tells which, without a key.
+ */
 async function diagnose(): Promise<void> {
   const { trouble } = live;
   const isNews = trouble === undefined || trouble.what === 'figures';
@@ -176,14 +182,14 @@ function subscribe(listener: () => void): () => void {
     listeners.delete(listener);
     if (listeners.size > 0) return;
     close();
-    // Who signs in next may be somebody else.
+    // The next user to sign in may be another one.
     live = atFirst;
   };
 }
 
 export const useLive = (): Live => useSyncExternalStore(subscribe, () => live);
 
-/** What keeps calls from being answered; undefined: nothing. */
+/** The trouble that keeps calls from being answered. undefined: there is none. */
 export function useOutage(): Trouble | undefined {
   const { trouble } = useLive();
   return trouble?.what === 'figures' ? undefined : trouble;

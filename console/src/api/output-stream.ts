@@ -3,7 +3,7 @@ import { type Grown, grownBy, nothing, type Said } from '../request/grown';
 import { requestPath } from './calls';
 import { keepOpen } from './event-source';
 
-/** The output of a request as it grows, as long as somebody looks. */
+/** Returns the output of a request as it grows, while the page is visible. */
 export function useOutputStream(id: string, isWanted: boolean): Grown {
   const [grown, setGrown] = useState(nothing);
   useEffect(() => {

@@ -5,7 +5,7 @@ type ModelChanges = OverviewChanges['models'][number];
 
 const historyMinutes = 60;
 
-/** What has not changed stays the same object. */
+/** Unchanged parts keep their identity. */
 export function changed({ models, nodes }: Overview, changes: OverviewChanges): Overview {
   const ofModels = new Map(changes.models.map((model) => [model.id, model]));
   const ofNodes = new Map(changes.nodes.map((node) => [node.id, node]));

@@ -6,12 +6,12 @@ const isWorthAnother = (error: Error): boolean =>
 
 const isUnknown = (error: Error): boolean => error instanceof Problem && error.status === 401;
 
-/** Reads the session again, where something was refused as if there were none: if it is over, one can sign in. */
+/** Reads the session again after a 401. If it is over, the user can sign in. */
 export function readSessionAgain(): void {
   void queryClient.invalidateQueries({ queryKey: ['session'] }, { cancelRefetch: false });
 }
 
-/** Reads all that is shown again, as after an outage. */
+/** Reads all shown data again, for example after an outage. */
 export function readAllAgain(): void {
   void queryClient.invalidateQueries(undefined, { cancelRefetch: false });
 }

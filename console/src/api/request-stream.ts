@@ -13,8 +13,8 @@ const nothing: Followed = { status: {}, logs: [], positions: [] };
 const maxLines = 5_000;
 
 /**
- * Follows a request as long as it is open and somebody looks. `withLogs`: where they are shown, for that somebody read
- * them is audited.
+ * Follows a request while it is open and the page is visible. `withLogs`: only for a view that shows the logs, because
+ * reading them is audited.
  */
 export function useRequestStream(id: string, isOpen: boolean, withLogs = false): Followed {
   const [followed, setFollowed] = useState(nothing);
@@ -23,7 +23,7 @@ export function useRequestStream(id: string, isOpen: boolean, withLogs = false):
     return keepOpen(
       () => `${requestPath(id)}/status/stream${withLogs ? '?logs=1' : ''}`,
       (source, close) => {
-        // A connection begins with the whole log.
+        // The first message of a connection has the whole log.
         let isFirst = true;
         source.addEventListener('message', ({ data }: MessageEvent<string>) => {
           const { logs = [], ...status } = JSON.parse(data) as StreamedStatus;

@@ -9,10 +9,10 @@ interface Page {
 type Pages = InfiniteData<Page>;
 
 const pageSize = 100;
-/** What lies between the first and the last that are shown may be more than they. */
+/** There may be more requests between the first and the last row shown than rows shown. */
 const maxPages = 5;
 
-/** Rows change where they are: none comes, goes or moves under the reader. */
+/** Updates rows in place. No row is added, removed or moved while the user reads. */
 export function withRows(list: Pages, fresh: readonly AdminRequest[], count?: FoundCount): Pages {
   const byId = new Map(fresh.map((row) => [row.request_id, row]));
   return {
@@ -28,18 +28,20 @@ export function withRows(list: Pages, fresh: readonly AdminRequest[], count?: Fo
   };
 }
 
-/** Of one request, in all lists that are kept. */
+/** Updates the row of one request in all cached lists. */
 export function showRow(client: QueryClient, row: AdminRequest): void {
   client.setQueriesData<Pages>({ queryKey: ['requests'] }, (list) => list && withRows(list, [row]));
 }
 
-/** What became of those shown, also where the filter finds them no longer; and how many it finds now. */
+/**
+ * Reads the shown rows again, even those that no longer match the filter, and the number of requests that match it now.
+ */
 export async function rereadRows(client: QueryClient, filter: RequestFilter): Promise<void> {
   const queryKey = ['requests', filter];
   const rows = client.getQueryData<Pages>(queryKey)?.pages.flatMap(({ data }) => data) ?? [];
   if (rows.length === 0) return;
   const times = rows.map(({ created_at }) => Date.parse(created_at));
-  // Times are cut to milliseconds.
+  // Times are truncated to milliseconds.
   const between: RequestFilter = {
     ...withoutState(filter),
     created_after: new Date(Math.min(...times)).toISOString(),

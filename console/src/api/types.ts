@@ -1,6 +1,6 @@
 import type { components } from './wire';
 
-/** The shapes of the service that the views read, by the names that they have there. */
+/** The API shapes that the views read, under their API names. */
 type Schemas = components['schemas'];
 
 export type Session = Schemas['Session'];
@@ -27,7 +27,7 @@ export type RequestFilter = Schemas['AnyRequestFilter'];
 export type RequestHistory = Schemas['Life'];
 export type RequestEvent = Schemas['LifeEvent'];
 export type LogEntry = Schemas['LogEntry'] & Partial<Schemas['AnyLogEntry']>;
-/** Of the stream of a request: its status, and the lines that are new. */
+/** A message of a request's stream: its status, and its new log lines. */
 export type StreamedStatus = Partial<AdminRequest> & { logs?: Schemas['LogEntry'][] };
 export type AuditAction = Schemas['AuditEntry']['action'];
 export type Reason = Schemas['Reason'];
@@ -45,10 +45,10 @@ export type AuditEntry = Schemas['AuditEntry'];
 export type Delivery = Schemas['AnyDelivery'];
 export type Receiver = Schemas['Receiver'];
 
-/** Of /v1/models: what a form is made from. */
+/** An item of /v1/models, from which a form is made. */
 export type ModelView = Schemas['Model'];
 
-/** What a form can be made from, of the schemas that a models file may have. */
+/** The parts of a JSON schema from which a form can be made. */
 export interface JsonSchema {
   type?: string | string[];
   title?: string;

@@ -1,16 +1,16 @@
-/** Thin spaces between thousands: 1 204. */
+/** Separates thousands with thin spaces: 1 204. */
 export function whole(value: number): string {
   return String(Math.round(value)).replaceAll(/\B(?=(\d{3})+(?!\d))/g, '\u202f');
 }
 
-/** At most four characters and a letter: 950, 1.2 k, 34 k, 1.0 M. */
+/** Returns at most four characters and a letter: 950, 1.2 k, 34 k, 1.0 M. */
 export function short(value: number): string {
   if (value < 1_000) return String(Math.round(value));
   const [scaled, unit] = value < 999_500 ? [value / 1_000, 'k'] : [value / 1_000_000, 'M'];
   return `${scaled < 9.95 ? scaled.toFixed(1) : Math.round(scaled)}\u00a0${unit}`;
 }
 
-/** The two largest units that count: 0.4 s, 41 s, 2 min 10 s, 3 h 5 min, 2 d 4 h. */
+/** Returns the two largest units: 0.4 s, 41 s, 2 min 10 s, 3 h 5 min, 2 d 4 h. */
 export function duration(ms: number): string {
   if (ms < 0) return duration(0);
   if (ms < 1_000) return ms < 100 ? `${Math.round(ms)}\u00a0ms` : `${(ms / 1_000).toFixed(1)}\u00a0s`;
@@ -50,7 +50,7 @@ export function bytes(value: number): string {
   return `${value}\u00a0B`;
 }
 
-/** How many a second, or where those are few, a minute or an hour. */
+/** Returns a rate per second, or per minute or hour where it is small. */
 export function rate(perSecond: number): string {
   if (perSecond === 0) return '0/s';
   if (perSecond >= 0.095) return `${perSecond < 9.95 ? perSecond.toFixed(1) : whole(perSecond)}/s`;
@@ -61,7 +61,7 @@ export function rate(perSecond: number): string {
 export const percent = (share: number): string =>
   `${share > 0 && share < 0.01 ? '<\u00a01' : Math.round(share * 100)}\u00a0%`;
 
-/** Before what is in them; null: there is no bound. */
+/** Returns words such as "of 4 slots " before a label. null: there is no bound. */
 export const ofSlots = (slots: number | null): string =>
   slots === null ? '' : `of ${counted(slots, 'slot')} `;
 
@@ -69,7 +69,7 @@ export const ofSlots = (slots: number | null): string =>
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${whole(count)}\u00a0${count === 1 ? one : many}`;
 
-/** What becomes of them where nothing more is started. */
+/** Says what happens to the runs in progress when no more are started. */
 export function runsGoOn(count: number): string {
   if (count === 0) return 'Nothing runs now.';
   return count === 1

@@ -4,7 +4,7 @@ const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-dig
 const dayOnly = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 const dayAndYear = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
 
-/** Local: the time alone where it is today. */
+/** Local time, without the date if it is today. */
 export function time(at: string | number, now: number = Date.now()): string {
   const date = new Date(at);
   const today = new Date(now);
@@ -17,7 +17,7 @@ export const day = (at: string): string => dayAndYear.format(new Date(at));
 
 export const clockTime = (at: string | number): string => clock.format(new Date(at));
 
-/** UTC with milliseconds, for titles and copies. */
+/** UTC with milliseconds, for titles and for copying. */
 export const utc = (at: string | number): string => new Date(at).toISOString();
 
 export const ago = (at: string | number, now: number): string => {
@@ -25,6 +25,6 @@ export const ago = (at: string | number, now: number): string => {
   return ms < 1_000 ? 'just now' : `${duration(ms)} ago`;
 };
 
-/** As a field for a local time has it: to a minute. */
+/** The format of a local time field, to the minute. */
 export const localTime = (date: Date): string =>
   new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);

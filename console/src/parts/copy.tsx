@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 
-/** Browsers give the clipboard to pages over HTTPS and on localhost only: elsewhere a selection is copied. */
+/** Browsers allow the clipboard only on pages over HTTPS and on localhost. Elsewhere a selection is copied. */
 async function copyText(text: string, beside: HTMLElement): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -9,7 +9,7 @@ async function copyText(text: string, beside: HTMLElement): Promise<boolean> {
     const area = document.createElement('textarea');
     area.value = text;
     area.className = 'hidden';
-    // A dialog leaves what is outside it without focus, and so without a selection.
+    // A dialog denies focus to elements outside it, and without focus there is no selection.
     beside.append(area);
     area.select();
     const isDone = document.execCommand('copy');
@@ -39,7 +39,7 @@ export function CopyButton({ text, what = 'Copy' }: { text: string; what?: strin
   );
 }
 
-/** An id, shortened where room is scarce; copied whole. */
+/** An id, shortened where space is short. Always copied whole. */
 export function Id({ id, isShort = false }: { id: string; isShort?: boolean }) {
   return (
     <span className="copy">

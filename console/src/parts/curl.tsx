@@ -3,7 +3,7 @@ import { type Call, curlOf } from '../api/curl';
 import { CopyButton } from './copy';
 import { Dialog } from './dialog';
 
-/** The same from a terminal: what a view read, or what a button would do. */
+/** Shows the same call as a curl command: what a view read, or what a button would do. */
 export function AsCurl({
   calls,
   label = 'as curl',

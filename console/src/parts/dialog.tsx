@@ -7,7 +7,7 @@ interface DialogProps {
   children: ReactNode;
 }
 
-/** Rendered while it is open. Escape and a click beside it close it. */
+/** Rendered while it is open. Escape or a click outside closes it. */
 export function Dialog({ title, isWide = false, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -17,7 +17,7 @@ export function Dialog({ title, isWide = false, onClose, children }: DialogProps
     return () => dialog.close();
   }, []);
   return (
-    // A click beside it is for the pointer alone: the keyboard has Escape.
+    // A click outside is for the pointer only. The keyboard has Escape.
     <dialog
       ref={element}
       className={isWide ? 'wide' : undefined}

@@ -6,7 +6,7 @@ const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   target.closest('input:not([type=checkbox]), textarea, select, [contenteditable]') !== null;
 
-/** Single keys, where nobody types and no dialog is open. */
+/** Binds single keys, except while the user types or a dialog is open. */
 export function useKeys(bindings: Bindings): void {
   const current = useRef(bindings);
   useEffect(() => {
@@ -26,7 +26,7 @@ export function useKeys(bindings: Bindings): void {
   }, []);
 }
 
-/** Moves the focus to the next (1) or the last (-1) of what lists mark as their rows. */
+/** Moves the focus to the next (1) or the previous (-1) row of a list. */
 export function moveRow(by: 1 | -1): void {
   const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')];
   const at = rows.findIndex(
@@ -37,7 +37,7 @@ export function moveRow(by: 1 | -1): void {
   rows[next]?.scrollIntoView({ block: 'nearest' });
 }
 
-/** Ticks or unticks the row of the focus. */
+/** Selects or deselects the focused row. */
 export function markRow(): void {
   document.activeElement?.closest('tr')?.querySelector<HTMLInputElement>('input[type=checkbox]')?.click();
 }

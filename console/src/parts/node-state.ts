@@ -1,8 +1,11 @@
 import type { AdminNode, Overview } from '../api/types';
 
-/** One whose heartbeat is overdue has given its runs up; that others take them only a second later is no news. */
+/**
+ * A node whose heartbeat is overdue has already given up its runs, so it is shown as lost. The other nodes take the
+ * runs a second later.
+ */
 export const nodeWord = (state: AdminNode['state']): string => (state === 'fenced' ? 'lost' : state);
 
-/** Whether it starts requests. */
+/** Returns whether the node starts requests. */
 export const isRunning = ({ role, state }: Overview['nodes'][number]): boolean =>
   role !== 'api' && state === 'ready';

@@ -4,7 +4,7 @@ let now = Date.now();
 let timer: ReturnType<typeof setInterval> | undefined;
 const listeners = new Set<() => void>();
 
-/** One clock for the page: no more than a step a second, and none while nobody looks. */
+/** One clock for the page. It ticks at most once a second, and not while the page is hidden. */
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   timer ??= setInterval(() => {
@@ -22,6 +22,9 @@ function subscribe(listener: () => void): () => void {
 
 export const useNow = (): number => useSyncExternalStore(subscribe, () => now);
 
-/** What is said of a time: drawn anew when it says something else, and not each second, of which a list has hundreds. */
+/**
+ * Returns a text that depends on the time. The component renders again only when the text changes, not every second,
+ * because a list has hundreds of them.
+ */
 export const useNowText = (text: (now: number) => string): string =>
   useSyncExternalStore(subscribe, () => text(now));

@@ -1,6 +1,6 @@
 import { useCallback, useSyncExternalStore } from 'react';
 
-/** Whether the page is narrower than `px`, or just so. */
+/** Returns whether the page is at most `px` wide. */
 export function useIsBelow(px: number): boolean {
   const query = `(max-width: ${px}px)`;
   const subscribe = useCallback(

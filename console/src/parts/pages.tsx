@@ -9,7 +9,7 @@ interface Page<T> {
 
 type List<T> = UseInfiniteQueryResult<InfiniteData<Page<T>>> & { rows: readonly T[] };
 
-/** A list that is read page by page. */
+/** Reads a list page by page. */
 export function useList<T>(
   queryKey: readonly unknown[],
   read: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<T>>,
@@ -29,12 +29,15 @@ export function useList<T>(
 
 interface ListedProps<T> {
   list: List<T>;
-  /** Of the frame, until it is read. */
+  /** Rows of the placeholder shown until the list is read. */
   bones?: number;
   children: (rows: readonly T[]) => React.ReactNode;
 }
 
-/** The frame at once, then the rows, old ones greyed where no new ones come; and a way to those behind them. */
+/**
+ * Shows a placeholder, then the rows, then a button for older rows. Old rows are greyed while newer ones cannot be
+ * read.
+ */
 export function Listed<T>({ list, bones = 6, children }: ListedProps<T>) {
   const { rows, error, isPending, hasNextPage, isFetchingNextPage } = list;
   const retry = (): void => void list.refetch();

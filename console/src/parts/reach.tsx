@@ -2,7 +2,7 @@ import type { AdminModel } from '../api/types';
 
 type Reached = Pick<AdminModel['nodes'][number], 'circuit' | 'addresses_away'>;
 
-/** Whether a node reaches a model, and which of its addresses it does not. */
+/** Shows whether a node reaches a model, and which of its addresses the node does not reach. */
 export function Reach({ circuit, addresses_away }: Reached) {
   if (circuit !== 'closed')
     return <span className="chip warn">{circuit === 'probing' ? 'no, probing' : 'no'}</span>;
@@ -14,6 +14,6 @@ export function Reach({ circuit, addresses_away }: Reached) {
   );
 }
 
-/** Each with its reason: `http://gpu-2:9000: The model answered 503.` */
+/** Each address with its reason: `http://gpu-2:9000: The model answered 503.` */
 const awayOf = (addresses: Reached['addresses_away']): string =>
   addresses.map(({ address, reason }) => `${address}: ${reason}`).join(' ');

@@ -3,7 +3,7 @@ interface ReasonFieldProps {
   onChange: (value: string) => void;
 }
 
-/** Why, for the audit; it may be left empty. */
+/** A reason for the audit; optional. */
 export function ReasonField({ value, onChange }: ReasonFieldProps) {
   return (
     <label className="field">
@@ -15,6 +15,6 @@ export function ReasonField({ value, onChange }: ReasonFieldProps) {
   );
 }
 
-/** As a member of a body. */
+/** The reason as a member of a body. */
 export const reasonIn = (value: string): { reason?: string } =>
   value.trim() === '' ? {} : { reason: value.trim() };

@@ -29,12 +29,12 @@ const shapes: Record<ShownState, React.ReactNode> = {
 
 interface StateProps {
   state: ShownState;
-  /** Where it is no request's. */
+  /** Overrides the word where the state is not that of a request. */
   word?: string;
   note?: string | undefined;
 }
 
-/** A stream tells whether it succeeded, and why not. */
+/** Merges a stream's status into a request. The stream reports success and error, from which the outcome follows. */
 export function followedBy<T extends AdminRequest>(read: T, told: Partial<AdminRequest>): T {
   const request = { ...read, ...told };
   if (request.status !== 'COMPLETED') return { ...request, outcome: null };
@@ -44,7 +44,7 @@ export function followedBy<T extends AdminRequest>(read: T, told: Partial<AdminR
   return { ...request, outcome: request.success ? 'succeeded' : bad };
 }
 
-/** Colour and shape, and the word. */
+/** Shows a state by colour, shape and word. */
 export function State({ state, word = state, note }: StateProps) {
   return (
     <span className="state" data-state={state}>
@@ -57,6 +57,6 @@ export function State({ state, word = state, note }: StateProps) {
   );
 }
 
-/** Where it says more than the outcome. */
+/** Returns the error's code if it adds something to the outcome. */
 export const codeOf = ({ error, outcome }: AdminRequest): string | undefined =>
   error && error.code !== outcome ? error.code : undefined;

@@ -13,7 +13,7 @@ export function may(session: SignedIn | undefined, scope: Scope): boolean {
 
 export const useMay = (scope: Scope): boolean => may(useContext(CurrentSession), scope);
 
-/** A button that does nothing, and says why, for those without the scope and while nothing can be changed. */
+/** A button that is disabled, with a reason, for keys without the scope and while nothing can be changed. */
 export function ActButton({
   needs = 'admin',
   ...button

@@ -7,7 +7,7 @@ import { Time } from './time';
 const scopeIn = (message: string): string | undefined =>
   /\b(submit|read|cancel|observe|payloads|admin)\b/.exec(message)?.[1];
 
-/** What went wrong, as a sentence, and what to do. */
+/** Shows what went wrong, as a sentence, and what to do. */
 export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const problem = error instanceof Problem ? error : undefined;
   const isForbidden = problem?.status === 403 && problem.code !== 'rate_limited';
@@ -63,7 +63,7 @@ interface LoadedProps<T> {
   children: (data: T) => ReactNode;
 }
 
-/** The frame at once, old figures greyed while new ones fail to come. */
+/** Shows a placeholder until the data is read. Old data is greyed while it cannot be read again. */
 export function Loaded<T>({ query, rows, children }: LoadedProps<T>) {
   const { data, error, isPending, dataUpdatedAt } = query;
   const retry = (): void => void query.refetch();
@@ -79,21 +79,21 @@ export function Loaded<T>({ query, rows, children }: LoadedProps<T>) {
 }
 
 interface DatedProps {
-  /** Of the last try to read it again. */
+  /** The error of the last attempt to read it again. */
   error: Error | null;
-  /** When it was read, in milliseconds since 1970. */
+  /** When the data was read, in milliseconds since 1970. */
   readAt: number;
   onRetry: () => void;
   children: ReactNode;
 }
 
-/** What was read once, with its time where it could not be read since. */
+/** Shows data that was read before, with its time if it cannot be read again. */
 export function Dated({ error, readAt, onRetry, children }: DatedProps) {
   const outage = useOutage();
   const isOld = error !== null || outage !== undefined;
   return (
     <>
-      {/* Of an outage the whole page is told already. */}
+      {/* The page already reports an outage. */}
       {error !== null && outage === undefined && <Failure error={error} onRetry={onRetry} />}
       {isOld && (
         <p className="small muted">

@@ -9,19 +9,19 @@ export interface Column<T> {
 
 interface TableProps<T> {
   label: string;
-  /** Where the same are given again, rows that have not changed are not drawn anew. */
+  /** Unchanged rows are not rendered again if this array keeps its identity. */
   columns: readonly Column<T>[];
   rows: readonly T[];
   rowKey: (row: T) => string;
   isSelected?: (row: T) => boolean;
   empty?: ReactNode;
-  /** On a phone a few lines a row, and no label for what speaks for itself. */
+  /** On a phone, each row takes a few lines, without labels for values that need none. */
   isBrief?: boolean;
-  /** Below which width of the page, in pixels, a row is a card: its columns do not fit any more. */
+  /** Page width in pixels below which rows become cards, because the columns no longer fit. */
   cardsBelow?: number;
 }
 
-/** A table on a desk, cards on a phone. `j` and `k` go through what `data-row` marks in it. */
+/** A table on wide pages, cards on narrow ones. `j` and `k` move through its elements with `data-row`. */
 export function Table<T>({
   label,
   columns,

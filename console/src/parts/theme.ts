@@ -7,7 +7,7 @@ export function currentTheme(): Theme {
   try {
     return themes.find((theme) => theme === localStorage.getItem(name)) ?? 'auto';
   } catch {
-    return 'auto'; // storage is forbidden
+    return 'auto'; // storage is blocked
   }
 }
 
@@ -17,6 +17,6 @@ export function showTheme(theme: Theme): void {
   try {
     localStorage.setItem(name, theme);
   } catch {
-    // It holds for this page, then.
+    // The theme then applies only to this page.
   }
 }

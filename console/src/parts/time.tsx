@@ -2,7 +2,7 @@ import { duration } from '../format/quantities';
 import { ago, day, time, utc } from '../format/times';
 import { useNowText } from './now';
 
-/** Local, with UTC on hover. */
+/** Shows local time, with UTC on hover. */
 export function Time({ at }: { at: string | null | undefined }) {
   if (!at) return <span className="muted">–</span>;
   return (
@@ -12,7 +12,7 @@ export function Time({ at }: { at: string | null | undefined }) {
   );
 }
 
-/** Where there is no room for more. */
+/** A short form for narrow places; the time is shown on hover. */
 export function Day({ at }: { at: string }) {
   return (
     <time dateTime={at} title={`${time(at)} · ${utc(at)}`}>
@@ -31,13 +31,13 @@ export function Ago({ at }: { at: string | null | undefined }) {
   );
 }
 
-/** How long something took; exact on hover. */
+/** Shows how long something took; exact on hover. */
 export function Took({ ms }: { ms: number | null | undefined }) {
   if (typeof ms !== 'number') return null;
   return <span title={`${(ms / 1_000).toFixed(3)} s`}>{duration(ms)}</span>;
 }
 
-/** How long since. */
+/** Shows the time that has passed since. */
 export function Since({ at }: { at: string }) {
   const said = useNowText((now) => duration(now - new Date(at).getTime()));
   return (

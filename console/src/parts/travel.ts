@@ -1,9 +1,9 @@
-/** Where each page was scrolled to, by its address. */
+/** The scroll position of each page, by address. */
 const scrolls = new Map<string, number>();
 let backTo: number | undefined;
 let wantsSearch = false;
 
-// What a page shows comes after it, so the browser would scroll too early.
+// A page's content arrives later, so the browser would scroll too early.
 history.scrollRestoration = 'manual';
 window.addEventListener('scroll', () => scrolls.set(window.location.href, window.scrollY), { passive: true });
 window.addEventListener('popstate', () => {
@@ -13,20 +13,20 @@ window.addEventListener('pushState', () => {
   backTo = undefined;
 });
 
-/** Whether the way here was back or forth, and no link: what was read stays, and so does the place in it. */
+/** Returns whether the user came by back or forward, not by a link. Then the data and the scroll position are kept. */
 export const cameBack = (): boolean => backTo !== undefined;
 
-/** To the top, or where the reader was before. */
+/** Scrolls to the top, or to where the reader was before. */
 export const scrollToPlace = (): void => window.scrollTo(0, backTo ?? 0);
 
-/** The search field of the view takes the focus, at once or when it is there. */
+/** Focuses the search field of the view, now or when it appears. */
 export function askForSearch(): void {
   const field = document.querySelector<HTMLInputElement>('[data-search]');
   wantsSearch = field === null;
   field?.focus();
 }
 
-/** For a search field that has just come. */
+/** Called for a search field that has just appeared. */
 export function takeSearch(field: HTMLInputElement | null): void {
   if (!wantsSearch || field === null) return;
   wantsSearch = false;

@@ -1,10 +1,10 @@
 import { useCallback } from 'react';
 import { useSearchParams } from 'wouter';
 
-/** `replace`: it is no step to go back from. */
+/** `replace`: the change adds no entry to the history. */
 type SetFilters = (change: Record<string, string | undefined>, options?: { replace: boolean }) => void;
 
-/** Filters live in the address: back works, and a link can be sent. */
+/** Filters are kept in the address, so that back works and a link can be shared. */
 export function useFilters(): [URLSearchParams, SetFilters] {
   const [parameters, setParameters] = useSearchParams();
   const set = useCallback<SetFilters>(

@@ -11,7 +11,7 @@ interface State {
   error?: unknown;
 }
 
-/** A view that breaks, or whose script is gone since the service was updated, says so; the others stay within reach. */
+/** Shows a message for a view that fails, or whose script was deleted by an update. The other views stay usable. */
 export class ViewBoundary extends Component<Props, State> {
   override state: State = {};
 
@@ -19,7 +19,7 @@ export class ViewBoundary extends Component<Props, State> {
     return { error };
   }
 
-  /** What broke at another path is over. */
+  /** Clears an error when the path changes. */
   static getDerivedStateFromProps({ path }: Props, state: State): State | null {
     return path === state.path ? null : { path, error: undefined };
   }

@@ -12,12 +12,12 @@ const names = [
   'id_prefix',
 ] as const;
 
-/** As the address has it. */
+/** Reads the filter from the address. */
 export function toFilter(parameters: URLSearchParams): RequestFilter {
   const filter: RequestFilter = {};
   for (const name of names) {
     const value = parameters.get(name);
-    // What it may be, the service says.
+    // The service validates the values.
     if (value !== null && value !== '') Object.assign(filter, { [name]: value });
   }
   const tags = parameters.getAll('tag').filter((tag) => tag !== '');
@@ -25,6 +25,6 @@ export function toFilter(parameters: URLSearchParams): RequestFilter {
   return filter;
 }
 
-/** What names one request: its id, or a handle in its place. */
+/** Returns whether the text identifies one request: an id, or a handle. */
 export const isWholeId = (text: string): boolean =>
   /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text) || /^rh_[\w-]{16,}$/.test(text);

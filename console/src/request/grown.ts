@@ -1,9 +1,9 @@
-/** What of an output has come: texts as one, and where it is no text its parts. */
+/** The parts of an output received so far. Consecutive texts are joined. */
 export interface Grown {
   parts: unknown[];
-  /** Parts in front that are not kept: a tab bears so much. */
+  /** Leading parts or characters that were dropped to limit the memory of a tab. */
   dropped: number;
-  /** Which began anew; 0: none did. */
+  /** The attempt that started the output again. 0: none did. */
   attempt: number;
 }
 

@@ -8,7 +8,7 @@ export type PayloadAnswer = { shown: Shown; blobs: Record<string, Blob> } | { te
 
 const maxRaw = 64 * 1024;
 
-/** Beside the page: reading 30 MB of JSON takes longer than a page may stand still. */
+/** Runs outside the page's thread, because parsing 30 MB of JSON would block the page too long. */
 self.addEventListener('message', ({ data }: MessageEvent<PayloadQuestion>) => {
   self.postMessage(read(new TextDecoder().decode(data.text)));
 });
@@ -41,6 +41,6 @@ function toBlob(url: string, type: string): Blob | undefined {
     for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
     return new Blob([bytes], { type });
   } catch {
-    return undefined; // no base64 after all: it is shown as the text that it is
+    return undefined; // invalid base64: the value is shown as text
   }
 }

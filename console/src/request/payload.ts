@@ -1,8 +1,8 @@
-/** What of a payload is shown: bounded, so that 30 MB freeze no tab. */
+/** The parts of a payload that are shown, bounded so that 30 MB do not freeze a tab. */
 export type Shown =
   | { kind: 'text'; text: string; rest: number }
   | { kind: 'media'; url: string; bytes: number; type: string }
-  /** A file of the service; `path`: of the API, without a slash in front. */
+  /** A file of the service. `path` is its path in the API, without a leading slash. */
   | { kind: 'file'; path: string; text: string; type: string }
   | { kind: 'scalar'; text: string }
   | { kind: 'list'; isArray: boolean; entries: { name: string; value: Shown }[]; rest: number };
@@ -12,7 +12,9 @@ const maxEntries = 100;
 const maxDepth = 12;
 const maxNodes = 2_000;
 
-/** Kinds that a browser shows without running anything of theirs; SVG only as an image, where scripts are off. */
+/**
+ * Types that a browser shows without running their content. SVG is only shown as an image, where scripts are disabled.
+ */
 const dataUrl = /^data:((?:image|audio|video)\/[\w.+-]{1,60})((?:;[\w=.+-]{1,80})*),/i;
 
 const fileUrl = /\/(v1\/files\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\/[^/?#\s]{1,900})$/;
@@ -21,7 +23,7 @@ const types: Record<string, string> = {
   ...{ avif: 'image/avif', mp3: 'audio/mpeg', wav: 'audio/wav', mp4: 'video/mp4', webm: 'video/webm' },
 };
 
-/** The content type that stands beside it counts, or else the end of its name. */
+/** The type comes from the `content_type` beside the URL, or else from the file extension. */
 function fileOf(text: string, beside: unknown): Extract<Shown, { kind: 'file' }> | undefined {
   const path = text.length > 2_000 ? undefined : fileUrl.exec(text)?.[1];
   if (path === undefined) return undefined;
@@ -29,7 +31,7 @@ function fileOf(text: string, beside: unknown): Extract<Shown, { kind: 'file' }>
   return { kind: 'file', path, text, type: type ?? 'application/octet-stream' };
 }
 
-/** `toUrl`: makes an address of the content of a data URL, and says how long it is. */
+/** `toUrl` turns the content of a data URL into an address and returns its size. */
 export function boundedView(
   value: unknown,
   toUrl: (text: string, type: string) => { url: string; bytes: number } | undefined,
@@ -61,12 +63,12 @@ export function boundedView(
 type Media = Extract<Shown, { kind: 'media' }>;
 type File = Extract<Shown, { kind: 'file' }>;
 
-/** The pictures, sounds and videos in it, in their order. */
+/** Returns the images, sounds and videos, in order. */
 export function mediaOf(shown: Shown): Media[] {
   return leavesOf(shown).filter((leaf) => leaf.kind === 'media');
 }
 
-/** The files in it that a page can show, in their order. */
+/** Returns the files that a page can show, in order. */
 export function shownFilesOf(shown: Shown): File[] {
   return leavesOf(shown)
     .filter((leaf) => leaf.kind === 'file')

@@ -4,15 +4,15 @@ import type { PayloadAnswer, PayloadQuestion } from './payload-worker';
 
 export interface Payload {
   bytes: number;
-  /** undefined: it is no JSON, or not all of it was read. */
+  /** undefined: the payload is not JSON, or was not read completely. */
   shown: Shown | undefined;
   text: string;
-  /** Bytes that were left. */
+  /** Bytes that are not shown. */
   rest: number;
   free: () => void;
 }
 
-/** Reads at most `maxBytes`; more is left where it is, and its beginning is shown as text. */
+/** Reads a payload of at most `maxBytes`. Of a larger one, only the beginning is shown, as text. */
 export async function readPayload(path: string, maxBytes: number, signal: AbortSignal): Promise<Payload> {
   const response = await send(path, { signal, headers: { accept: 'application/json, */*' } });
   const length = Number(response.headers.get('content-length') ?? 0);

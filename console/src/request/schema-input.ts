@@ -1,9 +1,9 @@
 import type { JsonSchema } from '../api/types';
 
-/** As the fields have it: texts, which become JSON when they are sent. */
+/** The contents of the form fields: texts, which become JSON when they are sent. */
 export interface Input {
   fields: Record<string, string>;
-  /** What no field is for, or all where there is no schema. */
+  /** Members that have no field, or the whole input if there is no schema. */
   json: string;
 }
 
@@ -26,7 +26,7 @@ export function emptyInput(schema: JsonSchema | null): Input {
   return { fields: {}, json: hasFields(schema) ? '' : '{\n  "prompt": "hello"\n}' };
 }
 
-/** What would be sent, or why it cannot be. */
+/** Returns the input to send, or why it cannot be sent. */
 export function inputOf(
   { fields, json }: Input,
   schema: JsonSchema | null,

@@ -3,17 +3,17 @@ import { counted, duration } from '../format/quantities';
 import { time } from '../format/times';
 
 export interface Told {
-  /** `held_at`: so many of its key may run at once, and do. */
+  /** `held_at`: the bound of its key on concurrent runs, which is reached. */
   request: AdminRequest & { held_at?: number };
   events: readonly RequestEvent[];
-  /** How its model stands, where that is known. */
+  /** The state of its model, if known. */
   model?: AdminModel | undefined;
-  /** models.yaml has its model no longer. */
+  /** The model is no longer in models.yaml. */
   isModelGone?: boolean;
   now: number;
 }
 
-/** Why a request waits, what it does, or what became of it, in a sentence or two. */
+/** Returns a sentence or two on why a request waits, what it does, or how it ended. */
 export function sentenceOf(told: Told): string {
   if (told.request.status === 'IN_QUEUE') return waiting(told);
   if (told.request.status === 'IN_PROGRESS') return running(told);
@@ -23,7 +23,7 @@ export function sentenceOf(told: Told): string {
 const ms = (at: string): number => new Date(at).getTime();
 const runsOf = (events: readonly RequestEvent[]): RequestEvent[] =>
   events.filter(({ kind }) => kind === 'started');
-/** What ended the run before, if one did. */
+/** Returns the event that ended the previous run, if there was one. */
 const lastEnd = (events: readonly RequestEvent[]): RequestEvent | undefined =>
   events.findLast(({ kind, outcome }) => kind === 'requeued' && outcome !== null);
 
@@ -64,7 +64,7 @@ function waiting({ request, events, model, isModelGone = false, now }: Told): st
         const { held_at: bound, key } = request;
         return `It waits for its own key: ${key.name ?? 'that key'} may have ${counted(bound, 'run')} of ${id} at once, and has. ${before}.`;
       }
-      // Of a model without a bound it waits for a worker.
+      // A request of a model without a bound waits for a worker.
       const slots = model?.concurrency.current ?? undefined;
       const busy =
         slots === undefined || model!.running < slots
@@ -99,13 +99,13 @@ function completed({ request, events, now }: Told): string {
   const waited = duration(waitMs);
   const begun = waitMs < 1_000 ? 'Started at once' : `Waited ${waited}`;
   const starts = runs.length === 0 && request.started_at !== null ? 1 : runs.length;
-  // Those that never reached the model, or were handed back, are none of its runs.
+  // Starts that never reached the model, or were handed back, do not count as runs.
   const ran = starts - events.filter(({ kind, outcome }) => kind === 'requeued' && isNoRun(outcome)).length;
   const node = runs.at(-1)?.node ?? request.node;
   const where = node ? ` on ${node}` : '';
   const erased = request.erased_at ? ` Its content was erased at ${time(request.erased_at, now)}.` : '';
   const end = events.findLast(({ kind }) => kind === 'completed');
-  // The event has the model's own words, which the status, being the caller's, has not.
+  // The event has the model's own message. The status does not, because it is what the caller sees.
   const why = end?.message ? end : (request.error ?? end);
   switch (request.outcome) {
     case 'succeeded': {
@@ -131,7 +131,7 @@ function completed({ request, events, now }: Told): string {
   }
 }
 
-/** Of a run that ended badly, what happened: a clause without a full stop. */
+/** Returns how a run failed, as a clause without a full stop. */
 function failure(end: Partial<Pick<RequestEvent, 'outcome' | 'code' | 'message' | 'node'>>): string {
   const where = end.node ? ` on ${end.node}` : '';
   const message = end.message ? `: “${trimEnd(end.message)}”` : '';

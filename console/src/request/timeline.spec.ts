@@ -101,7 +101,7 @@ test('long idle time is folded, short is not, and a run never is', () => {
   expect(layTimeline({ data: long, positions: [] }, start).stretches.some(({ isFolded }) => isFolded)).toBe(
     false,
   );
-  // Waiting is all there is: there is nothing to fold it for.
+  // Only waiting has happened, so folding it would make no room for anything.
   expect(
     layTimeline({ data: [event(0, 'submitted')], positions: [] }, start + 3_600_000).stretches[0]!.isFolded,
   ).toBe(false);
@@ -133,7 +133,7 @@ test('positions are steps between the front and the highest', () => {
   const { steps, highest } = layTimeline({ data: eventful, positions }, start);
   expect(highest).toBe(38);
   expect(steps.map(({ y }) => y)).toEqual([1, 0.5, 0]);
-  // Those on the way to a later start are counted from the first one, and end there.
+  // Positions recorded for a later start are counted from the first one, and end there.
   const later = [
     ...positions.map((point) => ({ ...point, position: point.position + 4 })),
     { at: at(60), position: 2 },

@@ -1,7 +1,7 @@
 import type { RequestEvent, RequestHistory } from '../api/types';
 
 export type SpanKind = 'wait' | 'run' | 'rescue' | 'backoff';
-/** How a span ends: torn where its node was lost. */
+/** How a span ends. `lost`: its node was lost, and the span is drawn torn. */
 export type SpanEnd =
   'open' | 'goes-on' | 'succeeded' | 'failed' | 'cancelled' | 'expired' | 'lost' | 'returned';
 
@@ -12,28 +12,28 @@ export interface Span {
   to: number;
   end: SpanEnd;
   attempt: number;
-  /** What ended it, in the words of the service. */
+  /** What ended the span, in the words of the service. */
   note: string;
 }
 
-/** Where nobody runs it. */
+/** The lane for times when no node runs the request. */
 const queueLane = 'queue';
 
 const ms = (at: string): number => new Date(at).getTime();
 
-/** A request's life as spans that follow each other without a gap, each in the lane of a node. */
+/** Returns a request's life as consecutive spans without gaps, each in the lane of a node. */
 export function spansOf(events: readonly RequestEvent[], now: number): Span[] {
   const spans: Span[] = [];
   let since: number | undefined;
   let run: RequestEvent | undefined;
   let attempt = 0;
-  /** When the pause after the last run is over. */
+  /** When the backoff after the last run ends. */
   let backoffUntil: number | undefined;
   const add = (kind: SpanKind, from: number, to: number, end: SpanEnd, lane: string, note = ''): void => {
     if (to > from || kind === 'run')
       spans.push({ lane, kind, from, to: Math.max(from, to), end, attempt, note });
   };
-  /** Those that wait for a run are in its lane. */
+  /** Moves the spans that waited for a run into its lane. */
   const place = (node: string | null): void => {
     for (let i = spans.length - 1; i >= 0 && spans[i]!.lane === queueLane; i--)
       spans[i]!.lane = node ?? queueLane;
@@ -77,7 +77,7 @@ export function spansOf(events: readonly RequestEvent[], now: number): Span[] {
   }
 }
 
-/** Of older pauses the end is not kept: they are taken to go on to the next start. */
+/** Old events do not have the end of the pause. It is taken to last until the next start. */
 function pauseAfter({ outcome, until }: RequestEvent): number | undefined {
   if (until) return ms(until);
   return outcome === 'failed' || outcome === 'timed_out' || outcome === 'unreached' ? Infinity : undefined;
@@ -105,7 +105,7 @@ function noteOf({ code, message }: RequestEvent): string {
 export interface Stretch {
   from: number;
   to: number;
-  /** In parts of the whole width, from 0 to 1. */
+  /** As a fraction of the whole width, from 0 to 1. */
   x: number;
   width: number;
   isFolded: boolean;
@@ -114,16 +114,16 @@ export interface Stretch {
 export interface Timeline {
   lanes: { name: string; spans: (Span & { x: number; width: number })[] }[];
   stretches: Stretch[];
-  /** Steps of the position, from the front (y 0) to the highest (y 1). */
+  /** Changes of the position, from the front (y 0) to the highest (y 1). */
   steps: { x: number; y: number; position: number; at: number }[];
   highest: number;
 }
 
-/** Of the width: what folded time takes, and what the shortest time takes. */
+/** Fractions of the width: for a folded time, and for the shortest time. */
 const foldedWidth = 0.12;
 const minWidth = 0.012;
 
-/** Places a life on a line whose idle parts are folded, so that what happened in it can be seen. */
+/** Lays out a request's life on a line. Long idle times are folded, so that events stay visible. */
 export function layTimeline(history: RequestHistory, now: number): Timeline {
   const spans = spansOf(history.data, now);
   const stretches = stretchesOf(spans);
@@ -147,7 +147,7 @@ export function layTimeline(history: RequestHistory, now: number): Timeline {
   };
 }
 
-/** Until its first start: later, the positions that are kept are those on the way to its last one. */
+/** Returns the positions until the first start. After a requeue, the stored positions lead to the last start. */
 function positionsOf({ data, positions }: RequestHistory): { at: number; position: number }[] {
   const started = data.find(({ kind }) => kind === 'started');
   const points = positions.map(({ at, position }) => ({ at: ms(at), position }));
@@ -167,7 +167,7 @@ function stretchesOf(spans: readonly Span[]): Stretch[] {
   const sum = (some: readonly { from: number; to: number }[]): number =>
     some.reduce((total, { from, to }) => total + to - from, 0);
   const busy = sum(pieces.filter(({ isBusy }) => isBusy));
-  // Alone, waiting is all there is to see.
+  // If nothing ran, waiting is all there is to see.
   const limit = busy === 0 ? Infinity : Math.max(30_000, 2 * busy);
   const isFolded = ({ from, to, isBusy }: (typeof pieces)[number]): boolean => !isBusy && to - from > limit;
   const open = pieces.filter((piece) => !isFolded(piece));
@@ -203,7 +203,10 @@ export function timeAt(stretches: readonly Stretch[], x: number): number | undef
   return stretch.from + ((stretch.to - stretch.from) * Math.max(0, x - stretch.x)) / stretch.width;
 }
 
-/** Where something began or ended, as many as fit with `gap` of the width between them; the ends always. */
+/**
+ * Returns the times at which something began or ended, at least `gap` of the width apart. Both ends are always
+ * included.
+ */
 export function ticksOf(stretches: readonly Stretch[], gap: number): { at: number; x: number }[] {
   const all = stretches.map(({ from, x }) => ({ at: from, x }));
   const last = stretches.at(-1);

@@ -1,6 +1,6 @@
 import type { AuditAction } from '../api/types';
 
-/** All, as the compiler holds it to; in the order of a list to choose from. */
+/** All actions (the compiler checks this), in the order of the list to choose from. */
 const all: Record<AuditAction, true> = {
   'model.pause': true,
   'model.resume': true,

@@ -5,7 +5,10 @@ import type { AuditEntry } from '../api/types';
 
 type Names = ReadonlyMap<string, string>;
 
-/** Of keys and sessions, which have ids alone in the audit; older ones may be unknown by now. */
+/**
+ * Returns the names of keys and sessions, for which the audit has only ids. Only the first page of each list is read,
+ * so older ones may be missing.
+ */
 export function useTargetNames(): Names {
   const keys = useQuery({
     queryKey: ['keys', 'first'],
@@ -21,7 +24,7 @@ export function useTargetNames(): Names {
   ]);
 }
 
-/** What was done to what, by its name and with a way there, where that is known. */
+/** Shows the target of an action by its name, with a link, if they are known. */
 export function Target({
   entry: { action, target, actor, after },
   named,

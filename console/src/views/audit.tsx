@@ -132,7 +132,7 @@ function Change({ entry: { before, after, reason, http_request_id } }: { entry: 
   );
 }
 
-/** All that the filter finds, by the same call in another form. */
+/** Downloads all entries that match the filter, from the same route in another format. */
 async function download(path: string): Promise<void> {
   const response = await send(path, { headers: { accept: 'application/x-ndjson' } });
   const url = URL.createObjectURL(await response.blob());

@@ -14,7 +14,7 @@ const examples = {
 };
 type Language = keyof typeof examples;
 
-/** The same call from elsewhere, with the reader's own address. */
+/** Shows the same call in several languages, with the service's address as the reader sees it. */
 export function CallExamples({ model, input }: { model: string; input: unknown }) {
   const [language, setLanguage] = useState<Language>('curl');
   const text = examples[language](model, JSON.stringify(input));

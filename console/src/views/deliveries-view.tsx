@@ -51,7 +51,7 @@ export function Redeliver({ delivery }: { delivery: Delivery }) {
   );
 }
 
-/** What each try was answered. */
+/** Shows the answer to each try. */
 export function Tries({ delivery }: { delivery: Delivery }) {
   const { tries, next_try_at: next } = delivery;
   if (tries.length === 0) return <span className="muted">not tried yet</span>;
@@ -78,7 +78,6 @@ export function Tries({ delivery }: { delivery: Delivery }) {
   );
 }
 
-/** Of one request. */
 export const useDeliveriesOf = (id: string, isWanted: boolean) =>
   useQuery({
     queryKey: ['deliveries', id],

@@ -9,7 +9,7 @@ import { CallExamples } from './call-examples';
 
 const demo = 'demo/image/fractal';
 
-/** Nothing was submitted yet: something to see, and then how to do it oneself. */
+/** Shown before the first submission: a demo to try, and then how to submit by oneself. */
 export function FirstRun({ models }: { models: readonly AdminModel[] }) {
   const [, navigate] = useLocation();
   const [prompt, setPrompt] = useState('a quiet harbour at dusk');

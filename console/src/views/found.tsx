@@ -9,7 +9,7 @@ import { useFilters } from '../parts/use-url-state';
 
 const dayMs = 86_400_000;
 
-/** What people come for. */
+/** Links to the most common filters. */
 export function Usual({ filter }: { filter: RequestFilter }) {
   const [now] = useState(Date.now);
   const since = new Date(now - dayMs).toISOString();
@@ -34,14 +34,14 @@ export function Usual({ filter }: { filter: RequestFilter }) {
   );
 }
 
-/** Its times apart: they are those of the moment of the click. */
+/** Compares filters without their times, which are those of the click. */
 const isShown = (asked: RequestFilter, filter: RequestFilter): boolean =>
   Object.keys(asked).length === Object.keys(filter).length &&
   Object.keys(asked).every((name) => name in filter) &&
   asked.outcome === filter.outcome &&
   asked.status === filter.status;
 
-/** Of what is found: what failed, how often, and why. */
+/** Shows what failed among the requests found, how often, and why. */
 export function Failures({ failures }: { failures: NonNullable<FoundCount['failures']> }) {
   const [, setFilters] = useFilters();
   if (failures.length === 0) return null;

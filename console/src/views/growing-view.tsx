@@ -3,7 +3,7 @@ import { useOutputStream } from '../api/output-stream';
 import { counted } from '../format/quantities';
 import { useMay } from '../parts/rights';
 
-/** The output of a request that runs. */
+/** Shows the output of a running request. */
 export function GrowingView({ id }: { id: string }) {
   const isAllowed = useMay('payloads');
   const { parts, dropped, attempt } = useOutputStream(id, isAllowed);

@@ -5,7 +5,7 @@ import type { MinuteCounts } from '../api/types';
 import { Table } from '../parts/table';
 import { clockTime } from '../format/times';
 
-/** As the style sheet has it, in the theme of now: a canvas knows no custom properties. */
+/** Returns a colour of the style sheet in the current theme. A canvas does not resolve custom properties. */
 const colour = (element: Element, name: string): string => {
   const probe = document.createElement('i');
   probe.style.color = `var(${name})`;
@@ -36,7 +36,7 @@ export default function HourChart({ history }: { history: readonly MinuteCounts[
     const draw = (): void => {
       chart.current?.destroy();
       const [muted, line] = [colour(element, '--muted'), colour(element, '--line')];
-      // Of the minute that is pointed at, or of all.
+      // Returns the value of the minute under the pointer, or the sum of all minutes.
       const shownOrAll =
         (field: 'started' | 'completed' | 'failed') =>
         (_: UPlot, shown: number | null): number =>

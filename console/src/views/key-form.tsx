@@ -19,7 +19,7 @@ const scopes: readonly (readonly [Scope, string])[] = [
 ];
 
 interface KeyFormProps {
-  /** undefined: a new one is made. */
+  /** undefined: the form creates a key. */
   given?: AdminKey;
   onClose: () => void;
   onMade?: (key: NewKey) => void;
@@ -171,7 +171,7 @@ function Field({ name, label, value, type = 'text', ...input }: FieldProps) {
   );
 }
 
-/** Of a change, only what was changed. */
+/** Returns only the changed fields when a key is changed. */
 function toBody(form: FormData, scopes: ReadonlySet<Scope>, given: AdminKey | undefined): KeyBody {
   const text = (name: string): string | null => (form.get(name) as string | null)?.trim() || null;
   const number = (name: string): number | null => (text(name) === null ? null : Number(text(name)));

@@ -104,12 +104,12 @@ export function KeyTable({ rows, onChange, onRevoke }: KeyTableProps) {
   );
 }
 
-/** Counts end at 10,000. */
+/** The service counts up to 10,000. */
 const many = (value: number): string => `${whole(value)}${value >= 10_000 ? '+' : ''}`;
 const bounded = (value: number, max: number | null): string =>
   `${many(value)}${max === null ? '' : ` of ${whole(max)}`}`;
 
-/** Who uses most can be seen from afar. */
+/** Shows a count as a bar, so that the busiest keys are easy to see. */
 const Used = ({ count, of }: { count: number; of: number }) => (
   <span className="part">
     <span style={{ width: `${(count / of) * 100}%` }} />
@@ -117,7 +117,7 @@ const Used = ({ count, of }: { count: number; of: number }) => (
   </span>
 );
 
-/** Of each window, as a bar that empties. */
+/** Shows what is left of each window, as a bar. */
 function Left({ of, what }: { of: readonly LimitLeft[]; what: string }) {
   if (of.length === 0) {
     return (

@@ -73,7 +73,7 @@ export default function Keys() {
   );
 }
 
-/** Most used first, unless as they come. */
+/** Sorts the keys by use, most used first, unless they are listed by age. */
 function shown(rows: readonly AdminKey[], hasRevoked: boolean, isByAge: boolean): AdminKey[] {
   const kept = rows.filter(({ revoked_at }) => hasRevoked || revoked_at === null);
   if (isByAge) return kept;

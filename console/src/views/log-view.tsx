@@ -13,13 +13,13 @@ const shownAtMost = 1_000;
 interface LogViewProps {
   id: string;
   isOver: boolean;
-  /** How many lines there are, as far as that is known. */
+  /** Receives the number of lines, as far as it is known. */
   onCount: (said: string) => void;
 }
 
 export function LogView({ id, isOver, onCount }: LogViewProps) {
   const isAllowed = useMay('payloads');
-  // What it has told since is shown after what was read, each line once.
+  // Lines from the stream are shown after the lines that were read, each once.
   const { logs: live } = useRequestStream(id, isAllowed && !isOver, true);
   const list = useRef<HTMLOListElement>(null);
   const [isFollowing, setFollowing] = useState(true);

@@ -5,7 +5,7 @@ import { counted } from '../format/quantities';
 import { nodeWord } from '../parts/node-state';
 import { Ago, Time } from '../parts/time';
 
-/** One that the others gave up: nothing can be done with it, and what became of its runs is what matters. */
+/** A node that the others gave up. There is nothing to do with it, so this shows what became of its runs. */
 export function LostNode({
   node: { name, version, state, heartbeat_at, lost_at, lost_runs },
 }: {

@@ -9,7 +9,7 @@ import { ActButton } from '../parts/rights';
 import { Failure } from '../parts/states';
 import { Time } from '../parts/time';
 
-/** Pause, resume, more or fewer at once. */
+/** Pause and resume a model, or change its concurrency. */
 export function ModelActions({ model }: { model: AdminModel }) {
   const [open, setOpen] = useState<'pause' | 'concurrency'>();
   const client = useQueryClient();

@@ -125,7 +125,7 @@ function Part({ share, name }: { share: number | null; name: string }) {
 }
 
 export function Nodes({ model }: { model: AdminModel }) {
-  // Its runs are claimed by workers, which no node reaches.
+  // Workers claim the runs of this model, and nodes do not reach workers.
   if (model.kind === 'worker') return null;
   return (
     <section className="card stack" aria-label="Nodes">

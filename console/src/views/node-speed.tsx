@@ -5,10 +5,10 @@ import { duration, whole } from '../format/quantities';
 
 export type OfModel = AdminNode['models'][number];
 
-/** So many times the median of the fastest node is slow. */
+/** A node is slow from this multiple of the fastest node's median. */
 const slowFrom = 1.5;
 
-/** How many times as long as where it takes the shortest, by the medians. */
+/** Returns the ratio of the node's median run time to that of the fastest node. */
 function timesFastest({ model_id, run_time }: OfModel, all: readonly AdminNode[]): number {
   if (run_time === null) return 1;
   const medians = all.flatMap(({ models }) =>
@@ -17,7 +17,7 @@ function timesFastest({ model_id, run_time }: OfModel, all: readonly AdminNode[]
   return run_time.p50 / Math.max(0.001, Math.min(...medians));
 }
 
-/** Which node is slow, before one looks through all of them. */
+/** Lists the slow nodes, so that nobody has to look through all of them. */
 export function Slow({ nodes }: { nodes: readonly AdminNode[] }) {
   const slow = nodes.flatMap((node) => {
     const models = node.models.filter((model) => timesFastest(model, nodes) >= slowFrom);

@@ -25,7 +25,7 @@ interface OperationDialogProps {
   onStarted: (operation: Operation) => void;
 }
 
-/** Asks once, with the count and three examples. */
+/** Asks for confirmation once, with the count and three examples. */
 export function OperationDialog({ action, filter, onClose, onStarted }: OperationDialogProps) {
   const verb = verbs[action];
   const preview = useQuery({

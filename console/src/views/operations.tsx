@@ -15,12 +15,12 @@ const dayMs = 86_400_000;
 const shownPast = 10;
 
 interface OperationsProps {
-  /** The one that was just started here. */
+  /** The operation that was just started here. */
   followed: string | undefined;
   onEnded: () => void;
 }
 
-/** Those that go on, the one that was just started, and what became of those of the last day. */
+/** Shows the operations in progress, the one just started, and the results of those of the last day. */
 export function Operations({ followed, onEnded }: OperationsProps) {
   const operations = useQuery({
     queryKey: ['operations', followed],
@@ -82,7 +82,7 @@ const LastError = ({ operation: { last_error } }: { operation: Operation }) =>
     </p>
   );
 
-/** It goes on whether somebody looks or not. */
+/** The operation continues even if nobody watches it. */
 function OperationProgress({ operation: given, onEnded }: { operation: Operation; onEnded: () => void }) {
   const reading = useQuery({
     queryKey: ['operation', given.id],

@@ -23,17 +23,17 @@ export function Overview() {
   const models = useQuery({ queryKey: ['models'], queryFn: ({ signal }) => listModels(signal) });
   const shown = overview?.models ?? models.data?.data;
   const [isAllShown, setAllShown] = useState(false);
-  // Also where one is away, as a model of workers is until its first one.
+  // Includes models that are away, such as a model of workers before its first worker.
   const isIdle = shown?.every((model) => isUnused(model)) ?? false;
   const first = useQuery({
     queryKey: ['any-request'],
     queryFn: ({ signal }) => listRequests({}, { limit: 1 }, signal),
     enabled: isIdle,
   });
-  // Old figures say nothing of the nodes that there are now.
+  // Old figures say nothing about the current nodes.
   const runsNothing = overview !== undefined && trouble === undefined && !overview.nodes.some(isRunning);
   const isFirstRun = isIdle && first.data?.data.length === 0;
-  // Few models are cards in any case; of many, those where nothing happens are a list.
+  // Up to six models are all cards. With more models, the quiet ones are a list.
   const isMany = (shown?.length ?? 0) > 6;
   const cards = shown
     ?.filter((model) => isAllShown || !isMany || !isQuiet(model))
@@ -111,7 +111,7 @@ const isAway = ({ availability }: AdminModel): boolean => availability === 'unav
 
 const isPaused = ({ paused }: AdminModel): boolean => paused.current !== false;
 
-/** The page in a sentence, for a glance. */
+/** Summarises the page in one sentence. */
 function Headline({ models, runsNothing }: { models: readonly AdminModel[]; runsNothing: boolean }) {
   const sum = (of: (model: AdminModel) => number): number =>
     models.reduce((total, model) => total + of(model), 0);

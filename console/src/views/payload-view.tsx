@@ -7,16 +7,16 @@ import { readPayload } from '../request/read-payload';
 import { useMay } from '../parts/rights';
 import { Loaded } from '../parts/states';
 
-/** Read without being asked for. */
+/** Bytes that are read without a click. */
 const atOnce = 4_000_000;
-/** What a tab bears. */
+/** At most this many bytes are read into a tab. */
 const atMost = 64_000_000;
 
 interface PayloadViewProps {
-  /** Of the API, without a slash in front. */
+  /** The path in the API, without a leading slash. */
   path: string;
   name: 'input' | 'output';
-  /** How long it is, where the service has told; it may not tell with the answer itself. */
+  /** The payload's size in bytes, if the service reported it. The answer itself may not state its length. */
   size?: number | null | undefined;
 }
 
@@ -100,7 +100,7 @@ function Content({ shown, name }: { shown: Shown; name: string }) {
 }
 
 function Media({ type, url, label }: { type: string; url: string; label: string }) {
-  // What it says is up to the model: there are no captions to show.
+  // The model decides what a video contains, so there are no captions.
   if (type.startsWith('video/')) return <video src={url} controls aria-label={label} muted />;
   if (type.startsWith('audio/')) return <audio src={url} controls aria-label={label} />;
   return <img src={url} alt={label} />;

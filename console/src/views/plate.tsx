@@ -6,7 +6,7 @@ export function plateState({ availability, running, waiting }: AdminModel): stri
   return running + waiting === 0 ? 'quiet' : 'serving';
 }
 
-/** The number display; what changes in it moves. */
+/** The number display. Changed digits are animated. */
 export function Plate({ value, label, state }: { value: number; label: string; state: string }) {
   const text = whole(value);
   return (
@@ -23,7 +23,7 @@ export function Plate({ value, label, state }: { value: number; label: string; s
   );
 }
 
-/** Each slot as long as they can be told apart. */
+/** Shows each slot, up to 16. */
 export function Slots({ running, slots }: { running: number; slots: number | null }) {
   if (slots === null || slots > 16) return null;
   return (

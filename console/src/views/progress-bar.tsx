@@ -1,6 +1,6 @@
 import type { AdminRequest } from '../api/types';
 
-/** How far a run is, as it says itself. */
+/** Shows the progress that a run reports. */
 export function ProgressBar({ value, message }: NonNullable<AdminRequest['progress']>) {
   const percent = `${Math.floor(value * 100)} %`;
   return (

@@ -3,7 +3,7 @@ import { reloadModels } from '../api/calls';
 import { ActButton } from '../parts/rights';
 import { Failure } from '../parts/states';
 
-/** Reads models.yaml again, all or nothing, and says what has changed. */
+/** Reloads models.yaml, all or nothing, and shows what changed. */
 export function Reload() {
   const reloading = useMutation({ mutationFn: reloadModels });
   const { data, error, isPending } = reloading;

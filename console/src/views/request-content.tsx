@@ -15,13 +15,13 @@ import { PayloadView } from './payload-view';
 const tabs = ['output', 'input', 'log', 'deliveries'] as const;
 type Tab = (typeof tabs)[number];
 
-/** Which tab is shown is in the address, so that a link leads to the log. */
+/** The selected tab is kept in the address, so that a link can lead to the log. */
 export function Content({ request }: { request: RequestDetails }) {
   const isOver = request.status === 'COMPLETED';
   const [parameters, setFilters] = useFilters();
   const chosen = tabs.find((name) => name === parameters.get('tab'));
   const id = request.request_id;
-  // What went wrong is shown in full where the output would be.
+  // The full error is shown in place of the output.
   const isExplained = Boolean(request.error) && request.erased_at === undefined;
   const hasOutput = hasOutputOf(request) || isExplained;
   const tab: Tab =
@@ -29,7 +29,7 @@ export function Content({ request }: { request: RequestDetails }) {
   const path = requestPath(id);
   const deliveries = useDeliveriesOf(id, isOver || tab === 'deliveries');
   const [lines, setLines] = useState<string>();
-  // To read a log is audited, so that its length is known only once somebody did.
+  // Reading a log is audited, so its length is known only after somebody has read it.
   const counts: Partial<Record<Tab, string | number>> = {
     log: lines,
     deliveries: deliveries.data?.data.length,
@@ -98,10 +98,10 @@ function Output({ request }: { request: RequestDetails }) {
   return <PayloadView path={`${requestPath(id)}/response`} name="output" size={request.output_bytes} />;
 }
 
-/** Of a retry, the old outcome beside the new. */
+/** Shows the old and the new output of a retry side by side. */
 function Compared({ request }: { request: RequestDetails }) {
   const { retry_of: old, retried_as: next } = request;
-  // Who retried wants to see whether it helped.
+  // After a retry, the user wants to see whether it helped.
   const [isBeside, setBeside] = useState(old !== undefined);
   const other = old ?? next;
   if (other === undefined) return <Output request={request} />;

@@ -4,7 +4,7 @@ import { counted } from '../format/quantities';
 import { Id } from '../parts/copy';
 import { Time, Took } from '../parts/time';
 
-/** `starts`: how often it was started, as far as that is known. */
+/** `starts`: the number of starts, as far as it is known. */
 export function Facts({ request, starts }: { request: AdminRequest; starts: number }) {
   const { metrics, key, tags, retry_of, retried_as } = request;
   const facts: [string, React.ReactNode][] = [
@@ -16,16 +16,16 @@ export function Facts({ request, starts }: { request: AdminRequest; starts: numb
     ],
     ['Submitted', <Time key="at" at={request.created_at} />],
   ];
-  // Without the right to payloads its id is the handle.
+  // Without the right to read payloads, the id shown is the handle itself.
   if (request.handle !== request.request_id)
     facts.push(['In the log', <Id key="handle" id={request.handle} />]);
   if (request.started_at) facts.push(['Last started', <Time key="at" at={request.started_at} />]);
   if (request.completed_at) facts.push(['Completed', <Time key="at" at={request.completed_at} />]);
   if (request.priority) facts.push(['Priority', request.priority]);
-  // The attempt that is next counts already.
+  // The number includes the next attempt.
   if (request.started_at) facts.push(['Attempts', counted(request.attempt, 'attempt')]);
   if (metrics.queue_time !== undefined)
-    // The runs before the last start are in it, which no sentence counts as waiting.
+    // `queue_time` includes earlier runs, which the sentence does not count as waiting.
     facts.push([
       starts > 1 ? 'Until the last start' : 'Waited',
       <Took key="took" ms={metrics.queue_time * 1_000} />,

@@ -73,14 +73,14 @@ export function Filters() {
 }
 
 interface FilterBarProps {
-  /** How many of `children` say something. */
+  /** The number of `children` that have a value. */
   count: number;
-  /** The field that is always there. */
+  /** The field that is always shown. */
   search: ReactNode;
   children: ReactNode;
 }
 
-/** All filters on a desk; on a phone one line, which opens. */
+/** Shows all filters on a desktop. On a phone they fold into one line. */
 export function FilterBar({ count, search, children }: FilterBarProps) {
   const [parameters, setFilters] = useFilters();
   const [isOpen, setOpen] = useState(false);
@@ -111,7 +111,7 @@ interface FieldProps {
   onChange: (value: string) => void;
 }
 
-/** Taken over once the writer pauses. */
+/** The text takes effect when the user pauses. */
 export function Text({
   label,
   value,
@@ -122,7 +122,7 @@ export function Text({
 }: FieldProps & { onEnter?: (text: string) => void; placeholder?: string; isSearch?: boolean }) {
   const [text, setText] = useState(value);
   const [taken, setTaken] = useState(value);
-  // The address changed by itself, as when one goes back.
+  // The address changed without typing, for example by going back.
   if (taken !== value) {
     setTaken(value);
     setText(value);
@@ -159,7 +159,7 @@ export function Choice({
   onChange,
   options,
 }: FieldProps & { options: readonly (readonly [string, string])[] }) {
-  // What a link asked for is shown even where it is nothing that is known here.
+  // A value from a link is shown even if it is not among the options.
   const isKnown = options.some(([option]) => option === value);
   return (
     <label className="field">
@@ -176,7 +176,7 @@ export function Choice({
   );
 }
 
-/** Local for the reader, UTC in the address. */
+/** Shows local time; the address has UTC. */
 export function When({ label, value, onChange }: FieldProps) {
   const local = value === '' || Number.isNaN(Date.parse(value)) ? '' : localTime(new Date(value));
   return (

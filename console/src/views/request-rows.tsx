@@ -13,7 +13,7 @@ interface RowsProps {
   rows: readonly AdminRequest[];
   marked: ReadonlySet<string>;
   onToggle: (id: string) => void;
-  /** Why each failed, in words. */
+  /** Shows why each request failed. */
   hasReasons: boolean;
 }
 
@@ -97,7 +97,7 @@ function columnsOf(
 }
 
 const Named = ({ name }: { name: string }) => <span title={name}>{name}</span>;
-/** What the model said comes first, where a column is narrow. */
+/** Shortens the message so that the model's own text comes first in a narrow column. */
 const Why = ({ error }: Pick<AdminRequest, 'error'>) => (
   <span title={error?.message}>{error?.message.replace(/^The model answered (\d+): /, '$1 ')}</span>
 );

@@ -49,7 +49,7 @@ function Life({ id, read }: { id: string; read: RequestDetails }) {
   const { overview } = useLive();
   const isOver = request.status === 'COMPLETED';
   const client = useQueryClient();
-  // Who goes back to a list finds it there as it is now.
+  // The cached lists get the current state too, for a reader who goes back.
   const show = useEffectEvent(() => showRow(client, request));
   useEffect(() => show(), [request.status, request.outcome, request.attempt, request.erased_at]);
   const history = useQuery({
@@ -63,7 +63,7 @@ function Life({ id, read }: { id: string; read: RequestDetails }) {
   const model = overview?.models.find(({ id }) => id === request.model_id);
   const isModelGone = overview !== undefined && model === undefined;
   const positions = [...(history.data?.positions ?? []), ...stream.positions];
-  // What was read first may be of an attempt before.
+  // The initial data may belong to an earlier attempt.
   const { progress } = stream.status.status === undefined ? read : stream.status;
   return (
     <>

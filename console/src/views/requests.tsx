@@ -28,7 +28,7 @@ const actions: [Action, string][] = [
 export default function Requests() {
   const [parameters] = useFilters();
   const filter = toFilter(parameters);
-  // A link that leads here again begins with nothing marked.
+  // The key makes a list that a new link opens start with no row selected.
   return <List key={JSON.stringify(filter)} filter={filter} />;
 }
 
@@ -52,12 +52,12 @@ function List({ filter }: { filter: RequestFilter }) {
   const client = useQueryClient();
   const reread = (): void => {
     void rereadRows(client, filter);
-    // What runs was only asked to stop.
+    // Running requests were only asked to stop, so they are read again later.
     setTimeout(() => void rereadRows(client, filter), settleMs);
   };
   const { data } = list;
   const rows = useMemo(() => data?.pages.flatMap(({ data }) => data) ?? [], [data]);
-  // Hundreds of rows are drawn bit by bit, so that the page never stands still.
+  // React renders hundreds of rows in steps, so that the page never blocks.
   const drawn = useDeferredValue(rows, none);
   const isDrawn = drawn === rows;
   useEffect(() => {
@@ -152,7 +152,7 @@ function List({ filter }: { filter: RequestFilter }) {
   );
 }
 
-/** Rows do not jump under the reader: what came since is a number above them. */
+/** Rows do not move while the user reads. The number of newer requests is shown above them. */
 function Newer({
   filter,
   first,

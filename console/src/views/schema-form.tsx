@@ -8,7 +8,7 @@ interface SchemaFormProps {
   errors: readonly { path: string; message: string }[];
 }
 
-/** The members of an object as fields; what is deeper is JSON. */
+/** Shows the members of an object as fields. Nested values are edited as JSON. */
 export function SchemaForm({ schema, input, onChange, errors }: SchemaFormProps) {
   if (!hasFields(schema)) {
     return (

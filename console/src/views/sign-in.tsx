@@ -11,7 +11,7 @@ interface SignInProps {
   onLinkDone: () => void;
 }
 
-/** How a sign-in at the provider came back. */
+/** Messages for the result of a sign-in at the provider. */
 const told: Record<string, string | undefined> = {
   failed: 'The provider could not be reached. Try again, or use a key.',
   refused: 'You were not let in: nothing that the provider says of you gives you a scope here.',
@@ -25,7 +25,7 @@ export function SignIn({ session, link, onLinkDone }: SignInProps) {
     onSuccess: (entered) => {
       forgetLink();
       onLinkDone();
-      // Who was signed in before may have seen more.
+      // The previous user may have been allowed to see more.
       client.removeQueries({ predicate: ({ queryKey: [kind] }) => kind !== 'session' });
       client.setQueryData(['session'], entered);
     },
@@ -107,7 +107,7 @@ export function SignIn({ session, link, onLinkDone }: SignInProps) {
   );
 }
 
-/** It must not stay in the history or be copied along with the address. */
+/** Removes the link from the address, so that it is neither kept in the history nor copied. */
 function forgetLink(): void {
   window.history.replaceState(null, '', window.location.pathname + window.location.search);
 }

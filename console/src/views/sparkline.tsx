@@ -3,7 +3,7 @@ import { whole } from '../format/quantities';
 
 const [width, height, minutes] = [180, 36, 60];
 
-/** What completed in each minute of the last hour, what failed in red on top. */
+/** Shows the completions of each minute of the last hour, with failures in red on top. */
 export function Sparkline({ history }: { history: readonly MinuteCounts[] }) {
   const counts = history.slice(-minutes);
   const highest = Math.max(1, ...counts.map(({ completed, failed }) => completed + failed));

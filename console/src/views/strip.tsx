@@ -6,7 +6,10 @@ import { Since } from '../parts/time';
 import { consolePath } from '../api/base';
 import { keyColour } from './key-colours';
 
-/** The queue: a mark a request, or a handful where there are many. What moves slides to the left. */
+/**
+ * Shows the queue with one mark per request, or per group of requests if there are many. Marks slide to the left as
+ * requests move up.
+ */
 export function Strip({ model }: { model: AdminModel }) {
   const { per_mark: perMark, marks } = model.queue!;
   const [, navigate] = useLocation();
@@ -69,10 +72,10 @@ export function Strip({ model }: { model: AdminModel }) {
 const place = (position: number): string =>
   position === 0 ? 'next in the queue' : `${counted(position, 'request')} before it`;
 
-/** Whose requests wait, most first. */
+/** Shows whose requests wait, most first. */
 export function StripLegend({ model, isAlways = false }: { model: AdminModel; isAlways?: boolean }) {
   const keys = model.waiting_by_key?.filter(({ waiting }) => waiting > 0) ?? [];
-  // The strip shows it itself, or what is pointed at instead.
+  // The strip itself shows it, or the request under the pointer.
   if (!isAlways && model.queue !== undefined) return null;
   if (keys.length === 0) return isAlways ? <p className="legend">Nobody waits.</p> : null;
   const perMark = model.queue?.per_mark ?? 1;

@@ -6,7 +6,7 @@ import { useNow } from '../parts/now';
 import { Table } from '../parts/table';
 import { layTimeline, type Span, spansOf, ticksOf, timeAt, type Timeline, xOf } from '../request/timeline';
 
-/** Of a time and the room beside it, in pixels. */
+/** Width of a time label and its margin, in pixels. */
 const tickWidth = 84;
 const words: Record<Span['kind'], string> = {
   wait: 'waited',
@@ -16,7 +16,7 @@ const words: Record<Span['kind'], string> = {
 };
 const [curveHeight, laneHeight, barHeight, axisHeight] = [64, 40, 20, 28];
 
-/** A request's life as one picture, and the same as a table. */
+/** Shows a request's life as a picture and as a table. */
 export function TimelineView({ history, isOver }: { history: RequestHistory; isOver: boolean }) {
   const clock = useNow();
   const events = history.data;
@@ -85,7 +85,7 @@ function Picture({ timeline }: { timeline: Timeline }) {
     pointed === undefined ? undefined : all.find(({ from, to }) => pointed >= from && pointed < to);
   return (
     <div className="timeline" ref={frame}>
-      {/* The arrow keys go from one thing that happened to the next. */}
+      {/* The arrow keys move from one event to the next. */}
       <svg
         height={bottom + axisHeight}
         role="img"
@@ -186,7 +186,7 @@ function Picture({ timeline }: { timeline: Timeline }) {
   );
 }
 
-/** Light for waiting, solid for running, torn where it was lost, dotted for a pause. */
+/** Light: waiting. Solid: running. Torn: lost. Dotted: backoff. */
 function Bar({ span, x, width, y }: { span: Span; x: number; width: number; y: number }) {
   const { kind, end } = span;
   const middle = y + barHeight / 2;

@@ -3,10 +3,10 @@ import type { AdminModel, Overview } from '../api/types';
 import { counted } from '../format/quantities';
 import { Time } from '../parts/time';
 
-/** As the service says it. */
+/** The reason as the service words it. */
 const noScheduler = 'No node runs requests.';
 
-/** What is wrong, since when, what it means for those who wait, and what can be done. */
+/** Shows what is wrong, since when, what it means for waiting requests, and what to do. */
 export function Trouble({ model }: { model: AdminModel }) {
   const { availability, waiting, paused, nodes } = model;
   const wait =
@@ -43,7 +43,7 @@ export function Trouble({ model }: { model: AdminModel }) {
     );
   }
   if (availability === 'unavailable' && model.unavailable_reason === noScheduler) {
-    // The page says it for all of them.
+    // The page reports it once for all models.
     if (waiting === 0) return null;
     return <p className="trouble">No node runs requests. {wait}.</p>;
   }
@@ -84,10 +84,10 @@ export function Trouble({ model }: { model: AdminModel }) {
   return null;
 }
 
-/** Fewer runs say little. */
+/** Failures of fewer runs are not significant. */
 const fewRuns = 5;
 
-/** Whether each of its last runs failed. */
+/** Returns whether all of the model's recent runs failed. */
 export const isFailing = ({ recent_runs: runs }: AdminModel): boolean =>
   runs !== null && runs.runs >= fewRuns && runs.failed === runs.runs;
 
@@ -119,7 +119,7 @@ interface NoSchedulerProps {
   models: readonly AdminModel[];
 }
 
-/** There is no node that starts requests; those of workers go on. */
+/** Shown when no node starts requests. Workers still run theirs. */
 export function NoScheduler({ nodes, models }: NoSchedulerProps) {
   const waiting = models.reduce((sum, model) => sum + (model.kind === 'worker' ? 0 : model.waiting), 0);
   const resting = nodes.filter(({ role, state }) => role !== 'api' && state === 'draining');

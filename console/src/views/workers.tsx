@@ -15,11 +15,11 @@ import { Failure } from '../parts/states';
 import { type Column, Table } from '../parts/table';
 import { Ago, Time } from '../parts/time';
 
-/** What claims runs over HTTP; nothing where nobody ever did. */
+/** Lists the programs that claim runs over HTTP. Hidden if there are none. */
 export function Workers() {
   const list = useList(['workers'], listWorkers, { refetchInterval: 3_000 });
   const outage = useOutage();
-  // Whether there are any is not known, and why is said above.
+  // During an outage the list is unknown, and the page already says why.
   if (list.rows.length === 0 && (list.error === null || outage !== undefined)) return null;
   return (
     <section className="card stack" aria-label="Workers">

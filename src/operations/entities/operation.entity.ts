@@ -5,7 +5,7 @@ export const operationActions = ['cancel', 'retry', 'erase'] as const;
 export type OperationAction = (typeof operationActions)[number];
 export type OperationState = 'collecting' | 'running' | 'stopping' | 'stopped' | 'done';
 
-/** One action on many requests: those that its filter found when it was started. */
+/** One action on many requests: those that its filter matched when it was started. */
 @Entity('operation')
 @Check('operation_action_is_known', `action IN ('cancel', 'retry', 'erase')`)
 @Check('operation_state_is_known', `state IN ('collecting', 'running', 'stopping', 'stopped', 'done')`)
@@ -20,13 +20,13 @@ export class OperationEntity {
   @Column('text') action!: OperationAction;
   @Column('jsonb') filter!: AnyRequestFilter;
   @Column('text', { default: 'collecting' }) state!: OperationState;
-  /** Of those that were found so far. */
+  /** Members found so far. */
   @Column('integer', { default: 0 }) total!: number;
-  /** The last that was looked at: all newer ones were, too. */
+  /** The last request examined. All newer ones were examined too. */
   @Column('uuid', { nullable: true }) collectedTo!: string | null;
-  /** Of those that were dealt with, in the commits that did it. */
+  /** Members that succeeded. Each is counted in the commit that changed it. */
   @Column('integer', { default: 0 }) done!: number;
-  /** They no longer qualified. */
+  /** Members that no longer qualified. */
   @Column('integer', { default: 0 }) skipped!: number;
   @Column('integer', { default: 0 }) failed!: number;
   @Column('text', { nullable: true }) lastError!: string | null;

@@ -6,7 +6,7 @@ export interface ClaimedOperation {
   id: string;
   action: OperationAction;
   state: OperationState;
-  /** That the filter asks for; null: it does not matter. */
+  /** The state that the filter asks for. null: any. */
   requestState: RequestState | null;
 }
 
@@ -16,14 +16,14 @@ export interface Counts {
   failed: number;
 }
 
-/** A node that says nothing for so long has lost its operation to another. */
+/** A node that is silent for this long loses its operation to another. */
 export const claimLife = '15 seconds';
 
 /*
- * Purpose: takes up an operation that nobody works on, or goes on with one's own. One that broke off comes after those
- *   that were never begun, so that it does not hold them up.
- * Race: SKIP LOCKED and the claim's time let one node have it; each of its steps checks that it still has.
- * Index: operation_open; there are few.
+ * Purpose: claims an operation that no node works on, or renews this node's own claim. Operations that were interrupted
+ *   come after those never begun, so that they do not delay them.
+ * Race: SKIP LOCKED and the claim's expiry give it to one node. Each of its steps checks that it still has the claim.
+ * Index: operation_open; there are few rows.
  */
 const claimStatement = statement('claim_operation')`UPDATE operation
 SET claimed_by = $1::uuid, claimed_until = clock_timestamp() + interval '${claimLife}'
@@ -43,8 +43,8 @@ export async function claimOperation(
 }
 
 /*
- * Purpose: whether there is anything to take up, now or once whoever works on it is gone.
- * Race: none: it is looked at again.
+ * Purpose: whether there is anything to claim, now or after a node at work is lost.
+ * Race: none (it is checked again).
  * Index: operation_open.
  */
 const openStatement = statement('find_open_operation')`SELECT FROM operation WHERE ended_at IS NULL LIMIT 1`;
@@ -54,8 +54,8 @@ export async function isAnyOpen(queries: Queries): Promise<boolean> {
 }
 
 /*
- * Purpose: begins a step: the next members, and whether to go on.
- * Race: the lock on the operation's row holds off a stop, and whoever took the operation over, until the step commits.
+ * Purpose: begins a step: returns the next members, and the operation's state.
+ * Race: the lock on the operation's row excludes a stop, and another node's claim, until the step commits.
  * Index: operation_pkey, operation_member_pkey from the last member on.
  */
 const nextStatement = statement('next_members')`WITH own AS MATERIALIZED (
@@ -69,7 +69,7 @@ SELECT (SELECT state FROM own) AS state,
        ) AS members`;
 
 export interface Step {
-  /** null: the operation is this node's no more. */
+  /** null: this node no longer has the operation. */
   state: OperationState | null;
   members: string[];
 }
@@ -83,7 +83,7 @@ export async function nextMembers(
 }
 
 /*
- * Purpose: ends a step in the commit that did it: those that were dealt with are members no more, and are counted.
+ * Purpose: ends a step in the commit of its changes: deletes the members that were processed, and counts them.
  * Race: under the lock of next_members.
  * Index: operation_member_pkey, operation_pkey.
  */
@@ -107,8 +107,8 @@ export async function account(
 }
 
 /*
- * Purpose: an operation is over: nothing is left, or it was stopped. What is left of it is forgotten.
- * Index: operation_pkey; the members that are left, once.
+ * Purpose: ends an operation that has no members left or was stopped. Deletes its remaining members.
+ * Index: operation_pkey; the remaining members, once.
  */
 const endStatement = statement('end_operation')`WITH ended AS (
   UPDATE operation SET state = $2, ended_at = clock_timestamp(), claimed_by = NULL, claimed_until = NULL

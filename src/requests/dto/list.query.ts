@@ -6,7 +6,7 @@ import { assertKnown, isOption, Option, tagList, text, time } from './submit.que
 
 export const defaultLimit = 20;
 
-/** How many on a page. */
+/** The number of items per page. */
 export const LimitOption = (limits = { most: 100, default: defaultLimit }): PropertyDecorator =>
   Option(
     'limit',
@@ -16,7 +16,7 @@ export const LimitOption = (limits = { most: 100, default: defaultLimit }): Prop
     { type: 'integer', minimum: 1, default: limits.default },
   );
 
-/** Where a list goes on. */
+/** Where a list continues. */
 export const CursorOption = (): PropertyDecorator =>
   Option(
     'cursor',
@@ -27,7 +27,7 @@ export const CursorOption = (): PropertyDecorator =>
 const states = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED'] as const satisfies readonly RequestState[];
 const outcomes = ['succeeded', 'failed', 'cancelled', 'expired'] as const satisfies readonly Outcome[];
 
-/** What a list or a bulk cancel is of. */
+/** The requests that a list or a bulk cancel applies to. */
 export class FilterQuery {
   @Option('model_id', modelId, 'Only requests of this model.', 'demo/image/fractal')
   model_id: string | undefined;
@@ -68,19 +68,19 @@ export class ListQuery extends FilterQuery {
 export const filterNames = ['model_id', 'status', 'outcome', 'tag', 'created_after', 'created_before'];
 
 export interface ListOptions {
-  /** undefined: none was given. */
+  /** undefined: no filter was given. */
   filter: RequestFilter | undefined;
   limit: number | undefined;
   cursor: string | undefined;
 }
 
-/** `plain` as the query of a call has it. Empty parameters count as absent. */
+/** `plain`: the query of a call. Empty parameters count as absent. */
 export function listOptions(plain: object): ListOptions {
   const { limit, cursor, ...filter } = optionsOf(ListQuery, plain, [...filterNames, 'limit', 'cursor']);
   return { filter: toFilter(filter), limit, cursor };
 }
 
-/** As a body has it; undefined: nothing is filtered. */
+/** Reads a filter from a body. undefined: there is no filter. */
 export function filterOptions(plain: object): RequestFilter | undefined {
   return toFilter(optionsOf(FilterQuery, plain, filterNames));
 }

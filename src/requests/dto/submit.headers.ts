@@ -7,7 +7,7 @@ export class SubmitHeaders {
     name: 'Idempotency-Key',
     type: String,
     maxLength: 512,
-    // No example: /docs would send it with every try, the same key with another body.
+    // No example, because /docs would send it with every try: the same key with another body.
     description:
       '1 to 255 printable ASCII characters, quoted (draft-ietf-httpapi-idempotency-key-header) or bare. Within ' +
       '24 hours the same API key, model and body under the same key are answered with the request that the first ' +
@@ -19,7 +19,7 @@ export class SubmitHeaders {
   /** Read by `traceContextOf`, with `tracestate`. */
   @ApiPropertyOptional({
     type: String,
-    // No example, as above.
+    // No example, for the same reason.
     description:
       'The trace that the request is part of (W3C Trace Context), with its `tracestate` if it has one: it is kept with ' +
       'the request and passed on to the model and to webhooks. One that cannot be read is passed over. Such as ' +
@@ -28,7 +28,7 @@ export class SubmitHeaders {
   traceparent: string | undefined;
 }
 
-/** A quoted string, as the IETF draft has it, or the bare word that clients send. */
+/** Accepts a quoted string, as in the IETF draft, or the bare token that clients send. */
 function parseIdempotencyKey(header: unknown): string {
   const text = typeof header === 'string' ? header.trim() : '';
   const quoted = /^"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/.exec(text);

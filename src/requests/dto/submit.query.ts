@@ -10,7 +10,7 @@ import { allOf, Parsed } from '../../tools/validation.js';
 const maxTags = 8;
 const maxUrlLength = 2_048;
 
-/** A query parameter, or a member of a body; `parse` throws what would have been accepted. */
+/** A query parameter, or a member of a body. `parse` throws an error that says what is accepted. */
 export function Option(
   name: string,
   parse: (value: unknown) => unknown,
@@ -78,8 +78,8 @@ const names = ['webhook', 'priority', 'not_before', 'delay', 'expires', 'timeout
 export const noOptions: Readonly<SubmitQuery> = Object.freeze(new SubmitQuery());
 
 /**
- * `plain`: texts, and arrays of them where a parameter is repeated. Empty ones count as absent, `logs` means nothing,
- * and a name that ends in `_webhook` is `webhook`, for client libraries prefix it.
+ * `plain`: texts, or arrays of texts for repeated parameters. Empty values count as absent, and `logs` is ignored. A
+ * name that ends in `_webhook` means `webhook`, because client libraries add a prefix.
  */
 export function submitOptions(plain: object): Readonly<SubmitQuery> {
   const entries = Object.entries(plain)
@@ -94,12 +94,12 @@ export function submitOptions(plain: object): Readonly<SubmitQuery> {
   return validated(SubmitQuery, options);
 }
 
-/** An option is absent also where it is a list of nothing but empty ones. */
+/** An option also counts as absent if it is a list of only empty values. */
 export function isOption(value: unknown): boolean {
   return Array.isArray(value) ? value.some(isGiven) : isGiven(value);
 }
 
-/** The empty ones of a query, and of JSON also null, count as absent. */
+/** Empty values of a query count as absent, and null in JSON too. */
 export function isGiven(value: unknown): boolean {
   return value !== '' && value !== undefined && value !== null;
 }
@@ -115,7 +115,7 @@ export function assertKnown(entries: readonly [string, unknown][], known: readon
   }
 }
 
-/** For calls whose options, if they have any, are in the body: in the query they would be passed over. */
+/** For calls whose options belong in the body. In the query they would be ignored silently. */
 export function assertNoOptions(query: object): void {
   assertKnown(
     Object.entries(query).filter(([name, value]) => isOption(value) && name !== 'logs'),
@@ -123,7 +123,7 @@ export function assertNoOptions(query: object): void {
   );
 }
 
-/** The options of a submission, for comparing it with another. */
+/** Returns the options of a submission as text, for comparison with another submission. */
 export function writtenOptions(plain: object): string {
   const options = Object.entries(plain).filter(([name, value]) => isOption(value) && name !== 'logs');
   return options.length === 0 ? '' : `\n${JSON.stringify(options.sort(([a], [b]) => (a < b ? -1 : 1)))}`;
@@ -162,7 +162,7 @@ export function time(value: unknown): number {
   const written = text(value).replace(/ (\d\d:\d\d)$/, '+$1');
   const [, year = NaN, month = NaN, day = NaN] = (rfc3339.exec(written) ?? []).map(Number);
   const ms = Date.parse(written.toUpperCase().replace(' ', 'T'));
-  // Date.parse takes the 31st of a month of 30 days for the 1st of the next.
+  // Date.parse reads the 31st of a 30-day month as the 1st of the next month.
   const isDay = day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
   if (!isDay || Number.isNaN(ms)) {
     throw new Error('expected a time as in RFC 3339, such as 2030-01-31T08:00:00Z');

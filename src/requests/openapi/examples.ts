@@ -1,7 +1,7 @@
 import { exampleId } from '../../http/openapi/responses.js';
 import { modelDetails } from '../../http/openapi/problem.dto.js';
 
-/* The objects that the API description shows; they are of one request. */
+/* The objects in the examples of the API description. All belong to one request. */
 const url = `http://127.0.0.1:3000/v1/queue/requests/${exampleId}`;
 const urls = { response_url: url, status_url: `${url}/status`, cancel_url: `${url}/cancel` };
 const common = { request_id: exampleId, ...urls };

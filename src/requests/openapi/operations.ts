@@ -46,7 +46,7 @@ const ApiPrefer = (): MethodDecorator =>
     schema: { type: 'string' },
   });
 
-/** A call about one request, with the errors that only this one can answer with. */
+/** A call about one request, with its own errors besides the common ones. */
 export function ApiRequestCall(
   summary: string,
   description: string,

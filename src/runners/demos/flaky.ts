@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Run } from '../../queue/runs/runner.js';
 import { statusFailure } from '../http-failure.js';
 
-/** As the model's input schema has checked it. */
+/** Already checked against the model's input schema. */
 interface FlakyInput {
   fail_attempts?: number;
   status?: number;
@@ -12,7 +12,7 @@ interface FlakyInput {
   crash?: boolean;
 }
 
-/** Fails the first `fail_attempts` attempts as an http model would that answers `status`; then succeeds. */
+/** Fails the first `fail_attempts` attempts like an http model that answers `status`, then succeeds. */
 export async function runFlaky(run: Run): Promise<string> {
   const { attempt, signal } = run;
   const input = JSON.parse(run.input) as FlakyInput;

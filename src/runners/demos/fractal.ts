@@ -6,20 +6,20 @@ import type { Drawing } from '../fractal/fractal-image.js';
 import type { WorkerMessage } from '../fractal/fractal-worker.js';
 import { keepOutput } from '../file-output.js';
 
-/** As the model's input schema has checked it. */
+/** Already checked against the model's input schema. */
 type FractalInput = { prompt: string; output?: 'data' | 'file' } & Partial<Omit<Drawing, 'seed'>>;
 
-/** Threads load compiled JavaScript only: under Jest, which compiles in memory, it is the built one. */
+/** Threads load only compiled JavaScript. Jest compiles in memory, so under Jest the built file is used. */
 const workerUrl = import.meta.url.endsWith('.ts')
   ? new URL('../../../dist/src/runners/fractal/fractal-worker.js', import.meta.url)
   : new URL('../fractal/fractal-worker.js', import.meta.url);
 
-/** Draws a PNG in a worker thread, so that the API stays quick meanwhile. */
+/** Draws a PNG in a worker thread, so that the API stays responsive. */
 export async function runFractal(run: Run, files: Files): Promise<string> {
   const { signal } = run;
   signal.throwIfAborted();
   const { prompt, width = 768, height = 768, steps = 200, output } = JSON.parse(run.input) as FractalInput;
-  // The same prompt gives the same picture.
+  // The same prompt produces the same picture.
   const seed = createHash('sha256').update(prompt).digest().readUInt32BE(0);
   const workerData: Drawing = { width, height, steps, seed };
   run.log('INFO', `Drawing ${width}×${height} pixels in up to ${steps} steps, seed ${seed}.`);

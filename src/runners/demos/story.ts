@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Run } from '../../queue/runs/runner.js';
 
-/** As the model's input schema has checked it. */
+/** Already checked against the model's input schema. */
 interface StoryInput {
   prompt: string;
   words?: number;
@@ -19,7 +19,7 @@ const kinds: Record<string, string[]> = {
   c: ['so', 'and', 'but', 'until', 'for'],
 };
 
-/** Tells a story word by word, as a language model would. The same prompt gives the same story. */
+/** Emits a story word by word, like a language model. The same prompt produces the same story. */
 export async function runStory(run: Run): Promise<undefined> {
   const { prompt, words = 100 } = JSON.parse(run.input) as StoryInput;
   const next = storyteller(createHash('sha256').update(prompt).digest().readUInt32BE(0));
@@ -31,11 +31,11 @@ export async function runStory(run: Run): Promise<undefined> {
   return undefined;
 }
 
-/** The next word, each time. */
+/** Returns a function that returns the next word on each call. */
 function storyteller(seed: number): () => string {
   let state = seed;
   const below = (count: number): number => {
-    // A linear congruential generator (Numerical Recipes); its upper bits are the better ones.
+    // A linear congruential generator (Numerical Recipes). Its upper bits are the better ones.
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((state / 2 ** 32) * count);
   };

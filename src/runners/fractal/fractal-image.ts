@@ -4,7 +4,7 @@ import { type Scene, sceneOf } from './scene.js';
 export interface Drawing {
   width: number;
   height: number;
-  /** A point that has not escaped after so many iterations belongs to the set. */
+  /** A point that has not escaped after this many iterations belongs to the set. */
   steps: number;
   seed: number;
 }
@@ -13,7 +13,7 @@ const samplesPerSide = 3;
 const lightHeight = 1.4;
 const tableSize = 2_048;
 
-/** Red, green and blue bytes, row by row from the top; `onRow` gets how many rows are done. */
+/** Returns red, green and blue bytes, row by row from the top. `onRow` receives the number of finished rows. */
 export function drawFractal(
   { width, height, steps, seed }: Drawing,
   onRow: (rows: number) => void,
@@ -43,7 +43,7 @@ export function drawFractal(
   return pixels;
 }
 
-/** Adds the linear-light colour of a point to three sums. */
+/** Returns a function that adds the linear-light colour of a point to three sums. */
 function createShader(scene: Scene, steps: number): (x: number, y: number, sums: Float64Array) => void {
   const orbit = new Orbit(scene.julia, steps);
   const palette = new PaletteTable(scene.palette);
@@ -64,7 +64,7 @@ function createShader(scene: Scene, steps: number): (x: number, y: number, sums:
   };
 }
 
-/** A palette as linear-light red, green and blue, `tableSize` times, to be read by a phase from 0 to 1. */
+/** A palette of `tableSize` linear-light colours, looked up by a phase from 0 to 1. */
 class PaletteTable {
   private readonly table = new Float64Array(tableSize * 3);
 
@@ -77,7 +77,7 @@ class PaletteTable {
       const t = place - Math.floor(place);
       const eased = t * t * (3 - 2 * t);
       for (let channel = 0; channel < 3; channel += 1) {
-        // Mixed by cube root, near to how the eye mixes.
+        // Mixed by cube root, which is close to human perception.
         const mixed = Math.cbrt(from[channel]!) * (1 - eased) + Math.cbrt(to[channel]!) * eased;
         this.table[entry * 3 + channel] = mixed ** 3;
       }
@@ -99,7 +99,7 @@ function linear(colour: string): number[] {
   });
 }
 
-/** A linear-light value as an sRGB byte. */
+/** Returns a linear-light value as an sRGB byte. */
 function srgbByte(value: number): number {
   const encoded = value <= 0.0031308 ? value * 12.92 : 1.055 * value ** (1 / 2.4) - 0.055;
   return Math.round(Math.min(Math.max(encoded, 0), 1) * 255);

@@ -4,7 +4,7 @@ import { type Drawing, drawFractal } from './fractal-image.js';
 
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const bytesPerPixel = 3;
-/** Each byte is its difference from the same channel of the pixel to the left, which packs far better. */
+/** Each byte is the difference from the same channel of the pixel to the left. This compresses far better. */
 const subFilter = 1;
 
 export type WorkerMessage = { percent: number; png?: undefined } | { png: Uint8Array };
@@ -22,12 +22,12 @@ function send(message: WorkerMessage, handedOver: ArrayBuffer[] = []): void {
   parentPort!.postMessage(message, handedOver);
 }
 
-/** A PNG of 8-bit red, green and blue, row by row from the top. */
+/** Returns a PNG of 8-bit red, green and blue, row by row from the top. */
 function encodePng(width: number, height: number, pixels: Uint8Array): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
-  // Bit depth 8, colour type 2 (RGB); compression, filter and interlace are the only or the plain ones.
+  // Bit depth 8, colour type 2 (RGB). Compression, filter and interlace have only or default values.
   header.set([8, 2, 0, 0, 0], 8);
   const image = deflateSync(filtered(width, height, pixels));
   const end = chunk('IEND', Buffer.alloc(0));

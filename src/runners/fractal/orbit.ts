@@ -1,16 +1,16 @@
 import type { Scene } from './scene.js';
 
-/** Far out, where the smooth count and the stripes have settled. */
+/** A radius at which the smooth count and the stripes have settled. */
 const escapeSquared = 1e6;
 
-/** What following one point through z → z² + c has shown. The fields hold until the next call. */
+/** The result of following one point through z → z² + c. The fields are valid until the next call. */
 export class Orbit {
   escaped = false;
   /** Iterations until the escape, with a smooth fraction. */
   count = 0;
-  /** The mean of sin 4φ over the orbit, 0 to 1: lies across the rings like silk. */
+  /** The mean of sin 4φ over the orbit, 0 to 1. It draws silky stripes across the rings. */
   stripe = 0;
-  /** The slope of the surface of counts, a unit vector. */
+  /** The slope of the surface of counts, as a unit vector. */
   slopeX = 0;
   slopeY = 0;
   nearest = 0;
@@ -24,7 +24,7 @@ export class Orbit {
     const [cx, cy] = this.julia ?? [pointX, pointY];
     const growth = this.julia === undefined ? 1 : 0;
     let [x, y] = this.julia === undefined ? [0, 0] : [pointX, pointY];
-    // The derivative of z by the point, for the slope.
+    // The derivative of z with respect to the point, for the slope.
     let dx = 1 - growth;
     let dy = 0;
     let sum = 0;

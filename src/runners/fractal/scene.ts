@@ -1,4 +1,4 @@
-/** Where to look and in which colours. */
+/** The part of the plane to draw, and its colours. */
 export type Scene = ReturnType<typeof sceneOf>;
 
 /** Constants whose Julia sets fill the frame: dendrites, spirals, dragons. */
@@ -20,7 +20,7 @@ const juliaConstants = [
   [-0.1, 0.8383],
 ] as const;
 
-/** Places on the edge of the Mandelbrot set that need few iterations: center and radius. */
+/** Places at the edge of the Mandelbrot set that need few iterations: centre and radius. */
 const mandelbrotPlaces = [
   [-0.7436, 0.1318, 0.0035],
   [-0.7453, 0.1127, 0.0065],
@@ -31,7 +31,7 @@ const mandelbrotPlaces = [
   [-0.5615, 0.6412, 0.012],
 ] as const;
 
-/** Each runs in a circle: the last colour goes over into the first. */
+/** Each palette is a cycle: the last colour blends into the first. */
 const palettes: readonly (readonly string[])[] = [
   ['#0b1026', '#1f3a7a', '#3fa7d6', '#f6f1d1', '#f7a440', '#7a1f3d'],
   ['#10002b', '#3c096c', '#9d4edd', '#ff9ebb', '#ffe5d9', '#5a189a'],
@@ -45,18 +45,21 @@ const palettes: readonly (readonly string[])[] = [
   ['#020b1c', '#0b3c5d', '#328cc1', '#d9f0ff', '#fdc6d0', '#8e3b6f'],
 ];
 
-/** Everything follows from the seed. Without a Julia set's constant it is the Mandelbrot set itself. Angles in radians. */
+/**
+ * Derives everything from the seed. Without the constant of a Julia set, the scene is the Mandelbrot set itself. Angles
+ * are in radians.
+ */
 export function sceneOf(seed: number) {
   const random = seededRandom(seed);
   const between = (low: number, high: number): number => low + (high - low) * random();
   const look = {
     rotation: between(0, 2 * Math.PI),
     palette: pick(palettes, random),
-    /** Where in the palette the outermost ring begins. */
+    /** The position in the palette at which the outermost ring begins. */
     paletteOffset: random(),
-    /** Rounds through the palette for every doubling of the iterations. */
+    /** Cycles through the palette per doubling of the iterations. */
     paletteRate: between(0.3, 0.55),
-    /** How much the silky stripes count against the rings, 0 to 1. */
+    /** The weight of the stripes against the rings, 0 to 1. */
     stripes: between(0.25, 0.6),
     light: between(0, 2 * Math.PI),
   };
@@ -72,7 +75,7 @@ export function sceneOf(seed: number) {
   return { ...look, julia: undefined, center: [re, im] as const, radius: radius * between(0.6, 1.3) };
 }
 
-/** Numbers in [0, 1) that follow from a seed (mulberry32). */
+/** Returns a generator of numbers in [0, 1) from a seed (mulberry32). */
 function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -6,22 +6,24 @@ import { Broken } from './failures.js';
 
 export interface Answered {
   response: Response;
-  /** Whether it is the service that answered. */
+  /** Whether the service itself answered. */
   isOurs: boolean;
 }
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
 
-/** Asks for the file; `fields` are those that name a part of it. */
+/** Requests the file. `fields` are the header fields of a range request. */
 export type Ask = (fields: Record<string, string>) => Promise<Answered>;
 
-/** What has come of a file: in memory, or under a name of its own beside the one that it gets when it is whole. */
+/**
+ * The bytes of a file received so far: in memory, or in a temporary file beside the target until the file is complete.
+ */
 export class Arrival {
   private readonly chunks: Uint8Array[] = [];
   private hash = createHash('sha256');
   private count = 0;
   private etag: string | undefined;
-  /** Of the whole file, where that was said. */
+  /** Size of the whole file, if the answer stated it. */
   private total: number | undefined;
 
   private constructor(
@@ -41,14 +43,14 @@ export class Arrival {
     return new Arrival(to, target, part, await open(part, 'wx'));
   }
 
-  /** Bytes that have come. */
+  /** Bytes received. */
   get size(): number {
     return this.count;
   }
 
-  /** One try: resolves once all is there. */
+  /** Makes one try. Resolves when the whole file has been received. */
   async take(ask: Ask): Promise<void> {
-    // A length is of no use where what it counts is packed.
+    // With a compressed body, Content-Length would not count the bytes of the file.
     const fields: Record<string, string> = { 'accept-encoding': 'identity' };
     if (this.count > 0 && this.etag !== undefined) {
       fields['range'] = `bytes=${this.count}-`;
@@ -71,7 +73,7 @@ export class Arrival {
     }
   }
 
-  /** The bytes, or the path. */
+  /** Returns the bytes, or the path. */
   async whole(): Promise<Uint8Array | string> {
     if (this.file === undefined) return new Uint8Array(Buffer.concat(this.chunks));
     await this.file.close();
@@ -79,7 +81,7 @@ export class Arrival {
     return this.to!;
   }
 
-  /** Leaves nothing of what did not become whole. */
+  /** Deletes a partial file. */
   async end(): Promise<void> {
     await this.file?.close().catch(() => undefined);
     if (this.file !== undefined) await rm(this.part, { force: true });
@@ -154,7 +156,7 @@ export class Arrival {
   }
 }
 
-/** Without the URL, which may be the right to read the file. */
+/** Returns a reason without the URL, because the URL may grant access to the file. */
 export function reasonOf(error: unknown): string {
   const { cause = error } = error as Error;
   const { code, message } = cause as NodeJS.ErrnoException;

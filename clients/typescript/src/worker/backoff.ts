@@ -1,6 +1,6 @@
 const firstWindowMs = 1_000;
 const maxWindowMs = 64_000;
-/** What breaks sooner was not held. */
+/** A call that breaks sooner was not held. */
 const heldMs = 1_000;
 
 /** Pauses with full jitter over a window that doubles with each failure in a row. */
@@ -12,12 +12,12 @@ export class Backoff {
     private readonly random: () => number = Math.random,
   ) {}
 
-  /** Since the last success. */
+  /** Whether a call has failed since the last success. */
   get hasFailed(): boolean {
     return this.windowMs > firstWindowMs;
   }
 
-  /** Milliseconds until the next try; never before the service allows it. */
+  /** Returns the milliseconds until the next try; never less than the service demands. */
   next(retryAfterS?: number): number {
     const ms = this.random() * this.windowMs;
     this.windowMs = Math.min(this.windowMs * 2, this.maxMs);
@@ -29,7 +29,7 @@ export class Backoff {
   }
 }
 
-/** For how long calls are held: something on the way may cut those that are silent for long. */
+/** For how many seconds calls are held. A proxy may cut connections that are silent for long. */
 export class Hold {
   seconds: number;
 

@@ -4,7 +4,7 @@ import { type Answer, isPassing, isSuccess, type WorkerCalls } from './calls.js'
 import type { LeasedRun } from './leased-run.js';
 
 const beatWaitS = 10;
-/** A run that ends before needs no beat. */
+/** A run that ends sooner needs no beat. */
 const newLeaseMs = 250;
 const shortMs = 1_000;
 /** A lease outlasts three beats. */
@@ -17,7 +17,7 @@ export interface BeatHooks {
   say(line: string): void;
 }
 
-/** Renews the leases of a worker, and hears what of them is cancelled or lost. */
+/** Renews the leases of a worker and learns which of them were cancelled or lost. */
 export class Beats {
   private isOver = false;
   private held = new AbortController();
@@ -52,18 +52,18 @@ export class Beats {
       backoff.reset();
       hold.answered();
       const isNews = this.heed(answer, leases);
-      // What is known already, such as a cancel of a run that takes its time, is answered at once again.
+      // The service answers at once while a known change persists, such as the cancel of a run that is slow to stop.
       if (!isNews && performance.now() - startedMs < shortMs) await pause(shortMs, signal);
     }
   }
 
-  /** Without leases: whether the worker is to go on. */
+  /** Sends a beat without leases, to learn whether the worker should go on. */
   async ask(signal: AbortSignal): Promise<void> {
     const answer = await this.beat([], 0, signal);
     if (answer !== undefined) this.heed(answer, []);
   }
 
-  /** The next beat names the leases that there are now. */
+  /** Sends the next beat soon, with the leases held by then. */
   soon(): void {
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
@@ -87,7 +87,10 @@ export class Beats {
     return [...this.runs.values()].filter(({ isHeld }) => isHeld).map(({ token }) => token);
   }
 
-  /** Whether it said something new. What is lost are runs that the beat named: a later one of the same request is not. */
+  /**
+   * Returns whether the answer had something new. Only runs named in the beat count as lost, not a later run of the
+   * same request.
+   */
   private heed(answer: Answer, leases: readonly string[]): boolean {
     if (answer.status === 410) this.hooks.stop();
     if (!isSuccess(answer)) return false;

@@ -4,7 +4,7 @@ import type { Backoff } from './backoff.js';
 
 export interface WorkerCall {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Below `/v1/worker`. */
+  /** The path after `/v1/worker`. */
   path: string;
   body?: string | undefined;
   contentType?: string;
@@ -16,23 +16,23 @@ export interface WorkerCall {
 
 export interface Answer {
   status: number;
-  /** Of a problem; undefined: something between worker and service answered. */
+  /** The code of a problem. undefined: something between worker and service answered. */
   code?: string | undefined;
   detail?: string | undefined;
   retryAfterS?: number | undefined;
-  /** When the service answered, by its own clock. */
+  /** When the service answered, by the service's clock. */
   atMs: number;
-  /** Of which `body` is made. */
+  /** The text from which `body` was parsed. */
   text: string;
   body: Record<string, unknown>;
 }
 
 const patienceMs = 30_000;
 const holdPatienceMs = 10_000;
-/** A slow line still carries so much. */
+/** The slowest line that the time limit allows for. */
 const bytesPerMs = 64;
 
-/** The calls of the worker's protocol. All of them may be repeated. */
+/** Calls of the worker protocol. All of them may be repeated. */
 export class WorkerCalls {
   readonly base: string;
   readonly authorization: Record<string, string>;
@@ -44,7 +44,7 @@ export class WorkerCalls {
     this.authorization = key === undefined ? {} : { authorization: `Key ${key}` };
   }
 
-  /** One try. Rejects where no answer came that can be read. */
+  /** Makes one try. Rejects if there is no readable answer. */
   async once({ method, path, body, contentType = 'application/json', ...call }: WorkerCall): Promise<Answer> {
     const deadline = new Deadline(call.signal);
     const headers = new Headers(this.authorization);
@@ -62,7 +62,7 @@ export class WorkerCalls {
     }
   }
 
-  /** Tried again until the service has decided, whatever it decided; undefined once `signal` fired. */
+  /** Retries until the service has decided, either way. undefined: `signal` fired. */
   async untilDecided(call: WorkerCall, backoff: Backoff): Promise<Answer | undefined> {
     for (;;) {
       const answer = await this.once(call).catch(() => undefined);
@@ -75,14 +75,14 @@ export class WorkerCalls {
 
 export const isSuccess = ({ status }: Answer): boolean => status >= 200 && status <= 299;
 
-/** Whether the service has said its last word: neither overload nor something else on the way. */
+/** Returns whether the answer is temporary: overload, or something between worker and service. */
 export function isPassing(answer: Answer): boolean {
   const { status, code } = answer;
   if (isSuccess(answer)) return false;
   return code === undefined || code === 'rate_limited' || [408, 425, 429].includes(status) || status >= 500;
 }
 
-/** A key that is refused in mid-run may be put right while the lease lasts. */
+/** A key refused during a run may be restored while the lease lasts. */
 const isDecided = (answer: Answer): boolean => !isPassing(answer) && ![401, 403].includes(answer.status);
 
 export async function answerOf(response: Response): Promise<Answer> {

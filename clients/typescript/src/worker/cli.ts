@@ -8,7 +8,9 @@ import { sayOnStderr, serve } from './serve.js';
 const usageExit = 64;
 const orphanMs = 500;
 
-/** npx ends at a signal and passes none on: then its worker is another's child. */
+/**
+ * Fires when the parent process is gone. npx ends on a signal without passing it on, so its worker gets another parent.
+ */
 function orphaned(): AbortSignal {
   const gone = new AbortController();
   const { ppid } = process;
@@ -29,7 +31,8 @@ async function main(): Promise<void> {
     if (arg.startsWith('-') || isAbsolute(arg) || !existsSync(arg)) continue;
     sayOnStderr(`"${arg}" is not found from the folder of a run: write ${resolve(arg)}`);
   }
-  // A program of ours, not of the fresh folder; without a slash it is looked up in PATH.
+  // A path is relative to our folder, not to the temporary folder of a run. A name without a slash is looked up in
+  // PATH.
   const program = command.command.includes('/') ? resolve(command.command) : command.command;
   const isFromNpx = process.env['npm_command'] === 'exec';
   const signal = isFromNpx ? { signal: orphaned() } : {};

@@ -3,7 +3,7 @@ import { jsonOf } from './json-text.js';
 
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
 
-/** What a run says, as a line of NDJSON. */
+/** An event that a run emits, as a line of NDJSON. */
 export type RunEvent =
   | { type: 'log'; level: LogLevel; source?: 'stdout' | 'stderr'; message: string }
   | { type: 'progress'; value: number; message?: string }
@@ -12,7 +12,7 @@ export type RunEvent =
 export const lineOf = (event: RunEvent): string =>
   event.type === 'delta' ? `{"type":"delta","delta":${jsonOf(event.delta)}}` : JSON.stringify(event);
 
-/** `next`: what is before that number has arrived. */
+/** `next`: all lines before this number have arrived. */
 export type Sent = { next: number } | { refused: string } | 'over';
 export type SendLines = (lines: string, from: number) => Promise<Sent>;
 
@@ -23,16 +23,16 @@ interface Line {
 
 const batchMs = 100;
 const batchBytes = 16 * 1024;
-/** Beyond it generators wait, and log lines are dropped. */
+/** Above this size, generators wait and log lines are dropped. */
 const maxPendingBytes = 1024 * 1024;
 
-/** The events of one run: sent in batches, the first at once, in their order, again until each has arrived. */
+/** Sends the events of one run in order, in batches, the first at once. Retries until each has arrived. */
 export class EventSender {
-  /** Why a delta was not taken, so that the output would have a hole. */
+  /** Why a delta was refused. The output would have a hole. */
   refusal: string | undefined;
   private pending: Line[] = [];
   private bytes = 0;
-  /** The number of the first line that is pending. */
+  /** The number of the first pending line. */
   private first = 0;
   private inFlight = 0;
   private dropped = 0;
@@ -61,7 +61,7 @@ export class EventSender {
     this.start();
   }
 
-  /** Resolves once all has arrived, or nothing can any more. */
+  /** Resolves when all lines have arrived, or when none can arrive any more. */
   async flush(): Promise<void> {
     this.isHurried = true;
     this.wake();
@@ -69,12 +69,12 @@ export class EventSender {
     this.isHurried = false;
   }
 
-  /** Resolves when more may be added without heaping up. */
+  /** Resolves when there is room for more. */
   async room(): Promise<void> {
     while (this.bytes > maxPendingBytes && !this.isOver) await this.woken();
   }
 
-  /** Nothing more is sent. */
+  /** Stops sending. */
   close(): void {
     this.isOver = true;
     this.wake();
@@ -83,7 +83,7 @@ export class EventSender {
   private start(): void {
     this.sending ??= this.sendAll().finally(() => {
       this.sending = undefined;
-      // Something may have been added since the last look.
+      // A line may have been added after the last check.
       if (this.pending.length > 0 && !this.isOver) this.start();
     });
   }
@@ -129,7 +129,7 @@ export class EventSender {
     }
   }
 
-  /** The line after it takes its number. */
+  /** Drops the first line. The line after it takes its number. */
   private skip(reason: string): void {
     const [line] = this.pending;
     this.remove(1);
@@ -159,7 +159,7 @@ export class EventSender {
 const sizeOf = ({ text }: Line): number => text.length;
 const maxDeltaLength = 8_192;
 
-/** A long text in pieces that the service takes, none of which ends within a character. */
+/** Splits a long text into pieces that the service accepts, without splitting a character. */
 export function piecesOf(delta: unknown): unknown[] {
   if (typeof delta !== 'string' || delta.length <= maxDeltaLength) return [delta];
   const pieces: string[] = [];

@@ -5,7 +5,7 @@ import type { Handler, Run } from './types.js';
 
 const maxMessageLength = 8_192;
 
-/** Runs a handler to its end; what it yields are deltas. Undefined: the deltas are the output. */
+/** Runs a handler to its end. Values that it yields are deltas. undefined: the deltas are the output. */
 export async function execute(
   handler: Handler,
   input: unknown,
@@ -13,12 +13,12 @@ export async function execute(
   room: () => Promise<void>,
 ): Promise<unknown> {
   const output = await outputOf(await handler(input, run), run, room);
-  // What was said until the run had to stop is not all that it would have said.
+  // The deltas of a run that was stopped are not its whole output.
   if (output === undefined) run.signal.throwIfAborted();
   return output;
 }
 
-/** As JSON text; nothing is null. */
+/** Returns JSON text; undefined becomes null. */
 export function outputText(output: unknown): string {
   try {
     return jsonOf(output ?? null);
@@ -43,7 +43,7 @@ async function outputOf(result: unknown, run: Run, room: () => Promise<void>): P
   }
 }
 
-/** The part of a run that only says something. */
+/** The methods of a run that only emit events. */
 export function voiceOf(add: EventSender['add']): Pick<Run, 'log' | 'progress' | 'delta'> {
   return {
     log(message: unknown, level: LogLevel = 'INFO', source) {

@@ -2,10 +2,10 @@ import { isJson } from './json-text.js';
 
 const maxMessageLength = 500;
 
-/** Why a run must stop; the `cause` of what `run.signal` throws. */
+/** Why a run must stop; the `reason` of the error that `run.signal` throws. */
 export type StopReason = 'cancelled' | 'timed_out' | 'lost' | 'shutdown';
 
-/** Thrown by a handler: this attempt failed, another one may not. */
+/** Thrown by a handler: this attempt failed, another one may succeed. */
 export class Retry extends Error {
   /** Seconds until the next attempt, if the model's own backoff should not decide. */
   readonly after: number | undefined;
@@ -20,7 +20,7 @@ export class Retry extends Error {
   }
 }
 
-/** Thrown by a handler: no other attempt would do better. All of it is shown to the caller. */
+/** Thrown by a handler: no other attempt would succeed. The caller sees all of its fields. */
 export class Fail extends Error {
   /** The HTTP status that the caller gets, 400 to 499. */
   readonly status: number | undefined;
@@ -35,7 +35,7 @@ export class Fail extends Error {
   }
 }
 
-/** What `run.signal` is aborted with. */
+/** The error that `run.signal` is aborted with. */
 export class Stopped extends Error {
   readonly reason: StopReason;
 
@@ -46,15 +46,15 @@ export class Stopped extends Error {
   }
 }
 
-/** The run never began, and no other one would here: it goes back, and the worker stops. */
+/** The run never began, and no other run could begin here. The request is handed back and the worker stops. */
 export class HandBack extends Error {
   override name = 'HandBack';
 }
 
-/** What `run.download` and `run.upload` reject with: a file did not come, or go, as a whole. */
+/** The error of `run.download` and `run.upload`: a file was not transferred completely. */
 export class TransferError extends Error {
   override name = 'TransferError';
-  /** The HTTP status of what was answered, if something was. */
+  /** The HTTP status of the answer, if there was one. */
   readonly status: number | undefined;
 
   constructor(message: string, { status, cause }: { status?: number | undefined; cause?: unknown } = {}) {
@@ -63,10 +63,10 @@ export class TransferError extends Error {
   }
 }
 
-/** A try of a transfer failed; another one may not. */
+/** One try of a transfer failed; another may succeed. */
 export class Broken extends Error {
   readonly status: number | undefined;
-  /** The service, or what is before it, does not answer. */
+  /** The service, or a proxy before it, does not answer. */
   readonly isAway: boolean;
   readonly retryAfterS: number | undefined;
 
@@ -85,7 +85,7 @@ export class Broken extends Error {
   }
 }
 
-/** As the service takes it. */
+/** A failure as the service accepts it. */
 export interface Failure {
   message: string;
   retryable: boolean;
@@ -107,12 +107,12 @@ export function failureOf(error: unknown): Failure {
   return { message: firstLineOf(error), retryable: true };
 }
 
-/** What of it can be told: a failure with details that are no JSON is one all the same. */
+/** Drops the fields that are not valid JSON, so that the failure itself is still reported. */
 function told<Fields extends object>(fields: Fields): Partial<Fields> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => isJson(value))) as Partial<Fields>;
 }
 
-/** Callers see it: no stack, and not at any length. */
+/** The message is shown to callers, so it has no stack and a bounded length. */
 function firstLineOf(error: unknown): string {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return text.split('\n', 1)[0]!.slice(0, maxMessageLength);

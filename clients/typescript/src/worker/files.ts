@@ -7,7 +7,7 @@ import { Backoff } from './backoff.js';
 import { type Answer, answerOf, isSuccess, type WorkerCalls } from './calls.js';
 import { Broken, Fail, TransferError } from './failures.js';
 
-/** In a row, of a transfer that gets no further, unless the service is away. */
+/** Tries in a row without progress after which a transfer fails, unless the service is away. */
 const maxTries = 6;
 const maxPauseMs = 8_000;
 const maxRedirects = 5;
@@ -17,12 +17,15 @@ export interface FileAccess {
   calls: WorkerCalls;
   requestId: string;
   leaseToken: string;
-  /** Other origins that may be asked. */
+  /** Other origins from which downloads are allowed. */
   downloads: readonly string[];
   signal: AbortSignal;
 }
 
-/** What a file of ours is fetched from, and whether the key goes along; nothing else is asked unless it is allowed. */
+/**
+ * Returns the URL that a file is fetched from, and whether the key is sent with the call. Other origins must be
+ * allowed.
+ */
 export function sourceOf(
   url: string,
   base: string,
@@ -33,7 +36,7 @@ export function sourceOf(
   const isOurs = to.origin === new URL(base).origin;
   if (isHttp && isOurs) return { url: to, isOurs };
   if (isHttp && (downloads.includes('*') || downloads.includes(to.origin))) return { url: to, isOurs };
-  // The service may be known to callers by another address than to its workers.
+  // Callers may reach the service at another address than its workers do.
   if (isHttp && ownFile.test(to.pathname))
     return { url: new URL(to.pathname + to.search, base), isOurs: true };
   const origin = to.origin === 'null' ? to.protocol : to.origin;
@@ -42,7 +45,9 @@ export function sourceOf(
   );
 }
 
-/** Whole, or not at all: one that breaks off goes on where it was, or begins again. `to`: into that file. */
+/**
+ * Downloads a whole file or fails. A broken transfer resumes where it was, or starts again. `to`: the file to write.
+ */
 export async function download(url: string, access: FileAccess, to?: string): Promise<Uint8Array | string> {
   const { isOurs } = sourceOf(url, access.calls.base, access.downloads);
   const arrival = await Arrival.begin(to);
@@ -55,7 +60,7 @@ export async function download(url: string, access: FileAccess, to?: string): Pr
   }
 }
 
-/** Redirects lead nowhere that might not be asked itself. */
+/** Follows redirects only to addresses that could be requested directly. */
 async function followed(
   url: string,
   { calls, leaseToken, downloads, signal }: FileAccess,
@@ -75,7 +80,7 @@ async function followed(
   throw new Fail('The download was redirected too often.');
 }
 
-/** Asks for a file from wherever it is, once. */
+/** Fetches a file from any address, with one try. */
 export async function downloadOnce(url: string, to?: string): Promise<Uint8Array | string> {
   const arrival = await Arrival.begin(to);
   try {
@@ -163,10 +168,13 @@ async function put(
 
 const isPassing = (status: number): boolean => status >= 500 || [408, 409, 425, 429].includes(status);
 
-/** A service that is away or has no room is asked again for as long as the lease lives. */
+/** While the service is away or has no room, tries continue as long as the lease lives. */
 const isAway = (status: number): boolean => [408, 425, 429, 502, 503, 504, 507].includes(status);
 
-/** Of an upload. Where the fault is with the file no other attempt would do better; a key or URL may be valid again. */
+/**
+ * Returns the error for a refused upload. With a faulty file, no other attempt would succeed. A refused key or URL may
+ * become valid again.
+ */
 function refusal(answer: Answer, name: string): Error {
   const { status, detail = `The service answered ${status}.`, retryAfterS } = answer;
   const said = `The upload of ${basename(name)} was refused: ${detail}`;
@@ -174,7 +182,7 @@ function refusal(answer: Answer, name: string): Error {
   return [401, 403].includes(status) ? new TransferError(said, { status }) : new Fail(said);
 }
 
-/** Tries again where that may help: a service that is away for as long as the lease lives. */
+/** Retries where that may help. While the service is away, retries last as long as the lease. */
 async function persist<T>(
   attempt: () => Promise<T>,
   { signal, isOurs, size = () => 0 }: { signal: AbortSignal; isOurs: boolean; size?: () => number },
@@ -217,6 +225,6 @@ const types: Record<string, string> = {
   txt: 'text/plain',
 };
 
-/** By the end of a file's name. */
+/** Returns the media type for the extension of a file's name. */
 export const typeOf = (name: string): string =>
   types[extname(name).slice(1).toLowerCase()] ?? 'application/octet-stream';

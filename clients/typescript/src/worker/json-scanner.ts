@@ -1,11 +1,11 @@
-/** A member of an object, or an element of an array, which has no name. */
+/** A member of an object, or an element of an array (which has no name). */
 export interface RawPart {
   name: string | undefined;
-  /** Exactly as it was sent. */
+  /** The text exactly as it was sent. */
   text: string;
 }
 
-/** What a JSON object or array holds, as text. `json` is known to be one of these. */
+/** Returns the members of a JSON object or the elements of an array, as text. `json` must be an object or an array. */
 export function partsOf(json: string): RawPart[] {
   const parts: RawPart[] = [];
   let depth = 0;
@@ -28,13 +28,13 @@ export function partsOf(json: string): RawPart[] {
   return parts.filter(({ text }) => text !== '');
 }
 
-/** The text of a member; the last of several, as in JSON.parse. */
+/** Returns the text of a member. If there are several, returns the last, like JSON.parse. */
 export const memberOf = (json: string, name: string): string | undefined =>
   partsOf(json)
     .filter((part) => part.name === name)
     .at(-1)?.text;
 
-/** Where the strings of a JSON text are, with their quotes, but for the names of members. */
+/** Yields the positions of the strings in a JSON text, quotes included, except the names of members. */
 export function* stringsOf(json: string): Generator<{ start: number; end: number }, void, undefined> {
   const colon = /\s*:/y;
   for (let start = json.indexOf('"'); start !== -1;) {
@@ -45,7 +45,7 @@ export function* stringsOf(json: string): Generator<{ start: number; end: number
   }
 }
 
-/** The closing quote: the first one with an even number of backslashes before it. */
+/** Returns the closing quote: the first one with an even number of backslashes before it. */
 function endOfString(json: string, start: number): number {
   for (let end = json.indexOf('"', start + 1); end !== -1; end = json.indexOf('"', end + 1)) {
     let backslashes = 0;

@@ -1,9 +1,9 @@
-/** JSON that is passed on as it came: parsed and written again, numbers above 2^53 would be others. */
+/** JSON that is passed on unchanged. Parsing and serialising it would change numbers above 2^53. */
 export class JsonText {
   constructor(readonly text: string) {}
 }
 
-/** A value as JSON text. Throws where it is none. */
+/** Returns a value as JSON text. Throws if it is not valid JSON. */
 export function jsonOf(value: unknown): string {
   if (value instanceof JsonText) return value.text;
   const text = JSON.stringify(value, finite) as string | undefined;
@@ -11,7 +11,7 @@ export function jsonOf(value: unknown): string {
   return text;
 }
 
-/** JSON.stringify makes null of NaN, and says nothing. */
+/** Throws on NaN and infinities, which JSON.stringify would silently turn into null. */
 function finite(_name: string, value: unknown): unknown {
   if (typeof value !== 'number' || Number.isFinite(value)) return value;
   throw new TypeError(`${value} is no JSON number.`);
@@ -25,7 +25,7 @@ export function isJson(value: unknown): boolean {
   }
 }
 
-/** The output that deltas make, as the service does it: strings that follow each other are joined, all else is listed. */
+/** Returns the output that deltas make, by the service's rules: consecutive strings are joined, all else is listed. */
 export function joined(deltas: readonly unknown[]): unknown {
   const parts: unknown[] = [];
   for (const delta of deltas) {

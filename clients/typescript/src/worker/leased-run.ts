@@ -6,7 +6,7 @@ import { Fail, type Failure, failureOf, HandBack, Retry, Stopped, type StopReaso
 import { download, type FileAccess, upload } from './files.js';
 import type { ClaimedRun, Handler, Run } from './types.js';
 
-/** What is to be told must be told before the lease is over. */
+/** Longest pause between tries. A message must arrive before the lease is over. */
 const maxPauseMs = 8_000;
 
 type End = { output: string } | { failure: Failure } | 'release' | 'silence';
@@ -20,7 +20,7 @@ export interface RunSurroundings {
   unfit(error: HandBack): void;
 }
 
-/** A run under its lease: from the claim until its end is recorded or the lease is gone. */
+/** A run under its lease, from the claim until its end is recorded or the lease is lost. */
 export class LeasedRun {
   readonly requestId: string;
   readonly token: string;
@@ -42,7 +42,7 @@ export class LeasedRun {
     this.events = new EventSender((lines, from) => this.send(lines, from));
   }
 
-  /** Whether its lease is to be renewed. */
+  /** Whether the lease must be renewed. */
   get isHeld(): boolean {
     return !this.gone.signal.aborted;
   }
@@ -69,22 +69,22 @@ export class LeasedRun {
     this.stop.abort(new Stopped(reason));
   }
 
-  /** The lease is another's, or nobody's: whatever the handler still does is in vain. */
+  /** The run no longer has the lease, so further work of the handler is useless. */
   lose(): void {
-    if (this.isEnding || !this.isHeld) return; // its end is answered for itself
+    if (this.isEnding || !this.isHeld) return; // the call that reports its end gets its own answer
     this.around.say(`${this.requestId}: the lease is lost; what the run does from here on is not kept`);
     this.close();
     this.abort('lost');
   }
 
-  /** Hands the request back, at no cost to it, whatever its handler still does. */
+  /** Hands the request back, at no cost to it, whatever the handler still does. */
   async release(): Promise<void> {
     if (!this.isHeld) return;
     this.close();
     this.abort('shutdown');
     await this.around.calls
       .once({ method: 'POST', path: this.path('release'), leaseToken: this.token })
-      .catch(() => undefined); // the worker leaves next, and takes all its leases along
+      .catch(() => undefined); // the worker leaves next, which gives up all its leases
   }
 
   private close(): void {
@@ -134,7 +134,7 @@ export class LeasedRun {
     const { signal } = this.stop;
     const reason = signal.aborted ? (signal.reason as Stopped).reason : undefined;
     if (reason === 'shutdown') return 'release';
-    // Whether there is another attempt after a timeout the service decides, who ends the run by itself.
+    // After a timeout, the service ends the run itself and decides whether there is another attempt.
     if (reason === 'timed_out' || reason === 'lost') return 'silence';
     if (reason !== undefined) return { failure: failureOf(signal.reason) };
     if (error instanceof HandBack) {
@@ -148,7 +148,7 @@ export class LeasedRun {
     return { failure };
   }
 
-  /** Until it is taken, or the lease is gone. */
+  /** Reports the end until it is accepted or the lease is lost. */
   private async tell(end: End): Promise<void> {
     if (!this.isHeld || end === 'silence') return;
     const answer = await this.around.calls.untilDecided(this.callOf(end), new Backoff(maxPauseMs));
@@ -194,7 +194,7 @@ export class LeasedRun {
   }
 }
 
-/** In place of an end that is too large, say, or has a status that cannot be. */
+/** Returns a simpler end to report if, for example, the first one is too large or has an invalid status. */
 function simplerThan(end: End, fault: string): End | undefined {
   if (typeof end === 'string') return undefined;
   if ('output' in end) return { failure: { message: fault, retryable: false } };

@@ -5,9 +5,9 @@ import { Worker } from './worker.js';
 const graceMs = 25_000;
 
 /**
- * Runs the requests of a model, or of each model of a map, until SIGTERM or SIGINT; then resolves once its runs have
- * ended or were handed back. A second signal hands them back at once. In a program that was started with
- * `--try '{…}'` it runs that input once, without a service.
+ * Runs the requests of one model, or of each model of a map, until SIGTERM or SIGINT. Then resolves when its runs have
+ * ended or were handed back. A second signal hands them back at once. In a program started with `--try '{…}'`, runs
+ * that input once without a service.
  */
 export function serve<Input = Parsed>(
   model: string,
@@ -57,7 +57,7 @@ async function work(handlers: ReadonlyMap<string, Handler>, given: ServeOptions)
   }
 }
 
-/** What follows `--try`, as `--try '{…}'` or `--try='{…}'`; what is behind `--` is a command's own. */
+/** Returns the value of `--try '{…}'` or `--try='{…}'`. Arguments after `--` belong to a command. */
 function triedInput(argv: readonly string[]): string | undefined {
   const args = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
   const at = args.findIndex((arg) => arg === '--try' || arg.startsWith('--try='));

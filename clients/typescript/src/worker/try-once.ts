@@ -9,10 +9,10 @@ import { downloadOnce } from './files.js';
 import { joined } from './json-text.js';
 import type { Handler, Run } from './types.js';
 
-/** Of JSON that a command printed: its strings have none. */
+/** Line breaks in JSON that a command printed. They are never inside strings. */
 const lineEnds = /[\r\n]+/g;
 
-/** Runs one input without a service: prints what the run says, and its output or error, as lines of JSON. */
+/** Runs one input without a service. Prints the events of the run, and its output or error, as lines of JSON. */
 export async function tryOnce(handlers: ReadonlyMap<string, Handler>, inputText: string): Promise<void> {
   const [[model, handler]] = [...handlers] as [[string, Handler]];
   const stop = new AbortController();
@@ -62,7 +62,7 @@ function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Whoever tries may read any file and any address. */
+/** A local try may read any file and any address. */
 async function downloadHere(url: string, { to }: { to?: string } = {}): Promise<Uint8Array | string> {
   if (!url.startsWith('file:')) return downloadOnce(url, to);
   const bytes = await readFile(fileURLToPath(url));

@@ -1,10 +1,10 @@
 import type { LogLevel } from './event-sender.js';
 
-/** One attempt of one request, in the hands of its handler. */
+/** One attempt of one request, as its handler sees it. */
 export interface Run {
   readonly requestId: string;
   readonly model: string;
-  /** The input as JSON text, as it was submitted: numbers of JavaScript end at 2^53. */
+  /** The input as JSON text, exactly as it was submitted. JavaScript loses precision above 2^53. */
   readonly inputText: string;
   /** Failed and lost runs so far + 1. */
   readonly attempt: number;
@@ -12,51 +12,54 @@ export interface Run {
   readonly traceparent: string | undefined;
   /** Aborted with a `Stopped` when the run must stop; a handler should end soon after. */
   readonly signal: AbortSignal;
-  /** Shows in the status and its stream. Never waits. */
+  /** Adds a log line, which shows in the status and its stream. Never waits. */
   log(message: string, level?: LogLevel, source?: 'stdout' | 'stderr'): void;
-  /** `value` is from 0 to 1; the last one shows. */
+  /** `value` is from 0 to 1. Only the last value shows. */
   progress(value: number, message?: string): void;
-  /** A piece of the output, shown at once. Texts in a row are joined, others listed, unless the handler gives an output. */
+  /**
+   * Adds a part of the output, which shows at once. Consecutive texts are joined, other values listed, unless the
+   * handler returns an output.
+   */
   delta(value: unknown): void;
   /**
-   * The bytes of a file of the service, or of an origin that `downloads` allows. Only a whole file is handed over; one
-   * that cannot be had whole is a `TransferError`.
+   * Returns the bytes of a file of the service, or of an origin that `downloads` allows. Only complete files are
+   * returned; otherwise it rejects with a `TransferError`.
    */
   download(url: string): Promise<Uint8Array>;
-  /** The same, into a file, which is there only when it is whole: its path. */
+  /** The same, into a file, which appears only when it is complete. Returns its path. */
   download(url: string, options: { to: string }): Promise<string>;
-  /** Keeps a file (bytes, a Blob, or the path of one): the URL for the output. */
+  /** Stores a file (bytes, a Blob, or a path) and returns its URL for the output. */
   upload(name: string, content: Uint8Array | Blob | string, contentType?: string): Promise<string>;
 }
 
-/** A handler says itself what its input is: models.yaml may hold it to that. */
+/** The handler defines the type of its input. models.yaml may validate it. */
 export type Parsed = ReturnType<typeof JSON.parse>;
 
-/** The output, or a generator of deltas; what the generator returns is the output, if it returns something. */
+/** Returns the output, or a generator of deltas. A value that the generator returns is the output. */
 export type Handler<Input = Parsed> = (input: Input, run: Run) => unknown;
 
 export interface ServeOptions {
-  /** Runs at once, of all models; 1 if left out. */
+  /** Concurrent runs, over all models; default 1. */
   concurrency?: number;
-  /** Of the service; `NOWSERVING_URL` if left out. */
+  /** URL of the service; default `NOWSERVING_URL`. */
   url?: string;
-  /** With the scope `work`; `NOWSERVING_KEY` if left out. */
+  /** Key with the scope `work`; default `NOWSERVING_KEY`. */
   key?: string;
-  /** For people; the host's name if left out. */
+  /** A name for people; default the host's name. */
   name?: string;
   version?: string;
   labels?: Record<string, string>;
-  /** Milliseconds that runs may go on for after SIGTERM or SIGINT; 25,000 if left out. */
+  /** Milliseconds for which runs may go on after SIGTERM or SIGINT; default 25,000. */
   grace?: number;
-  /** Origins that `run.download` may ask beside the service, such as `https://images.example.com`; `*`: any. */
+  /** Origins that `run.download` may call besides the service, such as `https://images.example.com`; `*`: any. */
   downloads?: readonly string[];
-  /** Drains as SIGTERM does. */
+  /** Drains the worker, as SIGTERM does. */
   signal?: AbortSignal;
-  /** Where the worker says what happens to it; standard error if left out. */
+  /** Prints what happens to the worker; default standard error. */
   say?: (line: string) => void;
 }
 
-/** As the service hands it out. */
+/** A run as the service hands it out. */
 export interface ClaimedRun {
   request_id: string;
   attempt: number;

@@ -11,22 +11,22 @@ import { LeasedRun, type RunSurroundings } from './leased-run.js';
 import type { ClaimedRun, Handler, ServeOptions } from './types.js';
 
 const claimWaitS = 20;
-/** In one claim. */
+/** Runs per claim. */
 const maxRuns = 100;
-/** What answers sooner than this did not hold the call. */
+/** A call that is answered sooner was not held. */
 const shortMs = 1_000;
-/** For runs to end by themselves once they were told to. */
+/** Time for runs to end by themselves after they were asked to stop. */
 const abortMs = 2_000;
 const leaveMs = 5_000;
 
 export type WorkerOptions = Required<Pick<ServeOptions, 'url' | 'concurrency' | 'grace' | 'say'>> &
   ServeOptions;
 
-/** Claims runs for its free slots, keeps their leases, and leaves when it is told to. */
+/** Claims runs for its free slots, renews their leases, and leaves when it is asked to. */
 export class Worker {
   private readonly calls: WorkerCalls;
   private readonly id = randomUUID();
-  /** By lease token. */
+  /** Runs by lease token. */
   private readonly runs = new Map<string, LeasedRun>();
   private readonly draining = new AbortController();
   private readonly released = new AbortController();
@@ -48,7 +48,7 @@ export class Worker {
     });
   }
 
-  /** Until it was drained; rejects if it cannot work at all. */
+  /** Resolves when the worker has drained. Rejects if it cannot work at all. */
   async work(): Promise<void> {
     const beating = this.beats.start();
     await this.claimAll();
@@ -62,7 +62,7 @@ export class Worker {
     if (this.fault !== undefined) throw this.fault;
   }
 
-  /** Claims nothing more; what runs may end within the grace. */
+  /** Stops claiming. Runs in progress may end within the grace period. */
   drain(why: string): void {
     if (this.draining.signal.aborted) return;
     this.options.say(why);
@@ -75,7 +75,7 @@ export class Worker {
     return this.draining.signal.aborted;
   }
 
-  /** Without a grace. */
+  /** Stops without a grace period. */
   stop(): void {
     this.drain('The worker stops.');
     this.released.abort();
@@ -92,7 +92,7 @@ export class Worker {
         await new Promise<void>((resolve) => (this.slotFreed = resolve));
         continue;
       }
-      // One whose answer was lost is asked for again as it was: it may have been given runs.
+      // A claim whose answer was lost is repeated unchanged, because it may have been given runs.
       body ??= this.claimFor(Math.min(free, maxRuns));
       const startedMs = performance.now();
       const answer = await this.calls
@@ -111,7 +111,7 @@ export class Worker {
       this.take(answer);
       const isShort = performance.now() - startedMs < shortMs;
       if (answer.status === 200 || !isShort) continue;
-      // Perhaps an operator drains it: then nothing is held for it.
+      // Claims of a worker that an operator drains are not held, so ask.
       if (answer.status === 204) await this.beats.ask(signal);
       await pause(Math.random() * shortMs, signal);
     }
@@ -138,7 +138,7 @@ export class Worker {
       say: this.options.say,
       unfit: (error) => this.unfit(error),
     };
-    // By the clock of the service: those of workers are off.
+    // By the service's clock, because a worker's clock may be wrong.
     const deadlineMs = claimed.deadline_at ? Date.parse(claimed.deadline_at) - nowMs : undefined;
     const run = new LeasedRun(claimed, around, deadlineMs);
     if (this.isDraining) return void run.release();
@@ -155,7 +155,7 @@ export class Worker {
     this.drain(error.message);
   }
 
-  /** Said of the second failure in a row: one is nothing. */
+  /** Reports an unreachable service from the second failure in a row. */
   private unreached(error: unknown, { hasFailed }: Backoff): undefined {
     if (this.isDraining || this.isUnreached || !hasFailed) return;
     this.isUnreached = true;

@@ -35,7 +35,7 @@ export interface WorkArguments {
   options: ServeOptions;
 }
 
-/** Of `nowserving`, without the program's own name; undefined: help is wanted. */
+/** Parses the arguments of `nowserving`, without the program's own name. undefined: help is requested. */
 export function parseArguments(argv: readonly string[]): WorkArguments | undefined {
   const end = argv.includes('--') ? argv.indexOf('--') : argv.length;
   const [verb, ...rest] = argv.slice(0, end);
@@ -104,7 +104,7 @@ function countOf(text: string): number {
 
 const unitsMs: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** Milliseconds; a bare number is seconds. */
+/** Returns milliseconds. A bare number is in seconds. */
 function durationOf(option: string, text: string): number {
   const [, count, unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
   if (count === undefined)

@@ -19,11 +19,11 @@ export interface Command {
   args: readonly string[];
   stdout: StdoutForm;
   killAfterMs: number;
-  /** Names of our environment that are passed on. */
+  /** Names of environment variables that are passed on. */
   env: readonly string[];
 }
 
-/** A handler that runs a command for each request, in a folder of its own. */
+/** Returns a handler that runs a command for each request, in a folder of its own. */
 export function commandHandler({ command, args, stdout, killAfterMs, env }: Command) {
   return async function* (_input: unknown, run: Run): AsyncGenerator<unknown, unknown, undefined> {
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'nowserving-')));
@@ -59,11 +59,11 @@ export function commandHandler({ command, args, stdout, killAfterMs, env }: Comm
   };
 }
 
-/** A cancelled run may still give its output; one that is run again elsewhere is not to end with half of it. */
+/** A cancelled run may still return its output. A run that is repeated elsewhere must not end with half of it. */
 const isCancelled = ({ reason }: AbortSignal): boolean =>
   reason instanceof Stopped && reason.reason === 'cancelled';
 
-/** Progress bars, which end with a carriage return, are lines too. */
+/** Logs each line of stderr. Updates of progress bars, which end with a carriage return, are lines too. */
 function logLines(stderr: Readable, run: Pick<Run, 'log'>): void {
   const lines = new Lines(/\r\n|\n|\r/, maxLogLine);
   const log = (line: string): void => run.log(line, 'INFO', 'stderr');
@@ -71,7 +71,7 @@ function logLines(stderr: Readable, run: Pick<Run, 'log'>): void {
   stderr.on('end', () => lines.end().forEach(log));
 }
 
-/** A pipe that had to be cut has ended too. */
+/** A pipe that had to be cut counts as ended. */
 async function* chunksOf(stdout: Readable): AsyncGenerator<Buffer, void, undefined> {
   try {
     for await (const chunk of stdout) yield chunk as Buffer;

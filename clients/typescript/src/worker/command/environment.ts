@@ -1,10 +1,12 @@
 import type { Run } from '../types.js';
 
-/** What a program needs to find itself in the machine; no secrets. */
+/** Variables that a program needs to find its way on the machine. None holds secrets. */
 const passed = 'PATH HOME USER LOGNAME SHELL LANG LC_ALL LC_CTYPE TZ TMPDIR SYSTEMROOT'.split(' ');
 const never = 'NOWSERVING_KEY';
 
-/** The environment of a command: the listed names of our own, and what it runs for. */
+/**
+ * Returns the environment of a command: the listed variables of our own environment, and those that describe the run.
+ */
 export function environmentOf(
   own: Readonly<Record<string, string | undefined>>,
   names: readonly string[],
@@ -27,7 +29,7 @@ export function environmentOf(
   };
 }
 
-/** Why a name cannot be passed on; undefined: it can. */
+/** Returns why a name cannot be passed on. undefined: it can. */
 export function nameFault(name: string): string | undefined {
   if (name === never) return 'The key of the worker is never passed to a command.';
   return /^[A-Za-z_]\w*$/.test(name) ? undefined : `"${name}" is no name of an environment variable.`;

@@ -5,12 +5,12 @@ export interface Exit {
   signal: string | null;
 }
 
-/** By sysexits.h: the use, the data or the input is wrong, and would be for any worker. */
+/** By sysexits.h, the usage, the data or the input is wrong. It would be wrong for any worker. */
 const finalCodes = new Set([64, 65, 66]);
-/** Not executable, not found, badly configured: no request would fare better here. */
+/** Not executable, not found, or badly configured: no request would succeed on this machine. */
 const unfitCodes = new Set([126, 127, 78]);
 
-/** What an exit other than 0 means for the run. */
+/** Returns what an exit code other than 0 means for the run. */
 export function errorOf({ code, signal }: Exit): Error | undefined {
   if (code === 0) return undefined;
   if (code === null) return new Retry({ message: `The command was ended by ${signal}.` });
@@ -21,7 +21,7 @@ export function errorOf({ code, signal }: Exit): Error | undefined {
   return finalCodes.has(code) ? new Fail(message) : new Retry({ message });
 }
 
-/** A command that could not be started. */
+/** Returns the error for a command that could not be started. */
 export function startError(error: NodeJS.ErrnoException): Error {
   const unfit: Record<string, string> = {
     ENOENT: 'is not there',

@@ -1,11 +1,11 @@
 import { StringDecoder } from 'node:string_decoder';
 
-/** Takes text apart into lines as it comes. */
+/** Splits text into lines as it arrives. */
 export class Lines {
   private readonly decoder = new StringDecoder('utf8');
   private rest = '';
 
-  /** What is longer than `maxLength` comes in several pieces. */
+  /** A line longer than `maxLength` is returned in several pieces. */
   constructor(
     private readonly separator: RegExp,
     private readonly maxLength: number,

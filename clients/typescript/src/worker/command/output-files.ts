@@ -5,7 +5,7 @@ import { stringsOf } from '../json-scanner.js';
 
 const scheme = 'file:';
 
-/** An output, as JSON text, in which each string such as `file:x.png` has become the URL of that file. */
+/** Returns an output, as JSON text, in which each string such as `file:x.png` is replaced by the URL of that file. */
 export async function withUploads(
   output: string,
   folder: string,
@@ -26,10 +26,10 @@ export async function withUploads(
   return pieces.join('') + output.slice(from);
 }
 
-/** `file://…` is a URL, and left as it is. */
+/** `file://…` is a URL and stays as it is. */
 const isFileName = (text: string): boolean => text.startsWith(scheme) && !text.startsWith('file://');
 
-/** The path of a plain file that lies in a folder, links resolved. */
+/** Returns the path of a regular file inside a folder, with links resolved. */
 export async function fileIn(folder: string, name: string): Promise<string> {
   const refused = (why: string): Fail =>
     new Fail(`The output names the file "${name.slice(0, 200)}", ${why}.`);

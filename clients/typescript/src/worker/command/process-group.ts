@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { type Exit, startError } from './exit-codes.js';
 
-/** A process that left the group may keep the pipes open: they are cut when for so long nothing came and all was read. */
+/** A process that left the group may keep the pipes open. They are cut after this long without new or unread bytes. */
 const pipesMs = 2_000;
 const running = new Set<ProcessGroup>();
 process.on('exit', () => {
@@ -22,9 +22,9 @@ export interface CommandOptions {
   input: string;
 }
 
-/** A command with all that it starts. */
+/** A command and all processes that it starts. */
 export class ProcessGroup {
-  /** When it has ended and its pipes are empty. */
+  /** Resolves when the command has ended and its pipes are closed. */
   readonly exited: Promise<Exit>;
   private timer: NodeJS.Timeout | undefined;
   private isOver = false;
@@ -35,7 +35,7 @@ export class ProcessGroup {
       child.once('exit', (code, signal) => {
         this.isOver = true;
         clearTimeout(this.timer);
-        this.kill('SIGKILL'); // what it left behind
+        this.kill('SIGKILL'); // processes that the command left behind
         running.delete(this);
         const pipes = [child.stdout, child.stderr] as Socket[];
         let read = bytesOf(pipes);
@@ -53,7 +53,7 @@ export class ProcessGroup {
     });
   }
 
-  /** Rejects with what the failure to start means for the run. */
+  /** Rejects with the error that the failed start means for the run. */
   static async start({ command, args, cwd, env, input }: CommandOptions): Promise<ProcessGroup> {
     const child = spawn(command, args, { cwd, env, detached: true, stdio: 'pipe' });
     try {
@@ -61,7 +61,7 @@ export class ProcessGroup {
     } catch (error) {
       throw startError(error as NodeJS.ErrnoException);
     }
-    child.on('error', () => undefined); // of a signal that came too late
+    child.on('error', () => undefined); // from a signal sent too late
     child.stdin.on('error', () => undefined); // a command need not read its input
     child.stdin.end(input);
     return new ProcessGroup(child);
@@ -75,7 +75,7 @@ export class ProcessGroup {
     return this.child.stderr!;
   }
 
-  /** SIGTERM, and SIGKILL after a while. */
+  /** Sends SIGTERM, then SIGKILL after `killAfterMs`. */
   end(killAfterMs: number): void {
     if (this.isOver || this.timer !== undefined) return;
     this.kill('SIGTERM');
@@ -86,7 +86,7 @@ export class ProcessGroup {
     try {
       process.kill(-this.child.pid!, signal);
     } catch {
-      // none is left
+      // no process is left
     }
   }
 }

@@ -9,16 +9,16 @@ import { Lines } from './lines.js';
 export const stdoutForms = ['json', 'ndjson', 'text'] as const;
 export type StdoutForm = (typeof stdoutForms)[number];
 
-/** As `MAX_OUTPUT_BYTES` of the service may be set at most; what it is set to, the service says. */
+/** The highest `MAX_OUTPUT_BYTES` that a service may have. The service itself enforces its actual setting. */
 const maxBytes = 256 * 1024 * 1024;
 
-/** Reads what a command prints; `push` and `end` give deltas. */
+/** Reads the stdout of a command; `push` and `end` return deltas. */
 export interface StdoutReader {
   push(chunk: Uint8Array): unknown[];
   end(): unknown[];
-  /** What the command itself said was wrong. */
+  /** The error that the command itself reported. */
   readonly error: Error | undefined;
-  /** JSON text, after exit 0; undefined: the deltas. Throws where there is none. */
+  /** Returns JSON text, after exit code 0. undefined: the deltas are the output. Throws if there is no output. */
   output(): string | undefined;
 }
 
@@ -89,7 +89,7 @@ const levels: Record<string, LogLevel> = {
   FATAL: 'ERROR',
 };
 
-/** The first output or error is the command's last word, as it is a model's over HTTP. */
+/** Lines after the first output or error are ignored, as they are from a model over HTTP. */
 class NdjsonReader implements StdoutReader {
   error: Error | undefined;
   private readonly lines = new Lines(/\r?\n/, maxBytes);
@@ -135,7 +135,7 @@ function parseLine(line: string): Record<string, unknown> & { type: string } {
     const value = JSON.parse(line) as { type?: unknown } | null;
     if (typeof value?.type === 'string') return value as Record<string, unknown> & { type: string };
   } catch {
-    // said below
+    // thrown below
   }
   throw new Fail('The command printed a line that is not a JSON object with a "type".');
 }
