@@ -52,6 +52,21 @@ describe('the source', () => {
   });
 });
 
+describe('comments', () => {
+  it('are sentences with a noun, not fragments of the house dialect', () => {
+    const fragment = /(?:\/\*\*?|^\s*\*|\/\/) (?:Of (?!course)|So many |So much |Whoever )|it is a look/m;
+    const sources = [
+      ...['src', 'migrations', 'test', 'chaos', 'console/src', 'clients/typescript'].flatMap((folder) =>
+        files(folder, '.ts'),
+      ),
+      ...files('console/src', '.tsx'),
+      ...['bench', 'chaos', 'scripts', 'test'].flatMap((folder) => files(folder, '.js')),
+    ].filter((file) => !file.includes('node_modules') && !file.endsWith('rules.test.ts'));
+    expect(sources.length).toBeGreaterThan(900);
+    expect(sources.filter((file) => fragment.test(contents(file)))).toEqual([]);
+  });
+});
+
 describe('the tests', () => {
   it('are never skipped, never alone, never asleep', () => {
     const tests = [...files('test', '.test.ts'), ...files('src', '.spec.ts')].filter(

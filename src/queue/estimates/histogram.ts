@@ -61,7 +61,7 @@ export class Histogram {
   quantileMs(part: number, aboveMs = 0): number | undefined {
     const from = aboveMs <= 1 ? 0 : Math.log2(aboveMs) * bucketsPerOctave;
     const first = Math.floor(from);
-    // Of the first bucket, only the part above that point counts.
+    // Only the part of the first bucket above that point counts.
     const weightOf = (bucket: number): number => this.weights[bucket]! * Math.min(1, bucket + 1 - from);
     let above = 0;
     for (let bucket = first; bucket < buckets; bucket++) above += weightOf(bucket);

@@ -104,7 +104,7 @@ export class Dispatcher {
     }
   }
 
-  /** Of the models behind one circuit, the first with a request gets the probe. */
+  /** Gives the probe to the first model with a request among the models behind one circuit. */
   private async wakeInTurn(modelIds: readonly string[]): Promise<void> {
     for (const id of modelIds) {
       this.wake(id);

@@ -82,7 +82,7 @@ export class SubmissionBatches {
   }
 }
 
-/** Of several requests with one idempotency key, the first is the submission. */
+/** Joins requests with one idempotency key: the first one is the submission. */
 function entryOf(request: BatchItem, byKey: Map<string, Entry>): Entry {
   const key = request.idempotency?.key;
   const first = key === undefined ? undefined : byKey.get(key);

@@ -156,7 +156,7 @@ export class Submissions {
     return result.map((one) => ({ result: one, visibleAfter }));
   }
 
-  /** Of several submissions of one API key with one idempotency key, the first is the submission. */
+  /** Joins submissions of one API key with one idempotency key: the first one is the submission. */
   private async submitAllOnce(items: OnceIncoming[]): Promise<Written<Once>[]> {
     const firsts = new Map<string, OnceIncoming>();
     const firstOf = items.map((item) => {

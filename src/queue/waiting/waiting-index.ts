@@ -66,7 +66,7 @@ export class WaitingIndex {
     }
   }
 
-  /** Of several moves, in any order, the one to the earliest place counts. */
+  /** Moves an entry. If several moves arrive, in any order, the one to the earliest place counts. */
   move(entry: MovedEntry): void {
     const { modelId, priority, seq, attempt, from, orderKey } = entry;
     const before = this.movedTo.get(seq) ?? from;
