@@ -8,6 +8,9 @@ const uuidV7 = '[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{
 const otherIds = '"(?:delivery|endpoint|key|node|operation|session)Id":"';
 const requestIds = new RegExp(`(?<!${otherIds})\\b${uuidV7}\\b`, 'g');
 
+/** The path of a call about one request, as most calls are: known at once, where any other path is searched. */
+const aboutRequest = new RegExp(`^/v1/queue/requests/(${uuidV7})((?:/[a-z]+)*)$`);
+
 const rights: readonly (readonly [RegExp, string])[] = [
   // Up to the last @, because a password that was not percent-encoded may contain an @ or a delimiter.
   [/([a-z][a-z0-9+.-]*:\/\/)[^\s"'<>\\]*@/gi, `$1${hidden}@`],
@@ -57,6 +60,8 @@ export class Redaction {
 
   /** Redacts the path of a call. Below `/v1/admin`, only paths below `requests/` have ids of requests. */
   path(path: string): string {
+    const [, id, after] = aboutRequest.exec(path) ?? [];
+    if (id !== undefined) return `/v1/queue/requests/${this.handleOf(id)}${after}`;
     if (!mayHoldMore.test(path)) return path.includes('-7') ? this.handles(path) : path;
     const plain = decoded(path);
     return /^\/v1\/admin\/(?!requests\/)/.test(plain) ? plain : this.text(plain);
