@@ -128,8 +128,8 @@ export class OverviewAliveDto {
   @Field('The time since which the database has not answered; null: it answers.', null, maybeTime)
   database_away_since!: string | null;
   @Field(
-    'What a full or failing disk of the node or of the database prevents, and what to do; null: no fault is ' +
-      'known.',
+    'The fault of the disk of the node or of the database: what it prevents, and what to do; null: no fault ' +
+      'is known.',
     null,
     { type: String, nullable: true },
   )

@@ -22,7 +22,7 @@ const maxCount = 999_999;
 const defaultWeight = 1;
 
 const limitText = (of: string) => ({
-  description: `Of ${of}, such as \`50/s,1000/m\`, or \`off\`; null: those of the service.`,
+  description: `The limit for ${of}, such as \`50/s,1000/m\`, or \`off\`; null: the limit of the service.`,
   type: String,
   nullable: true,
 });
@@ -33,7 +33,7 @@ export class KeyLimitTextsDto {
   submit?: string | null;
   @ApiPropertyOptional({ ...limitText('all other calls'), example: null })
   other?: string | null;
-  @ApiPropertyOptional({ ...limitText('the items of batches'), example: null })
+  @ApiPropertyOptional({ ...limitText('the entries of batches'), example: null })
   batch?: string | null;
 }
 
