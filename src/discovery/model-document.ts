@@ -21,7 +21,7 @@ export function modelDocument(api: OpenAPIObject, model: Model, base: string): O
   const document = JSON.parse(text) as OpenAPIObject;
   document.info.title = id;
   document.info.description = description || `The model ${id}.`;
-  document.servers = [{ url: base, description: 'The service that this description came from' }];
+  document.servers = [{ url: base, description: 'The service that this description comes from' }];
   document.paths = Object.fromEntries(
     Object.entries(document.paths).flatMap(([path, item]) => {
       const methods = Object.entries(item as Record<string, { operationId?: string }>);

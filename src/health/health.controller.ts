@@ -14,10 +14,10 @@ export class HealthController {
   @ApiOperation({
     operationId: 'live',
     summary: 'Does the process answer?',
-    description: 'Touches nothing else: if this fails, restart the process.',
+    description: 'The check touches nothing else. If it fails, restart the process.',
     security: [],
   })
-  @ApiOkResponse({ description: 'It does.', type: LivenessDto })
+  @ApiOkResponse({ description: 'The process answers.', type: LivenessDto })
   live(): LivenessDto {
     return { status: 'ok' };
   }
@@ -28,12 +28,13 @@ export class HealthController {
     operationId: 'ready',
     summary: 'Can the service take requests?',
     description:
-      'The database is reached within two seconds, its schema is up to date, this node looks for files where the ' +
-      'others keep them, the disk of the database takes what is written, and the service is not shutting down. ' +
-      'If not, `checks` of the 503 says which.',
+      'The call checks that the database answers within two seconds, that its schema is up to date, and that ' +
+      'this node and the others keep files in the same place. It also checks that the disk of the database ' +
+      'accepts writes, and that the service is not shutting down. If a check fails, the answer is 503, and ' +
+      '`checks` names it.',
     security: [],
   })
-  @ApiOkResponse({ description: 'It can.', type: ReadinessDto })
+  @ApiOkResponse({ description: 'The service can take requests.', type: ReadinessDto })
   @ApiProblems('unavailable')
   ready(): Promise<ReadinessDto> {
     return this.readiness.check();

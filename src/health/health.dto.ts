@@ -2,32 +2,37 @@ import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 
 @ApiSchema({ name: 'Liveness', description: 'The process answers.' })
 export class LivenessDto {
-  @ApiProperty({ description: 'Always the same: an answer is the news.', enum: ['ok'], example: 'ok' })
+  @ApiProperty({
+    description: 'Always `ok`, because the answer itself is the result.',
+    enum: ['ok'],
+    example: 'ok',
+  })
   status!: string;
 }
 
-@ApiSchema({ name: 'ReadinessCheck', description: 'One thing that readiness depends on.' })
+@ApiSchema({ name: 'ReadinessCheck', description: 'A check of readiness.' })
 export class ReadinessCheckDto {
-  @ApiProperty({ description: 'Whether it is as it should be.', enum: ['up', 'down'], example: 'up' })
+  @ApiProperty({ description: 'The result of the check.', enum: ['up', 'down'], example: 'up' })
   status!: string;
 }
 
-@ApiSchema({ name: 'ReadinessChecks', description: 'Everything that readiness depends on.' })
+@ApiSchema({ name: 'ReadinessChecks', description: 'All checks of readiness.' })
 export class ReadinessChecksDto {
   @ApiProperty({ description: 'The database answers within two seconds.', type: ReadinessCheckDto })
   database!: ReadinessCheckDto;
 
-  @ApiProperty({ description: 'The schema is the one this version needs.', type: ReadinessCheckDto })
+  @ApiProperty({ description: 'The schema is the one that this version needs.', type: ReadinessCheckDto })
   migrations!: ReadinessCheckDto;
 
   @ApiProperty({
-    description: 'The files that there are can be read by this node, or there are none.',
+    description: 'This node can read the stored files, or there are none.',
     type: ReadinessCheckDto,
   })
   files!: ReadinessCheckDto;
 
   @ApiProperty({
-    description: "The database's disk takes what is written, and the embedded one has room to go on.",
+    description:
+      'The disk of the database accepts writes, and that of an embedded database has enough free space.',
     type: ReadinessCheckDto,
   })
   storage!: ReadinessCheckDto;
@@ -38,14 +43,19 @@ export class ReadinessChecksDto {
 
 @ApiSchema({ name: 'Readiness', description: 'The service can take requests.' })
 export class ReadinessDto {
-  @ApiProperty({ description: 'Anything else is a 503.', enum: ['ok'], example: 'ok' })
+  @ApiProperty({
+    description: 'Always `ok`. A service that is not ready answers 503.',
+    enum: ['ok'],
+    example: 'ok',
+  })
   status!: string;
 
-  @ApiProperty({ description: 'What was looked at.', type: ReadinessChecksDto })
+  @ApiProperty({ description: 'The checks.', type: ReadinessChecksDto })
   checks!: ReadinessChecksDto;
 
   @ApiPropertyOptional({
-    description: 'What is wrong although requests can be taken, as where no node runs them; absent: nothing.',
+    description:
+      'Faults that do not prevent requests, for example that no node runs them. Absent: there are none.',
     type: [String],
     example: ['No node runs requests: they wait. Start one with ROLE=all or ROLE=scheduler, or end a drain.'],
   })

@@ -17,9 +17,10 @@ export class MetricsController {
     operationId: 'metrics',
     summary: 'Metrics for Prometheus',
     description:
-      'In its text format 0.0.4. Needs a key with the scope `observe`, unless the service was started with ' +
-      '`METRICS_ACCESS=open`. What begins with `nowserving_cluster_` is of all nodes and the same from each: read it ' +
-      'with `max`. All else is of the node that answers: add it up with `sum`.',
+      'The answer has the Prometheus text format 0.0.4. The call needs a key with the scope `observe`, unless ' +
+      'the service was started with `METRICS_ACCESS=open`. Metrics that begin with `nowserving_cluster_` ' +
+      'describe all nodes and are the same on each node; aggregate them with `max`. All others describe the ' +
+      'node that answers; aggregate them with `sum`.',
   })
   @ApiSecurity({})
   @ApiSecurity('key')

@@ -12,13 +12,16 @@ import { ApiRequestCall } from '../requests/openapi/operations.js';
 
 @ApiSchema({
   name: 'OutputDelta',
-  description: 'A part of an output that grows, as the `data` of an event `output`.',
+  description: 'A part of a growing output: the `data` of an event `output`.',
 })
 class OutputDeltaDto {
-  @Field('Counts from 0 within an attempt, without a hole.', 7, { type: 'integer', minimum: 0 })
+  @Field('The number of the part, from 0 within an attempt, without a gap.', 7, {
+    type: 'integer',
+    minimum: 0,
+  })
   index!: number;
   @ApiProperty({
-    description: 'Any JSON value. Strings that followed each other within 100 ms come as one.',
+    description: 'The part, as any JSON value. Strings that followed each other within 100 ms are joined.',
     allOf: [{ $ref: '#/components/schemas/JsonValue' }],
     example: ' upon a time',
   })
@@ -27,16 +30,16 @@ class OutputDeltaDto {
 
 @ApiSchema({
   name: 'OutputReset',
-  description: 'What came before does not count: the `data` of an event `reset`.',
+  description: 'Invalidates all earlier parts: the `data` of an event `reset`.',
 })
 class OutputResetDto {
-  @Field('The attempt that begins anew.', 2, { type: 'integer', minimum: 1 })
+  @Field('The attempt that begins.', 2, { type: 'integer', minimum: 1 })
   attempt!: number;
 }
 
-@ApiSchema({ name: 'OutputDone', description: 'Nothing follows: the `data` of an event `done`.' })
+@ApiSchema({ name: 'OutputDone', description: 'The end of the output: the `data` of an event `done`.' })
 class OutputDoneDto {
-  @Field('Whether there is a response to fetch; why not, the status says.', true)
+  @Field('Whether there is a response to fetch. If not, the status has the reason.', true)
   success!: boolean;
 }
 
@@ -44,13 +47,14 @@ export const ApiOutputStream = (): MethodDecorator =>
   applyDecorators(
     ApiExtraModels(OutputDeltaDto, OutputResetDto, OutputDoneDto),
     ApiRequestCall(
-      'Read the output of a request while it grows',
-      'Server-sent events: `output` for each part that the model gives, in order; `reset` when another attempt ' +
-        'begins, and what came before does not count; `done` at the end, then the server closes. A part is committed ' +
-        'before it is sent: after any `id` that was seen the stream goes on, from any node, without a hole or a ' +
-        'repetition. A model that gives no parts has its whole output in one event at its end, and so has one that ' +
-        'ended more than ten minutes ago. A comment line comes every 15 s. To close the stream cancels nothing. A ' +
-        'reconnect after `done` gets 204, which stops an `EventSource`.',
+      'Follow the output of a request',
+      'Server-sent events. `output` carries a part of the output, in order. `reset` comes when another attempt ' +
+        'begins, and invalidates the earlier parts. `done` comes at the end; then the server closes the stream. ' +
+        'A part is committed before it is sent: after any `id` that the client received, any node continues the ' +
+        'stream without a gap or a repetition. If a model emits no parts, the whole output comes in one event at ' +
+        'the end. The same holds for a request that ended more than ten minutes ago. A comment line comes every ' +
+        '15 s. A client that closes the stream cancels nothing. A reconnect after `done` gets 204, which stops ' +
+        'an `EventSource`.',
       'bad_request',
       'invalid_query',
     ),
@@ -68,5 +72,5 @@ export const ApiOutputStream = (): MethodDecorator =>
         },
       },
     }),
-    ApiNoContentResponse({ description: 'The caller has seen that it is done.' }),
+    ApiNoContentResponse({ description: 'The client has received the event `done`.' }),
   );

@@ -38,7 +38,7 @@ export class OutputHeaders {
     name: 'Last-Event-ID',
     type: String,
     example,
-    description: 'The `id` of the last event that was received: the stream goes on from there.',
+    description: 'The `id` of the last event that the client received. The stream continues after it.',
   })
   @Parsed(eventId(field))
   'last-event-id': OutputPosition | undefined;
@@ -48,7 +48,8 @@ export class OutputQuery {
   @ApiPropertyOptional({
     type: String,
     example,
-    description: 'As the field `Last-Event-ID`, which goes before it, for those who cannot send that.',
+    description:
+      'Like the header `Last-Event-ID`, for clients that cannot send it. The header takes precedence.',
   })
   @Parsed(eventId(parameter), problem('invalid_query'))
   starting_after: OutputPosition | undefined;

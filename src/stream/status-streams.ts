@@ -25,7 +25,8 @@ export class StreamHeaders {
   @ApiPropertyOptional({
     name: 'Last-Event-ID',
     type: String,
-    description: 'The `id` of the last event that was received, such as `42`: the stream goes on from there.',
+    description:
+      'The `id` of the last event that the client received, such as `42`. The stream continues after it.',
   })
   // With an id that is not ours, or is of another request, the stream starts from the beginning.
   @Transform(({ value }: { value: string }) => (/^\d{1,15}$/.test(value) ? Number(value) : undefined))

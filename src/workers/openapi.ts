@@ -28,7 +28,7 @@ const ApiHeld = (seconds: number, description: string): MethodDecorator =>
   ApiHeader({
     name: 'Prefer',
     required: false,
-    description: `\`wait=n\` (RFC 7240), at most ${seconds}: ${description}`,
+    description: `\`wait=n\` (RFC 7240), \`n\` at most ${seconds}: ${description}`,
     schema: { type: 'string', example: `wait=${seconds}` },
   });
 
@@ -50,7 +50,7 @@ const ApiRun = (summary: string, description: string, ...problems: ProblemCode[]
   );
 
 const taken = {
-  description: 'It is taken, now or before.',
+  description: 'The call was accepted, now or before.',
   schema: { type: 'object' },
   example: {},
 } as const;
@@ -60,8 +60,9 @@ export const ApiClaimRuns = (): MethodDecorator =>
     ApiOperation({
       summary: 'Claim runs',
       description:
-        'The first requests that wait for models of the worker. Nothing waits: 204, at once or when the time of ' +
-        '`Prefer: wait=n` is over. A claim whose answer was lost is sent again as it was: it gets the same runs.',
+        'Claims the first requests that wait for models of the worker. If none waits, the answer is 204, at once ' +
+        'or when the time of `Prefer: wait=n` is over. If the answer to a claim was lost, send the claim again ' +
+        'unchanged; it gets the same runs.',
     }),
     ApiHeld(25, 'the answer may come up to `n` seconds later, as soon as there is a run.'),
     ApiBody({
@@ -74,12 +75,12 @@ export const ApiClaimRuns = (): MethodDecorator =>
       },
     }),
     ApiOkResponse({
-      description: 'The runs, one at least.',
+      description: 'The runs, at least one.',
       type: dto.ClaimedRunsDto,
       headers: headerReferences(['Preference-Applied']),
     }),
     ApiNoContentResponse({
-      description: 'Nothing came.',
+      description: 'No request waited.',
       headers: headerReferences(['Preference-Applied']),
     }),
     ApiProblems(
@@ -93,8 +94,8 @@ export const ApiBeat = (): MethodDecorator =>
     ApiOperation({
       summary: 'Renew leases',
       description:
-        'Held, it is answered at once when a run is to stop, when a lease is lost, and when the worker is told ' +
-        'something new.',
+        'A beat that waits is answered at once when a run must stop, when a lease is lost, and when the worker ' +
+        'gets a new order.',
     }),
     ApiHeld(10, 'the answer may come up to `n` seconds later.'),
     ApiBody({
@@ -103,7 +104,7 @@ export const ApiBeat = (): MethodDecorator =>
       examples: { idle: { value: { worker_id: 'gpu-1', state: 'ready', leases: [] } } },
     }),
     ApiOkResponse({
-      description: 'The leases that are not lost are renewed.',
+      description: 'The leases are renewed, except the lost ones.',
       type: dto.BeatAnswerDto,
       headers: headerReferences(['Preference-Applied']),
     }),
@@ -115,14 +116,14 @@ export const ApiLeaveWorker = (): MethodDecorator =>
     ApiOperation({
       summary: 'Leave',
       description:
-        'All runs of the worker go back to their places in their queues, at no cost to their attempts.',
+        'All runs of the worker go back to their places in the queues. Their attempts do not count.',
     }),
     ApiParam({
       name: 'worker_id',
       description: 'The `id` of the worker.',
       schema: { type: 'string', example: 'gpu-1' },
     }),
-    ApiNoContentResponse({ description: 'It has no runs any more.' }),
+    ApiNoContentResponse({ description: 'The worker has no runs any more.' }),
     ApiProblems('bad_request'),
   );
 
@@ -130,7 +131,7 @@ export const ApiReadRunInput = (): MethodDecorator =>
   applyDecorators(
     ApiRun(
       'Fetch the input of a run',
-      'As it was submitted. For inputs too large to go along with the claim.',
+      'Returns the input as it was submitted. Use it for inputs that are too large for the answer to the claim.',
     ),
     ApiOkResponse({
       description: 'The input.',
@@ -152,9 +153,9 @@ const events = [
 export const ApiAppendRunEvents = (): MethodDecorator =>
   applyDecorators(
     ApiRun(
-      'Say what a run does',
-      'Lines of `log`, `progress` and `delta`, in order. What was said before is passed over; where events are missing ' +
-        'the answer is 409 with `next`, the number of the next one.',
+      'Report the events of a run',
+      'The body has lines of `log`, `progress` and `delta`, in order. Events that were sent before are ' +
+        'ignored. If events are missing, the answer is 409 with `next`, the number of the next expected event.',
       'invalid_json',
       'invalid_query',
       'conflict',
@@ -169,18 +170,19 @@ export const ApiAppendRunEvents = (): MethodDecorator =>
       schema: { type: 'integer', minimum: 0, example: 0 },
     }),
     ApiBody({
-      description: 'A JSON object a line.',
+      description: 'One JSON object per line.',
       required: true,
       content: { 'application/x-ndjson': { schema: { type: 'string' }, example: events } },
     } as Parameters<typeof ApiBody>[0]),
-    ApiAcceptedResponse({ description: 'They are written.', type: dto.EventsTakenDto }),
+    ApiAcceptedResponse({ description: 'The events are written.', type: dto.EventsTakenDto }),
   );
 
 export const ApiPutOutput = (): MethodDecorator =>
   applyDecorators(
     ApiRun(
       'End a run with its output',
-      'Any JSON value; an empty body stands for what the deltas made. May be repeated. Also taken after a cancel.',
+      'The output is any JSON value. An empty body stands for the output that the deltas make up. May be ' +
+        'repeated. The output is also accepted after a cancel.',
       'invalid_json',
       'conflict',
       'body_too_large',
@@ -199,7 +201,7 @@ export const ApiPutFailure = (): MethodDecorator =>
   applyDecorators(
     ApiRun(
       'End a run with a failure',
-      'Whether another attempt follows, the settings of the model decide, as for all models. May be repeated.',
+      'The settings of the model decide whether another attempt follows, as for all models. May be repeated.',
       'invalid_json',
       'conflict',
       'body_too_large',
@@ -220,18 +222,19 @@ export const ApiReleaseRun = (): MethodDecorator =>
   applyDecorators(
     ApiRun(
       'Give a run back',
-      'The request goes back to its place in the queue, at no cost to its attempts. May be repeated.',
+      'The request goes back to its place in the queue. The attempt does not count. May be repeated.',
       'conflict',
     ),
-    ApiNoContentResponse({ description: 'It is given back.' }),
+    ApiNoContentResponse({ description: 'The run is given back.' }),
   );
 
 export const ApiInitiateRunFile = (): MethodDecorator =>
   applyDecorators(
     ApiRun(
       'Begin the upload of a file of the output',
-      'As `POST /v1/storage/upload/initiate`: PUT the bytes to `upload_url`, and name `file_url` in the output. The ' +
-        'file belongs to the key of the request; one that no output names goes after 24 hours.',
+      'Like `POST /v1/storage/upload/initiate`: PUT the bytes to `upload_url`, and use `file_url` in the ' +
+        'output. The file belongs to the key of the request. A file that no output names is deleted after 24 ' +
+        'hours.',
       ...ofBodies.slice(1),
       'storage_full',
     ),

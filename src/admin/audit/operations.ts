@@ -7,14 +7,14 @@ import { AuditEntryDto, AuditPageDto } from './audit.dto.js';
 export const ApiListAudit = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({
-      summary: 'List what was audited',
+      summary: 'List the audit',
       description:
-        'The newest first. With `Accept: application/x-ndjson` all that the filters find is sent, an entry a line; that is ' +
-        'itself audited.',
+        'Newest first. With `Accept: application/x-ndjson` the answer has all entries that match the filters, ' +
+        'one per line. That export is itself audited.',
     }),
     ApiExtraModels(AuditEntryDto, AuditPageDto),
     ApiOkResponse({
-      description: 'A page, or all.',
+      description: 'A page, or with `Accept: application/x-ndjson` all entries.',
       headers: headerReferences(['Link']),
       content: {
         'application/json': { schema: { $ref: '#/components/schemas/AuditPage' } },

@@ -10,110 +10,132 @@ const time = { type: String, format: 'date-time' } as const;
 const maybeTime = { ...time, nullable: true } as const;
 const exampleTime = '2026-03-01T12:00:00.000Z';
 
-@ApiSchema({ name: 'Overview', description: 'All models and nodes, as they are.' })
+@ApiSchema({ name: 'Overview', description: 'All models and nodes at one moment.' })
 export class OverviewDto {
-  @Field('When it was made.', exampleTime, time)
+  @Field('The time at which this overview was made.', exampleTime, time)
   at!: string;
-  @ApiProperty({ description: 'In the order of the models file.', type: [AdminModelDto] })
+  @ApiProperty({ description: 'The models, in the order of the models file.', type: [AdminModelDto] })
   models!: AdminModelDto[];
-  @ApiProperty({ description: 'By name.', type: [OverviewNodeDto] })
+  @ApiProperty({ description: 'The nodes, by name.', type: [OverviewNodeDto] })
   nodes!: OverviewNodeDto[];
 }
 
-@ApiSchema({ name: 'QueueChanges', description: 'What has changed at the front of a queue.' })
+@ApiSchema({ name: 'QueueChanges', description: 'The changes at the front of a queue.' })
 export class QueueChangesDto {
-  @Field('How many requests a mark stands for.', 1, whole)
+  @Field('The number of requests that a mark stands for.', 1, whole)
   per_mark!: number;
-  @ApiProperty({ description: 'The `request_id` of marks that are to be taken away.', type: [String] })
+  @ApiProperty({ description: 'The `request_id` of each mark to remove.', type: [String] })
   gone!: string[];
-  @ApiProperty({ description: 'To be added at the end, after that.', type: [QueueMarkDto] })
+  @ApiProperty({ description: 'The marks to append after that.', type: [QueueMarkDto] })
   marks!: QueueMarkDto[];
 }
 
-@ApiSchema({ name: 'ModelChanges', description: 'Of a model its `id`, and what has changed of it.' })
+@ApiSchema({ name: 'ModelChanges', description: 'The `id` of a model, and the members that have changed.' })
 export class ModelChangesDto extends PartialType(OmitType(AdminModelDto, ['id', 'history', 'queue'])) {
-  @Field('As callers name it.', 'demo/image/fractal')
+  @Field('The id of the model.', 'demo/image/fractal')
   id!: string;
   @ApiPropertyOptional({
-    description: 'The minutes that have changed or are new; the last 60 of all are to be kept.',
+    description: 'The minutes that have changed or are new. Keep the last 60 minutes.',
     type: [MinuteCountsDto],
   })
   history?: MinuteCountsDto[];
   @ApiPropertyOptional({
-    description: 'What has changed at the front of its queue; null: nothing waits.',
+    description: 'The changes at the front of the queue; null: nothing waits.',
     type: QueueChangesDto,
     nullable: true,
   })
   queue?: QueueChangesDto | null;
 }
 
-@ApiSchema({ name: 'OverviewChanges', description: 'What has changed since the event before.' })
+@ApiSchema({ name: 'OverviewChanges', description: 'The changes since the previous event.' })
 export class OverviewChangesDto {
-  @Field('When it was made.', exampleTime, time)
+  @Field('The time at which this event was made.', exampleTime, time)
   at!: string;
-  @ApiProperty({ description: 'Those that have changed.', type: [ModelChangesDto] })
+  @ApiProperty({ description: 'The models that have changed.', type: [ModelChangesDto] })
   models!: ModelChangesDto[];
-  @ApiProperty({ description: 'Those that have changed, whole.', type: [OverviewNodeDto] })
+  @ApiProperty({ description: 'The nodes that have changed, each complete.', type: [OverviewNodeDto] })
   nodes!: OverviewNodeDto[];
 }
 
-@ApiSchema({ name: 'TimeInterval', description: 'Between these.' })
+@ApiSchema({ name: 'TimeInterval', description: 'An interval of time.' })
 export class TimeIntervalDto {
-  @Field('Its beginning.', exampleTime, time)
+  @Field('The beginning of the interval.', exampleTime, time)
   from!: string;
-  @Field('Its end.', exampleTime, time)
+  @Field('The end of the interval.', exampleTime, time)
   to!: string;
 }
 
 const entryStates = ['running', 'waiting', 'held', 'delayed'] as const;
 export type EntryState = (typeof entryStates)[number];
 
-@ApiSchema({ name: 'QueueEntry', description: 'A request that runs, or stands in the queue.' })
+@ApiSchema({ name: 'QueueEntry', description: 'A request that is running or in the queue.' })
 export class QueueEntryDto {
-  @Field('Its id, or for those who may not see payloads a handle.', 'rh_kq6pXv0mYx4S8n3s0J5e2Q')
+  @Field(
+    'The id of the request, or a handle if the caller may not see payloads.',
+    'rh_kq6pXv0mYx4S8n3s0J5e2Q',
+  )
   request_id!: string;
-  @Field('`held`: its key runs as many as it may. `delayed`: it waits for its next attempt.', 'waiting', {
-    enum: entryStates,
-  })
+  @Field(
+    'The state of the request. `held`: its key already runs as many requests as it may. `delayed`: it waits ' +
+      'for its next attempt.',
+    'waiting',
+    {
+      enum: entryStates,
+    },
+  )
   state!: EntryState;
-  @Field('How many will be started before it; null: it runs.', 3, { ...whole, nullable: true })
+  @Field('The number of requests that will start before it; null: it is running.', 3, {
+    ...whole,
+    nullable: true,
+  })
   position!: number | null;
-  @ApiProperty({ description: 'Whose it is.', type: KeyNameDto })
+  @ApiProperty({ description: 'The key that submitted it.', type: KeyNameDto })
   key!: KeyNameDto;
-  @Field('Its priority.', 'normal', { enum: ['high', 'normal', 'low'] })
+  @Field('The priority of the request.', 'normal', { enum: ['high', 'normal', 'low'] })
   priority!: string;
-  @Field('Since when it waits, or waited.', exampleTime, time)
+  @Field(
+    'The time at which its wait began: its submission, or the time for which it was scheduled.',
+    exampleTime,
+    time,
+  )
   since!: string;
-  @Field('How often it was started.', 0, whole)
+  @Field('The number of its attempts so far.', 0, whole)
   attempt!: number;
-  @Field('When its run began; null: it waits.', null, maybeTime)
+  @Field('The time at which its run began; null: it waits.', null, maybeTime)
   started_at!: string | null;
-  @Field('Where it runs; null: it waits.', null, { type: String, nullable: true })
+  @Field('The node or worker that runs it; null: it waits.', null, { type: String, nullable: true })
   node!: string | null;
-  @Field('Before then it does not start; null: it may.', null, maybeTime)
+  @Field('The earliest time at which it may start; null: there is none.', null, maybeTime)
   not_before!: string | null;
-  @ApiPropertyOptional({ description: 'Absent where too little is known.', type: TimeIntervalDto })
+  @ApiPropertyOptional({
+    description: 'The interval in which it is likely to start. Absent if too little is known.',
+    type: TimeIntervalDto,
+  })
   estimated_start?: TimeIntervalDto;
 }
 
-@ApiSchema({ name: 'OverviewAlive', description: 'The stream goes on, and what its figures are worth.' })
+@ApiSchema({
+  name: 'OverviewAlive',
+  description: 'A sign that the stream is alive, and how current its figures are.',
+})
 export class OverviewAliveDto {
-  @Field('When it was sent, by the clock of the node.', exampleTime, time)
+  @Field('The time at which the event was sent, by the clock of the node.', exampleTime, time)
   at!: string;
-  @Field('Whether the database answers the node: if it is `away`, calls are answered 503.', 'up', {
+  @Field('Whether the node can reach the database. While it is `away`, calls are answered 503.', 'up', {
     enum: ['up', 'away'],
   })
   database!: 'up' | 'away';
-  @Field('Since when it has not answered; null: it does.', null, maybeTime)
+  @Field('The time since which the database has not answered; null: it answers.', null, maybeTime)
   database_away_since!: string | null;
   @Field(
-    'What the disk of the node or of the database keeps from being done, and what to do; null: nothing is known of.',
+    'The fault of the disk of the node or of the database: what it prevents, and what to do; null: no fault ' +
+      'is known.',
     null,
     { type: String, nullable: true },
   )
   disk_fault!: string | null;
   @Field(
-    'When the figures were last read, by the clock of the node; null: they have not been.',
+    'The time at which the figures were last read, by the clock of the node; null: never.',
     exampleTime,
     maybeTime,
   )
@@ -123,33 +145,40 @@ export class OverviewAliveDto {
 @ApiSchema({ name: 'QueueEntryPage', description: 'A page of a queue.' })
 export class QueueEntryPageDto {
   @ApiProperty({
-    description: 'On the first page what runs, then what waits, in order.',
+    description:
+      'The entries. The first page begins with the running requests; the waiting ones follow in order.',
     type: [QueueEntryDto],
   })
   data!: QueueEntryDto[];
-  @Field('Asks for the next page; null: there is none.', null, { type: String, nullable: true })
+  @Field('The `cursor` of the next page; null: this is the last page.', null, {
+    type: String,
+    nullable: true,
+  })
   next_cursor!: string | null;
 }
 
-@ApiSchema({ name: 'Share', description: 'What a key gets of a model.' })
+@ApiSchema({ name: 'Share', description: 'The share of a model that a key gets.' })
 export class ShareDto {
   @ApiProperty({ description: 'The key.', type: KeyNameDto })
   key!: KeyNameDto;
-  @Field('Its weight.', 1)
+  @Field('The weight of the key.', 1)
   weight!: number;
-  @Field('How many of its requests may run at once; null: any number.', null, { ...whole, nullable: true })
+  @Field('The number of its requests that may run at once; null: unlimited.', null, {
+    ...whole,
+    nullable: true,
+  })
   max_running!: number | null;
-  @Field('How many of its requests wait.', 28, whole)
+  @Field('The number of its requests that wait.', 28, whole)
   waiting!: number;
-  @Field('Of these, those that wait because of `max_running`.', 0, whole)
+  @Field('The number of those that wait because of `max_running`.', 0, whole)
   held!: number;
-  @Field('How many are running.', 2, whole)
+  @Field('The number of its requests that are running.', 2, whole)
   running!: number;
-  @Field('Its part of what runs; null: nothing runs.', 0.5, { type: Number, nullable: true })
+  @Field('Its part of all running requests; null: nothing is running.', 0.5, { type: Number, nullable: true })
   share_now!: number | null;
-  @Field('How many of its runs began in the last hour.', 312, whole)
+  @Field('The number of its runs that started in the last hour.', 312, whole)
   starts_last_hour!: number;
-  @Field('For how long its requests ran in the last hour.', 1_204.5)
+  @Field('The total time that its requests ran in the last hour, in seconds.', 1_204.5)
   run_seconds_last_hour!: number;
   @Field('Its part of all running time in the last hour; null: nothing ran.', 0.48, {
     type: Number,
@@ -158,14 +187,15 @@ export class ShareDto {
   share_last_hour!: number | null;
 }
 
-@ApiSchema({ name: 'ShareList', description: 'What each key gets of a model.' })
+@ApiSchema({ name: 'ShareList', description: 'The share of a model that each key gets.' })
 export class ShareListDto {
-  @ApiProperty({ description: 'Who ran most first.', type: [ShareDto] })
+  @ApiProperty({ description: 'The keys, those with the longest running time first.', type: [ShareDto] })
   data!: ShareDto[];
-  @Field('Always null: it is one page.', null, { type: String, nullable: true })
+  @Field('Always null, because there is only one page.', null, { type: String, nullable: true })
   next_cursor!: null;
   @Field(
-    '`waiting` and `held` count so many at the front of the queue, as happens with `order: arrival`; null: all.',
+    '`waiting` and `held` cover only this many requests at the front of the queue, which happens with ' +
+      '`order: arrival`; null: they cover all.',
     null,
     { ...whole, nullable: true },
   )

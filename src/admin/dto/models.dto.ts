@@ -13,69 +13,85 @@ const pausesAndFalse = {
 
 @ApiSchema({
   name: 'OverriddenConcurrency',
-  description: 'A number of the models file, and what was set beside it.',
+  description: 'The concurrency of a model: the value in the models file, and an operator’s override.',
 })
 export class OverriddenConcurrencyDto {
-  @Field('What holds; null: no bound, for workers run it.', 2, {
+  @Field('The concurrency that applies; null: unlimited, because workers run the model.', 2, {
     type: 'integer',
     minimum: 1,
     nullable: true,
   })
   current!: number | null;
-  @Field('As the file has it; null: no bound.', 4, { type: 'integer', minimum: 1, nullable: true })
+  @Field('The value in the models file; null: unlimited.', 4, { type: 'integer', minimum: 1, nullable: true })
   base!: number | null;
-  @Field('What an operator has set; null: nothing.', 2, { type: 'integer', nullable: true, minimum: 1 })
+  @Field('The override of an operator; null: there is none.', 2, {
+    type: 'integer',
+    nullable: true,
+    minimum: 1,
+  })
   override!: number | null;
-  @Field('When; null: nothing is set.', '2026-03-01T12:00:00.000Z', at)
+  @Field('The time at which the override was set; null: there is none.', '2026-03-01T12:00:00.000Z', at)
   overridden_at!: string | null;
-  @Field('The name of the key that set it.', 'ops', { type: String, nullable: true })
+  @Field('The name of the key that set the override.', 'ops', { type: String, nullable: true })
   overridden_by!: string | null;
 }
 
 @ApiSchema({ name: 'OverriddenPause', description: 'Whether the model is paused, and who paused it.' })
 export class OverriddenPauseDto {
   @Field(
-    'Nothing of it starts: with `hold` submissions wait, with `reject` they are answered 503 `model_paused`.',
+    'Whether the model is paused. While it is paused, no run of it starts. With `hold`, submissions wait; ' +
+      'with `reject`, they are answered 503 `model_paused`.',
     'hold',
     pausesAndFalse,
   )
   current!: Pause | false;
-  @Field('Always false: the file pauses nothing.', false, { enum: [false], type: Boolean })
+  @Field('Always false, because the models file cannot pause a model.', false, {
+    enum: [false],
+    type: Boolean,
+  })
   base!: false;
-  @Field('What an operator has set; null: nothing.', 'hold', { type: String, enum: pauses, nullable: true })
+  @Field('The pause that an operator has set; null: there is none.', 'hold', {
+    type: String,
+    enum: pauses,
+    nullable: true,
+  })
   override!: Pause | null;
-  @Field('When; null: nothing is set.', '2026-03-01T12:00:00.000Z', at)
+  @Field('The time at which the pause was set; null: there is none.', '2026-03-01T12:00:00.000Z', at)
   overridden_at!: string | null;
-  @Field('The name of the key that set it.', 'ops', { type: String, nullable: true })
+  @Field('The name of the key that set the pause.', 'ops', { type: String, nullable: true })
   overridden_by!: string | null;
 }
 
 @ApiSchema({ name: 'AdminModel', description: 'A model as operators see it.' })
 export class AdminModelDto extends ModelFiguresDto {
-  @Field('As callers name it.', 'demo/image/fractal')
+  @Field('The id of the model.', 'demo/image/fractal')
   id!: string;
   @Field('The kind of its runner.', 'demo')
   kind!: string;
-  @Field('Whether keys take turns, or all go as they came.', 'fair', { enum: orders })
+  @Field(
+    'Whether keys take turns (`fair`), or requests start in the order of their arrival (`arrival`).',
+    'fair',
+    { enum: orders },
+  )
   order!: Order;
-  @ApiProperty({ description: 'Runs at once, over all nodes.', type: OverriddenConcurrencyDto })
+  @ApiProperty({ description: 'The number of runs at once, over all nodes.', type: OverriddenConcurrencyDto })
   concurrency!: OverriddenConcurrencyDto;
-  @ApiProperty({ description: 'Whether it starts anything.', type: OverriddenPauseDto })
+  @ApiProperty({ description: 'Whether the model is paused.', type: OverriddenPauseDto })
   paused!: OverriddenPauseDto;
 }
 
 @ApiSchema({ name: 'AdminModelList', description: 'All models.' })
 export class AdminModelListDto {
-  @ApiProperty({ description: 'In the order of the models file.', type: [AdminModelDto] })
+  @ApiProperty({ description: 'The models, in the order of the models file.', type: [AdminModelDto] })
   data!: AdminModelDto[];
-  @Field('Always null: it is one page.', null, { type: String, nullable: true })
+  @Field('Always null, because there is only one page.', null, { type: String, nullable: true })
   next_cursor!: null;
 }
 
-@ApiSchema({ name: 'ModelChange', description: 'What is left out stays as it is.' })
+@ApiSchema({ name: 'ModelChange', description: 'A change of a model. An omitted member stays as it is.' })
 export class ModelChangeDto {
   @ApiPropertyOptional({
-    description: 'Runs at once, over all nodes; null: as the file has it.',
+    description: 'The number of runs at once, over all nodes; null: the value in the models file.',
     type: 'integer',
     minimum: 1,
     maximum: 10_000,
@@ -85,13 +101,14 @@ export class ModelChangeDto {
   concurrency?: number | null;
   @ApiPropertyOptional({
     description:
-      '`hold`: nothing starts, submissions wait. `reject`: they are refused. false, null: neither.',
+      '`hold`: no run starts, and submissions wait. `reject`: submissions are refused. false or null: the ' +
+      'model is not paused.',
     oneOf: [...pausesAndFalse.oneOf, { type: 'null' }],
     example: 'hold',
   })
   paused?: Pause | false | null;
   @ApiPropertyOptional({
-    description: 'Why, for the audit.',
+    description: 'The reason, for the audit.',
     type: String,
     maxLength: 500,
     nullable: true,
@@ -100,23 +117,32 @@ export class ModelChangeDto {
   reason?: string | null;
 }
 
-@ApiSchema({ name: 'RemovedModel', description: 'A model that has left the models file.' })
+@ApiSchema({ name: 'RemovedModel', description: 'A model that is no longer in the models file.' })
 export class RemovedModelDto {
-  @Field('As callers named it.', 'acme/image/upscale')
+  @Field('The id of the model.', 'acme/image/upscale')
   id!: string;
-  @Field('So many requests wait for it, until it is back or they are cancelled or expire.', 0, {
-    type: 'integer',
-    minimum: 0,
-  })
+  @Field(
+    'The number of requests that wait for it. They wait until the model returns, or until they are cancelled ' +
+      'or expire.',
+    0,
+    {
+      type: 'integer',
+      minimum: 0,
+    },
+  )
   waiting!: number;
 }
 
-@ApiSchema({ name: 'ModelsReload', description: 'What has changed since the models file was read before.' })
+@ApiSchema({ name: 'ModelsReload', description: 'The changes since the models file was last read.' })
 export class ModelsReloadDto {
   @ApiProperty({ description: 'Models that are new.', type: [String], example: ['acme/image/upscale'] })
   added!: string[];
-  @ApiProperty({ description: 'Models with other options.', type: [String], example: ['demo/text/echo'] })
+  @ApiProperty({
+    description: 'Models whose options have changed.',
+    type: [String],
+    example: ['demo/text/echo'],
+  })
   changed!: string[];
-  @ApiProperty({ description: 'Models that are there no more.', type: [RemovedModelDto] })
+  @ApiProperty({ description: 'Models that are no longer in the file.', type: [RemovedModelDto] })
   removed!: RemovedModelDto[];
 }

@@ -3,14 +3,17 @@ import { type Scope, scopes } from '../../auth/caller.js';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { exampleId } from '../../http/openapi/responses.js';
 
-@ApiSchema({ name: 'SignedIn', description: 'Whose key the call brings, by itself or by a session.' })
+@ApiSchema({
+  name: 'SignedIn',
+  description: 'The key of the call. The call brings it directly or by a session.',
+})
 export class SignedInDto {
   @Field('The id of the key.', exampleId, { format: 'uuid' })
   key_id!: string;
-  @Field('The name of the key, or of the person whose it is.', 'ops')
+  @Field('The name of the key, or of the person it belongs to.', 'ops')
   name!: string;
   @ApiProperty({
-    description: 'All that it may; `admin` brings all others, `payloads` brings `observe`.',
+    description: 'The scopes of the key. `admin` includes all others, `payloads` includes `observe`.',
     type: [String],
     enum: scopes,
     example: ['observe'],
@@ -22,42 +25,50 @@ export class SignedInDto {
     nullable: true,
   })
   session_id!: string | null;
-  @Field('When the session ends by itself, in UTC; null: there is none.', '2030-12-31T00:00:00.000Z', {
-    type: String,
-    format: 'date-time',
-    nullable: true,
-  })
+  @Field(
+    'The time at which the session ends by itself, in UTC; null: there is no session.',
+    '2030-12-31T00:00:00.000Z',
+    {
+      type: String,
+      format: 'date-time',
+      nullable: true,
+    },
+  )
   expires_at!: string | null;
 }
 
 @ApiSchema({ name: 'OidcOffer', description: 'Another way to sign in: OpenID Connect.' })
 export class OidcOfferDto {
-  @Field('What the provider is called.', 'id.example.org')
+  @Field('The name of the provider.', 'id.example.org')
   name!: string;
-  @Field('Where a browser is sent to sign in.', 'http://127.0.0.1:3000/v1/admin/session/oidc', {
+  @Field('The URL at which a browser signs in.', 'http://127.0.0.1:3000/v1/admin/session/oidc', {
     format: 'uri',
   })
   url!: string;
 }
 
-@ApiSchema({ name: 'Session', description: 'Who is signed in, and how one can sign in besides with a key.' })
+@ApiSchema({ name: 'Session', description: 'The key that is signed in, and other ways to sign in.' })
 export class SessionDto {
   @ApiProperty({
-    description: 'Who calls; null: nobody who is known.',
+    description: 'The key of the call; null: the call brings none.',
     type: SignedInDto,
     nullable: true,
   })
   signed_in!: SignedInDto | null;
-  @ApiProperty({ description: 'null: only keys and links sign in.', type: OidcOfferDto, nullable: true })
+  @ApiProperty({
+    description: 'The sign-in by OpenID Connect; null: it is not set up, so only keys and links sign in.',
+    type: OidcOfferDto,
+    nullable: true,
+  })
   oidc!: OidcOfferDto | null;
 }
 
-@ApiSchema({ name: 'SignIn', description: 'One of the two.' })
+@ApiSchema({ name: 'SignIn', description: 'A key or a link, not both.' })
 export class SignInDto {
   @ApiPropertyOptional({ description: 'An API key.', type: String, example: 'ns_…' })
   key?: string;
   @ApiPropertyOptional({
-    description: 'What follows `#link=` in a link that signs in once.',
+    description: 'The part after `#link=` of a link that signs in once.',
     type: String,
     example: 'p2s…',
   })

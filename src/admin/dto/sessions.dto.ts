@@ -7,19 +7,22 @@ const time = { type: String, format: 'date-time' } as const;
 
 @ApiSchema({ name: 'AdminSession', description: 'A browser that is signed in.' })
 class AdminSessionDto {
-  @Field('Its id, which is no secret.', exampleId, { format: 'uuid' }) id!: string;
-  @Field('The key that it stands for.', exampleId, { format: 'uuid' }) key_id!: string;
+  @Field('The id of the session. It is no secret.', exampleId, { format: 'uuid' }) id!: string;
+  @Field('The id of the key that the session stands for.', exampleId, { format: 'uuid' }) key_id!: string;
   @Field('The name of that key.', 'ops', maybeText) name!: string | null;
-  @Field('From where it was begun.', '192.0.2.7', maybeText) address!: string | null;
-  @Field('What the browser said it was.', 'Mozilla/5.0', maybeText) user_agent!: string | null;
-  @Field('When it was begun, in UTC.', '2026-03-01T12:00:00.000Z', time) created_at!: string;
-  @Field('When it ends by itself, in UTC.', '2026-03-02T00:00:00.000Z', time) expires_at!: string;
-  @Field('Whether it is the one of this call.', false) is_current!: boolean;
+  @Field('The address from which the session was begun.', '192.0.2.7', maybeText) address!: string | null;
+  @Field('The `User-Agent` with which the session was begun.', 'Mozilla/5.0', maybeText) user_agent!:
+    string | null;
+  @Field('The time at which it was begun, in UTC.', '2026-03-01T12:00:00.000Z', time) created_at!: string;
+  @Field('The time at which it ends by itself, in UTC.', '2026-03-02T00:00:00.000Z', time)
+  expires_at!: string;
+  @Field('Whether this call uses this session.', false) is_current!: boolean;
 }
 
-@ApiSchema({ name: 'AdminSessionPage', description: 'Sessions that go on, the newest first.' })
+@ApiSchema({ name: 'AdminSessionPage', description: 'A page of active sessions, newest first.' })
 export class AdminSessionPageDto {
-  @ApiProperty({ description: 'The sessions.', type: [AdminSessionDto] }) data!: AdminSessionDto[];
-  @Field('The `cursor` of the next page; null: this is the last.', null, maybeText)
+  @ApiProperty({ description: 'The sessions of the page.', type: [AdminSessionDto] })
+  data!: AdminSessionDto[];
+  @Field('The `cursor` of the next page; null: this is the last page.', null, maybeText)
   next_cursor!: string | null;
 }

@@ -22,7 +22,7 @@ const maxCount = 999_999;
 const defaultWeight = 1;
 
 const limitText = (of: string) => ({
-  description: `Of ${of}, such as \`50/s,1000/m\`, or \`off\`; null: those of the service.`,
+  description: `The limit for ${of}, such as \`50/s,1000/m\`, or \`off\`; null: the limit of the service.`,
   type: String,
   nullable: true,
 });
@@ -33,7 +33,7 @@ export class KeyLimitTextsDto {
   submit?: string | null;
   @ApiPropertyOptional({ ...limitText('all other calls'), example: null })
   other?: string | null;
-  @ApiPropertyOptional({ ...limitText('the items of batches'), example: null })
+  @ApiPropertyOptional({ ...limitText('the entries of batches'), example: null })
   batch?: string | null;
 }
 
@@ -41,13 +41,13 @@ const countOption = { type: 'integer', minimum: 1, maximum: maxCount, nullable: 
 
 @ApiSchema({
   name: 'KeyChanges',
-  description: 'What is left out stays; null takes back what was set.',
+  description: 'A change of a key. An omitted member stays as it is; null removes what was set.',
 })
 export class KeyChangesDto {
-  @Option('name', name, 'What it is called.', 'web shop')
+  @Option('name', name, 'The name of the key.', 'web shop')
   name: string | undefined;
 
-  @Option('scopes', list(oneOf(scopes)), 'What it may.', ['submit', 'read'], {
+  @Option('scopes', list(oneOf(scopes)), 'The scopes of the key.', ['submit', 'read'], {
     type: [String],
     enum: scopes,
   })
@@ -56,28 +56,35 @@ export class KeyChangesDto {
   @Option(
     'models',
     orNull(list(model)),
-    'Ids of models, and `acme/*` for all below `acme/`; null: all.',
+    'The models that the key may call: ids, and patterns such as `acme/*` for all models below `acme/`; ' +
+      'null: all models.',
     ['acme/*'],
     { type: [String], nullable: true },
   )
   models: string[] | null | undefined;
 
-  @Option('limits', limits, 'Its rate limits; null: those of the service.', undefined, {
+  @Option('limits', limits, 'The rate limits of the key; null: the limits of the service.', undefined, {
     type: KeyLimitTextsDto,
     nullable: true,
   })
   limits: KeyLimitTextsDto | undefined;
 
-  @Option('max_priority', orNull(oneOf(priorities)), 'Of what it submits; null: high.', 'normal', {
-    enum: priorities,
-    nullable: true,
-  })
+  @Option(
+    'max_priority',
+    orNull(oneOf(priorities)),
+    'The highest priority of its submissions; null: high.',
+    'normal',
+    {
+      enum: priorities,
+      nullable: true,
+    },
+  )
   max_priority: Priority | null | undefined;
 
   @Option(
     'max_waiting',
     orNull(count),
-    'How many of its requests may wait; null: any number.',
+    'The number of its requests that may wait; null: unlimited.',
     1_000,
     countOption,
   )
@@ -86,13 +93,13 @@ export class KeyChangesDto {
   @Option(
     'max_running',
     orNull(count),
-    'How many of its requests for one model run at once; null: any number.',
+    'The number of its requests for one model that may run at once; null: unlimited.',
     3,
     countOption,
   )
   max_running: number | null | undefined;
 
-  @Option('weight', weight, 'Of its turns, where keys share a model; null: 1.', 1, {
+  @Option('weight', weight, 'The weight of its turns, where keys share a model; null: 1.', 1, {
     type: Number,
     minimum: 0.01,
     maximum: 1_000,
@@ -103,13 +110,13 @@ export class KeyChangesDto {
   @Option(
     'expires',
     orNull(expiry),
-    'After a duration such as `90d`, or at a time as in RFC 3339; null: never.',
+    'The expiry: a duration such as `90d`, or a time as in RFC 3339; null: never.',
     '90d',
     { nullable: true },
   )
   expires: NewKey['expires'];
 
-  @Option('reason', orNull(parseReason), 'Why, for the audit.', 'asked for by its owner', {
+  @Option('reason', orNull(parseReason), 'The reason, for the audit.', 'asked for by its owner', {
     maxLength: 500,
     nullable: true,
   })
@@ -119,10 +126,10 @@ export class KeyChangesDto {
 @ApiSchema({
   name: 'NewKey',
   description:
-    'Without `scopes` it has submit, read and cancel; of the rest what is left out is as with null.',
+    'A new key. Without `scopes` it gets `submit`, `read` and `cancel`. Any other omitted member counts as null.',
 })
 export class NewKeyDto extends KeyChangesDto {
-  @ApiProperty({ description: 'What it is called.', example: 'web shop', type: String })
+  @ApiProperty({ description: 'The name of the key.', example: 'web shop', type: String })
   declare name: string | undefined;
 }
 

@@ -19,82 +19,108 @@ export class KeysQuery extends PageQuery {
   state: KeyState | undefined;
 }
 
-@ApiSchema({ name: 'AdminKey', description: 'A key as an operator sees it. Its secret is kept nowhere.' })
+@ApiSchema({
+  name: 'AdminKey',
+  description: 'A key as an operator sees it. The secret itself is never stored.',
+})
 export class AdminKeyDto {
-  @Field('Its id, which is no secret.', exampleId, { format: 'uuid' }) id!: string;
-  @Field('What it is called.', 'web shop') name!: string;
+  @Field('The id of the key. It is no secret.', exampleId, { format: 'uuid' }) id!: string;
+  @Field('The name of the key.', 'web shop') name!: string;
   @Field('The first characters of its secret.', 'ns_1a2b3c4') prefix!: string;
-  @Field('Whether it is taken.', 'valid', { enum: keyStates }) state!: KeyState;
-  @Field('Whose it is, where somebody signs in by OpenID Connect: issuer and subject; else null.', null, {
-    type: String,
-    nullable: true,
-  })
+  @Field('Whether the key is accepted.', 'valid', { enum: keyStates }) state!: KeyState;
+  @Field(
+    'The person that the key belongs to, by OpenID Connect: issuer and subject; null: it belongs to no such ' +
+      'person.',
+    null,
+    {
+      type: String,
+      nullable: true,
+    },
+  )
   subject!: string | null;
-  @ApiProperty({ description: 'What it may.', type: [String], enum: scopes, example: ['submit', 'read'] })
+  @ApiProperty({
+    description: 'The scopes of the key.',
+    type: [String],
+    enum: scopes,
+    example: ['submit', 'read'],
+  })
   scopes!: readonly Scope[];
   @ApiProperty({
-    description: 'Ids of models, and `acme/*` for all below `acme/`; null: all.',
+    description:
+      'The models that the key may call: ids, and patterns such as `acme/*` for all models below `acme/`; ' +
+      'null: all models.',
     type: [String],
     nullable: true,
     example: ['acme/*'],
   })
   models!: readonly string[] | null;
-  @ApiProperty({ description: 'Its rate limits; null: those of the service.', type: KeyLimitTextsDto })
+  @ApiProperty({
+    description: 'The rate limits of the key; null: the limits of the service.',
+    type: KeyLimitTextsDto,
+  })
   limits!: KeyLimitTextsDto;
   @ApiProperty({
-    description: 'What is left of those that hold, as far as this node knows.',
+    description: 'The quota that is left in the limits that apply, as far as this node knows.',
     type: KeyLimitsDto,
   })
   quota!: KeyLimitsDto;
   @Field('The highest priority that it may submit with.', 'high', { enum: priorities })
   max_priority!: Priority;
-  @Field('How many of its requests may wait; null: any number.', 1_000, maybeCount)
+  @Field('The number of its requests that may wait; null: unlimited.', 1_000, maybeCount)
   max_waiting!: number | null;
-  @Field('How many of its requests for one model run at once; null: any number.', 3, maybeCount)
+  @Field('The number of its requests for one model that may run at once; null: unlimited.', 3, maybeCount)
   max_running!: number | null;
   @Field('The weight of its turns, where keys share a model.', 1, { minimum: 0.01, maximum: 1_000 })
   weight!: number;
-  @Field('Its requests that wait, of those that were counted: 10,000 stands for so many or more.', 12, count)
+  @Field('The number of its requests that wait. 10,000 means 10,000 or more.', 12, count)
   waiting!: number;
-  @Field('Its requests that run.', 3, count) running!: number;
-  @Field('Its requests since midnight in UTC, up to 2 s old.', 480, count)
+  @Field('The number of its requests that are running.', 3, count) running!: number;
+  @Field('The number of its requests since midnight UTC, up to 2 s old.', 480, count)
   requests_today!: number;
-  @Field('Its requests of today and of the 29 days before, in UTC.', 12_480, count)
+  @Field('The number of its requests of today and the 29 days before, in UTC.', 12_480, count)
   requests_last_30_days!: number;
-  @Field('When it was made, in UTC.', '2026-03-01T12:00:00.000Z', time) created_at!: string;
-  @Field('When it expires, in UTC; null: never.', null, maybeTime) expires_at!: string | null;
-  @Field('When it was revoked, in UTC; null: it was not.', null, maybeTime) revoked_at!: string | null;
-  @Field('When it was last used, in UTC, to a minute; null: never.', null, maybeTime)
+  @Field('The time at which it was made, in UTC.', '2026-03-01T12:00:00.000Z', time) created_at!: string;
+  @Field('The time at which it expires, in UTC; null: never.', null, maybeTime) expires_at!: string | null;
+  @Field('The time at which it was revoked, in UTC; null: it is not revoked.', null, maybeTime) revoked_at!:
+    string | null;
+  @Field('The time at which it was last used, in UTC, to the minute; null: never.', null, maybeTime)
   last_used_at!: string | null;
 }
 
-@ApiSchema({ name: 'MadeKey', description: 'A key that was just made.' })
+@ApiSchema({ name: 'MadeKey', description: 'A new key with its secret.' })
 export class MadeKeyDto extends AdminKeyDto {
-  @ApiProperty({ description: 'The key itself. It cannot be shown again.', type: String, example: 'ns_…' })
+  @ApiProperty({ description: 'The key itself. It is shown only once.', type: String, example: 'ns_…' })
   key!: string;
 }
 
-@ApiSchema({ name: 'WebhookSecrets', description: 'With what the webhooks of a key are signed.' })
+@ApiSchema({
+  name: 'WebhookSecrets',
+  description: 'The secrets with which the webhooks of a key are signed.',
+})
 export class WebhookSecretsDto {
   @ApiProperty({
-    description: 'Those that count now, the newest first: two for a day after one was rotated.',
+    description: 'The secrets in use, newest first. After a rotation there are two for a day.',
     type: [String],
     example: ['whsec_…'],
   })
   secrets!: string[];
 }
 
-@ApiSchema({ name: 'AdminKeyPage', description: 'Keys, the newest first.' })
+@ApiSchema({ name: 'AdminKeyPage', description: 'A page of keys, newest first.' })
 export class AdminKeyPageDto {
-  @ApiProperty({ description: 'The keys.', type: [AdminKeyDto] }) data!: AdminKeyDto[];
-  @Field('The `cursor` of the next page; null: this is the last.', null, { type: String, nullable: true })
+  @ApiProperty({ description: 'The keys of the page.', type: [AdminKeyDto] }) data!: AdminKeyDto[];
+  @Field('The `cursor` of the next page; null: this is the last page.', null, {
+    type: String,
+    nullable: true,
+  })
   next_cursor!: string | null;
 }
 
 /** The option of a change that could leave no key with the scope admin. */
 export class LastAdminQuery {
   @ApiPropertyOptional({
-    description: '`true`: also where no other key has the scope `admin` then; only `npm run keys` helps out.',
+    description:
+      '`true` allows the change even if no other key has the scope `admin`. Then only `npm run keys` can make one.',
     type: String,
     enum: ['true'],
   })

@@ -24,7 +24,7 @@ export const ApiListKeys = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({
       summary: 'List the keys',
-      description: 'The newest first, the revoked ones too, with their use and what is left of their limits.',
+      description: 'Newest first, including revoked keys, with their use and what is left of their limits.',
     }),
     ApiOkResponse({ description: 'A page.', type: AdminKeyPageDto, headers: headerReferences(['Link']) }),
     ApiProblems('invalid_query'),
@@ -32,7 +32,7 @@ export const ApiListKeys = (): MethodDecorator =>
 
 export const ApiReadKey = (): MethodDecorator =>
   applyDecorators(
-    ApiOperation({ summary: 'Read one key', description: 'As in the list.' }),
+    ApiOperation({ summary: 'Read one key', description: 'The key has the same form as in the list.' }),
     ApiKeyId(),
     ApiOkResponse({ description: 'The key.', type: AdminKeyDto }),
     ApiProblems('bad_request', 'unknown_id'),
@@ -40,9 +40,12 @@ export const ApiReadKey = (): MethodDecorator =>
 
 export const ApiCreateKey = (): MethodDecorator =>
   applyDecorators(
-    ApiOperation({ summary: 'Make a key', description: 'The answer has its secret, this once.' }),
+    ApiOperation({
+      summary: 'Make a key',
+      description: 'The answer has the secret of the key. It is shown only once.',
+    }),
     ApiBody({ type: NewKeyDto, required: true }),
-    ApiCreatedResponse({ description: 'The key.', type: MadeKeyDto }),
+    ApiCreatedResponse({ description: 'The new key.', type: MadeKeyDto }),
     ApiProblems(...reasonProblems),
   );
 
@@ -51,12 +54,13 @@ export const ApiUpdateKey = (): MethodDecorator =>
     ApiOperation({
       summary: 'Change a key',
       description:
-        'Holds on the node that answers at once, on others within 5 seconds. Taking the scope `admin` from the last key ' +
-        'that has it is 409 `conflict`, unless `allow_no_admin=true` says that it is meant.',
+        'The change applies at once on the node that answers, and within 5 seconds on the others. If it takes ' +
+        'the scope `admin` from the last key that has it, the answer is 409 `conflict`, unless ' +
+        '`allow_no_admin=true`.',
     }),
     ApiKeyId(),
     ApiBody({ type: KeyChangesDto, required: true }),
-    ApiOkResponse({ description: 'The key as it is now.', type: AdminKeyDto }),
+    ApiOkResponse({ description: 'The changed key.', type: AdminKeyDto }),
     ApiProblems(...reasonProblems, 'unknown_id', 'conflict'),
   );
 
@@ -65,12 +69,13 @@ export const ApiRevokeKey = (): MethodDecorator =>
     ApiOperation({
       summary: 'Revoke a key',
       description:
-        'For good, and its sessions with it: on the node that answers at once, on others within 5 seconds. The last key ' +
-        'with the scope `admin` is kept (409 `conflict`), unless `allow_no_admin=true` says that it is meant.',
+        'The key and its sessions end for good, at once on the node that answers and within 5 seconds on the ' +
+        'others. The last key with the scope `admin` is not revoked (409 `conflict`), unless ' +
+        '`allow_no_admin=true`.',
     }),
     ApiKeyId(),
     ApiReason(),
-    ApiNoContentResponse({ description: 'It is revoked.' }),
+    ApiNoContentResponse({ description: 'The key is revoked.' }),
     ApiProblems(...reasonProblems, 'unknown_id', 'conflict'),
   );
 
@@ -78,10 +83,10 @@ export const ApiReadWebhookSecret = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({
       summary: 'Read the webhook secrets of a key',
-      description: 'A key without one gets it now. That it was read is audited.',
+      description: 'If the key has no secret yet, it gets one now. The read is audited.',
     }),
     ApiKeyId(),
-    ApiOkResponse({ description: 'The secrets.', type: WebhookSecretsDto }),
+    ApiOkResponse({ description: 'The webhook secrets.', type: WebhookSecretsDto }),
     ApiProblems('bad_request', 'invalid_query', 'unknown_id'),
   );
 
@@ -90,10 +95,11 @@ export const ApiRotateWebhookSecret = (): MethodDecorator =>
     ApiOperation({
       summary: 'Make a new webhook secret of a key',
       description:
-        'For a day webhooks are signed with the old one too; other nodes sign with the new one within 5 s.',
+        'For a day webhooks are signed with the old secret as well. Other nodes sign with the new one within 5 ' +
+        'seconds.',
     }),
     ApiKeyId(),
     ApiReason(),
-    ApiOkResponse({ description: 'The secrets as they are now.', type: WebhookSecretsDto }),
+    ApiOkResponse({ description: 'The secrets in use.', type: WebhookSecretsDto }),
     ApiProblems(...reasonProblems, 'unknown_id'),
   );

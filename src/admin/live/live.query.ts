@@ -7,7 +7,7 @@ export const queueLimits = { most: 500, default: 100 };
 /** The model whose shares are asked for. */
 export class SharesQuery {
   @ApiProperty({ required: true })
-  @Option('model', text, 'Its id.', 'demo/image/fractal')
+  @Option('model', text, 'The id of the model.', 'demo/image/fractal')
   model: string | undefined;
 }
 

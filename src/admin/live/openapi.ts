@@ -15,14 +15,14 @@ export const ApiOverview = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({
       operationId: 'overview',
-      summary: 'Follow how all models and nodes do',
+      summary: 'Follow all models and nodes',
       description:
-        'Server-sent events: at once one of the type `overview`, an `Overview`; then, when something has changed, twice ' +
-        'a second at most, one of the type `changes`, an `OverviewChanges`, to be applied to what was before. Where ' +
-        'models or nodes have come or gone, a new `overview` takes its place. Every 3 s, and at once when the ' +
-        'database goes away or comes back, one of the type `alive`, an `OverviewAlive`: it says as of when the figures ' +
-        'are. A reader that hears nothing for 10 s has lost the connection. All who look share one source. It ends when ' +
-        'the key is revoked or the session is over.',
+        'Server-sent events. The first event has the type `overview`; its data is an `Overview`. After a change, ' +
+        'at most twice a second, an event `changes` follows; apply its `OverviewChanges` to the state so far. If ' +
+        'the set of models or nodes changes, a new `overview` replaces the state. Every 3 s, and at once when ' +
+        'the database becomes unreachable or reachable again, an event `alive` follows; its `OverviewAlive` says ' +
+        'how current the figures are. A client that receives nothing for 10 s has lost the connection. All ' +
+        'clients share one source. The stream ends when the key is revoked or the session ends.',
     }),
     ApiExtraModels(OverviewDto, OverviewChangesDto, OverviewAliveDto),
     ApiOkResponse({
@@ -44,10 +44,11 @@ export const ApiQueue = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({
       operationId: 'adminQueue',
-      summary: 'Who stands where in a queue',
+      summary: 'List the requests in a queue',
       description:
-        'What runs, then what waits, in the order in which it will be started. What is scheduled for a time to come is ' +
-        'not in the queue yet. With `Cache-Control: max-age=2` the first page may be two seconds old.',
+        'The running requests, then the waiting ones in the order in which they will start. Requests that are ' +
+        'scheduled for a later time are not in the queue yet. With `Cache-Control: max-age=2` the first page may ' +
+        'be 2 s old.',
     }),
     ApiOkResponse({
       description: 'A page.',
@@ -61,11 +62,12 @@ export const ApiShares = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({
       operationId: 'adminShares',
-      summary: 'Who gets how much of a model',
+      summary: 'List the share of a model that each key gets',
       description:
-        'Now and in the last hour; up to 10 s old. It counts requests that were submitted in the last day.',
+        'The shares now and in the last hour, up to 10 s old. They count requests that were submitted in the ' +
+        'last day.',
     }),
-    ApiOkResponse({ description: 'The keys that wait, run, or ran.', type: ShareListDto }),
+    ApiOkResponse({ description: 'The keys with requests that wait, run or ran.', type: ShareListDto }),
     ApiProblems('invalid_query', 'unknown_model'),
   );
 
@@ -73,10 +75,10 @@ export const ApiNodes = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({
       operationId: 'adminNodes',
-      summary: 'The processes of the cluster',
+      summary: 'List the processes of the cluster',
       description:
-        'How each is, what it runs, and what it cannot reach; up to a second old. One that was lost is listed for an hour, ' +
-        'with how many runs it had; one that was stopped is not.',
+        'The state of each node, its runs, and the models that it cannot reach; up to 1 s old. A lost node is ' +
+        'listed for an hour with the number of its runs; a stopped node is not listed.',
     }),
     ApiOkResponse({ description: 'All nodes.', type: AdminNodeListDto }),
     ApiProblems('missing_key'),

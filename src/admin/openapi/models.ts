@@ -12,7 +12,7 @@ const ApiModelId = (): MethodDecorator =>
   });
 
 const etag = {
-  description: 'The version of what operators have set, for `If-Match`.',
+  description: 'The version of the operators’ overrides, for `If-Match`.',
   schema: { type: 'string', example: '"q1w2e3r4t5y6u7i8o9p0a1"' } as const,
 };
 
@@ -21,7 +21,7 @@ export const ApiAdminModels = (): MethodDecorator =>
     ApiOperation({
       summary: 'List all models',
       description:
-        'What the models file says, what operators have set beside it, and how much they have to do.',
+        'Each model has its values from the models file, the overrides of operators, and its load.',
     }),
     ApiOkResponse({ description: 'The models.', type: AdminModelListDto }),
     ApiProblems('bad_request'),
@@ -29,7 +29,10 @@ export const ApiAdminModels = (): MethodDecorator =>
 
 export const ApiAdminModel = (): MethodDecorator =>
   applyDecorators(
-    ApiOperation({ summary: 'Read one model as operators see it', description: 'As in the list.' }),
+    ApiOperation({
+      summary: 'Read one model as operators see it',
+      description: 'The model has the same form as in the list.',
+    }),
     ApiModelId(),
     ApiOkResponse({ description: 'The model.', type: AdminModelDto, headers: { ETag: etag } }),
     ApiProblems('bad_request', 'unknown_model'),
@@ -38,16 +41,17 @@ export const ApiAdminModel = (): MethodDecorator =>
 export const ApiChangeModel = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({
-      summary: 'Pause a model, resume it, change its concurrency',
+      summary: 'Pause a model, resume it, or change its concurrency',
       description:
-        'Beside the models file, for all nodes, until it is changed again: a restart changes nothing. When this has ' +
-        'answered, nothing of a paused model starts any more, and what runs goes on to its end. Where the concurrency ' +
-        'is lower, nothing starts until fewer run.',
+        'The override applies to all nodes until it is changed again; it survives a restart. After the answer no ' +
+        'run of a paused model starts, and running ones finish. If the concurrency is lowered, no run starts ' +
+        'until fewer are running.',
     }),
     ApiModelId(),
     ApiHeader({
       name: 'If-Match',
-      description: 'An `ETag`: changes nothing, and answers 412, if somebody has changed the model since.',
+      description:
+        'An `ETag`. If the overrides have changed since, the call changes nothing and answers 412.',
       required: false,
       schema: { type: 'string', example: etag.schema.example },
     }),
@@ -61,7 +65,7 @@ export const ApiChangeModel = (): MethodDecorator =>
         reset: { value: { concurrency: null } },
       },
     }),
-    ApiOkResponse({ description: 'The model as it is now.', type: AdminModelDto, headers: { ETag: etag } }),
+    ApiOkResponse({ description: 'The changed model.', type: AdminModelDto, headers: { ETag: etag } }),
     ApiProblems(
       'bad_request',
       'invalid_query',
@@ -79,10 +83,10 @@ export const ApiReloadModels = (): MethodDecorator =>
     ApiOperation({
       summary: 'Read the models file again',
       description:
-        'All or nothing: with a fault the models stay as they were, and `errors` names each. Other nodes read theirs ' +
-        'again too. Runs that are going on end by the options that they began with.',
+        'All or nothing: if the file has a fault, the models stay as they were, and `errors` lists each fault. ' +
+        'Other nodes read their files again too. Current runs finish with the options that they began with.',
     }),
     ApiReason(),
-    ApiOkResponse({ description: 'What has changed.', type: ModelsReloadDto }),
+    ApiOkResponse({ description: 'The changes.', type: ModelsReloadDto }),
     ApiProblems(...reasonProblems, 'invalid_models_file'),
   );

@@ -17,12 +17,12 @@ export const ApiDrainNode = (): MethodDecorator =>
     ApiOperation({
       summary: 'Drain a node',
       description:
-        'It starts nothing more, its runs go on to their end, and its slots are for the other nodes. It still serves ' +
-        'calls. A restarted process is another node, which is not drained.',
+        'The node starts no more runs, its current runs finish, and its slots go to other nodes. It still serves ' +
+        'calls. A restarted process is a new node, which is not drained.',
     }),
     ApiNodeId(),
     ApiReason(),
-    ApiOkResponse({ description: 'The node as it is now.', type: DrainedNodeDto }),
+    ApiOkResponse({ description: 'The drained node.', type: DrainedNodeDto }),
     ApiProblems(...reasonProblems, 'unknown_id'),
   );
 
@@ -30,10 +30,10 @@ export const ApiUndrainNode = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({
       summary: 'Let a drained node run requests again',
-      description: 'It gets its share of the slots.',
+      description: 'The node gets its share of the slots again.',
     }),
     ApiNodeId(),
     ApiReason(),
-    ApiOkResponse({ description: 'The node as it is now.', type: DrainedNodeDto }),
+    ApiOkResponse({ description: 'The node.', type: DrainedNodeDto }),
     ApiProblems(...reasonProblems, 'unknown_id'),
   );

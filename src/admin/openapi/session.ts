@@ -16,10 +16,11 @@ import { ApiReason, reasonProblems } from './reason.js';
 export const ApiReadSession = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({
-      summary: 'Read who is signed in',
-      description: 'By a session or a key; and how one can sign in. Needs neither.',
+      summary: 'Read the current session',
+      description:
+        'The key of the call, brought by a session or directly, and the other ways to sign in. The call needs no key.',
     }),
-    ApiOkResponse({ description: 'Who it is.', type: SessionDto }),
+    ApiOkResponse({ description: 'The key that is signed in, and the ways to sign in.', type: SessionDto }),
     ApiProblems('bad_request'),
   );
 
@@ -28,16 +29,16 @@ export const ApiSignIn = (): MethodDecorator =>
     ApiOperation({
       summary: 'Sign in',
       description:
-        'Sets a cookie (HttpOnly, SameSite=Strict) that stands for the key for 12 hours, wherever a key is taken. The ' +
-        'key needs one of the scopes `observe`, `payloads`, `admin`. Signed in by a cookie, calls that change something ' +
-        'need `Content-Type: application/json` and to come from a page of this origin.',
+        'Sets a cookie (HttpOnly, SameSite=Strict) that stands for the key for 12 hours, wherever a key is ' +
+        'accepted. The key needs one of the scopes `observe`, `payloads` and `admin`. A call with the cookie ' +
+        'that changes something needs `Content-Type: application/json` and must come from a page of this origin.',
     }),
     ApiBody({
       type: SignInDto,
       required: true,
       examples: { key: { value: { key: 'ns_…' } }, link: { value: { link: '…' } } },
     }),
-    ApiOkResponse({ description: 'Signed in.', type: SessionDto }),
+    ApiOkResponse({ description: 'The session has begun.', type: SessionDto }),
     ApiProblems(
       ...(['bad_request', 'invalid_json', 'body_too_large', 'unsupported_encoding'] as const),
       ...(['sign_in_refused', 'caller_busy'] as const),
@@ -49,10 +50,10 @@ export const ApiSignOut = (): MethodDecorator =>
     ApiOperation({
       summary: 'Sign out',
       description:
-        'Ends the session of the call, on the node that answers at once, on others within 5 seconds.',
+        'Ends the session of the call, at once on the node that answers, within 5 seconds on the others.',
     }),
     ApiReason(),
-    ApiNoContentResponse({ description: 'It has ended.' }),
+    ApiNoContentResponse({ description: 'The session has ended.' }),
     ApiProblems(...reasonProblems),
   );
 
@@ -60,9 +61,9 @@ export const ApiBeginOidc = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({
       summary: 'Sign in by OpenID Connect',
-      description: 'Sends a browser to the provider of `OIDC_ISSUER`.',
+      description: 'Redirects a browser to the provider of `OIDC_ISSUER`.',
     }),
-    ApiResponse({ status: 302, description: 'To the provider.' }),
+    ApiResponse({ status: 302, description: 'A redirect to the provider.' }),
     ApiProblems('bad_request', 'unknown_id'),
   );
 
@@ -71,16 +72,16 @@ export const ApiEndOidc = (): MethodDecorator =>
     ApiOperation({
       summary: 'Come back from the provider',
       description:
-        'Where the provider sends the browser back to. Signs in where the claims allow it, and leads to the console; ' +
-        'where they do not, `#sign-in=refused` or `#sign-in=failed` is appended.',
+        'The provider redirects the browser here. If the claims allow it, the browser is signed in and ' +
+        'redirected to the console. If not, `#sign-in=refused` or `#sign-in=failed` is appended.',
     }),
-    ApiResponse({ status: 302, description: 'To the console.' }),
+    ApiResponse({ status: 302, description: 'A redirect to the console.' }),
     ApiProblems('bad_request', 'unknown_id'),
   );
 
 export const ApiListSessions = (): MethodDecorator =>
   applyDecorators(
-    ApiOperation({ summary: 'List the sessions', description: 'Those that go on, the newest first.' }),
+    ApiOperation({ summary: 'List the sessions', description: 'Active sessions, newest first.' }),
     ApiOkResponse({ description: 'A page.', type: AdminSessionPageDto, headers: headerReferences(['Link']) }),
     ApiProblems('invalid_query'),
   );
@@ -89,7 +90,7 @@ export const ApiEndOther = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({
       summary: 'End a session',
-      description: 'On the node that answers at once, on others within 5 seconds.',
+      description: 'The session ends at once on the node that answers, within 5 seconds on the others.',
     }),
     ApiParam({
       name: 'session_id',
@@ -97,6 +98,6 @@ export const ApiEndOther = (): MethodDecorator =>
       schema: { type: 'string', format: 'uuid', example: exampleId },
     }),
     ApiReason(),
-    ApiNoContentResponse({ description: 'It has ended.' }),
+    ApiNoContentResponse({ description: 'The session has ended.' }),
     ApiProblems(...reasonProblems, 'unknown_id'),
   );

@@ -16,12 +16,13 @@ const keyId = (): PropertyDecorator =>
 const code = (): PropertyDecorator =>
   Option('code', text, 'Only requests that failed with this code.', 'model_error');
 const node = (): PropertyDecorator =>
-  Option('node', text, 'Only requests that run on the node or the worker of this name, or ran.', 'gpu-2');
+  Option('node', text, 'Only requests that run or ran on the node or worker of this name.', 'gpu-2');
 const idPrefix = (): PropertyDecorator =>
   Option(
     'id_prefix',
     text,
-    'Only requests whose id begins so. Without the scope `payloads` a whole handle, `rh_…`.',
+    'Only requests whose id begins with this prefix. Without the scope `payloads` it must be a whole handle, ' +
+      '`rh_…`.',
     '0198f3c2',
   );
 
@@ -36,7 +37,7 @@ export class AnyListQuery extends ListQuery {
 /** The filter of an operation, in JSON. */
 @ApiSchema({
   name: 'AnyRequestFilter',
-  description: 'Which requests of all keys; all that are given must fit.',
+  description: 'A filter of the requests of all keys. A request must match every filter that is given.',
 })
 export class AnyFilterQuery extends FilterQuery {
   @keyId() key_id: string | undefined;
@@ -46,7 +47,11 @@ export class AnyFilterQuery extends FilterQuery {
 
   @allOf(
     Parsed(texts, problem('invalid_query')),
-    ApiPropertyOptional({ description: 'These alone: ids or handles.', type: [String], maxItems: maxIds }),
+    ApiPropertyOptional({
+      description: 'Only these requests: ids or handles.',
+      type: [String],
+      maxItems: maxIds,
+    }),
   )
   ids: readonly string[] | undefined;
 }

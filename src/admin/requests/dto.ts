@@ -8,23 +8,26 @@ export const timeOrNull = { type: String, ...time, nullable: true } as const;
 export const textOrNull = { type: String, nullable: true } as const;
 export const count = { type: 'integer', minimum: 0 } as const;
 const at = '2026-03-01T12:00:00.000Z';
-export const cursorText = 'The `cursor` of the next page; null: this is the last one.';
+export const cursorText = 'The `cursor` of the next page; null: this is the last page.';
 const handle = 'rh_Zm9vYmFyYmF6cXV4LTAxMg';
 
-@ApiSchema({ name: 'KeyName', description: 'A key, for people.' })
+@ApiSchema({ name: 'KeyName', description: 'The id and the name of a key.' })
 export class KeyNameDto {
   @Field('The id of the key.', exampleId, { format: 'uuid' })
   id!: string;
-  @Field('Its name; null: it was removed.', 'web shop', textOrNull)
+  @Field('The name of the key; null: the key was deleted.', 'web shop', textOrNull)
   name!: string | null;
 }
 
-@ApiSchema({ name: 'AnyMetrics', description: 'What is known of the times of a request, in seconds.' })
+@ApiSchema({ name: 'AnyMetrics', description: 'The measured times of a request, in seconds.' })
 export class AnyMetricsDto {
-  @ApiPropertyOptional({ description: 'Once it started: how long it waited.', example: 0.042 })
+  @ApiPropertyOptional({
+    description: 'The time that the request waited. Present once it has started.',
+    example: 0.042,
+  })
   queue_time?: number;
   @ApiPropertyOptional({
-    description: 'Once it completed: how long it ran; null: it did not.',
+    description: 'The time that the request ran. Present once it has completed; null: it never ran.',
     type: Number,
     nullable: true,
     example: 2.513,
@@ -35,125 +38,156 @@ export class AnyMetricsDto {
 @ApiSchema({
   name: 'AnyRequest',
   description:
-    'A request of any key, as operators see it. Without the scope `payloads` its ids are handles, which only ' +
-    '`/v1/admin` takes, and of what its caller and its model wrote it has the tags and the message of its error alone.',
+    'A request of any key, as operators see it. Without the scope `payloads`, its ids are handles, which ' +
+    'only `/v1/admin` accepts. Of what its caller and its model wrote, it then has only the tags and the ' +
+    'message of its error.',
 })
 export class AnyRequestDto {
-  @Field('The id, or a handle in its place.', handle)
+  @Field('The id of the request, or its handle without the scope `payloads`.', handle)
   request_id!: string;
-  @Field('The handle, as the log and the audit have it.', handle)
+  @Field('The handle of the request, as the log and the audit show it.', handle)
   handle!: string;
-  @Field('The state.', 'COMPLETED', { enum: ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED'] })
+  @Field('The state of the request.', 'COMPLETED', { enum: ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED'] })
   status!: string;
-  @Field('How it ended; null: it has not.', 'failed', {
+  @Field('The outcome of the request; null: it has not completed.', 'failed', {
     ...textOrNull,
     enum: ['succeeded', 'failed', 'cancelled', 'expired', null],
   })
   outcome!: string | null;
-  @Field('The model that it is for.', 'demo/image/fractal')
+  @Field('The model of the request.', 'demo/image/fractal')
   model_id!: string;
-  @ApiProperty({ description: 'Whose it is.', type: KeyNameDto })
+  @ApiProperty({ description: 'The key that submitted it.', type: KeyNameDto })
   key!: KeyNameDto;
   @Field(
-    'The name of the node, or the worker, where it runs, or ran last; null: nowhere yet.',
+    'The name of the node or worker that runs it or ran it last; null: it has not started.',
     'gpu-2',
     textOrNull,
   )
   node!: string | null;
-  @Field('Its priority.', 'normal', { enum: ['high', 'normal', 'low'] })
+  @Field('The priority of the request.', 'normal', { enum: ['high', 'normal', 'low'] })
   priority!: string;
-  @Field('When it was submitted.', at, time)
+  @Field('The time at which it was submitted.', at, time)
   created_at!: string;
-  @Field('When its last attempt started; null: none did.', null, timeOrNull)
+  @Field('The time at which its last attempt started; null: none has started.', null, timeOrNull)
   started_at!: string | null;
-  @Field('When it completed; null: it has not.', null, timeOrNull)
+  @Field('The time at which it completed; null: it has not completed.', null, timeOrNull)
   completed_at!: string | null;
-  @Field('The attempt that goes on, comes next, or was the last.', 1, count)
+  @Field('The current, next or last attempt.', 1, count)
   attempt!: number;
-  @ApiProperty({ description: 'As its submission gave them.', type: [String], example: ['job:17'] })
+  @ApiProperty({ description: 'The tags of its submission.', type: [String], example: ['job:17'] })
   tags!: string[];
-  @ApiProperty({ description: 'How long it took so far.', type: AnyMetricsDto })
+  @ApiProperty({ description: 'The times measured so far.', type: AnyMetricsDto })
   metrics!: AnyMetricsDto;
-  @ApiPropertyOptional({ description: 'While it waits: how many start before it.', ...count })
+  @ApiPropertyOptional({
+    description: 'The number of requests that start before it. Present while it waits.',
+    ...count,
+  })
   queue_position?: number;
   @ApiPropertyOptional({
-    description: 'While it waits: for what.',
+    description: 'The reason for which it waits. Present while it waits.',
     enum: ['busy', 'unavailable', 'paused', 'scheduled', 'retrying'],
   })
   reason?: string;
-  @ApiPropertyOptional({ description: 'As in the status of its caller.', type: TimeSpanDto })
+  @ApiPropertyOptional({
+    description: 'The same estimate as in the status that its caller reads.',
+    type: TimeSpanDto,
+  })
   estimated_start?: TimeSpanDto;
-  @ApiPropertyOptional({ description: 'As in the status of its caller.', type: TimeSpanDto })
+  @ApiPropertyOptional({
+    description: 'The same estimate as in the status that its caller reads.',
+    type: TimeSpanDto,
+  })
   estimated_end?: TimeSpanDto;
   @ApiPropertyOptional({
-    description: 'How far its run is; its message only with `payloads`.',
+    description: 'The progress of its run. Its message is null without the scope `payloads`.',
     type: ProgressDto,
   })
   progress?: ProgressDto;
-  @ApiPropertyOptional({ description: 'Once it completed.' })
+  @ApiPropertyOptional({ description: 'Whether it succeeded. Present once it has completed.' })
   success?: boolean;
   @ApiPropertyOptional({
-    description: 'Why, also in the words of its model.',
+    description: 'The error of a request that did not succeed. Its message may be the model’s own.',
     type: RequestErrorDto,
     nullable: true,
   })
   error?: RequestErrorDto | null;
-  @ApiPropertyOptional({ description: 'When it joins the queue, or did.', ...time })
+  @ApiPropertyOptional({
+    description: 'The time at which it joins or joined the queue, if its submission set one.',
+    ...time,
+  })
   scheduled_at?: string;
-  @ApiPropertyOptional({ description: 'The request that it repeats.' })
+  @ApiPropertyOptional({ description: 'The request that this one repeats.' })
   retry_of?: string;
-  @ApiPropertyOptional({ description: 'The request that repeats it.' })
+  @ApiPropertyOptional({ description: 'The request that repeats this one.' })
   retried_as?: string;
-  @ApiPropertyOptional({ description: 'When its content was erased.', ...time })
+  @ApiPropertyOptional({ description: 'The time at which its content was erased.', ...time })
   erased_at?: string;
   @ApiPropertyOptional({
-    description: 'With `payloads`: of the first picture in its output, if there is one.',
+    description:
+      'The media type of the first picture in its output, if there is one. Present only with the scope `payloads`.',
     ...textOrNull,
     example: 'image/png',
   })
   output_type?: string | null;
 }
 
-@ApiSchema({ name: 'AnyRequestDetails', description: 'The same, with the sizes of its payloads.' })
+@ApiSchema({
+  name: 'AnyRequestDetails',
+  description: 'A request of any key, with the sizes of its payloads.',
+})
 export class AnyRequestDetailsDto extends AnyRequestDto {
-  @Field('Bytes of JSON; null: there is none, or it is kept no longer.', 42, { ...count, nullable: true })
+  @Field('The size of the input in bytes of JSON; null: there is none, or it was deleted.', 42, {
+    ...count,
+    nullable: true,
+  })
   input_bytes!: number | null;
-  @Field('The same of the output.', 31_457_280, { ...count, nullable: true })
+  @Field('The size of the output in bytes of JSON; null: there is none, or it was deleted.', 31_457_280, {
+    ...count,
+    nullable: true,
+  })
   output_bytes!: number | null;
   @ApiPropertyOptional({
-    description: 'While it waits for its own key: so many of the key may run of the model at once, and do.',
+    description:
+      'The number of requests of its key that may run for the model at once. Present while that number is ' +
+      'reached and the request waits for it.',
     ...count,
     example: 2,
   })
   held_at?: number;
 }
 
-@ApiSchema({ name: 'BoundedCount', description: 'A count that looks at so many rows at most.' })
+@ApiSchema({ name: 'BoundedCount', description: 'A count of at most 10,000.' })
 export class BoundedCountDto {
-  @Field('How many, at most 10,000.', 312, count)
+  @Field('The count, at most 10,000.', 312, count)
   value!: number;
-  @Field('false: there are so many at least.', true)
+  @Field('false: there are at least this many.', true)
   is_exact!: boolean;
 }
 
-@ApiSchema({ name: 'FailureCount', description: 'What failed of one model with one code and status.' })
+@ApiSchema({
+  name: 'FailureCount',
+  description: 'The failures of one model that have the same code and status.',
+})
 export class FailureCountDto {
   @Field('The model.', 'demo/image/fractal')
   model_id!: string;
   @Field('The code of the error.', 'model_error')
   code!: string;
-  @Field('How many, of those that were counted.', 12, { ...count, minimum: 1 })
+  @Field('The number of such failures among the counted requests.', 12, { ...count, minimum: 1 })
   count!: number;
-  @Field('The message of the last of them.', 'The model answered 500: no memory', textOrNull)
+  @Field('The message of the newest one.', 'The model answered 500: no memory', textOrNull)
   message!: string | null;
-  @Field('When the last of them completed.', at, time)
+  @Field('The time at which the newest one completed.', at, time)
   last_at!: string;
 }
 
-@ApiSchema({ name: 'FoundCount', description: 'How many there are, and of those that failed, why.' })
+@ApiSchema({
+  name: 'FoundCount',
+  description: 'The number of requests that match, and the causes of the failed ones.',
+})
 export class FoundCountDto extends BoundedCountDto {
   @ApiPropertyOptional({
-    description: 'With `outcome=failed`: by model and code, most often first, at most 20.',
+    description: 'The causes, with `outcome=failed`: by model and code, most frequent first, at most 20.',
     type: [FailureCountDto],
   })
   failures?: FailureCountDto[];
@@ -163,65 +197,87 @@ export class FoundCountDto extends BoundedCountDto {
 export class AnyRequestPageDto {
   @ApiProperty({
     description:
-      'Newest first. There may be fewer than asked for, also none, where `next_cursor` is no null.',
+      'The requests, newest first. A page may be short or empty although `next_cursor` is not null.',
     type: [AnyRequestDto],
   })
   data!: AnyRequestDto[];
   @Field(cursorText, null, textOrNull)
   next_cursor!: string | null;
   @ApiPropertyOptional({
-    description: 'On the first page: how many the filter finds.',
+    description: 'The number of requests that match. Only on the first page.',
     type: FoundCountDto,
   })
   count?: FoundCountDto;
 }
 
-@ApiSchema({ name: 'LifeEvent', description: 'One thing that happened to a request.' })
+@ApiSchema({ name: 'LifeEvent', description: 'An event in the life of a request.' })
 export class LifeEventDto {
-  @Field('In their order; 0: its submission.', 0, count)
+  @Field('The number of the event in their order; 0: the submission.', 0, count)
   id!: number;
-  @Field('When.', at, time)
+  @Field('The time of the event.', at, time)
   at!: string;
-  @Field('What.', 'started', { enum: ['submitted', 'started', 'requeued', 'cancel_requested', 'completed'] })
-  kind!: string;
-  @Field('The number of the start that it belongs to.', 1, count)
-  attempt!: number;
-  @Field('The name of the node, or the worker, that ran it.', 'gpu-2', textOrNull)
-  node!: string | null;
-  @Field('How that run ended, or the request while it waited; null: nothing ended.', 'lost', {
-    ...textOrNull,
-    enum: ['succeeded', 'failed', 'timed_out', 'cancelled', 'expired', 'returned', 'lost', 'unreached', null],
+  @Field('The kind of event.', 'started', {
+    enum: ['submitted', 'started', 'requeued', 'cancel_requested', 'completed'],
   })
+  kind!: string;
+  @Field('The number of the attempt that the event belongs to.', 1, count)
+  attempt!: number;
+  @Field('The name of the node or worker that ran the attempt.', 'gpu-2', textOrNull)
+  node!: string | null;
+  @Field(
+    'The outcome of the run, or of the request if it ended while it waited; null: nothing ended.',
+    'lost',
+    {
+      ...textOrNull,
+      enum: [
+        'succeeded',
+        'failed',
+        'timed_out',
+        'cancelled',
+        'expired',
+        'returned',
+        'lost',
+        'unreached',
+        null,
+      ],
+    },
+  )
   outcome!: string | null;
-  @Field('Why, as the code of an error.', 'model_error', { ...textOrNull, enum: [...codeNames, null] })
+  @Field('The code of the error.', 'model_error', { ...textOrNull, enum: [...codeNames, null] })
   code!: string | null;
-  @Field('Why, also in the words of the model.', 'The model answered 500: no memory', textOrNull)
+  @Field(
+    'The message of the error, in the model’s own words if the model gave one.',
+    'The model answered 500: no memory',
+    textOrNull,
+  )
   message!: string | null;
-  @Field('When that run ended.', null, timeOrNull)
+  @Field('The time at which that run ended.', null, timeOrNull)
   ended_at!: string | null;
   @Field(
-    'Of what was requeued: when the pause before the next attempt was or will be over; null: it had none.',
+    'After a requeue, the time at which the pause before the next attempt ends or ended; null: there was no ' +
+      'pause.',
     null,
     timeOrNull,
   )
   until!: string | null;
 }
 
-@ApiSchema({ name: 'PositionPoint', description: 'From when on it was where.' })
+@ApiSchema({ name: 'PositionPoint', description: 'A position, and the time since which the request had it.' })
 export class PositionPointDto {
-  @Field('From when on.', at, time)
+  @Field('The time since which the request had this position.', at, time)
   at!: string;
-  @Field('How many were to start before it.', 12, count)
+  @Field('The number of requests that were to start before it.', 12, count)
   position!: number;
 }
 
-@ApiSchema({ name: 'Life', description: 'What happened to a request, oldest first, without its log.' })
+@ApiSchema({ name: 'Life', description: 'The events of a request, oldest first, without its log.' })
 export class LifeDto {
-  @ApiProperty({ description: 'Oldest first.', type: [LifeEventDto] })
+  @ApiProperty({ description: 'The events, oldest first.', type: [LifeEventDto] })
   data!: LifeEventDto[];
   @ApiProperty({
     description:
-      'How it moved up: at most 60 points, by the starts that are kept. Empty where that would cost too much.',
+      'How the request moved up, in at most 60 points. Only requests that are still kept count. Empty if the ' +
+      'calculation would cost too much.',
     type: [PositionPointDto],
   })
   positions!: PositionPointDto[];
@@ -229,23 +285,27 @@ export class LifeDto {
 
 @ApiSchema({ name: 'AnyLogEntry', description: 'A line of the log of a request.' })
 export class AnyLogEntryDto extends LogEntryDto {
-  @Field('In their order.', 17, count)
+  @Field('The number of the entry in their order.', 17, count)
   id!: number;
-  @Field('The number of the start that said it.', 1, count)
+  @Field('The number of the attempt that wrote the entry.', 1, count)
   attempt!: number;
 }
 
 @ApiSchema({ name: 'AnyLogPage', description: 'A page of a log.' })
 export class AnyLogPageDto {
-  @ApiProperty({ description: 'Oldest first, at most 1,000.', type: [AnyLogEntryDto] })
+  @ApiProperty({ description: 'The entries, oldest first, at most 1,000.', type: [AnyLogEntryDto] })
   data!: AnyLogEntryDto[];
   @Field(cursorText, null, textOrNull)
   next_cursor!: string | null;
 }
 
-@ApiSchema({ name: 'Reason', description: 'Why, for the audit.' })
+@ApiSchema({ name: 'Reason', description: 'A reason for the audit.' })
 export class ReasonDto {
-  @ApiPropertyOptional({ description: 'In words.', maxLength: 500, example: 'asked for by its owner' })
+  @ApiPropertyOptional({
+    description: 'The reason in words.',
+    maxLength: 500,
+    example: 'asked for by its owner',
+  })
   reason?: string;
 }
 

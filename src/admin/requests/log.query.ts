@@ -3,7 +3,7 @@ import { Option, text } from '../../requests/dto/submit.query.js';
 
 /** The position at which a page of a log goes on. */
 export class LogQuery {
-  @Option('cursor', position, 'The `next_cursor` of the page before.')
+  @Option('cursor', position, 'The `next_cursor` of the previous page.')
   cursor: number | undefined;
 }
 

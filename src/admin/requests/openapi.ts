@@ -19,7 +19,11 @@ import * as operations from './operation.dto.js';
 const ApiAnyCall = (summary: string, description: string, ...problems: ProblemCode[]): MethodDecorator =>
   applyDecorators(
     ApiOperation({ summary, description }),
-    ApiParam({ name: 'request_id', description: 'An id, or a handle.', schema: { type: 'string' } }),
+    ApiParam({
+      name: 'request_id',
+      description: 'The id or the handle of a request.',
+      schema: { type: 'string' },
+    }),
     ApiProblems('unknown_request', ...problems),
   );
 
@@ -28,8 +32,9 @@ export const ApiAnyList = (): MethodDecorator =>
     ApiOperation({
       summary: 'List the requests of all keys',
       description:
-        'Newest first, with the scope `observe`. A page that looked at 12,000 requests may be short or empty: go on ' +
-        'until `next_cursor` is null. With `Cache-Control: max-age=2` the first page may be two seconds old.',
+        'Newest first; needs the scope `observe`. A page that has read 12,000 requests ends there and may be ' +
+        'short or empty; continue until `next_cursor` is null. With `Cache-Control: max-age=2` the first page ' +
+        'may be 2 s old.',
     }),
     ApiOkResponse({
       description: 'A page.',
@@ -41,64 +46,70 @@ export const ApiAnyList = (): MethodDecorator =>
 
 export const ApiAnyRequest = (): MethodDecorator =>
   applyDecorators(
-    ApiAnyCall('Read one request of any key', 'Its status, whose it is, where it runs.'),
+    ApiAnyCall('Read one request of any key', 'The status, the key, and the node of the request.'),
     ApiOkResponse({ description: 'The request.', type: dto.AnyRequestDetailsDto }),
   );
 
 export const ApiAnyStatus = (): MethodDecorator =>
   applyDecorators(
-    ApiAnyCall('Read the status of a request of any key', 'As `GET /v1/admin/requests/{request_id}`.'),
+    ApiAnyCall(
+      'Read the status of a request of any key',
+      'The same as `GET /v1/admin/requests/{request_id}`.',
+    ),
     ApiOkResponse({ description: 'The request.', type: dto.AnyRequestDetailsDto }),
   );
 
 export const ApiLife = (): MethodDecorator =>
   applyDecorators(
-    ApiAnyCall('Read what happened to a request', 'Its life over attempts and nodes, and how it moved up.'),
-    ApiOkResponse({ description: 'Its events.', type: dto.LifeDto }),
+    ApiAnyCall(
+      'Read what happened to a request',
+      'The events of the request over all attempts and nodes, and how it moved up in the queue.',
+    ),
+    ApiOkResponse({ description: 'The events.', type: dto.LifeDto }),
   );
 
 export const ApiAnyStream = (): MethodDecorator =>
   applyDecorators(
     ApiAnyCall(
       'Follow a request of any key',
-      'As its own status stream, with the shape of this collection. It has the log with the scope `payloads` alone; ' +
-        'reading it is audited.',
+      'Like the caller’s status stream, with the objects of `/v1/admin/requests`. The log is included only ' +
+        'with the scope `payloads`; reading it is audited.',
       'invalid_query',
       'gone',
     ),
     ApiProduces('text/event-stream'),
     ApiOkResponse({
-      description: 'A message a change.',
+      description: 'One event per change.',
       content: { 'text/event-stream': { schema: { type: 'string' } } },
     }),
-    ApiNoContentResponse({ description: 'It has completed, and all was sent.' }),
+    ApiNoContentResponse({ description: 'The request has completed, and all events were sent.' }),
   );
 
 export const ApiAnyOutputStream = (): MethodDecorator =>
   applyDecorators(
     ApiAnyCall(
       'Follow the output of a request of any key',
-      'As its own output stream. Needs the scope `payloads`; reading it is audited.',
+      'Like the caller’s output stream. Needs the scope `payloads`; the read is audited.',
       'invalid_query',
       'gone',
     ),
     ApiProduces('text/event-stream'),
     ApiOkResponse({
-      description: 'Events `output`, `reset` and `done`.',
+      description: 'The events `output`, `reset` and `done`.',
       content: { 'text/event-stream': { schema: { type: 'string' } } },
     }),
-    ApiNoContentResponse({ description: 'It has completed, and all was sent.' }),
+    ApiNoContentResponse({ description: 'The request has completed, and all events were sent.' }),
   );
 
 export const ApiAnyLog = (): MethodDecorator =>
   applyDecorators(
     ApiAnyCall(
       'Read the log of a request',
-      'Needs the scope `payloads`; reading it is audited.',
+      'Needs the scope `payloads`; the read is audited.',
       'invalid_query',
     ),
     ApiOkResponse({
-      description: 'A page of its log.',
+      description: 'A page of the log.',
       type: dto.AnyLogPageDto,
       headers: headerReferences(['Link']),
     }),
@@ -108,14 +119,17 @@ export const ApiAnyPayload = (part: 'input' | 'output'): MethodDecorator =>
   applyDecorators(
     ApiAnyCall(
       part === 'input' ? 'Read the input of a request' : 'Read the output of a request',
-      'The JSON as it was sent, or a `Range` of its bytes. Needs the scope `payloads`; reading it is audited.',
+      'The JSON as it was sent, or a `Range` of its bytes. Needs the scope `payloads`; the read is audited.',
       'gone',
       'bad_request',
     ),
-    ApiOkResponse({ description: 'The whole.', content: { 'application/json': { schema: dto.jsonValue } } }),
+    ApiOkResponse({
+      description: 'The whole payload.',
+      content: { 'application/json': { schema: dto.jsonValue } },
+    }),
     ApiResponse({
       status: 206,
-      description: 'The bytes that were asked for.',
+      description: 'The requested bytes.',
       content: { 'application/json': { schema: { type: 'string' } } },
     }),
   );
@@ -124,8 +138,8 @@ export const ApiPicture = (): MethodDecorator =>
   applyDecorators(
     ApiAnyCall(
       'Read the picture in an output',
-      'The first `data:` URL of a PNG, JPEG, GIF or WebP, as such; or else where the first file is that the output has ' +
-        'with such a content type. Needs the scope `payloads`; reading it is audited.',
+      'Returns the first `data:` URL of a PNG, JPEG, GIF or WebP as a picture. If there is none, redirects to ' +
+        'the first file of such a content type in the output. Needs the scope `payloads`; the read is audited.',
       'gone',
     ),
     ApiProduces('image/png', 'image/jpeg', 'image/gif', 'image/webp'),
@@ -133,26 +147,26 @@ export const ApiPicture = (): MethodDecorator =>
       description: 'The picture.',
       content: { 'image/*': { schema: { type: 'string', format: 'binary' } } },
     }),
-    ApiResponse({ status: 307, description: 'It is a file, at `Location`.' }),
+    ApiResponse({ status: 307, description: 'The picture is a file, at `Location`.' }),
   );
 
 export const ApiAnyCancel = (): MethodDecorator =>
   applyDecorators(
     ApiAnyCall(
       'Cancel a request of any key',
-      'What runs is asked to stop.',
+      'If the request is running, it is asked to stop.',
       'already_completed',
       ...reasonProblems,
     ),
     ApiReason(),
-    ApiOkResponse({ description: 'The request as it is now.', type: dto.AnyRequestDetailsDto }),
+    ApiOkResponse({ description: 'The request after the call.', type: dto.AnyRequestDetailsDto }),
   );
 
 export const ApiAnyRetry = (): MethodDecorator =>
   applyDecorators(
     ApiAnyCall(
       'Submit a completed request of any key again',
-      'On behalf of its key, and under what that key may do now.',
+      'The new request belongs to the same key, under the current rights and limits of that key.',
       'not_completed',
       'gone',
       'unknown_model',
@@ -168,13 +182,13 @@ export const ApiAnyErase = (): MethodDecorator =>
   applyDecorators(
     ApiAnyCall(
       'Erase a completed request of any key',
-      'As its key could.',
+      'The same as an erasure by the key of the request.',
       'not_completed',
       'gone',
       ...reasonProblems,
     ),
     ApiReason(),
-    ApiNoContentResponse({ description: 'It is erased.' }),
+    ApiNoContentResponse({ description: 'The request is erased.' }),
   );
 
 const ApiOperationId = (): MethodDecorator =>
@@ -200,14 +214,15 @@ export const ApiStartOperation = (): MethodDecorator =>
     ApiOperation({
       summary: 'Cancel, retry or erase all that a filter finds',
       description:
-        'Its members are those of this moment: what is submitted later is none of it. They are found step by step ' +
-        '(`collecting`), and then dealt with in small commits, which count them; what no longer fits is skipped. It goes ' +
-        'on after a crash, and can be stopped.',
+        'The operation covers the requests that match at the time of the call; later submissions are not ' +
+        'included. It first finds them step by step (`collecting`), and then acts on them in small commits that ' +
+        'also count them. A request that no longer qualifies is skipped. The operation continues after a crash, ' +
+        'and can be stopped.',
     }),
     ApiBody({ type: operations.StartOperationDto, required: true }),
-    ApiAcceptedResponse({ description: 'It is under way.', type: operations.OperationDto }),
+    ApiAcceptedResponse({ description: 'The operation has started.', type: operations.OperationDto }),
     ApiOkResponse({
-      description: 'With `validate_only`: what it would be about.',
+      description: 'With `validate_only`: the requests that the operation would cover.',
       type: operations.OperationPreviewDto,
     }),
     ApiProblems(...reasonProblems),
@@ -215,7 +230,7 @@ export const ApiStartOperation = (): MethodDecorator =>
 
 export const ApiReadOperation = (): MethodDecorator =>
   applyDecorators(
-    ApiOperation({ summary: 'Read how far an operation is', description: 'Its counts are exact.' }),
+    ApiOperation({ summary: 'Read the progress of an operation', description: 'The counts are exact.' }),
     ApiOperationId(),
     ApiOkResponse({ description: 'The operation.', type: operations.OperationDto }),
     ApiProblems('unknown_operation'),
@@ -225,7 +240,7 @@ export const ApiStopOperation = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({
       summary: 'Stop an operation',
-      description: 'After the step that is under way; what was done stays done.',
+      description: 'The operation stops after the current step. Completed steps are not undone.',
     }),
     ApiOperationId(),
     ApiReason(),

@@ -7,75 +7,81 @@ import { AnyRequestDto, BoundedCountDto, count, cursorText, textOrNull, time, ti
 
 const at = '2026-03-01T12:00:00.000Z';
 
-@ApiSchema({ name: 'StartOperation', description: 'An action on all requests that a filter finds.' })
+@ApiSchema({ name: 'StartOperation', description: 'An action on all requests that match a filter.' })
 export class StartOperationDto {
-  @Field('What to do with each.', 'cancel', { enum: [...operationActions] })
+  @Field('The action on each request.', 'cancel', { enum: [...operationActions] })
   action!: string;
-  @ApiPropertyOptional({ description: 'As in the list; all that are given must fit.', type: AnyFilterQuery })
+  @ApiPropertyOptional({
+    description: 'The filters of the list. A request must match every filter that is given.',
+    type: AnyFilterQuery,
+  })
   filter?: AnyFilterQuery;
   @ApiPropertyOptional({
-    description: 'An empty filter means every request, if this is true.',
+    description: 'true: an empty filter means every request.',
     default: false,
   })
   all?: boolean;
-  @ApiPropertyOptional({ description: 'Only counts them, and shows three.', default: false })
+  @ApiPropertyOptional({ description: 'true: only counts the requests, and shows three.', default: false })
   validate_only?: boolean;
-  @ApiPropertyOptional({ description: 'Why, for the audit.', maxLength: 500 })
+  @ApiPropertyOptional({ description: 'The reason, for the audit.', maxLength: 500 })
   reason?: string;
 }
 
-@ApiSchema({ name: 'OperationPreview', description: 'What an operation would be about.' })
+@ApiSchema({ name: 'OperationPreview', description: 'The requests that an operation would cover.' })
 export class OperationPreviewDto {
-  @ApiProperty({ description: 'How many.', type: BoundedCountDto })
+  @ApiProperty({ description: 'The number of requests.', type: BoundedCountDto })
   count!: BoundedCountDto;
-  @ApiProperty({ description: 'The newest three.', type: [AnyRequestDto] })
+  @ApiProperty({ description: 'The newest three requests.', type: [AnyRequestDto] })
   sample!: AnyRequestDto[];
 }
 
-@ApiSchema({ name: 'Operation', description: 'One action on many requests, and how far it is.' })
+@ApiSchema({ name: 'Operation', description: 'An action on many requests, and its progress.' })
 export class OperationDto {
-  @Field('Its id.', exampleId, { format: 'uuid' })
+  @Field('The id of the operation.', exampleId, { format: 'uuid' })
   id!: string;
-  @Field('What is done with each.', 'cancel', { enum: [...operationActions] })
+  @Field('The action on each request.', 'cancel', { enum: [...operationActions] })
   action!: string;
-  @Field('Where it stands. `collecting`: its requests are being found.', 'running', {
+  @Field('The state of the operation. `collecting`: its requests are being found.', 'running', {
     enum: ['collecting', 'running', 'stopping', 'stopped', 'done'],
   })
   state!: string;
   @ApiProperty({
-    description: 'As it was started; of `ids` how many, and `id_prefix` with the scope `payloads` alone.',
+    description:
+      'The filter of the operation. `ids` is the number of ids; `id_prefix` is shown only with the scope ' +
+      '`payloads`.',
     type: 'object',
     additionalProperties: true,
     example: { tag: ['job:17'] },
   })
   filter!: object;
   @Field(
-    'How many requests the filter finds, of those of when it was started; while it is `collecting`, so far.',
+    'The number of requests that matched when the operation started. While it is `collecting`, the number ' +
+      'found so far.',
     312,
     count,
   )
   total!: number;
-  @Field('Of those: done.', 200, count)
+  @Field('The number of requests that are done.', 200, count)
   done!: number;
-  @Field('No longer fit for it when their turn came.', 2, count)
+  @Field('The number of requests that no longer qualified when their turn came.', 2, count)
   skipped!: number;
-  @Field('Not done, for the reason in `last_error`.', 0, count)
+  @Field('The number of requests for which the action failed.', 0, count)
   failed!: number;
-  @Field('Of the last that failed.', null, textOrNull)
+  @Field('The error of the last request for which the action failed.', null, textOrNull)
   last_error!: string | null;
-  @Field('Why, as it was given.', null, textOrNull)
+  @Field('The reason that the caller gave.', null, textOrNull)
   reason!: string | null;
   @Field('The name of the key that started it.', 'ops', {})
   by!: string;
-  @Field('When it was started.', at, time)
+  @Field('The time at which it was started.', at, time)
   created_at!: string;
-  @Field('When it was over.', null, timeOrNull)
+  @Field('The time at which it ended.', null, timeOrNull)
   ended_at!: string | null;
 }
 
 @ApiSchema({ name: 'OperationPage', description: 'A page of operations.' })
 export class OperationPageDto {
-  @ApiProperty({ description: 'Newest first.', type: [OperationDto] })
+  @ApiProperty({ description: 'The operations, newest first.', type: [OperationDto] })
   data!: OperationDto[];
   @Field(cursorText, null, textOrNull)
   next_cursor!: string | null;

@@ -18,8 +18,8 @@ export const ApiAnyDeliveries = (): MethodDecorator =>
     ApiOperation({
       summary: 'List the webhooks of all keys',
       description:
-        'Those of the newest requests first, with the scope `observe`. A page that looked at 10,000 may be short or ' +
-        'empty: go on until `next_cursor` is null.',
+        'The deliveries of the newest requests first; needs the scope `observe`. A page that has read 10,000 ' +
+        'deliveries ends there and may be short or empty; continue until `next_cursor` is null.',
     }),
     ApiOkResponse({ ...page, type: AnyDeliveryPageDto }),
     ApiProblems('invalid_query'),
@@ -27,9 +27,16 @@ export const ApiAnyDeliveries = (): MethodDecorator =>
 
 export const ApiDeliveriesOfAny = (): MethodDecorator =>
   applyDecorators(
-    ApiOperation({ summary: 'List the webhooks of a request of any key', description: 'All of them.' }),
-    ApiParam({ name: 'request_id', description: 'An id, or a handle.', schema: { type: 'string' } }),
-    ApiOkResponse({ description: 'The deliveries; the page is the last one.', type: AnyDeliveryPageDto }),
+    ApiOperation({
+      summary: 'List the webhooks of a request of any key',
+      description: 'All deliveries of the request, on one page.',
+    }),
+    ApiParam({
+      name: 'request_id',
+      description: 'The id or the handle of a request.',
+      schema: { type: 'string' },
+    }),
+    ApiOkResponse({ description: 'The deliveries. There is only one page.', type: AnyDeliveryPageDto }),
     ApiProblems('unknown_request'),
   );
 
@@ -38,10 +45,14 @@ export const ApiRedeliverAny = (): MethodDecorator =>
     ApiOperation({
       summary: 'Deliver a webhook of any key again',
       description:
-        'It is tried at once, and again as often as a new one, under the same `webhook-id`. One that is being tried at ' +
-        'this moment is left to that try.',
+        'The delivery is tried at once, with as many retries as a new one, under the same `webhook-id`. If a try ' +
+        'is in progress, the call leaves the delivery to that try.',
     }),
-    ApiParam({ name: 'delivery_id', description: 'The `id` of the list.', schema: { type: 'string' } }),
+    ApiParam({
+      name: 'delivery_id',
+      description: 'The `id` of the delivery in the list.',
+      schema: { type: 'string' },
+    }),
     ApiReason(),
     ApiAcceptedResponse({ description: 'The delivery, which is tried now.', type: AnyDeliveryDto }),
     ApiProblems(...reasonProblems, 'unknown_id'),
@@ -50,9 +61,9 @@ export const ApiRedeliverAny = (): MethodDecorator =>
 export const ApiReceivers = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({
-      summary: 'List where webhooks go',
+      summary: 'List the receivers of webhooks',
       description:
-        'What arrives and what fails, for each endpoint of a key and each host that requests named.',
+        'The deliveries that succeed and fail, for each endpoint of a key and each host that requests named.',
     }),
     ApiOkResponse({ ...page, type: ReceiverPageDto }),
     ApiProblems('invalid_query'),
@@ -62,14 +73,15 @@ export const ApiChangeEndpoint = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({
       summary: 'Disable or enable an endpoint of a key',
-      description: 'For requests that complete from now on; what is pending still goes.',
+      description:
+        'The change applies to requests that complete from now on. Pending deliveries are still sent.',
     }),
     ApiParam({
       name: 'webhook_id',
-      description: 'The `id` of the list.',
+      description: 'The `id` of the endpoint in the list.',
       schema: { type: 'string', format: 'uuid', example: exampleId },
     }),
     ApiBody({ type: ChangeEndpointDto, required: true }),
-    ApiOkResponse({ description: 'The endpoint as it is now.', type: ReceiverDto }),
+    ApiOkResponse({ description: 'The changed endpoint.', type: ReceiverDto }),
     ApiProblems(...reasonProblems, 'unknown_id'),
   );

@@ -9,40 +9,42 @@ const timeOrNull = { type: String, ...time, nullable: true } as const;
 const textOrNull = { type: String, nullable: true } as const;
 const count = { type: 'integer', minimum: 0 } as const;
 const at = '2026-03-01T12:00:00.000Z';
-const cursorText = 'The `cursor` of the next page; null: this is the last one.';
+const cursorText = 'The `cursor` of the next page; null: this is the last page.';
 const handle = 'rh_Zm9vYmFyYmF6cXV4LTAxMg';
 
 @ApiSchema({
   name: 'AnyDelivery',
   description:
-    'What one receiver is sent of one request of any key. Without the scope `payloads` there are handles in place of ' +
-    'ids, no queries of URLs, and nothing that the receiver answered but its status.',
+    'The notification of one receiver about one request of any key. Without the scope `payloads` it has ' +
+    'handles in place of ids and no queries of URLs. Of the receiver’s answer it then has only the status.',
 })
 export class AnyDeliveryDto {
-  @Field('Its name for `/v1/admin/deliveries`.', `${handle}.${exampleDeliveryId}`)
+  @Field('The name of the delivery in `/v1/admin/deliveries`.', `${handle}.${exampleDeliveryId}`)
   id!: string;
-  @Field('What each try sends as `webhook-id`.', exampleDeliveryId, { format: 'uuid' })
+  @Field('The `webhook-id` that each try sends.', exampleDeliveryId, { format: 'uuid' })
   message_id!: string;
-  @Field('The id of the request, or a handle in its place.', handle)
+  @Field('The id of the request, or its handle without the scope `payloads`.', handle)
   request_id!: string;
-  @Field('The model of the request; null: it is gone.', 'demo/image/fractal', textOrNull)
+  @Field('The model of the request; null: the request was deleted.', 'demo/image/fractal', textOrNull)
   model_id!: string | null;
-  @ApiProperty({ description: 'Whose request it is.', type: KeyNameDto })
+  @ApiProperty({ description: 'The key that submitted the request.', type: KeyNameDto })
   key!: KeyNameDto;
   @Field('The endpoint of the key; null: the request itself named the URL.', null, {
     ...textOrNull,
     format: 'uuid',
   })
   webhook_id!: string | null;
-  @Field('Where it goes.', 'https://example.org/hook')
+  @Field('The URL of the receiver.', 'https://example.org/hook')
   url!: string;
-  @Field('As in the list of its request.', 'failed', { enum: ['pending', 'delivered', 'failed', 'ended'] })
+  @Field('The state of the delivery, as in the list of its request.', 'failed', {
+    enum: ['pending', 'delivered', 'failed', 'ended'],
+  })
   state!: string;
-  @ApiProperty({ description: 'Oldest first; the last hundred.', type: [WebhookTryDto] })
+  @ApiProperty({ description: 'The last 100 tries, oldest first.', type: [WebhookTryDto] })
   tries!: WebhookTryDto[];
-  @Field('While it is pending: when it is tried next.', null, timeOrNull)
+  @Field('The time of the next try; null: the delivery is not pending.', null, timeOrNull)
   next_try_at!: string | null;
-  @Field('When it was made, with the completion.', at, time)
+  @Field('The time at which the request completed and the delivery was made.', at, time)
   created_at!: string;
 }
 
@@ -50,7 +52,8 @@ export class AnyDeliveryDto {
 export class AnyDeliveryPageDto {
   @ApiProperty({
     description:
-      'Those of the newest requests first. There may be fewer than asked for, also none, where `next_cursor` is no null.',
+      'The deliveries, those of the newest requests first. A page may be short or empty although `next_cursor` ' +
+      'is not null.',
     type: [AnyDeliveryDto],
   })
   data!: AnyDeliveryDto[];
@@ -60,53 +63,68 @@ export class AnyDeliveryPageDto {
 
 @ApiSchema({
   name: 'Receiver',
-  description: 'Where webhooks go: an endpoint of a key, or a host of URLs that requests named.',
+  description: 'A receiver of webhooks: an endpoint of a key, or a host of URLs that requests named.',
 })
 export class ReceiverDto {
-  @Field('The id of the endpoint; null: a host of URLs that requests named.', exampleId, {
+  @Field('The id of the endpoint; null: the receiver is a host.', exampleId, {
     ...textOrNull,
     format: 'uuid',
   })
   id!: string | null;
-  @Field('The URL of the endpoint; null for such a host.', 'https://example.org/hook', textOrNull)
+  @Field('The URL of the endpoint; null: the receiver is a host.', 'https://example.org/hook', textOrNull)
   url!: string | null;
-  @Field('The host, with its port if the URL has one; empty for URLs of an unusual form.', 'example.org')
+  @Field(
+    'The host, with its port if the URL has one. Empty if the host cannot be read from the URL.',
+    'example.org',
+  )
   host!: string;
   @ApiProperty({
-    description: 'Whose endpoint it is; null for such a host.',
+    description: 'The key of the endpoint; null: the receiver is a host.',
     allOf: [{ $ref: '#/components/schemas/KeyName' }],
     nullable: true,
   })
   key!: KeyNameDto | null;
-  @Field('Since when it is sent nothing new: an operator said so, or it answered 410.', null, timeOrNull)
+  @Field(
+    'The time since which it gets no new deliveries, because an operator disabled it or it answered 410.',
+    null,
+    timeOrNull,
+  )
   disabled_at!: string | null;
-  @Field('What is still to be delivered.', 3, count)
+  @Field('The number of pending deliveries.', 3, count)
   pending!: number;
-  @Field('false: so many at least.', true)
+  @Field('false: there are at least this many.', true)
   is_pending_exact!: boolean;
-  @Field('What arrived in the last 24 hours.', 1_204, count)
+  @Field('The number of deliveries that succeeded in the last 24 hours.', 1_204, count)
   delivered_last_day!: number;
-  @Field('What was given up in that time: no tries were left, or it answered 410.', 0, count)
+  @Field(
+    'The number of deliveries given up in the last 24 hours: no tries were left, or the receiver answered 410.',
+    0,
+    count,
+  )
   failed_last_day!: number;
-  @Field('The tries that failed in that time.', 7, count)
+  @Field('The number of tries that failed in the last 24 hours.', 7, count)
   failed_tries_last_day!: number;
-  @Field('The status of its last answer; null: none came, or it was not called for a week.', 503, {
-    type: 'integer',
-    nullable: true,
-  })
+  @Field(
+    'The status of its last answer; null: the last try got no answer, or there was no try for a week.',
+    503,
+    {
+      type: 'integer',
+      nullable: true,
+    },
+  )
   last_status!: number | null;
-  @Field('Why no answer came to the last try.', null, textOrNull)
+  @Field('The reason for which the last try got no answer.', null, textOrNull)
   last_error!: string | null;
-  @Field('When the last try was.', at, timeOrNull)
+  @Field('The time of the last try.', at, timeOrNull)
   last_at!: string | null;
-  @Field('When the next try is due; null: nothing is pending.', null, timeOrNull)
+  @Field('The time of the next try; null: nothing is pending.', null, timeOrNull)
   next_try_at!: string | null;
 }
 
 @ApiSchema({ name: 'ReceiverPage', description: 'A page of receivers.' })
 export class ReceiverPageDto {
   @ApiProperty({
-    description: 'The endpoints of keys, newest first, and then the hosts that requests named, by name.',
+    description: 'The endpoints of keys, newest first, then the hosts that requests named, by name.',
     type: [ReceiverDto],
   })
   data!: ReceiverDto[];
@@ -114,10 +132,15 @@ export class ReceiverPageDto {
   next_cursor!: string | null;
 }
 
-@ApiSchema({ name: 'ChangeEndpoint', description: 'Whether an endpoint is sent anything new.' })
+@ApiSchema({ name: 'ChangeEndpoint', description: 'Disables or enables an endpoint.' })
 export class ChangeEndpointDto {
-  @Field('true: completions from now on are not sent there.', true)
+  @Field('true: requests that complete from now on are not sent to it.', true)
   disabled!: boolean;
-  @ApiPropertyOptional({ description: 'Why, for the audit.', maxLength: 500, nullable: true, type: String })
+  @ApiPropertyOptional({
+    description: 'The reason, for the audit.',
+    maxLength: 500,
+    nullable: true,
+    type: String,
+  })
   reason?: string | null;
 }

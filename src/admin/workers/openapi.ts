@@ -9,7 +9,7 @@ export const ApiListWorkers = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({
       summary: 'List the workers',
-      description: 'Which claim runs over HTTP, what each has, and how it is; up to 15 s old.',
+      description: 'The programs that claim runs over HTTP, with their runs and states; up to 15 s old.',
     }),
     ApiOkResponse({ description: 'A page.', headers: headerReferences(['Link']), type: AdminWorkerPageDto }),
     ApiProblems('invalid_query'),
@@ -20,10 +20,10 @@ export const ApiTellWorker = (summary: string, description: string): MethodDecor
     ApiOperation({ summary, description }),
     ApiParam({
       name: 'worker_uid',
-      description: 'The `uid` of the list.',
+      description: 'The `uid` of the worker in the list.',
       schema: { type: 'string', format: 'uuid', example: exampleId },
     }),
     ApiReason(),
-    ApiOkResponse({ description: 'What it is told from now on.', type: ToldWorkerDto }),
+    ApiOkResponse({ description: 'The order that the worker now has.', type: ToldWorkerDto }),
     ApiProblems(...reasonProblems, 'unknown_id'),
   );

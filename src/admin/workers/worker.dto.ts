@@ -6,51 +6,62 @@ import { count, cursorText, KeyNameDto, textOrNull, time, timeOrNull } from '../
 export const workerStates = ['ready', 'resting', 'draining', 'stopping', 'away'] as const;
 export type WorkerState = (typeof workerStates)[number];
 
-@ApiSchema({ name: 'AdminWorker', description: 'What claims runs over HTTP, as operators see it.' })
+@ApiSchema({ name: 'AdminWorker', description: 'A program that claims runs over HTTP, as operators see it.' })
 export class AdminWorkerDto {
-  @Field('Its name for `/v1/admin/workers`; the same after a restart.', exampleId, { format: 'uuid' })
+  @Field('The name of the worker in `/v1/admin/workers`. It stays the same after a restart.', exampleId, {
+    format: 'uuid',
+  })
   uid!: string;
-  @Field('As it calls itself under its key.', 'gpu-box-1') id!: string;
-  @Field('For people.', 'gpu-box-1') name!: string;
-  @ApiProperty({ description: 'Its key.', type: KeyNameDto }) key!: KeyNameDto;
-  @Field('Of its program, as it says.', '1.2.0') version!: string;
+  @Field('The id that the worker gives itself. It is unique within its key.', 'gpu-box-1') id!: string;
+  @Field('The name of the worker, for people.', 'gpu-box-1') name!: string;
+  @ApiProperty({ description: 'The key of the worker.', type: KeyNameDto }) key!: KeyNameDto;
+  @Field('The version of its program, as the worker reports it.', '1.2.0') version!: string;
   @ApiProperty({
-    description: 'As it says.',
+    description: 'The labels that the worker reports.',
     type: 'object',
     additionalProperties: { type: 'string' },
     example: { gpu: 'L4' },
   })
   labels!: Record<string, string>;
-  @ApiProperty({ description: 'That it claims runs of.', type: [String], example: ['acme/image/upscale'] })
+  @ApiProperty({
+    description: 'The models whose runs it claims.',
+    type: [String],
+    example: ['acme/image/upscale'],
+  })
   models!: string[];
   @Field(
-    '`resting`: its last runs failed, so it claims nothing for a while. `draining`, `stopping`: it was told so. ' +
-      '`away`: without a call for half a minute.',
+    '`resting`: its last runs failed, so it claims nothing for a while. `draining`, `stopping`: an operator ' +
+      'ordered that. `away`: it has made no call for 30 s.',
     'ready',
     { enum: workerStates },
   )
   state!: WorkerState;
-  @Field('What it says itself of its state; often nothing.', '') says!: string;
-  @Field('How many runs it has.', 1, count) running!: number;
-  @Field('When it was last known to be there; up to 20 s old.', '2026-03-01T12:00:00.000Z', time)
+  @Field('The state that the worker itself reports; often empty.', '') says!: string;
+  @Field('The number of its current runs.', 1, count) running!: number;
+  @Field('The time at which it was last seen, up to 20 s old.', '2026-03-01T12:00:00.000Z', time)
   seen_at!: string;
-  @Field('How many of its last runs failed, one after the other.', 0, count) failures_in_row!: number;
-  @Field('Until when it claims nothing; null: it may now.', null, timeOrNull) resting_until!: string | null;
+  @Field('The number of its latest runs that failed in a row.', 0, count) failures_in_row!: number;
+  @Field('The time until which it claims nothing; null: it may claim now.', null, timeOrNull) resting_until!:
+    string | null;
 }
 
 @ApiSchema({ name: 'AdminWorkerPage', description: 'Workers, by name.' })
 export class AdminWorkerPageDto {
-  @ApiProperty({ description: 'Those that were there within a week.', type: [AdminWorkerDto] })
+  @ApiProperty({ description: 'The workers that were seen within a week.', type: [AdminWorkerDto] })
   data!: AdminWorkerDto[];
   @Field(cursorText, null, textOrNull) next_cursor!: string | null;
 }
 
-@ApiSchema({ name: 'ToldWorker', description: 'A worker, and what it is told.' })
+@ApiSchema({ name: 'ToldWorker', description: 'A worker, and the order of an operator.' })
 export class ToldWorkerDto {
-  @Field('Its name for `/v1/admin/workers`.', exampleId, { format: 'uuid' }) uid!: string;
-  @Field('For people.', 'gpu-box-1') name!: string;
-  @Field('To go on, to end what it has and claim nothing, or to end.', 'drain', {
-    enum: ['run', 'drain', 'stop'],
-  })
+  @Field('The name of the worker in `/v1/admin/workers`.', exampleId, { format: 'uuid' }) uid!: string;
+  @Field('The name of the worker, for people.', 'gpu-box-1') name!: string;
+  @Field(
+    'The order. `run`: go on. `drain`: finish the current runs and claim nothing more. `stop`: end.',
+    'drain',
+    {
+      enum: ['run', 'drain', 'stop'],
+    },
+  )
   told!: string;
 }

@@ -66,7 +66,8 @@ export class AdminWorkersController {
   @HttpCode(200)
   @ApiTellWorker(
     'Drain a worker',
-    'It claims nothing more, and its runs go on to their end. Also after it was started again.',
+    'The worker claims nothing more, and its current runs finish. The order also survives a restart of the ' +
+      'worker.',
   )
   @Limited('admin', { needsKey: true })
   drainWorker(
@@ -78,10 +79,7 @@ export class AdminWorkersController {
   }
 
   @Delete(':worker_uid/drain')
-  @ApiTellWorker(
-    'Let a worker claim runs again',
-    'What it was told before, to drain or to stop, is taken back.',
-  )
+  @ApiTellWorker('Let a worker claim runs again', 'Takes back an earlier order to drain or to stop.')
   @Limited('admin', { needsKey: true })
   undrainWorker(
     @Param('worker_uid') uid: string,
@@ -95,7 +93,8 @@ export class AdminWorkersController {
   @HttpCode(200)
   @ApiTellWorker(
     'Stop a worker',
-    'It is told to end: it claims nothing more, and its calls for runs are answered 410. Also after it was started again.',
+    'The worker gets the order to end. It claims nothing more, and its claims are answered 410. The order ' +
+      'also survives a restart of the worker.',
   )
   @Limited('admin', { needsKey: true })
   stopWorker(

@@ -3,28 +3,32 @@ import type { Allowances } from '../../allowances/allowances.js';
 import { StoredAllowanceDto } from '../../files/dto/stored-allowance.dto.js';
 import { Field } from '../../http/openapi/problem.dto.js';
 
-@ApiSchema({ name: 'Allowance', description: 'What the key holds, and the most that it may hold.' })
+@ApiSchema({
+  name: 'Allowance',
+  description: 'How much of a resource the key holds, and how much it may hold.',
+})
 export class AllowanceDto {
-  @Field('What it holds now.', 2, { type: 'integer', minimum: 0 })
+  @Field('The amount that it holds now.', 2, { type: 'integer', minimum: 0 })
   used!: number;
-  @Field('The most that it may hold.', 1_000, { type: 'integer', minimum: 1 })
+  @Field('The maximum that it may hold.', 1_000, { type: 'integer', minimum: 1 })
   max!: number;
 }
 
 @ApiSchema({
   name: 'KeyAllowances',
   description:
-    'What the key holds, and may hold. Bytes in memory and streams are those of the node that answers; each node counts its own.',
+    'The resources that the key holds, and their maxima. Bytes in memory and streams are those of the node ' +
+    'that answers; each node counts its own.',
 })
 export class KeyAllowancesDto {
   @ApiProperty({
-    description: 'Bytes in memory: bodies, inflated, and answers that have not been read.',
+    description: 'Bytes in memory: decompressed bodies, and answers that the client has not read yet.',
     type: AllowanceDto,
   })
   bytes!: AllowanceDto;
-  @ApiProperty({ description: 'Open streams, and calls that are held (`Prefer: wait`).', type: AllowanceDto })
+  @ApiProperty({ description: 'Open streams and long polls (`Prefer: wait`).', type: AllowanceDto })
   streams!: AllowanceDto;
-  @ApiProperty({ description: 'Its files, over all nodes.', type: StoredAllowanceDto })
+  @ApiProperty({ description: 'Stored files, over all nodes.', type: StoredAllowanceDto })
   stored!: StoredAllowanceDto;
 }
 

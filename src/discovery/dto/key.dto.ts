@@ -5,41 +5,43 @@ import { Field } from '../../http/openapi/problem.dto.js';
 import { KeyLimitsDto } from '../../limits/dto/key-limits.dto.js';
 import { KeyAllowancesDto } from './key-allowances.dto.js';
 
-@ApiSchema({ name: 'Key', description: 'What the API key may do that the call was made with.' })
+@ApiSchema({ name: 'Key', description: 'The rights and limits of the API key of the call.' })
 export class KeyDto {
-  @Field('Its id, which is no secret.', exampleId, { format: 'uuid' })
+  @Field('The id of the key. It is no secret.', exampleId, { format: 'uuid' })
   id!: string;
-  @Field('Its name, as the operator gave it.', 'web shop')
+  @Field('The name that the operator gave the key.', 'web shop')
   name!: string;
   @ApiProperty({
     description:
-      '`submit` sends requests; `read` is status, stream, response, models; `cancel` cancels; `work` runs requests of ' +
-      'its models.',
+      '`submit` allows submissions; `read` allows statuses, streams, responses and models; `cancel` allows ' +
+      'cancelling; `work` allows running requests of the key’s models.',
     type: [String],
     enum: scopes,
     example: scopes,
   })
   scopes!: readonly Scope[];
   @ApiProperty({
-    description: 'Ids of models, and `acme/*` for all below `acme/`; null: all models.',
+    description:
+      'The models that the key may call: ids, and patterns such as `acme/*` for all models below `acme/`; ' +
+      'null: all models.',
     type: [String],
     nullable: true,
     example: ['acme/*'],
   })
   models!: readonly string[] | null;
-  @ApiProperty({ description: 'Its rate limits.', type: KeyLimitsDto })
+  @ApiProperty({ description: 'The rate limits of the key.', type: KeyLimitsDto })
   limits!: KeyLimitsDto;
-  @ApiProperty({ description: 'What it holds, and may hold.', type: KeyAllowancesDto })
+  @ApiProperty({ description: 'The resources that the key holds, and their maxima.', type: KeyAllowancesDto })
   allowances!: KeyAllowancesDto;
   @Field('The highest priority that it may submit with.', 'high', { enum: priorities })
   max_priority!: Priority;
-  @Field('How many of its requests may wait; null: any number.', 1_000, {
+  @Field('The number of its requests that may wait; null: unlimited.', 1_000, {
     type: 'integer',
     minimum: 1,
     nullable: true,
   })
   max_waiting!: number | null;
-  @Field('How many of its requests for one model run at once; null: any number.', 3, {
+  @Field('The number of its requests for one model that may run at once; null: unlimited.', 3, {
     type: 'integer',
     minimum: 1,
     nullable: true,
@@ -47,7 +49,7 @@ export class KeyDto {
   max_running!: number | null;
   @Field('The weight of its turns, where keys share a model.', 1, { minimum: 0.01, maximum: 1_000 })
   weight!: number;
-  @Field('When it expires, in UTC; null: never.', '2030-12-31T00:00:00.000Z', {
+  @Field('The time at which it expires, in UTC; null: never.', '2030-12-31T00:00:00.000Z', {
     type: String,
     format: 'date-time',
     nullable: true,
@@ -55,8 +57,8 @@ export class KeyDto {
   expires_at!: string | null;
   @ApiPropertyOptional({
     description:
-      'With the scope `submit`: what its webhooks are signed with, as Standard Webhooks has it. While it is rotated, ' +
-      'the new one.',
+      'The secret with which the webhooks of the key are signed, as in Standard Webhooks. During a rotation it ' +
+      'is the new secret. Present only with the scope `submit`.',
     type: String,
     example: 'whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGUhISE=',
   })

@@ -1,71 +1,79 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Field } from '../../http/openapi/problem.dto.js';
 
-@ApiSchema({ name: 'TypicalTime', description: 'Of the newest successes within the last hour, in seconds.' })
+@ApiSchema({
+  name: 'TypicalTime',
+  description: 'Percentiles of the newest successes within the last hour, in seconds.',
+})
 export class TypicalTimeDto {
-  @Field('Half of them took no longer.', 2.5, { type: 'number' })
+  @Field('Half of them took at most this long.', 2.5, { type: 'number' })
   p50!: number;
-  @Field('95 of 100 took no longer.', 4.25, { type: 'number' })
+  @Field('95 % of them took at most this long.', 4.25, { type: 'number' })
   p95!: number;
 }
 
-@ApiSchema({ name: 'Model', description: 'A model that the key may call, and how much it has to do.' })
+@ApiSchema({ name: 'Model', description: 'A model that the key may call, and its load.' })
 export class ModelDto {
-  @Field('Its id: submit with `POST /v1/queue/<id>`.', 'demo/image/fractal')
+  @Field('The id of the model; submit with `POST /v1/queue/<id>`.', 'demo/image/fractal')
   id!: string;
-  @Field('What it is, as the operator put it.', 'Draws a fractal.')
+  @Field('The operator’s description of the model.', 'Draws a fractal.')
   description!: string;
   @ApiProperty({
-    description: 'JSON Schema (draft 2020-12) of its input; null: any JSON object.',
+    description: 'The JSON Schema (draft 2020-12) of its input; null: any JSON object.',
     type: 'object',
     additionalProperties: true,
     nullable: true,
     example: { type: 'object', required: ['prompt'], properties: { prompt: { type: 'string' } } },
   })
   input_schema!: Readonly<Record<string, unknown>> | null;
-  @Field('How many runs of it may be in progress at once, in all; null: as many as workers take.', 2, {
-    type: 'integer',
-    minimum: 1,
-    nullable: true,
-  })
+  @Field(
+    'The number of its runs that may be in progress at once in total; null: as many as workers claim.',
+    2,
+    {
+      type: 'integer',
+      minimum: 1,
+      nullable: true,
+    },
+  )
   concurrency!: number | null;
-  @Field('How many workers ask for runs of it, some seconds old; null: nodes run it.', null, {
+  @Field('The number of workers that claim its runs, some seconds old; null: nodes run it.', null, {
     type: 'integer',
     minimum: 0,
     nullable: true,
   })
   workers!: number | null;
-  @Field('How many requests wait in its queue. What is scheduled for later is not among them.', 3, {
+  @Field('The number of requests in its queue, without those that are scheduled for later.', 3, {
     type: 'integer',
     minimum: 0,
   })
   waiting!: number;
-  @Field('How many are in progress, on all nodes and workers; up to a second old.', 2, {
+  @Field('The number of its runs on all nodes and workers, up to 1 s old.', 2, {
     type: 'integer',
     minimum: 0,
   })
   running!: number;
-  @Field('`waiting` and `running` together: what an autoscaler goes by.', 5, { type: 'integer', minimum: 0 })
+  @Field('The sum of `waiting` and `running`, for autoscalers.', 5, { type: 'integer', minimum: 0 })
   load!: number;
-  @Field('Seconds that the one has waited that waits longest; null: none waits.', 12.75, {
+  @Field('The wait of the longest-waiting request, in seconds; null: none waits.', 12.75, {
     type: 'number',
     nullable: true,
   })
   oldest_wait_s!: number | null;
   @ApiProperty({
-    description: 'How long a run takes; null: too little is known.',
+    description: 'The duration of a run; null: too little is known.',
     type: TypicalTimeDto,
     nullable: true,
   })
   run_time!: TypicalTimeDto | null;
   @ApiProperty({
-    description: 'How long a request waits for its first run; null: too little is known.',
+    description: 'The wait of a request for its first run; null: too little is known.',
     type: TypicalTimeDto,
     nullable: true,
   })
   queue_time!: TypicalTimeDto | null;
   @Field(
-    'Whether it takes requests now. While it is `unavailable` (away) or `paused` they wait, and may be submitted.',
+    'Whether its requests can start now. While it is `unavailable` (not reachable) or `paused`, requests ' +
+      'wait and can be submitted.',
     'available',
     { enum: ['available', 'unavailable', 'paused'] },
   )
@@ -74,6 +82,6 @@ export class ModelDto {
 
 @ApiSchema({ name: 'ModelList', description: 'The models that the key may call.' })
 export class ModelListDto {
-  @ApiProperty({ description: 'In the order in which the operator listed them.', type: [ModelDto] })
+  @ApiProperty({ description: 'The models, in the order of the models file.', type: [ModelDto] })
   data!: ModelDto[];
 }

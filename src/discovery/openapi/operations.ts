@@ -16,8 +16,8 @@ export const ApiModels = (): MethodDecorator =>
     ApiOperation({
       summary: 'List the models that the key may call',
       description:
-        'What they take, how much they have to do, and how long that usually takes. Needs a key: which models there ' +
-        'are is not for everybody.',
+        'The inputs, the load and the typical times of the models. A key is needed, because the list of models ' +
+        'is not public.',
     }),
     ApiOkResponse({ description: 'The models.', type: ModelListDto }),
     ApiProblems('bad_request'),
@@ -27,7 +27,8 @@ export const ApiModel = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({
       summary: 'Read one model',
-      description: 'As in the list. `waiting`, `running` and `load` are for autoscalers and may be polled.',
+      description:
+        'The model has the same form as in the list. Autoscalers may poll `waiting`, `running` and `load`.',
     }),
     ApiModelId(),
     ApiOkResponse({ description: 'The model.', type: ModelDto }),
@@ -39,8 +40,8 @@ export const ApiModelDocument = (): MethodDecorator =>
     ApiOperation({
       summary: 'Describe one model as OpenAPI',
       description:
-        'A document of this model alone: its input schema is the body of the submission, so that a client which is ' +
-        'generated from it is typed.',
+        'The document describes only this model. Its input schema is the body of the submission, so a client ' +
+        'generated from the document is typed.',
     }),
     ApiModelId(),
     ApiOkResponse({
@@ -58,10 +59,10 @@ export const ApiModelDocument = (): MethodDecorator =>
 export const ApiKey = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({
-      summary: 'Read what the key may do',
+      summary: 'Read the rights and limits of the key',
       description:
-        'Scopes, models, limits with what is left of them, what it holds, its webhook secret. Any valid key may ask; it counts as a call that is no ' +
-        'submission.',
+        'The scopes, models, limits and their remaining quota, held resources and webhook secret of the key. Any ' +
+        'valid key may make this call. It counts as a call that submits nothing.',
     }),
     ApiOkResponse({ description: 'The key of the call.', type: KeyDto }),
     ApiProblems('bad_request'),

@@ -16,33 +16,34 @@ const stored = {
   sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
 };
 
-@ApiSchema({ name: 'NewUpload', description: 'What is to be uploaded.' })
+@ApiSchema({ name: 'NewUpload', description: 'The file to upload.' })
 export class NewUploadDto {
   @ApiProperty({
-    description: 'Its media type, which the upload has to have too.',
+    description: 'The media type of the file. The upload must have the same one.',
     example: 'image/png',
     maxLength: 255,
   })
   content_type!: string;
   @ApiPropertyOptional({
-    description: 'What it is called: the last part of it, at most 200 characters; `file` if left out.',
+    description:
+      'The name of the file. Only the part after the last slash counts, at most 200 characters; `file` if omitted.',
     example: 'cat.png',
   })
   file_name?: string;
 }
 
-@ApiSchema({ name: 'InitiatedUpload', description: 'Where to send the bytes, and where they will be.' })
+@ApiSchema({ name: 'InitiatedUpload', description: 'The URL for the upload, and the URL of the file.' })
 export class InitiatedUploadDto {
-  @Field('Where the file will be; stands in an input as a string.', initiated.file_url, uri)
+  @Field('The URL of the file, to use in an input as a string.', initiated.file_url, uri)
   file_url!: string;
-  @Field('Where to PUT the bytes, within an hour; it needs no key.', initiated.upload_url, uri)
+  @Field('The URL to PUT the bytes to, within an hour. It needs no key.', initiated.upload_url, uri)
   upload_url!: string;
 }
 
 @ApiSchema({ name: 'StoredFile', description: 'The file as it was stored.' })
 export class StoredFileDto {
-  @Field('Its size in bytes.', stored.size, { type: 'integer', minimum: 0 })
+  @Field('The size in bytes.', stored.size, { type: 'integer', minimum: 0 })
   size!: number;
-  @Field('The SHA-256 of its bytes, in hexadecimal; its ETag too.', stored.sha256)
+  @Field('The SHA-256 of the bytes, in hexadecimal. It is also the ETag.', stored.sha256)
   sha256!: string;
 }

@@ -5,12 +5,20 @@ const count = { type: 'integer', minimum: 0 } as const;
 
 @ApiSchema({ name: 'StoredAllowance', description: 'The files of the key, and how many it may have.' })
 export class StoredAllowanceDto {
-  @Field('Bytes of its files that are stored, and of what its requests made.', 48_213, count)
+  @Field('The stored bytes of its files, including files that its requests made.', 48_213, count)
   bytes!: number;
-  @Field('Its files, with those that were initiated and are still to come.', 3, count)
+  @Field('The number of its files, including those that are announced but not uploaded yet.', 3, count)
   files!: number;
-  @Field('With so many bytes it may upload no more: 507 `storage_full`.', 20 * 1024 ** 3, count)
+  @Field(
+    'The maximum of stored bytes. At the maximum, further uploads are answered 507 `storage_full`.',
+    20 * 1024 ** 3,
+    count,
+  )
   max_bytes!: number;
-  @Field('With so many files it may upload no more.', 100_000, count)
+  @Field(
+    'The maximum of files. At the maximum, further uploads are answered 507 `storage_full`.',
+    100_000,
+    count,
+  )
   max_files!: number;
 }

@@ -19,10 +19,10 @@ export const ApiInitiate = (): MethodDecorator =>
     ApiOperation({
       summary: 'Begin the upload of a file',
       description:
-        'For a key of the scope `submit` or `work`. The answer has two URLs: PUT the bytes to `upload_url`, and name ' +
-        '`file_url` in an input. A file goes with the payload of the last of the key’s requests that names it; one that ' +
-        'none names, after 24 hours. A key whose files are as many as they may be is answered 507: `GET /v1/key` has them ' +
-        'under `allowances`.',
+        'Needs a key with the scope `submit` or `work`. The answer has two URLs: PUT the bytes to `upload_url`, ' +
+        'and use `file_url` in an input. A file is deleted with the payload of the last of the key’s requests ' +
+        'that names it. A file that no request names is deleted after 24 hours. If the files of the key have ' +
+        'reached their maximum, the answer is 507; `GET /v1/key` shows them under `allowances`.',
     }),
     ApiBody({ type: NewUploadDto }),
     ApiOkResponse({ description: 'The URLs.', type: InitiatedUploadDto }),
@@ -34,31 +34,31 @@ export const ApiUpload = (): MethodDecorator =>
     ApiOperation({
       summary: 'Upload a file',
       description:
-        'The `upload_url` of an initiated upload, as it is: it carries its right, for an hour, and no key is sent. ' +
-        'The body is the bytes, at most `MAX_FILE_BYTES`, with the Content-Type that was announced. They are on disk ' +
-        'when this answers; what breaks off leaves nothing behind and may be sent again.',
+        'The `upload_url` of an initiated upload, unchanged. It carries its authorization for an hour, so no key ' +
+        'is sent. The body is the bytes, at most `MAX_FILE_BYTES`, with the announced Content-Type. The bytes ' +
+        'are on disk when the call returns. An interrupted upload leaves nothing behind and may be sent again.',
       security: [],
     }),
-    ApiParam({ name: 'upload_id', description: 'As in `upload_url`.', schema: id }),
+    ApiParam({ name: 'upload_id', description: 'The value in `upload_url`.', schema: id }),
     ApiQuery({
       name: 'expires',
-      description: 'As in `upload_url`.',
+      description: 'The value in `upload_url`.',
       schema: { type: 'string', example: '1767268800' },
     }),
     ApiQuery({
       name: 'type',
-      description: 'As in `upload_url`.',
+      description: 'The value in `upload_url`.',
       schema: { type: 'string', example: 'image/png' },
     }),
     ApiQuery({
       name: 'of',
-      description: 'As in `upload_url`, if it is there.',
+      description: 'The value in `upload_url`, if it has one.',
       required: false,
       schema: { type: 'string', enum: ['output'] },
     }),
     ApiQuery({
       name: 'signature',
-      description: 'As in `upload_url`.',
+      description: 'The value in `upload_url`.',
       schema: { type: 'string', example: 'm3Qx' },
     }),
     ApiBody({
@@ -86,21 +86,21 @@ export const ApiFile = (): MethodDecorator =>
     ApiOperation({
       summary: 'Read a file',
       description:
-        'Who knows the URL may read it: no key is needed, and it counts against no limit. Pictures, sounds and videos ' +
-        'are shown by browsers, everything else (SVG too) is a download. HEAD works as well.',
+        'A client that knows the URL may read the file. No key is needed, and no limit counts the call. Browsers ' +
+        'show pictures, sounds and videos; everything else (SVG too) is a download. HEAD works as well.',
       security: [],
     }),
-    ApiParam({ name: 'file_id', description: 'As in the URL of the file.', schema: id }),
+    ApiParam({ name: 'file_id', description: 'The value in the URL of the file.', schema: id }),
     ApiParam({
       name: 'name',
-      description: 'As in the URL of the file.',
+      description: 'The value in the URL of the file.',
       schema: { type: 'string', example: 'cat.png' },
     }),
     ApiHeader({ name: 'Range', description: 'One range of bytes.', schema: { type: 'string' } }),
     ApiHeader({ name: 'If-Range', description: 'An ETag.', schema: { type: 'string' } }),
     ApiHeader({ name: 'If-None-Match', description: 'ETags.', schema: { type: 'string' } }),
     ApiOkResponse({ description: 'The bytes.', content: { '*/*': { schema: binary } } }),
-    ApiResponse({ status: 206, description: 'The range.', content: { '*/*': { schema: binary } } }),
-    ApiResponse({ status: 304, description: 'It is what the client has.' }),
+    ApiResponse({ status: 206, description: 'The range of bytes.', content: { '*/*': { schema: binary } } }),
+    ApiResponse({ status: 304, description: 'The client already has the file.' }),
     ApiProblems('unknown_file', 'range_not_satisfiable'),
   );

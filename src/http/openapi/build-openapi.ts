@@ -7,9 +7,9 @@ import { headerComponents } from './responses.js';
 
 /** The first thing a reader of /docs sees; Markdown. Its headings are the menu of the page. */
 const description = `
-A queue for work that takes longer than one wants to keep a connection open, such as AI model inference. Submit a
-request for a model and get its id at once; poll or stream its status; fetch the response when it has completed. What
-was accepted is on disk, and reaches exactly one outcome.
+A queue for work that takes too long to wait for on an open connection, such as AI model inference. Submit a request
+for a model and get its id at once; poll or stream its status; fetch the response when it has completed. An accepted
+request is on disk, and reaches exactly one outcome.
 
 ## Send your first request
 
@@ -20,13 +20,13 @@ curl http://127.0.0.1:3000/v1/queue/demo/image/fractal \\
   -H "Authorization: Key $KEY" -d '{"prompt": "a spiral"}'
 \`\`\`
 
-Follow its status, by the \`request_id\` of that answer, until it is COMPLETED.
+Follow its status until it is COMPLETED. \`$ID\` is the \`request_id\` of that answer.
 
 \`\`\`sh
 curl -N "http://127.0.0.1:3000/v1/queue/requests/$ID/status/stream?logs=1"
 \`\`\`
 
-Fetch the response: what the model answered, as it is.
+Fetch the response: the output of the model, unchanged.
 
 \`\`\`sh
 curl http://127.0.0.1:3000/v1/queue/requests/$ID
@@ -34,30 +34,33 @@ curl http://127.0.0.1:3000/v1/queue/requests/$ID
 
 ## Keys
 
-Submitting needs an API key: \`Authorization: Key <key>\` or \`Authorization: Bearer <key>\`. A request's id cannot be
-guessed, so by default whoever knows it may read and cancel the request without a key. A key that is sent must be
-valid and must own the request. An installation with \`REQUEST_ACCESS=key\` demands it everywhere.
+A submission needs an API key: \`Authorization: Key <key>\` or \`Authorization: Bearer <key>\`. A request's id cannot be
+guessed, so by default a client that knows it may read and cancel the request without a key. A key that is sent must be
+valid and must own the request. An installation with \`REQUEST_ACCESS=key\` requires a key everywhere.
 
 ## Errors
 
 Every error is \`application/problem+json\` (RFC 9457). Decide by its \`code\`, which is stable: [the list of all
-codes](http://127.0.0.1:3000/docs/errors) says of each whether to try again, and what to do. Wait for \`Retry-After\` seconds where it is
-sent, otherwise back off exponentially. Unknown routes answer 404 \`not_found\`, known ones under another method 405
-\`method_not_allowed\` with \`Allow\`, and what is no readable HTTP 400, 408 or 431 \`bad_request\`.
+codes](http://127.0.0.1:3000/docs/errors) says whether to try again, and what to do. Wait for \`Retry-After\` seconds if
+the answer has that header, otherwise back off exponentially. An unknown route answers 404 \`not_found\`. A known route
+with another method answers 405 \`method_not_allowed\` with \`Allow\`. A call that is not valid HTTP gets 400, 408 or 431
+\`bad_request\`.
 
 ## Rate limits
 
-By default 10 submissions a second and 100 a minute; 100 and 1,800 of everything else. Both windows hold at once, per
-key, or per address where no key is sent. Over either: 403 \`rate_limited\` (429 where \`RATE_LIMIT_STATUS\` says so).
-What is left is in the fields \`X-RateLimit-…\` and \`RateLimit\` of every answer, and at \`GET /v1/key\`.
+By default a caller may make 10 submissions a second and 100 a minute, and 100 and 1,800 other calls. Both windows
+apply at once, per key, or per address if no key is sent. Beyond either limit the answer is 403 \`rate_limited\`, or 429
+with \`RATE_LIMIT_STATUS=429\`. The remaining quota is in the headers \`X-RateLimit-…\` and \`RateLimit\` of every
+answer, and at \`GET /v1/key\`.
 
 ## Conventions
 
-Every answer carries \`X-Request-Id\`. Times are ISO 8601 in UTC. A trailing slash makes no difference. Members that
-are not described here may be added to any object at any time; clients are to ignore what they do not know.
+Every answer has the header \`X-Request-Id\`. Times are ISO 8601 in UTC. A trailing slash makes no difference. Any object
+may get new members at any time; clients must ignore members that they do not know.
 `.trim();
 
-const keyUsage = 'The word `Key`, a space, and the API key: `Key ns_…`. On this page the key alone will do.';
+const keyUsage =
+  'The word `Key`, a space, and the API key: `Key ns_…`. On this page the key alone is enough.';
 
 /** Builds the API as OpenAPI 3.1. It is the same for every installation, because nothing in it depends on settings. */
 export function buildOpenApi(app: INestApplication): OpenAPIObject {
@@ -67,20 +70,23 @@ export function buildOpenApi(app: INestApplication): OpenAPIObject {
     .setDescription(description)
     .setVersion(version)
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
-    .addServer('/', 'The service that this description came from')
+    .addServer('/', 'The service that this description comes from')
     .addTag('Requests', 'One request: submit it, read its status, cancel it, fetch its response.')
     .addTag('Collection', 'Many requests at once: lists, batches, statuses, bulk cancels; retry and erase.')
-    .addTag('Files', 'What does not fit JSON: upload it, name it in an input, read it.')
-    .addTag('Stream', 'The status of a request as it changes, as server-sent events.')
-    .addTag('Webhooks', 'See what receivers were sent of completed requests, and send it again.')
-    .addTag('Models', 'What may be called, what it takes, and how much it has to do.')
-    .addTag('Key', 'What the key of the call may do.')
+    .addTag('Files', 'Data that does not fit into JSON: upload a file, use its URL in an input, read it.')
+    .addTag('Stream', 'Changes of the status and the output of a request, as server-sent events.')
+    .addTag('Webhooks', 'Notifications about completed requests: read them, and deliver them again.')
+    .addTag('Models', 'The models that a key may call, with their inputs and their load.')
+    .addTag('Key', 'The rights and limits of the key of the call.')
     .addTag(
       'Workers',
-      'For programs that run requests: they claim runs, say what comes of them, and stay alive by beats.',
+      'For programs that run requests: they claim runs, report their results, and send beats as signs of life.',
     )
-    .addTag('Admin', 'For operators: see what the service does, and act on it.')
-    .addTag('Health', 'For load balancers and orchestrators. Needs no key and counts against no limit.')
+    .addTag('Admin', 'For operators: watch the service, and act on it.')
+    .addTag(
+      'Health',
+      'For load balancers and orchestrators. The calls need no key, and no limit counts them.',
+    )
     .addApiKey({ type: 'apiKey', name: 'Authorization', description: keyUsage }, 'key')
     .addBearerAuth({
       type: 'http',

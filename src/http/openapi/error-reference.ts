@@ -34,10 +34,9 @@ ${pageBar(root, 'errors')}
 <h1>Errors</h1>
 <p>Every error is <code>application/problem+json</code> (RFC 9457). Decide by its <code>code</code>, which is stable, and
 ignore the wording of its <code>detail</code>. A model's own 4xx keeps its status and has the code
-<code>model_error</code>; <code>rate_limited</code> is 429 where the operator has chosen that.</p>
-<p>Where an answer has <code>Retry-After</code>, wait that many seconds. Otherwise wait 1, 2, 4… seconds between tries, up to
-a minute, a little more or less by chance. With an <code>Idempotency-Key</code> a submission that is sent twice is queued
-once.</p>
+<code>model_error</code>. <code>rate_limited</code> is 429 if the operator has chosen that.</p>
+<p>If an answer has <code>Retry-After</code>, wait that many seconds. Otherwise wait 1, 2, 4… seconds between tries, up to
+a minute, with jitter. With an <code>Idempotency-Key</code>, a submission that is sent twice is queued once.</p>
 <table>
 <thead><tr><th>Code</th><th>Status</th><th>Meaning</th><th>Try again?</th><th>What to do</th></tr></thead>
 <tbody>

@@ -23,42 +23,48 @@ export const exampleId = '019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';
 /** Every response header that answers refer to. */
 export const headerComponents: Record<string, Header> = {
   'X-Request-Id': header(
-    'Names this exchange in the logs: the caller’s `X-Request-Id` if it was 1 to 128 of `A-Za-z0-9._-`, else a fresh one.',
+    'The id of this exchange in the logs: the `X-Request-Id` of the call if it has 1 to 128 characters of ' +
+      '`A-Za-z0-9._-`, otherwise a new id.',
     '6a1f0f0e-5b0d-4a53-9b77-6d1f6f4f2c55',
   ),
-  'X-RateLimit-Limit': header('Requests that the tighter window admits.', 10),
-  'X-RateLimit-Remaining': header('Requests that it still admits.', 9),
+  'X-RateLimit-Limit': header('The number of requests that the tighter window admits.', 10),
+  'X-RateLimit-Remaining': header('The number of requests that the tighter window still admits.', 9),
   'X-RateLimit-Reset': header(
     'Seconds until the oldest counted request leaves the tighter window and makes room for another.',
     1,
   ),
   'RateLimit-Policy': header(
-    'All windows that hold, as the IETF draft has it: `q` requests in `w` seconds.',
+    'All windows that apply, as in the IETF draft: `q` requests in `w` seconds.',
     '"second";q=10;w=1, "minute";q=100;w=60',
   ),
   RateLimit: header(
-    'What is left of them: `r` requests, `t` seconds until the oldest counted one leaves and makes room for another.',
+    'The remaining quota of each window: `r` requests, and `t` seconds until the oldest counted one leaves ' +
+      'and makes room for another.',
     '"second";r=9;t=1, "minute";r=99;t=60',
   ),
-  'Retry-After': header('Seconds to wait before trying again.', 1),
+  'Retry-After': header('Seconds to wait before the next try.', 1),
   Location: header(
     'The status URL of the new request.',
     `http://127.0.0.1:3000/v1/queue/requests/${exampleId}/status`,
   ),
   Link: header(
-    'The next page of a list, as `rel="next"`; absent on the last one.',
+    'The URL of the next page of a list, as `rel="next"`; absent on the last page.',
     '<http://127.0.0.1:3000/v1/queue/requests?cursor=b3BhcXVl>; rel="next"',
   ),
   'Idempotent-Replayed': header(
-    'Present, and `true`, when the answer is that of an earlier submission with the same `Idempotency-Key`.',
+    '`true` if the answer is that of an earlier submission with the same `Idempotency-Key`; otherwise absent.',
     'true',
   ),
   'Preference-Applied': header(
-    'Present when the answer waited for the request to complete, or did not need to: the seconds at most.',
+    'The longest wait in seconds. Present if the answer waited for the request to complete, or had no need ' +
+      'to wait.',
     'wait=10',
   ),
-  'WWW-Authenticate': header('The scheme to authenticate with.', 'Key'),
-  'Accept-Encoding': header('The encodings that a body may have.', 'gzip, deflate, br, identity'),
+  'WWW-Authenticate': header('The authentication scheme.', 'Key'),
+  'Accept-Encoding': header(
+    'The encodings that the service accepts for a body.',
+    'gzip, deflate, br, identity',
+  ),
 };
 
 export const rateLimitHeaders = Object.keys(headerComponents).filter((name) => name.includes('RateLimit'));

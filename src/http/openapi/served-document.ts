@@ -19,7 +19,7 @@ export function servedDocument(
 ): OpenAPIObject {
   const inJson = JSON.stringify(base).slice(1, -1);
   const served = JSON.parse(JSON.stringify(document).replaceAll(exampleBase, () => inJson)) as OpenAPIObject;
-  served.servers = [{ url: base, description: 'The service that this description came from' }];
+  served.servers = [{ url: base, description: 'The service that this description comes from' }];
   if (models.length > 0) offerModels(served, models);
   return served;
 }

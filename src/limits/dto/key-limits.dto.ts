@@ -4,15 +4,16 @@ import type { WindowState } from '../admission.js';
 
 @ApiSchema({
   name: 'KeyLimit',
-  description: 'How many calls are allowed in a window, and what is left of them.',
+  description: 'The number of calls that a window admits, and the number that is left.',
 })
 export class KeyLimitDto {
-  @Field('Calls that any window of that length admits.', 10, { type: 'integer', minimum: 1 })
+  @Field('The number of calls that any window of this length admits.', 10, { type: 'integer', minimum: 1 })
   limit!: number;
   @Field('The length of the window in seconds.', 1, { type: 'integer', minimum: 1 })
   window_s!: number;
   @Field(
-    'Calls that are left, over all nodes; what another node admitted in the last 10 s may not be in it yet.',
+    'The number of calls that are left, over all nodes. Calls that another node admitted in the last 10 s ' +
+      'may not be counted yet.',
     9,
     { type: 'integer', minimum: 0 },
   )
@@ -24,13 +25,16 @@ export class KeyLimitDto {
   reset_s!: number;
 }
 
-@ApiSchema({ name: 'KeyLimits', description: 'All windows hold at once; an empty list is no limit.' })
+@ApiSchema({
+  name: 'KeyLimits',
+  description: 'The windows of the rate limits. All windows apply at once; an empty list means no limit.',
+})
 export class KeyLimitsDto {
-  @ApiProperty({ description: 'Of submissions, the shortest window first.', type: [KeyLimitDto] })
+  @ApiProperty({ description: 'The windows for submissions, shortest first.', type: [KeyLimitDto] })
   submit!: KeyLimitDto[];
-  @ApiProperty({ description: 'Of all other calls.', type: [KeyLimitDto] })
+  @ApiProperty({ description: 'The windows for all other calls.', type: [KeyLimitDto] })
   other!: KeyLimitDto[];
-  @ApiProperty({ description: 'Of the items of calls that submit many.', type: [KeyLimitDto] })
+  @ApiProperty({ description: 'The windows for the entries of batches.', type: [KeyLimitDto] })
   batch!: KeyLimitDto[];
 }
 

@@ -8,27 +8,38 @@ const whole = { type: 'integer', minimum: 0 } as const;
 const time = { type: String, format: 'date-time' } as const;
 const exampleTime = '2026-03-01T12:00:00.000Z';
 
-@ApiSchema({ name: 'NodeModel', description: 'What a node has of a model.' })
+@ApiSchema({ name: 'NodeModel', description: 'The slots and runs of a node for a model.' })
 export class NodeModelDto extends ModelCircuitDto {
   @Field('The model.', 'demo/image/fractal')
   model_id!: string;
-  @Field('How many runs it may have at once.', 2, whole)
+  @Field('The number of runs that it may have at once.', 2, whole)
   slots!: number;
-  @Field('How many it has.', 1, whole)
+  @Field('The number of its current runs.', 1, whole)
   running!: number;
-  @Field('Of a silent node: its slots are nobody else’s until then; null: they are in use.', null, {
-    ...time,
+  @Field(
+    'For a silent node, the time until which no other node uses its slots; null: the node is not silent.',
+    null,
+    {
+      ...time,
+      nullable: true,
+    },
+  )
+  resting_until!: string | null;
+  @Field('The reason for which the node cannot reach the model; null: it can.', null, {
+    type: String,
     nullable: true,
   })
-  resting_until!: string | null;
-  @Field('Why it finds the model away; null: it does not.', null, { type: String, nullable: true })
   reason!: string | null;
-  @Field('Runs of it that ended here within the hour, of the newest 5,000 of all.', 120, whole)
+  @Field(
+    'The number of runs that ended on this node within an hour, among the newest 5,000 of all models.',
+    120,
+    whole,
+  )
   recent_runs!: number;
-  @Field('Of these, those that failed, took too long, or were lost.', 2, whole)
+  @Field('The number of those that failed, timed out or were lost.', 2, whole)
   recent_failed!: number;
   @ApiProperty({
-    description: 'How long those took that succeeded, in seconds; null: there were too few.',
+    description: 'The duration of the successful ones, in seconds; null: there were too few.',
     type: ModelPercentilesDto,
     nullable: true,
   })
@@ -37,30 +48,38 @@ export class NodeModelDto extends ModelCircuitDto {
 
 @ApiSchema({ name: 'AdminNode', description: 'A process of the cluster.' })
 export class AdminNodeDto {
-  @Field('Its id, another after each start.', '01a1fbb0-8cdf-7754-9773-e0650e0cecc1', { format: 'uuid' })
+  @Field(
+    'The id of the node. It changes with each start of the process.',
+    '01a1fbb0-8cdf-7754-9773-e0650e0cecc1',
+    { format: 'uuid' },
+  )
   id!: string;
-  @Field('`NODE_NAME`.', 'gpu-2:4711')
+  @Field('The name of the node, from `NODE_NAME`.', 'gpu-2:4711')
   name!: string;
-  @Field('The version of the service that it runs.', '0.1.0')
+  @Field('The version of the service on the node.', '0.1.0')
   version!: string;
   @Field('Whether it serves calls (`api`), runs requests (`scheduler`) or both (`all`).', 'all')
   role!: string;
   @Field(
-    '`draining`: an operator said so. `stopping`: its process is ending. Both start nothing more and leave their idle ' +
-      'slots to the others. `fenced`: silent for 5 s, so that it has stopped its runs. `lost`: for 6 s, so that others take them; it is ' +
-      'listed so for an hour.',
+    '`draining`: an operator drains the node. `stopping`: its process is ending. In both states it starts no ' +
+      'runs and leaves its idle slots to other nodes. `fenced`: it has been silent for 5 s, so it has stopped ' +
+      'its runs. `lost`: it has been silent for 6 s, so other nodes take its runs; it is listed for an hour.',
     'ready',
     { enum: nodeStates },
   )
   state!: NodeState;
-  @Field('When it joined.', exampleTime, time)
+  @Field('The time at which it joined the cluster.', exampleTime, time)
   started_at!: string;
-  @Field('Its last sign of life; there is one each 1.5 s.', exampleTime, time)
+  @Field('The time of its last heartbeat. There is one every 1.5 s.', exampleTime, time)
   heartbeat_at!: string;
-  @Field('When the others gave it up; null: they did not.', null, { ...time, nullable: true })
+  @Field('The time at which other nodes declared it lost; null: it is not lost.', null, {
+    ...time,
+    nullable: true,
+  })
   lost_at!: string | null;
   @Field(
-    'How many runs it had then, which went back to their queues or ended; null: it was not given up.',
+    'The number of runs that it had when it was declared lost. They went back to their queues or ended; ' +
+      'null: it is not lost.',
     null,
     {
       ...whole,
@@ -68,23 +87,29 @@ export class AdminNodeDto {
     },
   )
   lost_runs!: number | null;
-  @Field('Since when it starts nothing more; null: it does.', null, { ...time, nullable: true })
+  @Field('The time since which it starts no runs; null: it is not drained.', null, {
+    ...time,
+    nullable: true,
+  })
   draining_since!: string | null;
-  @Field('How many runs it has.', 1, whole)
+  @Field('The number of its current runs.', 1, whole)
   running!: number;
-  @Field('How many it may have at once, of all models.', 4, whole)
+  @Field('The number of runs that it may have at once, of all models.', 4, whole)
   slots!: number;
-  @ApiProperty({ description: 'Those that it has slots or runs of, or finds away.', type: [NodeModelDto] })
+  @ApiProperty({
+    description: 'The models of which it has slots or runs, or which it cannot reach.',
+    type: [NodeModelDto],
+  })
   models!: NodeModelDto[];
 }
 
 @ApiSchema({ name: 'AdminNodeList', description: 'All nodes.' })
 export class AdminNodeListDto {
   @ApiProperty({
-    description: 'By name, and after them those that were lost within the hour, the last first.',
+    description: 'The nodes by name, then those that were lost within an hour, the last one first.',
     type: [AdminNodeDto],
   })
   data!: AdminNodeDto[];
-  @Field('Always null: it is one page.', null, { type: String, nullable: true })
+  @Field('Always null, because there is only one page.', null, { type: String, nullable: true })
   next_cursor!: null;
 }

@@ -6,7 +6,7 @@ import { completed, error, estimated, inQueue, logEntry, output, progress } from
 const uuid = { format: 'uuid' };
 const uri = { format: 'uri' };
 
-@ApiSchema({ name: 'QueuedRequest', description: 'A request in the queue, and where to ask for it.' })
+@ApiSchema({ name: 'QueuedRequest', description: 'A request in the queue, with its URLs.' })
 export class QueuedRequestDto {
   @Field(
     'Unique identifier of the queued request, a UUIDv7; used in all request-level paths.',
@@ -14,35 +14,39 @@ export class QueuedRequestDto {
     uuid,
   )
   request_id!: string;
-  @Field('Where the response is, once the request has completed.', inQueue.response_url, uri)
+  @Field('The URL of the response, which exists once the request has completed.', inQueue.response_url, uri)
   response_url!: string;
-  @Field('Where the status is read; add /stream to follow it.', inQueue.status_url, uri)
+  @Field('The URL of the status; add /stream to follow it.', inQueue.status_url, uri)
   status_url!: string;
-  @Field('Where the request is cancelled, with PUT.', inQueue.cancel_url, uri)
+  @Field('The URL that cancels the request, with PUT.', inQueue.cancel_url, uri)
   cancel_url!: string;
 }
 
-@ApiSchema({ name: 'LogEntry', description: 'Something that was said while the request was processed.' })
+@ApiSchema({ name: 'LogEntry', description: 'A log entry of a request.' })
 export class LogEntryDto {
-  @Field('What was said.', logEntry.message)
+  @Field('The text of the entry.', logEntry.message)
   message!: string;
-  @Field('How severe it is.', logEntry.level, { enum: ['DEBUG', 'INFO', 'WARN', 'ERROR'] })
+  @Field('The severity of the entry.', logEntry.level, { enum: ['DEBUG', 'INFO', 'WARN', 'ERROR'] })
   level!: string;
-  @Field('Who said it: the queue, the runner, or the model on one of its outputs.', logEntry.source, {
-    enum: ['queue', 'runner', 'stdout', 'stderr'],
-  })
+  @Field(
+    'The origin of the entry: the queue, the runner, or an output stream of the model.',
+    logEntry.source,
+    {
+      enum: ['queue', 'runner', 'stdout', 'stderr'],
+    },
+  )
   source!: string;
-  @Field('When, in UTC with milliseconds.', logEntry.timestamp, { format: 'date-time' })
+  @Field('The time of the entry, in UTC with milliseconds.', logEntry.timestamp, { format: 'date-time' })
   timestamp!: string;
 }
 
-@ApiSchema({ name: 'RequestError', description: 'Why a completed request has no response.' })
+@ApiSchema({ name: 'RequestError', description: 'The reason for which a completed request has no response.' })
 export class RequestErrorDto {
   @Field('The stable name of the kind of failure.', error.code, { enum: codeNames })
   code!: string;
-  @Field('The failure in words.', error.message)
+  @Field('A description of the failure.', error.message)
   message!: string;
-  @Field('When it failed, in UTC.', error.timestamp, { format: 'date-time' })
+  @Field('The time of the failure, in UTC.', error.timestamp, { format: 'date-time' })
   timestamp!: string;
   @ApiPropertyOptional(modelDetails)
   details?: unknown;
@@ -51,40 +55,42 @@ export class RequestErrorDto {
 const atOrNull = { format: 'date-time', nullable: true };
 
 class Details {
-  @Field('The model that it is for.', inQueue.model_id)
+  @Field('The model of the request.', inQueue.model_id)
   model_id!: string;
-  @Field('When it was submitted, in UTC.', inQueue.created_at, { format: 'date-time' })
+  @Field('The time at which it was submitted, in UTC.', inQueue.created_at, { format: 'date-time' })
   created_at!: string;
-  @Field('When its last attempt started; null: none did.', null, { type: String, ...atOrNull })
+  @Field('The time at which its last attempt started; null: none has started.', null, {
+    type: String,
+    ...atOrNull,
+  })
   started_at!: string | null;
-  @Field('When it completed; null: it has not.', null, { type: String, ...atOrNull })
+  @Field('The time at which it completed; null: it has not completed.', null, { type: String, ...atOrNull })
   completed_at!: string | null;
-  @Field(
-    'The attempt that goes on, comes next, or was the last. A start that did not reach the model counts for nothing.',
-    1,
-    { type: 'integer', minimum: 1 },
-  )
+  @Field('The current, next or last attempt. A start that did not reach the model does not count.', 1, {
+    type: 'integer',
+    minimum: 1,
+  })
   attempt!: number;
   @ApiProperty({
-    description: 'As `key:value`, as its submission gave them.',
+    description: 'The tags of its submission, as `key:value`.',
     type: [String],
     example: ['job:17'],
   })
   tags!: readonly string[];
   @ApiPropertyOptional({
-    description: 'When it joins the queue, or did, if its submission said so.',
+    description: 'The time at which it joins or joined the queue, if its submission set one.',
     format: 'date-time',
   })
   scheduled_at?: string;
-  @ApiPropertyOptional({ description: 'The request that it repeats.', format: 'uuid' })
+  @ApiPropertyOptional({ description: 'The request that this one repeats.', format: 'uuid' })
   retry_of?: string;
   @ApiPropertyOptional({
-    description: 'The request that repeats it; the last one of several.',
+    description: 'The request that repeats this one. If there are several, the last one.',
     format: 'uuid',
   })
   retried_as?: string;
   @ApiPropertyOptional({
-    description: 'In lists: when its content was erased.',
+    description: 'The time at which its content was erased. Only in lists.',
     format: 'date-time',
   })
   erased_at?: string;
@@ -93,32 +99,35 @@ class Details {
 class Logs extends Details {
   @ApiPropertyOptional({
     description:
-      'With `logs=1`: oldest first, at most 1,000 entries and 64 KiB of text. Empty while in the queue.',
+      'The log, with `logs=1`: oldest first, at most 1,000 entries and 64 KiB of text. Empty while in the queue.',
     type: [LogEntryDto],
   })
   logs?: LogEntryDto[];
 }
 
-@ApiSchema({ name: 'Progress', description: 'How far the run is, as it said last.' })
+@ApiSchema({ name: 'Progress', description: 'The progress of the run, as the run last reported it.' })
 export class ProgressDto {
-  @Field('From 0 to 1.', progress.value, { type: 'number', minimum: 0, maximum: 1 })
+  @Field('The progress, from 0 to 1.', progress.value, { type: 'number', minimum: 0, maximum: 1 })
   value!: number;
-  @Field('What it is at; null: it did not say.', progress.message, { type: String, nullable: true })
+  @Field('The current step of the run; null: the run did not report one.', progress.message, {
+    type: String,
+    nullable: true,
+  })
   message!: string | null;
 }
 
 @ApiSchema({ name: 'NoMetrics', description: 'Nothing has been measured yet.' })
 export class NoMetricsDto {}
 
-@ApiSchema({ name: 'QueueMetrics', description: 'What has been measured so far.' })
+@ApiSchema({ name: 'QueueMetrics', description: 'The measurements so far.' })
 export class QueueMetricsDto {
-  @Field('Seconds from submission to start.', completed.metrics.queue_time, { type: 'number' })
+  @Field('The time from submission to start, in seconds.', completed.metrics.queue_time, { type: 'number' })
   queue_time!: number;
 }
 
-@ApiSchema({ name: 'FinalMetrics', description: 'What was measured.' })
+@ApiSchema({ name: 'FinalMetrics', description: 'The final measurements.' })
 export class FinalMetricsDto extends QueueMetricsDto {
-  @Field('Seconds that the model took; null if the request never ran.', 2.513, {
+  @Field('The time that the model took, in seconds; null: the request never ran.', 2.513, {
     type: 'number',
     nullable: true,
   })
@@ -128,78 +137,89 @@ export class FinalMetricsDto extends QueueMetricsDto {
 @ApiSchema({
   name: 'TimeSpan',
   description:
-    'When something happens, as far as is known: a time, not a promise. It holds more often than not.',
+    'The interval in which an event is likely: an estimate, not a promise. It is right more often than not.',
 })
 export class TimeSpanDto {
-  @Field('Hardly earlier, in UTC.', estimated.start.from, { format: 'date-time' })
+  @Field('The event is unlikely to happen before this time, in UTC.', estimated.start.from, {
+    format: 'date-time',
+  })
   from!: string;
-  @Field('Hardly later.', estimated.start.to, { format: 'date-time' })
+  @Field('The event is unlikely to happen after this time.', estimated.start.to, { format: 'date-time' })
   to!: string;
 }
 
-@ApiSchema({ name: 'InQueueStatus', description: 'The request waits.' })
+@ApiSchema({ name: 'InQueueStatus', description: 'The status of a request that waits.' })
 export class InQueueStatusDto extends IntersectionType(QueuedRequestDto, Logs) {
   @Field('The state.', 'IN_QUEUE', { enum: ['IN_QUEUE'] })
   status!: string;
-  @Field('How many requests of the same model will be started before this one: 0 at the front.', 0, {
+  @Field('The number of requests of the same model that will start before this one; 0 at the front.', 0, {
     type: 'integer',
     minimum: 0,
   })
   queue_position!: number;
-  @ApiProperty({ description: 'Empty.', type: NoMetricsDto })
+  @ApiProperty({ description: 'No measurements yet.', type: NoMetricsDto })
   metrics!: NoMetricsDto;
   @Field(
-    'What it waits for: slots of the model (`busy`), a model that is away (`unavailable`) or paused, its time ' +
-      '(`scheduled`), or the pause before its next attempt (`retrying`).',
+    'The reason for which it waits: slots of the model (`busy`), a model that is not reachable ' +
+      '(`unavailable`) or paused, its scheduled time (`scheduled`), or the pause before its next attempt ' +
+      '(`retrying`).',
     'busy',
     { enum: ['busy', 'unavailable', 'paused', 'scheduled', 'retrying'] },
   )
   reason!: WaitReason;
   @ApiPropertyOptional({
     description:
-      'When it starts: an estimate from how long runs take, what waits before it and how often others come in ' +
-      'before. Absent while too little is known, or it waits for something else than slots.',
+      'The estimated start, from the duration of runs, the requests before it, and the rate at which other ' +
+      'requests join before it. Absent if too little is known, or if it waits for something other than slots.',
     type: TimeSpanDto,
     example: estimated.start,
   })
   estimated_start?: TimeSpanDto;
   @ApiPropertyOptional({
-    description: 'When it ends, if its next attempt is the last. Absent as `estimated_start` is.',
+    description:
+      'The estimated end, if its next attempt is the last. Absent under the same conditions as `estimated_start`.',
     type: TimeSpanDto,
     example: estimated.end,
   })
   estimated_end?: TimeSpanDto;
 }
 
-@ApiSchema({ name: 'InProgressStatus', description: 'The request is being processed.' })
+@ApiSchema({ name: 'InProgressStatus', description: 'The status of a request that is running.' })
 export class InProgressStatusDto extends IntersectionType(QueuedRequestDto, Logs) {
   @Field('The state.', 'IN_PROGRESS', { enum: ['IN_PROGRESS'] })
   status!: string;
-  @ApiProperty({ description: 'What has been measured so far.', type: QueueMetricsDto })
+  @ApiProperty({ description: 'The measurements so far.', type: QueueMetricsDto })
   metrics!: QueueMetricsDto;
   @ApiPropertyOptional({
-    description: 'How far the run is; absent until it says so.',
+    description: 'The progress of the run. Absent until the run reports it.',
     type: ProgressDto,
     example: progress,
   })
   progress?: ProgressDto;
   @ApiPropertyOptional({
-    description: 'When it ends: an estimate from how long other runs took. Absent while too little is known.',
+    description: 'The estimated end, from the duration of other runs. Absent if too little is known.',
     type: TimeSpanDto,
     example: estimated.end,
   })
   estimated_end?: TimeSpanDto;
 }
 
-@ApiSchema({ name: 'CompletedStatus', description: 'The request has ended; nothing changes it any more.' })
+@ApiSchema({
+  name: 'CompletedStatus',
+  description: 'The status of a request that has ended. It does not change any more.',
+})
 export class CompletedStatusDto extends IntersectionType(QueuedRequestDto, Logs) {
   @Field('The state.', 'COMPLETED', { enum: ['COMPLETED'] })
   status!: string;
-  @ApiProperty({ description: 'What was measured.', type: FinalMetricsDto })
+  @ApiProperty({ description: 'The final measurements.', type: FinalMetricsDto })
   metrics!: FinalMetricsDto;
   @Field('Whether there is a response to fetch.', true)
   success!: boolean;
-  @ApiProperty({ description: 'Why not, if not.', type: RequestErrorDto, nullable: true })
+  @ApiProperty({
+    description: 'The error, if the request did not succeed.',
+    type: RequestErrorDto,
+    nullable: true,
+  })
   error!: RequestErrorDto | null;
 }
 
@@ -209,18 +229,18 @@ export class CompletedStatusDto extends IntersectionType(QueuedRequestDto, Logs)
 })
 export class CompletedSubmissionDto extends CompletedStatusDto {
   @ApiPropertyOptional({
-    description: 'The model’s output as it is, as any JSON value; absent if the request has none.',
+    description: 'The model’s output unchanged, as any JSON value; absent if the request has none.',
     allOf: [{ $ref: '#/components/schemas/JsonValue' }],
     example: output,
   })
   response?: unknown;
 }
 
-@ApiSchema({ name: 'CancelResult', description: 'What became of a cancellation.' })
+@ApiSchema({ name: 'CancelResult', description: 'The result of a cancellation.' })
 export class CancelResponseDto {
   @Field(
-    'CANCELLED: the request will never start, or was cancelled before. ' +
-      'CANCELLATION_REQUESTED: it is running and was asked to stop; what it does then decides the outcome.',
+    'CANCELLED: the request will never start, or was cancelled before. CANCELLATION_REQUESTED: the request ' +
+      'is running and was asked to stop; its run decides the outcome.',
     'CANCELLED',
     { enum: ['CANCELLED', 'CANCELLATION_REQUESTED'] },
   )
@@ -229,7 +249,7 @@ export class CancelResponseDto {
 
 @ApiSchema({
   name: 'ResponseWithLogs',
-  description: 'The response of a request with what there is to say about it.',
+  description: 'The response of a request, with its log and measurements.',
 })
 export class ResponseWithLogsDto {
   @Field('The request.', inQueue.request_id, uuid)
@@ -242,8 +262,8 @@ export class ResponseWithLogsDto {
     { allOf: [{ $ref: '#/components/schemas/JsonValue' }] },
   )
   response!: unknown;
-  @ApiProperty({ description: 'Oldest first.', type: [LogEntryDto] })
+  @ApiProperty({ description: 'The log, oldest first.', type: [LogEntryDto] })
   logs!: LogEntryDto[];
-  @ApiProperty({ description: 'What was measured.', type: FinalMetricsDto })
+  @ApiProperty({ description: 'The final measurements.', type: FinalMetricsDto })
   metrics!: FinalMetricsDto;
 }

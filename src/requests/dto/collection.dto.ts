@@ -11,21 +11,24 @@ const oneOrMore = { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 
 export class RequestPageDto {
   @ApiProperty({
     description:
-      'Newest first. There may be fewer than asked for, also none, where `next_cursor` is no null.',
+      'The requests, newest first. A page may be short or empty although `next_cursor` is not null.',
     type: 'array',
     items: { $ref: '#/components/schemas/Status' },
   })
   data!: object[];
-  @Field('The `cursor` of the next page; null: this is the last one.', null, { type: String, nullable: true })
+  @Field('The `cursor` of the next page; null: this is the last page.', null, {
+    type: String,
+    nullable: true,
+  })
   next_cursor!: string | null;
 }
 
 @ApiSchema({
   name: 'BatchEntry',
-  description: 'A submission of a batch; its options are those of one by itself.',
+  description: 'A submission in a batch. It has the same options as a single submission.',
 })
 export class BatchEntryDto extends SubmitQuery {
-  @Field('The model that it is for.', inQueue.model_id)
+  @Field('The model of the request.', inQueue.model_id)
   model_id!: string;
   @ApiProperty({
     description: 'The input of the model: a JSON object that fits its schema.',
@@ -35,14 +38,14 @@ export class BatchEntryDto extends SubmitQuery {
   })
   input!: object;
   @ApiPropertyOptional({
-    description: 'As the header `Idempotency-Key`: 1 to 255 printable ASCII characters.',
+    description: 'Like the header `Idempotency-Key`: 1 to 255 printable ASCII characters.',
     type: String,
     minLength: 1,
     maxLength: 255,
   })
   idempotency_key?: string;
   @ApiPropertyOptional({
-    description: 'One `key:value`, or up to 8.',
+    description: 'One tag `key:value`, or up to 8.',
     ...oneOrMore,
     isArray: false,
     example: ['job:17'],
@@ -50,10 +53,10 @@ export class BatchEntryDto extends SubmitQuery {
   override tag: readonly string[] | undefined;
 }
 
-@ApiSchema({ name: 'Batch', description: 'Many submissions.' })
+@ApiSchema({ name: 'Batch', description: 'A batch of submissions.' })
 export class BatchDto {
   @ApiProperty({
-    description: 'In the order of the results.',
+    description: 'The submissions. The results have the same order.',
     type: [BatchEntryDto],
     minItems: 1,
     maxItems: 1_000,
@@ -63,11 +66,10 @@ export class BatchDto {
 
 @ApiSchema({
   name: 'BatchResult',
-  description:
-    'What became of an entry: the four fields of a submission with status 202, or what is wrong with it.',
+  description: 'The result of an entry: the four fields of a submission with status 202, or the problem.',
 })
 export class BatchResultDto {
-  @Field('The status that the submission by itself would have been answered with.', 202, {
+  @Field('The status that a single submission would get.', 202, {
     type: 'integer',
     minimum: 202,
     maximum: 599,
@@ -76,36 +78,40 @@ export class BatchResultDto {
   @ApiPropertyOptional({ description: 'The request.', format: 'uuid', example: inQueue.request_id })
   request_id?: string;
   @ApiPropertyOptional({
-    description: 'Where the response is.',
+    description: 'The URL of the response.',
     format: 'uri',
     example: inQueue.response_url,
   })
   response_url?: string;
-  @ApiPropertyOptional({ description: 'Where the status is.', format: 'uri', example: inQueue.status_url })
+  @ApiPropertyOptional({ description: 'The URL of the status.', format: 'uri', example: inQueue.status_url })
   status_url?: string;
-  @ApiPropertyOptional({ description: 'Where it is cancelled.', format: 'uri', example: inQueue.cancel_url })
+  @ApiPropertyOptional({
+    description: 'The URL that cancels the request.',
+    format: 'uri',
+    example: inQueue.cancel_url,
+  })
   cancel_url?: string;
   @ApiPropertyOptional({ description: 'The stable name of the kind of problem.', enum: codeNames })
   code?: string;
-  @ApiPropertyOptional({ description: 'The problem in words.' })
+  @ApiPropertyOptional({ description: 'A description of the problem.' })
   detail?: string;
   @ApiPropertyOptional({
-    description: 'With `invalid_input`: everything that does not fit the schema of the model.',
+    description: 'With `invalid_input`: every place that does not fit the schema of the model.',
     type: [FieldErrorDto],
   })
   errors?: FieldErrorDto[];
 }
 
-@ApiSchema({ name: 'BatchResults', description: 'What became of a batch.' })
+@ApiSchema({ name: 'BatchResults', description: 'The results of a batch.' })
 export class BatchResultsDto {
-  @ApiProperty({ description: 'In the order of the entries.', type: [BatchResultDto] })
+  @ApiProperty({ description: 'The results, in the order of the entries.', type: [BatchResultDto] })
   results!: BatchResultDto[];
 }
 
-@ApiSchema({ name: 'RequestIds', description: 'Some requests.' })
+@ApiSchema({ name: 'RequestIds', description: 'A list of requests.' })
 export class RequestIdsDto {
   @ApiProperty({
-    description: 'Up to 1,000.',
+    description: 'The ids of the requests, up to 1,000.',
     type: [String],
     minItems: 1,
     maxItems: 1_000,
@@ -114,20 +120,24 @@ export class RequestIdsDto {
   request_ids!: string[];
 }
 
-@ApiSchema({ name: 'Statuses', description: 'The statuses of some requests.' })
+@ApiSchema({ name: 'Statuses', description: 'The statuses of a list of requests.' })
 export class StatusesDto {
   @ApiProperty({
-    description: 'In the order of the ids; null: unknown, another key’s, or gone.',
+    description:
+      'The statuses, in the order of the ids; null: the request is unknown, belongs to another key, or was deleted.',
     type: 'array',
     items: { anyOf: [{ $ref: '#/components/schemas/Status' }, { type: 'null' }] } as object,
   })
   results!: (object | null)[];
 }
 
-@ApiSchema({ name: 'RequestFilter', description: 'The filters of the list; all that are given must fit.' })
+@ApiSchema({
+  name: 'RequestFilter',
+  description: 'The filters of the list. A request must match every filter that is given.',
+})
 export class RequestFilterDto extends FilterQuery {
   @ApiPropertyOptional({
-    description: 'One `key:value`, or several that must all be there.',
+    description: 'One tag `key:value`, or several that a request must all have.',
     ...oneOrMore,
     isArray: false,
     example: 'job:17',
@@ -135,24 +145,36 @@ export class RequestFilterDto extends FilterQuery {
   override tag: readonly string[] | undefined;
 }
 
-@ApiSchema({ name: 'CancelMany', description: 'Which requests: by their ids or by a filter, not both.' })
+@ApiSchema({
+  name: 'CancelMany',
+  description: 'The requests to cancel: by their ids or by a filter, not both.',
+})
 export class CancelManyDto {
-  @ApiPropertyOptional({ description: 'Up to 10,000.', type: [String], minItems: 1, maxItems: 10_000 })
+  @ApiPropertyOptional({
+    description: 'The ids of the requests, up to 10,000.',
+    type: [String],
+    minItems: 1,
+    maxItems: 10_000,
+  })
   request_ids?: string[];
-  @ApiPropertyOptional({ description: 'At least one filter.', type: RequestFilterDto })
+  @ApiPropertyOptional({ description: 'A filter with at least one member.', type: RequestFilterDto })
   filter?: RequestFilterDto;
 }
 
-@ApiSchema({ name: 'CancelCounts', description: 'What became of the requests.' })
+@ApiSchema({ name: 'CancelCounts', description: 'The results of a bulk cancel.' })
 export class CancelCountsDto {
-  @Field('Waited, and will never start.', 12, count)
+  @Field('The number of requests that waited, and will never start.', 12, count)
   cancelled!: number;
-  @Field('Are running and were asked to stop.', 4, count)
+  @Field('The number of requests that are running and were asked to stop.', 4, count)
   cancellation_requested!: number;
-  @Field('Had completed. A filter finds none that had before the call.', 0, count)
+  @Field(
+    'The number of requests that had completed. With a filter, only requests that completed during the call.',
+    0,
+    count,
+  )
   already_completed!: number;
-  @Field('Are unknown, another key’s, or gone.', 0, count)
+  @Field('The number of requests that are unknown, belong to another key, or were deleted.', 0, count)
   unknown!: number;
-  @Field('Whether others fit the filter still: send the call again.', false)
+  @Field('Whether more requests match the filter. If so, send the call again.', false)
   more!: boolean;
 }

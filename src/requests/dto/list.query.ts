@@ -11,7 +11,7 @@ export const LimitOption = (limits = { most: 100, default: defaultLimit }): Prop
   Option(
     'limit',
     (value) => limit(value, limits.most),
-    `So many on a page; above ${limits.most} counts as ${limits.most}.`,
+    `The number of entries on a page. A value above ${limits.most} counts as ${limits.most}.`,
     undefined,
     { type: 'integer', minimum: 1, default: limits.default },
   );
@@ -21,7 +21,7 @@ export const CursorOption = (): PropertyDecorator =>
   Option(
     'cursor',
     text,
-    'The `next_cursor` of the page before; it holds the filters and the limit of that page.',
+    'The `next_cursor` of the previous page. It includes the filters and the limit of that page.',
   );
 
 const states = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED'] as const satisfies readonly RequestState[];
@@ -35,13 +35,13 @@ export class FilterQuery {
   @Option('status', oneOf(states), 'Only requests in this state.', 'COMPLETED', { enum: [...states] })
   status: RequestState | undefined;
 
-  @Option('outcome', oneOf(outcomes), 'Only requests that ended so.', 'failed', { enum: [...outcomes] })
+  @Option('outcome', oneOf(outcomes), 'Only requests with this outcome.', 'failed', { enum: [...outcomes] })
   outcome: Outcome | undefined;
 
   @Option(
     'tag',
     tagList,
-    'Only requests with this tag, `key:value`; of several, with all of them.',
+    'Only requests with this tag, `key:value`. If given several times, only requests with all of the tags.',
     ['job:17'],
     {
       type: [String],
@@ -49,12 +49,12 @@ export class FilterQuery {
   )
   tag: readonly string[] | undefined;
 
-  @Option('created_after', time, 'RFC 3339: only requests submitted then or later.', undefined, {
+  @Option('created_after', time, 'RFC 3339: only requests submitted at this time or later.', undefined, {
     format: 'date-time',
   })
   created_after: number | undefined;
 
-  @Option('created_before', time, 'RFC 3339: only requests submitted before.', undefined, {
+  @Option('created_before', time, 'RFC 3339: only requests submitted before this time.', undefined, {
     format: 'date-time',
   })
   created_before: number | undefined;

@@ -16,8 +16,8 @@ export class LogsQuery {
     enum: ['0', '1', 'false', 'true'],
     default: '0',
     description:
-      '`1` or `true` adds the log to a status and to the events of a stream; an output comes wrapped together ' +
-      'with its log and metrics.',
+      '`1` or `true` adds the log to a status and to the events of a stream. A response is then wrapped in an ' +
+      'object with its log and metrics.',
   })
   @Transform(({ value }: { value: string }) => words.get(value) ?? 'neither')
   @IsBoolean({

@@ -9,9 +9,10 @@ export class SubmitHeaders {
     maxLength: 512,
     // No example, because /docs would send it with every try: the same key with another body.
     description:
-      '1 to 255 printable ASCII characters, quoted (draft-ietf-httpapi-idempotency-key-header) or bare. Within ' +
-      '24 hours the same API key, model and body under the same key are answered with the request that the first ' +
-      'submission made, and `Idempotent-Replayed: true`. Such as `"9b2d6c1e-4a7f-4d63-9c0e-2f1a8b7d5e34"`.',
+      '1 to 255 printable ASCII characters, quoted (draft-ietf-httpapi-idempotency-key-header) or bare. A ' +
+      'submission with the same API key, model, body and idempotency key within 24 hours gets the request of ' +
+      'the first submission, and `Idempotent-Replayed: true`. Example: ' +
+      '`"9b2d6c1e-4a7f-4d63-9c0e-2f1a8b7d5e34"`.',
   })
   @Parsed(parseIdempotencyKey, problem('invalid_idempotency_key'))
   'idempotency-key': string | undefined;
@@ -21,9 +22,9 @@ export class SubmitHeaders {
     type: String,
     // No example, for the same reason.
     description:
-      'The trace that the request is part of (W3C Trace Context), with its `tracestate` if it has one: it is kept with ' +
-      'the request and passed on to the model and to webhooks. One that cannot be read is passed over. Such as ' +
-      '`00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`.',
+      'The trace that the request belongs to (W3C Trace Context), with its `tracestate` if there is one. It is ' +
+      'stored with the request, and passed on to the model and to webhooks. An invalid one is ignored. ' +
+      'Example: `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`.',
   })
   traceparent: string | undefined;
 }

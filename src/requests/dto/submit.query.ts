@@ -38,7 +38,8 @@ export class SubmitQuery {
   @Option(
     'priority',
     priority,
-    '`high`, `normal` (the default) or `low`: claimed before or after all others of its model.',
+    '`high`, `normal` (the default) or `low`: requests of a higher priority are claimed before all others of ' +
+      'the model.',
     'normal',
   )
   priority: Priority | undefined;
@@ -46,28 +47,36 @@ export class SubmitQuery {
   @Option(
     'not_before',
     time,
-    'RFC 3339: when the request joins the queue, at most 30 days ahead. Instead of `delay`.',
+    'RFC 3339: the time at which the request joins the queue, at most 30 days ahead. Not together with `delay`.',
   )
   not_before: number | undefined;
 
-  @Option('delay', duration, 'The same as a duration from now, such as `30s`, `10m` or `2h`.')
+  @Option(
+    'delay',
+    duration,
+    'A duration from now until the request joins the queue, such as `30s`, `10m` or `2h`.',
+  )
   delay: number | undefined;
 
   @Option(
     'expires',
     positive,
-    'A duration: if it has not started by then it ends as `expired`. At most the model’s; counts from when it joins ' +
-      'the queue.',
+    'A duration. A request that has not started by then ends as `expired`. It counts from when the request ' +
+      'joins the queue, and is at most the model’s own value.',
   )
   expires: number | undefined;
 
-  @Option('timeout', positive, 'A duration: how long one run may take. At most the model’s.')
+  @Option(
+    'timeout',
+    positive,
+    'A duration: the longest time that a run may take. It is at most the model’s own value.',
+  )
   timeout: number | undefined;
 
   @Option(
     'tag',
     tagList,
-    '`key:value`, each of 1 to 64 letters, digits, dots, underscores and hyphens; may be repeated, up to 8 times.',
+    '`key:value`, each of 1 to 64 letters, digits, dots, underscores and hyphens. May be repeated up to 8 times.',
     ['job:17'],
     { type: [String] },
   )

@@ -32,10 +32,9 @@ export const ApiList = (): MethodDecorator =>
     ApiOperation({
       summary: 'List the requests of the key',
       description:
-        'Newest first. The next page is at `next_cursor`, or at the `Link` of the answer: a cursor holds the filters ' +
-        'and the limit, and what arrives meanwhile neither shifts nor repeats anything. A page that looked far for ' +
-        'what fits may be short: the list ends where `next_cursor` is null. Erased requests are listed without ' +
-        'their content.',
+        'Newest first. The next page is at `next_cursor` and at the `Link` of the answer. A cursor includes the ' +
+        'filters and the limit; new requests neither shift nor repeat entries. A page that had to search far may ' +
+        'be short; the list ends where `next_cursor` is null. Erased requests are listed without their content.',
     }),
     ApiOkResponse({
       description: 'A page.',
@@ -68,14 +67,14 @@ export const ApiSubmitMany = (): MethodDecorator =>
     ApiOperation({
       summary: 'Add up to 1,000 requests to the queue',
       description:
-        'Each entry is what a submission by itself would be. The good ones are committed together; a bad one harms no ' +
-        'other. Entries have a limit of their own (`RATE_LIMIT_BATCH`, `limits.batch` of `GET /v1/key`): those beyond ' +
-        'it get `rate_limited`, and `Retry-After` says when to send them again. The call itself counts as one of the ' +
-        'calls that submit nothing.',
+        'Each entry is treated as a single submission. The valid entries are committed together; an invalid one ' +
+        'does not affect them. Entries have their own limit (`RATE_LIMIT_BATCH`, `limits.batch` of `GET ' +
+        '/v1/key`). Entries beyond it get `rate_limited`, and `Retry-After` says when to send them again. The ' +
+        'call itself counts as one of the calls that submit nothing.',
     }),
     ApiBody({ type: dto.BatchDto, required: true, examples: example(batch) }),
     ApiOkResponse({
-      description: 'What became of each, in their order.',
+      description: 'The result of each entry, in the order of the entries.',
       type: dto.BatchResultsDto,
       headers: headerReferences(['Retry-After']),
     }),
@@ -87,8 +86,9 @@ export const ApiStatuses = (): MethodDecorator =>
     ApiOperation({
       summary: 'Read the statuses of up to 1,000 requests',
       description:
-        'In the order of the ids; null stands for those that are unknown, another key’s, or gone. 100 ids count as one ' +
-        'call: where the limit has no room for all of them, the whole call is refused.',
+        'The statuses in the order of the ids; null stands for a request that is unknown, belongs to another ' +
+        'key, or was deleted. 100 ids count as one call. If the limit does not admit all of them, the whole call ' +
+        'is refused.',
     }),
     ApiBody({ type: dto.RequestIdsDto, required: true }),
     ApiOkResponse({
@@ -109,10 +109,10 @@ export const ApiCancelMany = (): MethodDecorator =>
     ApiOperation({
       summary: 'Cancel many requests',
       description:
-        'By their ids or by the filters of the list. What waits is taken out before any of it can start; what runs ' +
-        'is asked to stop. A call deals with 10,000 at most: `more` says that others fit the filter still. ' +
-        '100 ids count as one call, and a filter counts as one: where the limit has no room for all ids, the whole call ' +
-        'is refused.',
+        'Cancels requests by their ids or by the filters of the list. Waiting requests are removed before any of ' +
+        'them can start; running ones are asked to stop. A call covers at most 10,000 requests; `more` is true ' +
+        'if others still match the filter. 100 ids count as one call, and so does a filter. If the limit does ' +
+        'not admit all ids, the whole call is refused.',
     }),
     ApiBody({
       type: dto.CancelManyDto,
@@ -122,7 +122,7 @@ export const ApiCancelMany = (): MethodDecorator =>
         by_id: { value: { request_ids: [examples.inQueue.request_id] } },
       },
     }),
-    ApiOkResponse({ description: 'What became of them.', type: dto.CancelCountsDto }),
+    ApiOkResponse({ description: 'The number of requests for each result.', type: dto.CancelCountsDto }),
     ApiProblems(...bodyProblems, 'invalid_query'),
   );
 
@@ -130,9 +130,9 @@ export const ApiRetry = (): MethodDecorator =>
   applyDecorators(
     ApiRequestCall(
       'Submit a completed request again',
-      'A new request with the same model, input and options, but for a schedule. Its status has `retry_of`, that of ' +
-        'the old one `retried_as`. A body, if any, is ignored. Under an `Idempotency-Key` a repetition is answered with ' +
-        'the request that the first call made.',
+      'Submits a new request with the same model, input and options, but without a schedule. Its status has ' +
+        '`retry_of`, and that of the old request `retried_as`. A body, if any, is ignored. A repetition with the ' +
+        'same `Idempotency-Key` gets the request that the first call made.',
       'invalid_query',
       'not_completed',
       'unknown_model',
@@ -152,9 +152,9 @@ export const ApiErase = (): MethodDecorator =>
   applyDecorators(
     ApiRequestCall(
       'Erase a completed request',
-      'Its input, output, logs, files and webhook bodies, in one commit. From then on its status and its response are ' +
-        '410 `gone`; lists still show that there was a request.',
+      'Erases the input, output, logs, files and webhook bodies of the request, in one commit. After that its ' +
+        'status and its response are 410 `gone`; lists still include the request.',
       'not_completed',
     ),
-    ApiNoContentResponse({ description: 'It is erased.' }),
+    ApiNoContentResponse({ description: 'The request is erased.' }),
   );

@@ -22,7 +22,7 @@ const statusSchema = { $ref: '#/components/schemas/Status' };
 const statusDtos = [dto.InQueueStatusDto, dto.InProgressStatusDto, dto.CompletedStatusDto];
 const [IN_QUEUE, IN_PROGRESS, COMPLETED] = statusDtos.map((one) => getSchemaPath(one));
 const status = {
-  description: 'The status of a request; `status` says which of the three it is.',
+  description: 'The status of a request. Its member `status` is one of three states.',
   oneOf: [IN_QUEUE, IN_PROGRESS, COMPLETED].map(($ref) => ({ $ref })),
   discriminator: { propertyName: 'status', mapping: { IN_QUEUE, IN_PROGRESS, COMPLETED } },
 };
@@ -40,9 +40,10 @@ const ApiPrefer = (): MethodDecorator =>
   ApiHeader({
     name: 'Prefer',
     description:
-      '`wait=n` (RFC 7240): the answer may come up to `n` seconds later, once the request has completed; then it is ' +
-      'what would have been answered at once. More than 60 is 60; anything else is ignored. An answer that waited, ' +
-      'or did not need to, has `Preference-Applied`; one that could not, because too many wait, has not.',
+      '`wait=n` (RFC 7240): the answer waits until the request has completed, at most `n` seconds. After that ' +
+      'time it is the same as without waiting. More than 60 counts as 60; anything else is ignored. An answer ' +
+      'that waited, or had no need to, has `Preference-Applied`. It is absent if the answer could not wait, ' +
+      'because too many calls wait.',
     schema: { type: 'string' },
   });
 
@@ -56,7 +57,7 @@ export function ApiRequestCall(
     ApiOperation({ summary, description }),
     ApiParam({
       name: 'request_id',
-      description: 'The `request_id` that the submission was answered with.',
+      description: 'The `request_id` from the answer to the submission.',
       schema: { type: 'string', example: examples.inQueue.request_id },
     }),
     ApiProblems('unknown_request', 'gone', ...problems),
@@ -68,16 +69,16 @@ export const ApiSubmit = (): MethodDecorator =>
     ApiOperation({
       summary: 'Add a request to the queue',
       description:
-        'Answers as soon as the request is on disk. The body is read as JSON whatever its content type says; gzip, ' +
+        'Answers as soon as the request is on disk. The body is read as JSON whatever its content type is; gzip, ' +
         'deflate and br are decoded.\n\n' +
-        'The model id is part of the path, slashes and all: `POST /v1/queue/demo/image/fractal`. A client may ' +
-        'encode them as `%2F`, as generated ones do: it is the same model.',
+        'The model id is part of the path, with its slashes: `POST /v1/queue/demo/image/fractal`. A client may ' +
+        'encode them as `%2F`, as generated clients do; the model is the same.',
     }),
     ApiParam({
       name: 'model_id',
       description:
-        '1 to 8 segments joined by `/` or `%2F`; each is a letter or digit, then up to 63 ' +
-        'letters, digits, dots, underscores or hyphens. The first is never `requests`, the last never `openapi.json`.',
+        '1 to 8 segments joined by `/` or `%2F`. Each is a letter or digit, then up to 63 letters, digits, dots, ' +
+        'underscores or hyphens. The first is never `requests`, the last never `openapi.json`.',
       schema: {
         type: 'string',
         maxLength: 256,
@@ -95,12 +96,12 @@ export const ApiSubmit = (): MethodDecorator =>
           summary: 'A picture from demo/image/fractal',
           value: { prompt: 'a spiral of light', width: 512, height: 512 },
         },
-        echo: { summary: 'Anything to demo/text/echo', value: { prompt: 'hello' } },
+        echo: { summary: 'Any object, to demo/text/echo', value: { prompt: 'hello' } },
       },
     }),
     ApiPrefer(),
     ApiOkResponse({
-      description: 'With `Prefer: wait=n`: the request has completed meanwhile.',
+      description: 'With `Prefer: wait=n`: the request has completed in the meantime.',
       type: dto.CompletedSubmissionDto,
       headers: headerReferences(['Location', 'Idempotent-Replayed', 'Preference-Applied']),
     }),
@@ -134,19 +135,20 @@ export const ApiStatus = (): MethodDecorator =>
     ApiExtension('x-schemas', { Status: status }),
     ApiRequestCall(
       'Read the status of a request',
-      'Cheap enough to be polled several times a second; the stream says it sooner, and `Prefer: wait=n` saves polling.',
+      'Cheap enough to poll several times a second. The stream reports changes sooner, and `Prefer: wait=n` ' +
+        'makes polling unnecessary.',
       'invalid_query',
     ),
     ApiPrefer(),
     ApiOkResponse({
       description:
-        'The status, in all three states. While it is IN_QUEUE, `Retry-After` says when to ask again.',
+        'The status, in any of the three states. While it is IN_QUEUE, `Retry-After` says when to ask again.',
       headers: headerReferences(['Preference-Applied', 'Retry-After']),
       ...json(statusSchema, {
         in_queue: { summary: 'Waiting', value: examples.inQueue },
         in_progress: { summary: 'Running, with logs=1', value: examples.inProgress },
-        completed: { summary: 'Done', value: examples.completed },
-        failed: { summary: 'Done, without success', value: examples.failed },
+        completed: { summary: 'Completed', value: examples.completed },
+        failed: { summary: 'Completed without success', value: examples.failed },
       }),
     }),
   );
@@ -157,8 +159,8 @@ export const ApiFetchResponse = (): MethodDecorator =>
     ApiExtension('x-model-answers', true),
     ApiRequestCall(
       'Fetch the response of a completed request',
-      'The model’s output as it is. A request that ended without success answers with the error it ended with: ' +
-        'the model’s own 4xx as `model_error`, or one of the codes below.',
+      'Returns the model’s output unchanged. For a request that ended without success, the answer is its ' +
+        'error: the model’s own 4xx as `model_error`, or one of the codes below.',
       'invalid_query',
       'not_completed',
       'cancelled',
@@ -171,7 +173,7 @@ export const ApiFetchResponse = (): MethodDecorator =>
     ),
     ApiPrefer(),
     ApiOkResponse({
-      description: 'The output; with `logs=1` wrapped.',
+      description: 'The output. With `logs=1` it is wrapped with its log and measurements.',
       headers: headerReferences(['Preference-Applied']),
       ...json(outputSchema, {
         output: { summary: 'The output of demo/image/fractal', value: examples.output },
@@ -184,9 +186,9 @@ export const ApiCancel = (): MethodDecorator =>
   applyDecorators(
     ApiRequestCall(
       'Cancel a request',
-      'May be repeated: a request that was cancelled answers 200 again. A body, if any, is ignored. One that ' +
-        'completed otherwise answers 400 `already_completed`: there `status` is the HTTP status, as in every problem ' +
-        '(RFC 9457), and `cancel_status` has the word `ALREADY_COMPLETED`.',
+      'Idempotent: a request that was cancelled answers 200 again. A body, if any, is ignored. A request that ' +
+        'completed otherwise answers 400 `already_completed`. There `status` is the HTTP status, as in every ' +
+        'problem (RFC 9457), and `cancel_status` has the word `ALREADY_COMPLETED`.',
       'already_completed',
     ),
     ApiOkResponse({
@@ -194,7 +196,7 @@ export const ApiCancel = (): MethodDecorator =>
       type: dto.CancelResponseDto,
     }),
     ApiAcceptedResponse({
-      description: 'The request is running and was asked to stop; what it does then decides the outcome.',
+      description: 'The request is running and was asked to stop. Its run decides the outcome.',
       content: {
         'application/json': {
           schema: { $ref: getSchemaPath(dto.CancelResponseDto) },
@@ -212,10 +214,11 @@ export const ApiStatusStream = (): MethodDecorator =>
   applyDecorators(
     ApiRequestCall(
       'Follow the status of a request until it completes',
-      'Server-sent events without a name, for `EventSource` and `curl -N`. The `data` of each is a status object: ' +
-        'the first at once, the next whenever the state, the position or, with `logs=1`, the log changes. With ' +
-        '`logs=1` an event carries only the entries that the stream has not carried before. A comment line comes ' +
-        'every 15 s. After COMPLETED the server closes; a reconnect then gets 204, which stops an `EventSource`.',
+      'Server-sent events without a name, for `EventSource` and `curl -N`. The `data` of each event is a ' +
+        'status object. The first comes at once; the next when the state, the position or, with `logs=1`, the ' +
+        'log changes. With `logs=1` an event has only the log entries that the stream has not sent before. A ' +
+        'comment line comes every 15 s. After COMPLETED the server closes the stream; a reconnect then gets 204, ' +
+        'which stops an `EventSource`.',
       'invalid_query',
     ),
     ApiOkResponse({
@@ -224,13 +227,14 @@ export const ApiStatusStream = (): MethodDecorator =>
         'text/event-stream': {
           schema: {
             type: 'string',
-            description:
-              'Events as the HTML standard has them; `x-event-data` is the schema of their `data`.',
+            description: 'Events as in the HTML standard; `x-event-data` is the schema of their `data`.',
             'x-event-data': statusSchema,
           } as object,
           example: events,
         },
       },
     }),
-    ApiNoContentResponse({ description: 'The request has completed and the caller has seen that event.' }),
+    ApiNoContentResponse({
+      description: 'The request has completed, and the caller has received that event.',
+    }),
   );

@@ -7,7 +7,7 @@ export const ApiDeliveries = (): MethodDecorator =>
   applyDecorators(
     ApiRequestCall(
       'List the webhooks of a request',
-      'What each receiver was sent, and what it answered to every try. Needs the key that owns the request.',
+      'The tries of each receiver, with its answers. Needs the key that owns the request.',
     ),
     ApiOkResponse({ description: 'The deliveries.', type: DeliveriesDto }),
   );
@@ -16,8 +16,8 @@ export const ApiRedeliver = (): MethodDecorator =>
   applyDecorators(
     ApiRequestCall(
       'Deliver a webhook again',
-      'Whatever became of it: it is tried at once, and again as often as a new one, under the same `webhook-id`. ' +
-        'One that is being tried at this moment is left to that try.',
+      'In any state, the delivery is tried at once, with as many retries as a new one, under the same ' +
+        '`webhook-id`. If a try is in progress, the call leaves the delivery to that try.',
     ),
     ApiParam({
       name: 'delivery_id',
