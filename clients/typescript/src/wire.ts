@@ -4,27 +4,27 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description An address that a node sends nothing but probes. */
+        /** @description An address to which a node sends nothing but probes. */
         AddressAway: {
             /**
-             * @description Without its path; of several with one origin, which of the list.
+             * @description The address without its path. If several addresses have the same origin, also their number in the list.
              * @example http://gpu-2:9000
              */
             address: string;
             /**
-             * @description `probing`: a request is on its way there, to find out.
+             * @description The state of the circuit. `probing`: a probe is on its way to the address.
              * @example open
              * @enum {string}
              */
             circuit: "open" | "probing";
             /**
              * Format: date-time
-             * @description Since when.
+             * @description The time since which the node has not reached it.
              * @example 2026-03-01T12:00:00.000Z
              */
             since: string;
             /**
-             * @description Why.
+             * @description The reason.
              * @example The connection to the model could not be made (ECONNREFUSED).
              */
             reason: string;
@@ -32,59 +32,59 @@ export interface components {
         /** @description A node that runs requests of the model. */
         ModelNode: {
             /**
-             * @description `open`: it finds the model away, with all its addresses. `probing`: and a request is on its way to find out.
+             * @description `open`: the node cannot reach the model at any of its addresses. `probing`: in addition, a probe is on its way.
              * @example closed
              * @enum {string}
              */
             circuit: "closed" | "open" | "probing";
-            /** @description The others get its runs. */
+            /** @description The addresses that the node cannot reach. Runs go to the others. */
             addresses_away: components["schemas"]["AddressAway"][];
             /**
-             * @description `NODE_NAME`.
+             * @description The name of the node, from `NODE_NAME`.
              * @example gpu-2:4711
              */
             name: string;
             /**
-             * @description How many runs it may have at once.
+             * @description The number of runs that it may have at once.
              * @example 2
              */
             slots: number;
             /**
-             * @description How many it has.
+             * @description The number of its current runs.
              * @example 1
              */
             running: number;
         };
-        /** @description How the last runs of a model ended, on all nodes. */
+        /** @description The outcomes of the last runs of a model, on all nodes. */
         RecentRuns: {
             /**
-             * @description How many were looked at: the last 20 that ended within the hour.
+             * @description The number of runs that are counted: the last 20 that ended within an hour.
              * @example 20
              */
             runs: number;
             /**
-             * @description Of these, those that failed, took too long, or were lost.
+             * @description The number of those that failed, timed out or were lost.
              * @example 20
              */
             failed: number;
             /**
-             * @description Of those that failed, the runs whose input the model refused with a 4xx.
+             * @description The number of failed runs whose input the model refused with a 4xx.
              * @example 0
              */
             refused: number;
             /**
-             * @description The most frequent code of those that failed; null: none did.
+             * @description The most frequent code of the failed runs; null: none failed.
              * @example model_error
              */
             code: string | null;
             /**
-             * @description What the last of them said; null: none did, or it said nothing.
+             * @description The message of the last failed run that has one; null: there is none.
              * @example The model answered 500.
              */
             message: string | null;
             /**
              * Format: date-time
-             * @description When the last of them ended.
+             * @description The time at which the last of the runs ended.
              * @example 2026-03-01T12:00:00.000Z
              */
             last_at: string;
@@ -102,7 +102,7 @@ export interface components {
              */
             p95: number;
         };
-        /** @description What a key has of a model now. */
+        /** @description The requests of a key for a model. */
         KeyWaiting: {
             /**
              * Format: uuid
@@ -111,100 +111,100 @@ export interface components {
              */
             key_id: string;
             /**
-             * @description Its name.
+             * @description The name of the key.
              * @example web shop
              */
             name: string;
             /**
-             * @description How many of its requests wait.
+             * @description The number of its requests that wait.
              * @example 28
              */
             waiting: number;
             /**
-             * @description How many are running.
+             * @description The number of its requests that are running.
              * @example 2
              */
             running: number;
         };
-        /** @description What happened in a minute, on all nodes. */
+        /** @description The counts of one minute, on all nodes. */
         MinuteCounts: {
             /**
              * Format: date-time
-             * @description Its beginning.
+             * @description The beginning of the minute.
              * @example 2026-03-01T12:00:00.000Z
              */
             minute: string;
             /**
-             * @description Runs that were started.
+             * @description The number of runs that started.
              * @example 12
              */
             started: number;
             /**
-             * @description Requests that completed.
+             * @description The number of requests that completed.
              * @example 11
              */
             completed: number;
             /**
-             * @description Of these, those that failed.
+             * @description The number of those requests that failed.
              * @example 1
              */
             failed: number;
         };
-        /** @description A request at the front of the queue. */
+        /** @description A mark for a request at the front of the queue. */
         QueueMark: {
             /**
-             * @description Its id, or for those who may not see payloads a handle.
+             * @description The id of the request, or a handle if the caller may not see payloads.
              * @example rh_kq6pXv0mYx4S8n3s0J5e2Q
              */
             request_id: string;
             /**
              * Format: uuid
-             * @description Whose it is.
+             * @description The id of the key that submitted it.
              * @example 01a1fbb0-8cdf-7754-9773-e0650e0cecc1
              */
             key_id: string;
             /**
              * Format: date-time
-             * @description Since when it waits.
+             * @description The time at which its wait began.
              * @example 2026-03-01T12:00:00.000Z
              */
             since: string;
         };
-        /** @description The first of the queue, as marks. */
+        /** @description The front of the queue, as marks. */
         QueueFront: {
             /**
-             * @description How many requests a mark stands for.
+             * @description The number of requests that a mark stands for.
              * @example 1
              */
             per_mark: number;
-            /** @description At most 120, in the order of the queue. */
+            /** @description The marks in the order of the queue, at most 120. */
             marks: components["schemas"]["QueueMark"][];
         };
-        /** @description A number of the models file, and what was set beside it. */
+        /** @description The concurrency of a model: the value in the models file, and an operator’s override. */
         OverriddenConcurrency: {
             /**
-             * @description What holds; null: no bound, for workers run it.
+             * @description The concurrency that applies; null: unlimited, because workers run the model.
              * @example 2
              */
             current: number | null;
             /**
-             * @description As the file has it; null: no bound.
+             * @description The value in the models file; null: unlimited.
              * @example 4
              */
             base: number | null;
             /**
-             * @description What an operator has set; null: nothing.
+             * @description The override of an operator; null: there is none.
              * @example 2
              */
             override: number | null;
             /**
              * Format: date-time
-             * @description When; null: nothing is set.
+             * @description The time at which the override was set; null: there is none.
              * @example 2026-03-01T12:00:00.000Z
              */
             overridden_at: string | null;
             /**
-             * @description The name of the key that set it.
+             * @description The name of the key that set the override.
              * @example ops
              */
             overridden_by: string | null;
@@ -212,30 +212,30 @@ export interface components {
         /** @description Whether the model is paused, and who paused it. */
         OverriddenPause: {
             /**
-             * @description Nothing of it starts: with `hold` submissions wait, with `reject` they are answered 503 `model_paused`.
+             * @description Whether the model is paused. While it is paused, no run of it starts. With `hold`, submissions wait; with `reject`, they are answered 503 `model_paused`.
              * @example hold
              */
             current: false | ("hold" | "reject");
             /**
-             * @description Always false: the file pauses nothing.
+             * @description Always false, because the models file cannot pause a model.
              * @example false
              * @enum {boolean}
              */
             base: false;
             /**
-             * @description What an operator has set; null: nothing.
+             * @description The pause that an operator has set; null: there is none.
              * @example hold
              * @enum {string|null}
              */
             override: "hold" | "reject" | null;
             /**
              * Format: date-time
-             * @description When; null: nothing is set.
+             * @description The time at which the pause was set; null: there is none.
              * @example 2026-03-01T12:00:00.000Z
              */
             overridden_at: string | null;
             /**
-             * @description The name of the key that set it.
+             * @description The name of the key that set the pause.
              * @example ops
              */
             overridden_by: string | null;
@@ -243,94 +243,94 @@ export interface components {
         /** @description A model as operators see it. */
         AdminModel: {
             /**
-             * @description From the models file.
+             * @description The description in the models file.
              * @example Draws a fractal.
              */
             description: string;
             /**
-             * @description Requests that start as soon as there is a slot.
+             * @description The number of requests that can start as soon as there is a free slot.
              * @example 3
              */
             waiting: number;
             /**
-             * @description Requests that wait for their next attempt, or for a time that their caller chose.
+             * @description The number of requests that wait for their next attempt, or for the time that their caller chose.
              * @example 0
              */
             delayed: number;
             /**
-             * @description Requests that wait because their keys run as many as they may.
+             * @description The number of requests that wait because their keys run as many as they may.
              * @example 0
              */
             held: number;
             /**
-             * @description Requests in progress, on all nodes; some seconds old at most.
+             * @description The number of requests in progress on all nodes, some seconds old at most.
              * @example 2
              */
             running: number;
             /**
-             * @description How many runs the nodes, or workers, may have at once, together; null: any number.
+             * @description The number of runs that all nodes, or all workers, may have at once; null: unlimited.
              * @example 2
              */
             slots: number | null;
             /**
              * Format: date-time
-             * @description Since when the one waits that waits longest; null: nothing waits.
+             * @description The time at which the wait of the longest-waiting request began; null: nothing waits.
              * @example 2026-03-01T12:00:00.000Z
              */
             oldest_waiting_at: string | null;
             /**
-             * @description Runs that were started since midnight UTC.
+             * @description The number of runs that started since midnight UTC.
              * @example 1204
              */
             started_today: number;
             /**
-             * @description Runs that were started a second, over the last minute.
+             * @description The number of runs started per second, over the last minute.
              * @example 0.9
              */
             started_per_second: number;
             /**
-             * @description Requests that completed in the last hour.
+             * @description The number of requests that completed in the last hour.
              * @example 3301
              */
             completed_last_hour: number;
             /**
-             * @description Of these, those that failed.
+             * @description The number of those requests that failed.
              * @example 12
              */
             failed_last_hour: number;
             /**
-             * @description Whether requests start now.
+             * @description Whether requests can start now.
              * @example available
              * @enum {string}
              */
             availability: "available" | "unavailable" | "paused";
             /**
              * Format: date-time
-             * @description Since when the first of the nodes could not reach it, also where that was restarted since; null: one can.
+             * @description The time since which the first of the nodes has not reached the model, even if that node was restarted since; null: a node can reach it, or no node has tried.
              * @example null
              */
             unavailable_since: string | null;
             /**
-             * @description Why not; null: one can.
+             * @description The reason for which it is unavailable; null: it is available.
              * @example null
              */
             unavailable_reason: string | null;
             /** @description The nodes that run requests. */
             nodes: components["schemas"]["ModelNode"][];
-            /** @description How its last runs ended, up to some seconds ago; null: none ended within the hour. */
+            /** @description The outcomes of its last runs, some seconds old; null: none ended within an hour. */
             recent_runs: components["schemas"]["RecentRuns"] | null;
-            /** @description How long its runs took in the last hour; null: too little is known. */
+            /** @description The duration of its runs in the last hour; null: too little is known. */
             run_time: components["schemas"]["ModelPercentiles"] | null;
-            /** @description How long its requests waited; null: too little is known. */
+            /** @description The time that its requests waited; null: too little is known. */
             queue_time: components["schemas"]["ModelPercentiles"] | null;
-            /** @description The keys that have something running, and those with most waiting. */
+            /** @description The keys with running requests, and the keys with the most waiting requests. */
             waiting_by_key: components["schemas"]["KeyWaiting"][];
-            /** @description The last 60 minutes, that of now last. */
+            /** @description The last 60 minutes. The current minute is the last. */
             history: components["schemas"]["MinuteCounts"][];
-            /** @description In `/v1/admin/events`, where something waits. */
+            /** @description The front of the queue. Present in `/v1/admin/events` while requests wait. */
             queue?: components["schemas"]["QueueFront"];
             /**
-             * @description As callers name it.
+             * @description The id of the model.
              * @example demo/image/fractal
              */
             id: string;
@@ -340,48 +340,48 @@ export interface components {
              */
             kind: string;
             /**
-             * @description Whether keys take turns, or all go as they came.
+             * @description Whether keys take turns (`fair`), or requests start in the order of their arrival (`arrival`).
              * @example fair
              * @enum {string}
              */
             order: "fair" | "arrival";
-            /** @description Runs at once, over all nodes. */
+            /** @description The number of runs at once, over all nodes. */
             concurrency: components["schemas"]["OverriddenConcurrency"];
-            /** @description Whether it starts anything. */
+            /** @description Whether the model is paused. */
             paused: components["schemas"]["OverriddenPause"];
         };
         /** @description All models. */
         AdminModelList: {
-            /** @description In the order of the models file. */
+            /** @description The models, in the order of the models file. */
             data: components["schemas"]["AdminModel"][];
             /**
-             * @description Always null: it is one page.
+             * @description Always null, because there is only one page.
              * @example null
              */
             next_cursor: string | null;
         };
-        /** @description Why, for the audit. */
+        /** @description A reason for the audit. */
         Reason: {
             /**
-             * @description In words.
+             * @description The reason in words.
              * @example asked for by its owner
              */
             reason?: string;
         };
-        /** @description A model that has left the models file. */
+        /** @description A model that is no longer in the models file. */
         RemovedModel: {
             /**
-             * @description As callers named it.
+             * @description The id of the model.
              * @example acme/image/upscale
              */
             id: string;
             /**
-             * @description So many requests wait for it, until it is back or they are cancelled or expire.
+             * @description The number of requests that wait for it. They wait until the model returns, or until they are cancelled or expire.
              * @example 0
              */
             waiting: number;
         };
-        /** @description What has changed since the models file was read before. */
+        /** @description The changes since the models file was last read. */
         ModelsReload: {
             /**
              * @description Models that are new.
@@ -391,34 +391,34 @@ export interface components {
              */
             added: string[];
             /**
-             * @description Models with other options.
+             * @description Models whose options have changed.
              * @example [
              *       "demo/text/echo"
              *     ]
              */
             changed: string[];
-            /** @description Models that are there no more. */
+            /** @description Models that are no longer in the file. */
             removed: components["schemas"]["RemovedModel"][];
         };
-        /** @description What is left out stays as it is. */
+        /** @description A change of a model. An omitted member stays as it is. */
         ModelChange: {
             /**
-             * @description Runs at once, over all nodes; null: as the file has it.
+             * @description The number of runs at once, over all nodes; null: the value in the models file.
              * @example 2
              */
             concurrency?: number | null;
             /**
-             * @description `hold`: nothing starts, submissions wait. `reject`: they are refused. false, null: neither.
+             * @description `hold`: no run starts, and submissions wait. `reject`: submissions are refused. false or null: the model is not paused.
              * @example hold
              */
             paused?: false | ("hold" | "reject") | null;
             /**
-             * @description Why, for the audit.
+             * @description The reason, for the audit.
              * @example new weights
              */
             reason?: string | null;
         };
-        /** @description A key, for people. */
+        /** @description The id and the name of a key. */
         KeyName: {
             /**
              * Format: uuid
@@ -427,38 +427,38 @@ export interface components {
              */
             id: string;
             /**
-             * @description Its name; null: it was removed.
+             * @description The name of the key; null: the key was deleted.
              * @example web shop
              */
             name: string | null;
         };
-        /** @description What claims runs over HTTP, as operators see it. */
+        /** @description A program that claims runs over HTTP, as operators see it. */
         AdminWorker: {
             /**
              * Format: uuid
-             * @description Its name for `/v1/admin/workers`; the same after a restart.
+             * @description The name of the worker in `/v1/admin/workers`. It stays the same after a restart.
              * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
              */
             uid: string;
             /**
-             * @description As it calls itself under its key.
+             * @description The id that the worker gives itself. It is unique within its key.
              * @example gpu-box-1
              */
             id: string;
             /**
-             * @description For people.
+             * @description The name of the worker, for people.
              * @example gpu-box-1
              */
             name: string;
-            /** @description Its key. */
+            /** @description The key of the worker. */
             key: components["schemas"]["KeyName"];
             /**
-             * @description Of its program, as it says.
+             * @description The version of its program, as the worker reports it.
              * @example 1.2.0
              */
             version: string;
             /**
-             * @description As it says.
+             * @description The labels that the worker reports.
              * @example {
              *       "gpu": "L4"
              *     }
@@ -467,86 +467,86 @@ export interface components {
                 [key: string]: string;
             };
             /**
-             * @description That it claims runs of.
+             * @description The models whose runs it claims.
              * @example [
              *       "acme/image/upscale"
              *     ]
              */
             models: string[];
             /**
-             * @description `resting`: its last runs failed, so it claims nothing for a while. `draining`, `stopping`: it was told so. `away`: without a call for half a minute.
+             * @description `resting`: its last runs failed, so it claims nothing for a while. `draining`, `stopping`: an operator ordered that. `away`: it has made no call for 30 s.
              * @example ready
              * @enum {string}
              */
             state: "ready" | "resting" | "draining" | "stopping" | "away";
             /**
-             * @description What it says itself of its state; often nothing.
+             * @description The state that the worker itself reports; often empty.
              * @example
              */
             says: string;
             /**
-             * @description How many runs it has.
+             * @description The number of its current runs.
              * @example 1
              */
             running: number;
             /**
              * Format: date-time
-             * @description When it was last known to be there; up to 20 s old.
+             * @description The time at which it was last seen, up to 20 s old.
              * @example 2026-03-01T12:00:00.000Z
              */
             seen_at: string;
             /**
-             * @description How many of its last runs failed, one after the other.
+             * @description The number of its latest runs that failed in a row.
              * @example 0
              */
             failures_in_row: number;
             /**
              * Format: date-time
-             * @description Until when it claims nothing; null: it may now.
+             * @description The time until which it claims nothing; null: it may claim now.
              * @example null
              */
             resting_until: string | null;
         };
         /** @description Workers, by name. */
         AdminWorkerPage: {
-            /** @description Those that were there within a week. */
+            /** @description The workers that were seen within a week. */
             data: components["schemas"]["AdminWorker"][];
             /**
-             * @description The `cursor` of the next page; null: this is the last one.
+             * @description The `cursor` of the next page; null: this is the last page.
              * @example null
              */
             next_cursor: string | null;
         };
-        /** @description A worker, and what it is told. */
+        /** @description A worker, and the order of an operator. */
         ToldWorker: {
             /**
              * Format: uuid
-             * @description Its name for `/v1/admin/workers`.
+             * @description The name of the worker in `/v1/admin/workers`.
              * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
              */
             uid: string;
             /**
-             * @description For people.
+             * @description The name of the worker, for people.
              * @example gpu-box-1
              */
             name: string;
             /**
-             * @description To go on, to end what it has and claim nothing, or to end.
+             * @description The order. `run`: go on. `drain`: finish the current runs and claim nothing more. `stop`: end.
              * @example drain
              * @enum {string}
              */
             told: "run" | "drain" | "stop";
         };
-        /** @description A node in short. */
+        /** @description A node in brief. */
         OverviewNode: {
             /**
              * Format: uuid
-             * @description Its id.
+             * @description The id of the node.
              * @example 01a1fbb0-8cdf-7754-9773-e0650e0cecc1
              */
             id: string;
             /**
-             * @description `NODE_NAME`.
+             * @description The name of the node, from `NODE_NAME`.
              * @example gpu-2:4711
              */
             name: string;
@@ -556,121 +556,121 @@ export interface components {
              */
             role: string;
             /**
-             * @description How it is.
+             * @description The state of the node.
              * @example ready
              * @enum {string}
              */
             state: "ready" | "draining" | "stopping" | "fenced" | "lost";
         };
-        /** @description All models and nodes, as they are. */
+        /** @description All models and nodes at one moment. */
         Overview: {
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description The time at which this overview was made.
              * @example 2026-03-01T12:00:00.000Z
              */
             at: string;
-            /** @description In the order of the models file. */
+            /** @description The models, in the order of the models file. */
             models: components["schemas"]["AdminModel"][];
-            /** @description By name. */
+            /** @description The nodes, by name. */
             nodes: components["schemas"]["OverviewNode"][];
         };
-        /** @description What has changed at the front of a queue. */
+        /** @description The changes at the front of a queue. */
         QueueChanges: {
             /**
-             * @description How many requests a mark stands for.
+             * @description The number of requests that a mark stands for.
              * @example 1
              */
             per_mark: number;
-            /** @description The `request_id` of marks that are to be taken away. */
+            /** @description The `request_id` of each mark to remove. */
             gone: string[];
-            /** @description To be added at the end, after that. */
+            /** @description The marks to append after that. */
             marks: components["schemas"]["QueueMark"][];
         };
-        /** @description Of a model its `id`, and what has changed of it. */
+        /** @description The `id` of a model, and the members that have changed. */
         ModelChanges: {
             /**
-             * @description From the models file.
+             * @description The description in the models file.
              * @example Draws a fractal.
              */
             description?: string;
             /**
-             * @description Requests that start as soon as there is a slot.
+             * @description The number of requests that can start as soon as there is a free slot.
              * @example 3
              */
             waiting?: number;
             /**
-             * @description Requests that wait for their next attempt, or for a time that their caller chose.
+             * @description The number of requests that wait for their next attempt, or for the time that their caller chose.
              * @example 0
              */
             delayed?: number;
             /**
-             * @description Requests that wait because their keys run as many as they may.
+             * @description The number of requests that wait because their keys run as many as they may.
              * @example 0
              */
             held?: number;
             /**
-             * @description Requests in progress, on all nodes; some seconds old at most.
+             * @description The number of requests in progress on all nodes, some seconds old at most.
              * @example 2
              */
             running?: number;
             /**
-             * @description How many runs the nodes, or workers, may have at once, together; null: any number.
+             * @description The number of runs that all nodes, or all workers, may have at once; null: unlimited.
              * @example 2
              */
             slots?: number | null;
             /**
              * Format: date-time
-             * @description Since when the one waits that waits longest; null: nothing waits.
+             * @description The time at which the wait of the longest-waiting request began; null: nothing waits.
              * @example 2026-03-01T12:00:00.000Z
              */
             oldest_waiting_at?: string | null;
             /**
-             * @description Runs that were started since midnight UTC.
+             * @description The number of runs that started since midnight UTC.
              * @example 1204
              */
             started_today?: number;
             /**
-             * @description Runs that were started a second, over the last minute.
+             * @description The number of runs started per second, over the last minute.
              * @example 0.9
              */
             started_per_second?: number;
             /**
-             * @description Requests that completed in the last hour.
+             * @description The number of requests that completed in the last hour.
              * @example 3301
              */
             completed_last_hour?: number;
             /**
-             * @description Of these, those that failed.
+             * @description The number of those requests that failed.
              * @example 12
              */
             failed_last_hour?: number;
             /**
-             * @description Whether requests start now.
+             * @description Whether requests can start now.
              * @example available
              * @enum {string}
              */
             availability?: "available" | "unavailable" | "paused";
             /**
              * Format: date-time
-             * @description Since when the first of the nodes could not reach it, also where that was restarted since; null: one can.
+             * @description The time since which the first of the nodes has not reached the model, even if that node was restarted since; null: a node can reach it, or no node has tried.
              * @example null
              */
             unavailable_since?: string | null;
             /**
-             * @description Why not; null: one can.
+             * @description The reason for which it is unavailable; null: it is available.
              * @example null
              */
             unavailable_reason?: string | null;
             /** @description The nodes that run requests. */
             nodes?: components["schemas"]["ModelNode"][];
-            /** @description How its last runs ended, up to some seconds ago; null: none ended within the hour. */
+            /** @description The outcomes of its last runs, some seconds old; null: none ended within an hour. */
             recent_runs?: components["schemas"]["RecentRuns"] | null;
-            /** @description How long its runs took in the last hour; null: too little is known. */
+            /** @description The duration of its runs in the last hour; null: too little is known. */
             run_time?: components["schemas"]["ModelPercentiles"] | null;
-            /** @description How long its requests waited; null: too little is known. */
+            /** @description The time that its requests waited; null: too little is known. */
             queue_time?: components["schemas"]["ModelPercentiles"] | null;
-            /** @description The keys that have something running, and those with most waiting. */
+            /** @description The keys with running requests, and the keys with the most waiting requests. */
             waiting_by_key?: components["schemas"]["KeyWaiting"][];
             /**
              * @description The kind of its runner.
@@ -678,193 +678,193 @@ export interface components {
              */
             kind?: string;
             /**
-             * @description Whether keys take turns, or all go as they came.
+             * @description Whether keys take turns (`fair`), or requests start in the order of their arrival (`arrival`).
              * @example fair
              * @enum {string}
              */
             order?: "fair" | "arrival";
-            /** @description Runs at once, over all nodes. */
+            /** @description The number of runs at once, over all nodes. */
             concurrency?: components["schemas"]["OverriddenConcurrency"];
-            /** @description Whether it starts anything. */
+            /** @description Whether the model is paused. */
             paused?: components["schemas"]["OverriddenPause"];
             /**
-             * @description As callers name it.
+             * @description The id of the model.
              * @example demo/image/fractal
              */
             id: string;
-            /** @description The minutes that have changed or are new; the last 60 of all are to be kept. */
+            /** @description The minutes that have changed or are new. Keep the last 60 minutes. */
             history?: components["schemas"]["MinuteCounts"][];
-            /** @description What has changed at the front of its queue; null: nothing waits. */
+            /** @description The changes at the front of the queue; null: nothing waits. */
             queue?: components["schemas"]["QueueChanges"] | null;
         };
-        /** @description What has changed since the event before. */
+        /** @description The changes since the previous event. */
         OverviewChanges: {
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description The time at which this event was made.
              * @example 2026-03-01T12:00:00.000Z
              */
             at: string;
-            /** @description Those that have changed. */
+            /** @description The models that have changed. */
             models: components["schemas"]["ModelChanges"][];
-            /** @description Those that have changed, whole. */
+            /** @description The nodes that have changed, each complete. */
             nodes: components["schemas"]["OverviewNode"][];
         };
-        /** @description The stream goes on, and what its figures are worth. */
+        /** @description A sign that the stream is alive, and how current its figures are. */
         OverviewAlive: {
             /**
              * Format: date-time
-             * @description When it was sent, by the clock of the node.
+             * @description The time at which the event was sent, by the clock of the node.
              * @example 2026-03-01T12:00:00.000Z
              */
             at: string;
             /**
-             * @description Whether the database answers the node: if it is `away`, calls are answered 503.
+             * @description Whether the node can reach the database. While it is `away`, calls are answered 503.
              * @example up
              * @enum {string}
              */
             database: "up" | "away";
             /**
              * Format: date-time
-             * @description Since when it has not answered; null: it does.
+             * @description The time since which the database has not answered; null: it answers.
              * @example null
              */
             database_away_since: string | null;
             /**
-             * @description What the disk of the node or of the database keeps from being done, and what to do; null: nothing is known of.
+             * @description The fault of the disk of the node or of the database: what it prevents, and what to do; null: no fault is known.
              * @example null
              */
             disk_fault: string | null;
             /**
              * Format: date-time
-             * @description When the figures were last read, by the clock of the node; null: they have not been.
+             * @description The time at which the figures were last read, by the clock of the node; null: never.
              * @example 2026-03-01T12:00:00.000Z
              */
             read_at: string | null;
         };
-        /** @description Between these. */
+        /** @description An interval of time. */
         TimeInterval: {
             /**
              * Format: date-time
-             * @description Its beginning.
+             * @description The beginning of the interval.
              * @example 2026-03-01T12:00:00.000Z
              */
             from: string;
             /**
              * Format: date-time
-             * @description Its end.
+             * @description The end of the interval.
              * @example 2026-03-01T12:00:00.000Z
              */
             to: string;
         };
-        /** @description A request that runs, or stands in the queue. */
+        /** @description A request that is running or in the queue. */
         QueueEntry: {
             /**
-             * @description Its id, or for those who may not see payloads a handle.
+             * @description The id of the request, or a handle if the caller may not see payloads.
              * @example rh_kq6pXv0mYx4S8n3s0J5e2Q
              */
             request_id: string;
             /**
-             * @description `held`: its key runs as many as it may. `delayed`: it waits for its next attempt.
+             * @description The state of the request. `held`: its key already runs as many requests as it may. `delayed`: it waits for its next attempt.
              * @example waiting
              * @enum {string}
              */
             state: "running" | "waiting" | "held" | "delayed";
             /**
-             * @description How many will be started before it; null: it runs.
+             * @description The number of requests that will start before it; null: it is running.
              * @example 3
              */
             position: number | null;
-            /** @description Whose it is. */
+            /** @description The key that submitted it. */
             key: components["schemas"]["KeyName"];
             /**
-             * @description Its priority.
+             * @description The priority of the request.
              * @example normal
              * @enum {string}
              */
             priority: "high" | "normal" | "low";
             /**
              * Format: date-time
-             * @description Since when it waits, or waited.
+             * @description The time at which its wait began: its submission, or the time for which it was scheduled.
              * @example 2026-03-01T12:00:00.000Z
              */
             since: string;
             /**
-             * @description How often it was started.
+             * @description The number of its attempts so far.
              * @example 0
              */
             attempt: number;
             /**
              * Format: date-time
-             * @description When its run began; null: it waits.
+             * @description The time at which its run began; null: it waits.
              * @example null
              */
             started_at: string | null;
             /**
-             * @description Where it runs; null: it waits.
+             * @description The node or worker that runs it; null: it waits.
              * @example null
              */
             node: string | null;
             /**
              * Format: date-time
-             * @description Before then it does not start; null: it may.
+             * @description The earliest time at which it may start; null: there is none.
              * @example null
              */
             not_before: string | null;
-            /** @description Absent where too little is known. */
+            /** @description The interval in which it is likely to start. Absent if too little is known. */
             estimated_start?: components["schemas"]["TimeInterval"];
         };
         /** @description A page of a queue. */
         QueueEntryPage: {
-            /** @description On the first page what runs, then what waits, in order. */
+            /** @description The entries. The first page begins with the running requests; the waiting ones follow in order. */
             data: components["schemas"]["QueueEntry"][];
             /**
-             * @description Asks for the next page; null: there is none.
+             * @description The `cursor` of the next page; null: this is the last page.
              * @example null
              */
             next_cursor: string | null;
         };
-        /** @description What a key gets of a model. */
+        /** @description The share of a model that a key gets. */
         Share: {
             /** @description The key. */
             key: components["schemas"]["KeyName"];
             /**
-             * @description Its weight.
+             * @description The weight of the key.
              * @example 1
              */
             weight: number;
             /**
-             * @description How many of its requests may run at once; null: any number.
+             * @description The number of its requests that may run at once; null: unlimited.
              * @example null
              */
             max_running: number | null;
             /**
-             * @description How many of its requests wait.
+             * @description The number of its requests that wait.
              * @example 28
              */
             waiting: number;
             /**
-             * @description Of these, those that wait because of `max_running`.
+             * @description The number of those that wait because of `max_running`.
              * @example 0
              */
             held: number;
             /**
-             * @description How many are running.
+             * @description The number of its requests that are running.
              * @example 2
              */
             running: number;
             /**
-             * @description Its part of what runs; null: nothing runs.
+             * @description Its part of all running requests; null: nothing is running.
              * @example 0.5
              */
             share_now: number | null;
             /**
-             * @description How many of its runs began in the last hour.
+             * @description The number of its runs that started in the last hour.
              * @example 312
              */
             starts_last_hour: number;
             /**
-             * @description For how long its requests ran in the last hour.
+             * @description The total time that its requests ran in the last hour, in seconds.
              * @example 1204.5
              */
             run_seconds_last_hour: number;
@@ -874,30 +874,30 @@ export interface components {
              */
             share_last_hour: number | null;
         };
-        /** @description What each key gets of a model. */
+        /** @description The share of a model that each key gets. */
         ShareList: {
-            /** @description Who ran most first. */
+            /** @description The keys, those with the longest running time first. */
             data: components["schemas"]["Share"][];
             /**
-             * @description Always null: it is one page.
+             * @description Always null, because there is only one page.
              * @example null
              */
             next_cursor: string | null;
             /**
-             * @description `waiting` and `held` count so many at the front of the queue, as happens with `order: arrival`; null: all.
+             * @description `waiting` and `held` cover only this many requests at the front of the queue, which happens with `order: arrival`; null: they cover all.
              * @example null
              */
             sampled: number | null;
         };
-        /** @description What a node has of a model. */
+        /** @description The slots and runs of a node for a model. */
         NodeModel: {
             /**
-             * @description `open`: it finds the model away, with all its addresses. `probing`: and a request is on its way to find out.
+             * @description `open`: the node cannot reach the model at any of its addresses. `probing`: in addition, a probe is on its way.
              * @example closed
              * @enum {string}
              */
             circuit: "closed" | "open" | "probing";
-            /** @description The others get its runs. */
+            /** @description The addresses that the node cannot reach. Runs go to the others. */
             addresses_away: components["schemas"]["AddressAway"][];
             /**
              * @description The model.
@@ -905,54 +905,54 @@ export interface components {
              */
             model_id: string;
             /**
-             * @description How many runs it may have at once.
+             * @description The number of runs that it may have at once.
              * @example 2
              */
             slots: number;
             /**
-             * @description How many it has.
+             * @description The number of its current runs.
              * @example 1
              */
             running: number;
             /**
              * Format: date-time
-             * @description Of a silent node: its slots are nobody else’s until then; null: they are in use.
+             * @description For a silent node, the time until which no other node uses its slots; null: the node is not silent.
              * @example null
              */
             resting_until: string | null;
             /**
-             * @description Why it finds the model away; null: it does not.
+             * @description The reason for which the node cannot reach the model; null: it can.
              * @example null
              */
             reason: string | null;
             /**
-             * @description Runs of it that ended here within the hour, of the newest 5,000 of all.
+             * @description The number of runs that ended on this node within an hour, among the newest 5,000 of all models.
              * @example 120
              */
             recent_runs: number;
             /**
-             * @description Of these, those that failed, took too long, or were lost.
+             * @description The number of those that failed, timed out or were lost.
              * @example 2
              */
             recent_failed: number;
-            /** @description How long those took that succeeded, in seconds; null: there were too few. */
+            /** @description The duration of the successful ones, in seconds; null: there were too few. */
             run_time: components["schemas"]["ModelPercentiles"] | null;
         };
         /** @description A process of the cluster. */
         AdminNode: {
             /**
              * Format: uuid
-             * @description Its id, another after each start.
+             * @description The id of the node. It changes with each start of the process.
              * @example 01a1fbb0-8cdf-7754-9773-e0650e0cecc1
              */
             id: string;
             /**
-             * @description `NODE_NAME`.
+             * @description The name of the node, from `NODE_NAME`.
              * @example gpu-2:4711
              */
             name: string;
             /**
-             * @description The version of the service that it runs.
+             * @description The version of the service on the node.
              * @example 0.1.0
              */
             version: string;
@@ -962,73 +962,73 @@ export interface components {
              */
             role: string;
             /**
-             * @description `draining`: an operator said so. `stopping`: its process is ending. Both start nothing more and leave their idle slots to the others. `fenced`: silent for 5 s, so that it has stopped its runs. `lost`: for 6 s, so that others take them; it is listed so for an hour.
+             * @description `draining`: an operator drains the node. `stopping`: its process is ending. In both states it starts no runs and leaves its idle slots to other nodes. `fenced`: it has been silent for 5 s, so it has stopped its runs. `lost`: it has been silent for 6 s, so other nodes take its runs; it is listed for an hour.
              * @example ready
              * @enum {string}
              */
             state: "ready" | "draining" | "stopping" | "fenced" | "lost";
             /**
              * Format: date-time
-             * @description When it joined.
+             * @description The time at which it joined the cluster.
              * @example 2026-03-01T12:00:00.000Z
              */
             started_at: string;
             /**
              * Format: date-time
-             * @description Its last sign of life; there is one each 1.5 s.
+             * @description The time of its last heartbeat. There is one every 1.5 s.
              * @example 2026-03-01T12:00:00.000Z
              */
             heartbeat_at: string;
             /**
              * Format: date-time
-             * @description When the others gave it up; null: they did not.
+             * @description The time at which other nodes declared it lost; null: it is not lost.
              * @example null
              */
             lost_at: string | null;
             /**
-             * @description How many runs it had then, which went back to their queues or ended; null: it was not given up.
+             * @description The number of runs that it had when it was declared lost. They went back to their queues or ended; null: it is not lost.
              * @example null
              */
             lost_runs: number | null;
             /**
              * Format: date-time
-             * @description Since when it starts nothing more; null: it does.
+             * @description The time since which it starts no runs; null: it is not drained.
              * @example null
              */
             draining_since: string | null;
             /**
-             * @description How many runs it has.
+             * @description The number of its current runs.
              * @example 1
              */
             running: number;
             /**
-             * @description How many it may have at once, of all models.
+             * @description The number of runs that it may have at once, of all models.
              * @example 4
              */
             slots: number;
-            /** @description Those that it has slots or runs of, or finds away. */
+            /** @description The models of which it has slots or runs, or which it cannot reach. */
             models: components["schemas"]["NodeModel"][];
         };
         /** @description All nodes. */
         AdminNodeList: {
-            /** @description By name, and after them those that were lost within the hour, the last first. */
+            /** @description The nodes by name, then those that were lost within an hour, the last one first. */
             data: components["schemas"]["AdminNode"][];
             /**
-             * @description Always null: it is one page.
+             * @description Always null, because there is only one page.
              * @example null
              */
             next_cursor: string | null;
         };
-        /** @description A node, and whether it still starts runs. */
+        /** @description A node, and whether it starts runs. */
         DrainedNode: {
             /**
              * Format: uuid
-             * @description Its id, another after each start.
+             * @description The id of the node. It changes with each start of the process.
              * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
              */
             id: string;
             /**
-             * @description `NODE_NAME`.
+             * @description The name of the node, from `NODE_NAME`.
              * @example gpu-2:4711
              */
             name: string;
@@ -1039,7 +1039,7 @@ export interface components {
             role: string;
             /**
              * Format: date-time
-             * @description Since when it starts nothing more; null: it does.
+             * @description The time since which it starts no runs; null: it is not drained.
              * @example 2026-03-01T12:00:00.000Z
              */
             draining_since: string | null;
@@ -1048,7 +1048,7 @@ export interface components {
         WebhookTry: {
             /**
              * Format: date-time
-             * @description When, in UTC with milliseconds.
+             * @description The time of the call, in UTC with milliseconds.
              * @example 2026-03-01T12:00:02.501Z
              */
             at: string;
@@ -1058,68 +1058,68 @@ export interface components {
              */
             status: number | null;
             /**
-             * @description How long it took.
+             * @description The duration of the call in milliseconds.
              * @example 84
              */
             duration_ms: number;
             /**
-             * @description The first KiB of the answer; null: there was none, or the request was erased.
+             * @description The first KiB of the answer; null: there was no answer, or the request was erased.
              * @example ok
              */
             body: string | null;
             /**
-             * @description Why there was no answer.
+             * @description The reason for which there was no answer.
              * @example null
              */
             error: string | null;
         };
-        /** @description What one receiver is sent of the completion of a request. */
+        /** @description The notification of one receiver about the completion of a request. */
         WebhookDelivery: {
             /**
              * Format: uuid
-             * @description Its id, which each try sends as `webhook-id`.
+             * @description The id of the delivery. Each try sends it as `webhook-id`.
              * @example 7d1b5a0e-2c64-4a8e-9f35-0b6c1d2e3f40
              */
             id: string;
             /**
              * Format: uri
-             * @description Where it goes.
+             * @description The URL of the receiver.
              * @example https://example.org/hook
              */
             url: string;
             /**
-             * @description `pending`: it is tried, or will be again; `delivered`; `failed`: all tries are used up; `ended`: the receiver answered 410, or the request was gone.
+             * @description `pending`: it is tried, or will be tried again. `delivered`: the receiver accepted it. `failed`: no tries are left. `ended`: the receiver answered 410, or the request was deleted.
              * @example delivered
              * @enum {string}
              */
             state: "pending" | "delivered" | "failed" | "ended";
-            /** @description Oldest first; the last hundred. */
+            /** @description The last 100 tries, oldest first. */
             tries: components["schemas"]["WebhookTry"][];
         };
         /** @description The webhooks of a request. */
         WebhookDeliveries: {
-            /** @description Oldest first; empty until the request has completed. */
+            /** @description The deliveries, oldest first. Empty until the request has completed. */
             data: components["schemas"]["WebhookDelivery"][];
         };
-        /** @description Who claims. */
+        /** @description The worker that claims. */
         Worker: {
             /**
-             * @description What it calls itself under its key, always the same for one worker.
+             * @description The id that the worker gives itself. It is unique within its key, and always the same for one worker.
              * @example gpu-1
              */
             id: string;
             /**
-             * @description For people; its id if left out.
+             * @description The name of the worker, for people; its id if omitted.
              * @example gpu-1
              */
             name?: string;
             /**
-             * @description Of what it runs.
+             * @description The version of its program.
              * @example 1.4.0
              */
             version?: string;
             /**
-             * @description Anything else that people are to see of it: at most 32 texts of 200 characters.
+             * @description Other facts about the worker, for people: at most 32 texts of 200 characters.
              * @example {
              *       "gpu": "A100"
              *     }
@@ -1131,43 +1131,43 @@ export interface components {
         /** @description A model that the worker runs. */
         ClaimedModel: {
             /**
-             * @description Its id; its runner is of the kind `worker`.
+             * @description The id of the model. Its runner has the kind `worker`.
              * @example me/image/upscale
              */
             model_id: string;
             /**
-             * @description So many runs of it at most in this answer; as many as of all if left out.
+             * @description The maximum number of its runs in this answer. If omitted, only the `max` of the claim applies.
              * @example 1
              */
             max?: number;
         };
-        /** @description Asks for runs. */
+        /** @description A claim of runs. */
         Claim: {
             /**
-             * @description Chosen anew for each claim. The same once more gets the same runs again.
+             * @description A new id for each claim. A repeated claim with the same id gets the same runs.
              * @example c-7f3a
              */
             claim_id: string;
-            /** @description Who claims. */
+            /** @description The worker that claims. */
             worker: components["schemas"]["Worker"];
-            /** @description What it runs, at least one. */
+            /** @description The models that the worker runs, at least one. */
             models: components["schemas"]["ClaimedModel"][];
             /**
-             * @description So many runs at most in this answer; 1 if left out.
+             * @description The maximum number of runs in this answer; 1 if omitted.
              * @example 1
              */
             max?: number;
         };
-        /** @description A run that a worker has been given. */
+        /** @description A run that a worker has claimed. */
         WorkerRun: {
             /**
              * Format: uuid
-             * @description The request that it is of.
+             * @description The request of the run.
              * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
              */
             request_id: string;
             /**
-             * @description Of the request, from 1 on.
+             * @description The attempt of the request, counted from 1.
              * @example 1
              */
             attempt: number;
@@ -1177,23 +1177,23 @@ export interface components {
              */
             model_id: string;
             /**
-             * @description Goes along with all that is said of the run, in the header `Lease-Token`.
+             * @description The token that every call about the run sends in the header `Lease-Token`.
              * @example AZqhsnw9fk-KW2x9jp8KG8D4mZ5k8kYJjW0yqC2nT5E
              */
             lease_token: string;
             /**
-             * @description Seconds until the run is given to another, unless a beat or a call of the run comes before.
+             * @description The number of seconds after which the run goes to another worker, unless a beat or a call for the run comes first.
              * @example 10
              */
             lease_s: number;
             /**
              * Format: date-time
-             * @description When the run is over, whatever comes.
+             * @description The time at which the run ends in any case.
              * @example 2026-03-01T12:10:00.000Z
              */
             deadline_at: string;
             /**
-             * @description The input of the request; absent where `input_url` is there.
+             * @description The input of the request; absent if there is an `input_url`.
              * @example {
              *       "prompt": "a spiral"
              *     }
@@ -1202,27 +1202,27 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * @description Where to fetch an input that is too large to go along, with the `Lease-Token`.
+             * @description The URL of an input that is too large for this answer. Fetch it with the `Lease-Token`.
              * @example http://127.0.0.1:3000/v1/worker/runs/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/input
              */
             input_url?: string;
             /**
-             * @description The trace that the run is part of, as W3C Trace Context has it.
+             * @description The trace that the run belongs to, as in W3C Trace Context.
              * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
              */
             traceparent?: string;
             /**
-             * @description Beside `traceparent`.
+             * @description The `tracestate` of the trace.
              * @example vendor=1
              */
             tracestate?: string;
         };
-        /** @description What a claim has brought. */
+        /** @description The result of a claim. */
         ClaimedRuns: {
             /** @description The runs, in the order of the queue. */
             runs: components["schemas"]["WorkerRun"][];
         };
-        /** @description A sign that the worker lives, and has these runs. */
+        /** @description A sign of life of a worker, with its runs. */
         Beat: {
             /**
              * @description The `id` of the worker.
@@ -1230,7 +1230,7 @@ export interface components {
              */
             worker_id: string;
             /**
-             * @description What it does, for people.
+             * @description The state of the worker, for people.
              * @example ready
              */
             state?: string;
@@ -1242,38 +1242,38 @@ export interface components {
              */
             leases: string[];
         };
-        /** @description What the worker is to know. */
+        /** @description The answer to a beat. */
         BeatAnswer: {
             /**
-             * @description Seconds that a lease lasts from a beat on.
+             * @description The number of seconds that a lease lasts from a beat on.
              * @example 30
              */
             lease_s: number;
             /**
-             * @description Seconds after which the next beat is expected.
+             * @description The number of seconds until the next beat is expected.
              * @example 10
              */
             beat_s: number;
             /**
-             * @description `run`; `drain`: claim nothing more; `stop`: end.
+             * @description The order of an operator. `run`: go on. `drain`: claim nothing more. `stop`: end.
              * @example run
              * @enum {string}
              */
             worker: "run" | "drain" | "stop";
             /**
-             * @description Requests whose runs are to stop.
+             * @description The requests whose runs must stop.
              * @example [
              *       "019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b"
              *     ]
              */
             cancel: string[];
             /**
-             * @description Requests whose leases the worker has no more: what it says of them is refused.
+             * @description The requests whose leases the worker no longer has. Its calls for them are refused.
              * @example []
              */
             lost: string[];
         };
-        /** @description How far the events of a run are written. */
+        /** @description The number of events that are written. */
         EventsTaken: {
             /**
              * @description The number of the next event.
@@ -1281,105 +1281,105 @@ export interface components {
              */
             next: number;
             /**
-             * @description Whether the run is to stop.
+             * @description Whether the run must stop.
              * @example false
              */
             cancel: boolean;
         };
-        /** @description How a run failed. */
+        /** @description The failure of a run. */
         WorkerFailure: {
             /**
-             * @description Shown to the caller.
+             * @description The message that is shown to the caller.
              * @example out of memory
              */
             message?: string;
             /**
-             * @description Whether another attempt may succeed; false if left out.
+             * @description Whether another attempt may succeed; false if omitted.
              * @example true
              */
             retryable?: boolean;
             /**
-             * @description Seconds until the next attempt, at least.
+             * @description The minimum number of seconds until the next attempt.
              * @example 5
              */
             retry_after_s?: number;
             /**
-             * @description What the caller is answered in place of 502, where the input is refused for good.
+             * @description The status that the caller gets in place of 502, if the input is refused for good.
              * @example 422
              */
             status?: number;
             /**
-             * @description More of it, as any JSON value of 64 KiB at most.
+             * @description Details of the failure, as any JSON value of at most 64 KiB.
              * @example {
              *       "reason": "the prompt is empty"
              *     }
              */
             details?: components["schemas"]["JsonValue"];
         };
-        /** @description What is to be uploaded. */
+        /** @description The file to upload. */
         NewUpload: {
             /**
-             * @description Its media type, which the upload has to have too.
+             * @description The media type of the file. The upload must have the same one.
              * @example image/png
              */
             content_type: string;
             /**
-             * @description What it is called: the last part of it, at most 200 characters; `file` if left out.
+             * @description The name of the file. Only the part after the last slash counts, at most 200 characters; `file` if omitted.
              * @example cat.png
              */
             file_name?: string;
         };
-        /** @description Where to send the bytes, and where they will be. */
+        /** @description The URL for the upload, and the URL of the file. */
         InitiatedUpload: {
             /**
              * Format: uri
-             * @description Where the file will be; stands in an input as a string.
+             * @description The URL of the file, to use in an input as a string.
              * @example http://127.0.0.1:3000/v1/files/5b1c6f2e-8f0d-4d39-9d5e-0c4a7b1e2f63/cat.png
              */
             file_url: string;
             /**
              * Format: uri
-             * @description Where to PUT the bytes, within an hour; it needs no key.
+             * @description The URL to PUT the bytes to, within an hour. It needs no key.
              * @example http://127.0.0.1:3000/v1/storage/uploads/5b1c6f2e-8f0d-4d39-9d5e-0c4a7b1e2f63?expires=1767268800&type=image%2Fpng&signature=m3Qx
              */
             upload_url: string;
         };
         /** @description A page of a list of requests. */
         RequestPage: {
-            /** @description Newest first. There may be fewer than asked for, also none, where `next_cursor` is no null. */
+            /** @description The requests, newest first. A page may be short or empty although `next_cursor` is not null. */
             data: components["schemas"]["Status"][];
             /**
-             * @description The `cursor` of the next page; null: this is the last one.
+             * @description The `cursor` of the next page; null: this is the last page.
              * @example null
              */
             next_cursor: string | null;
         };
-        /** @description A submission of a batch; its options are those of one by itself. */
+        /** @description A submission in a batch. It has the same options as a single submission. */
         BatchEntry: {
             /** @description A URL that is called when the request completes. */
             webhook?: string;
             /**
-             * @description `high`, `normal` (the default) or `low`: claimed before or after all others of its model.
+             * @description `high`, `normal` (the default) or `low`: requests of a higher priority are claimed before all others of the model.
              * @example normal
              */
             priority?: string;
-            /** @description RFC 3339: when the request joins the queue, at most 30 days ahead. Instead of `delay`. */
+            /** @description RFC 3339: the time at which the request joins the queue, at most 30 days ahead. Not together with `delay`. */
             not_before?: string;
-            /** @description The same as a duration from now, such as `30s`, `10m` or `2h`. */
+            /** @description A duration from now until the request joins the queue, such as `30s`, `10m` or `2h`. */
             delay?: string;
-            /** @description A duration: if it has not started by then it ends as `expired`. At most the model’s; counts from when it joins the queue. */
+            /** @description A duration. A request that has not started by then ends as `expired`. It counts from when the request joins the queue, and is at most the model’s own value. */
             expires?: string;
-            /** @description A duration: how long one run may take. At most the model’s. */
+            /** @description A duration: the longest time that a run may take. It is at most the model’s own value. */
             timeout?: string;
             /**
-             * @description One `key:value`, or up to 8.
+             * @description One tag `key:value`, or up to 8.
              * @example [
              *       "job:17"
              *     ]
              */
             tag?: string | string[];
             /**
-             * @description The model that it is for.
+             * @description The model of the request.
              * @example demo/image/fractal
              */
             model_id: string;
@@ -1392,31 +1392,31 @@ export interface components {
             input: {
                 [key: string]: unknown;
             };
-            /** @description As the header `Idempotency-Key`: 1 to 255 printable ASCII characters. */
+            /** @description Like the header `Idempotency-Key`: 1 to 255 printable ASCII characters. */
             idempotency_key?: string;
         };
-        /** @description Many submissions. */
+        /** @description A batch of submissions. */
         Batch: {
-            /** @description In the order of the results. */
+            /** @description The submissions. The results have the same order. */
             requests: components["schemas"]["BatchEntry"][];
         };
-        /** @description One thing wrong with one place of the input. */
+        /** @description A fault at one place of the input. */
         FieldError: {
             /**
-             * @description Where: a JSON Pointer (RFC 6901) into the body, empty for the whole.
+             * @description The place of the fault: a JSON Pointer (RFC 6901) into the body; empty for the whole body.
              * @example /width
              */
             path: string;
             /**
-             * @description What is wrong there.
+             * @description The fault.
              * @example must be an integer
              */
             message: string;
         };
-        /** @description What became of an entry: the four fields of a submission with status 202, or what is wrong with it. */
+        /** @description The result of an entry: the four fields of a submission with status 202, or the problem. */
         BatchResult: {
             /**
-             * @description The status that the submission by itself would have been answered with.
+             * @description The status that a single submission would get.
              * @example 202
              */
             status: number;
@@ -1428,19 +1428,19 @@ export interface components {
             request_id?: string;
             /**
              * Format: uri
-             * @description Where the response is.
+             * @description The URL of the response.
              * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
              */
             response_url?: string;
             /**
              * Format: uri
-             * @description Where the status is.
+             * @description The URL of the status.
              * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
              */
             status_url?: string;
             /**
              * Format: uri
-             * @description Where it is cancelled.
+             * @description The URL that cancels the request.
              * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
              */
             cancel_url?: string;
@@ -1449,32 +1449,32 @@ export interface components {
              * @enum {string}
              */
             code?: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "method_not_allowed" | "conflict" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "too_slow" | "caller_busy" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "overloaded" | "model_paused" | "timed_out" | "expired" | "storage_full";
-            /** @description The problem in words. */
+            /** @description A description of the problem. */
             detail?: string;
-            /** @description With `invalid_input`: everything that does not fit the schema of the model. */
+            /** @description With `invalid_input`: every place that does not fit the schema of the model. */
             errors?: components["schemas"]["FieldError"][];
         };
-        /** @description What became of a batch. */
+        /** @description The results of a batch. */
         BatchResults: {
-            /** @description In the order of the entries. */
+            /** @description The results, in the order of the entries. */
             results: components["schemas"]["BatchResult"][];
         };
-        /** @description The statuses of some requests. */
+        /** @description The statuses of a list of requests. */
         Statuses: {
-            /** @description In the order of the ids; null: unknown, another key’s, or gone. */
+            /** @description The statuses, in the order of the ids; null: the request is unknown, belongs to another key, or was deleted. */
             results: (components["schemas"]["Status"] | null)[];
         };
-        /** @description Some requests. */
+        /** @description A list of requests. */
         RequestIds: {
             /**
-             * @description Up to 1,000.
+             * @description The ids of the requests, up to 1,000.
              * @example [
              *       "019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b"
              *     ]
              */
             request_ids: string[];
         };
-        /** @description The filters of the list; all that are given must fit. */
+        /** @description The filters of the list. A request must match every filter that is given. */
         RequestFilter: {
             /**
              * @description Only requests of this model.
@@ -1488,63 +1488,63 @@ export interface components {
              */
             status?: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED";
             /**
-             * @description Only requests that ended so.
+             * @description Only requests with this outcome.
              * @example failed
              * @enum {string}
              */
             outcome?: "succeeded" | "failed" | "cancelled" | "expired";
             /**
-             * @description One `key:value`, or several that must all be there.
+             * @description One tag `key:value`, or several that a request must all have.
              * @example job:17
              */
             tag?: string | string[];
             /**
              * Format: date-time
-             * @description RFC 3339: only requests submitted then or later.
+             * @description RFC 3339: only requests submitted at this time or later.
              */
             created_after?: string;
             /**
              * Format: date-time
-             * @description RFC 3339: only requests submitted before.
+             * @description RFC 3339: only requests submitted before this time.
              */
             created_before?: string;
         };
-        /** @description Which requests: by their ids or by a filter, not both. */
+        /** @description The requests to cancel: by their ids or by a filter, not both. */
         CancelMany: {
-            /** @description Up to 10,000. */
+            /** @description The ids of the requests, up to 10,000. */
             request_ids?: string[];
-            /** @description At least one filter. */
+            /** @description A filter with at least one member. */
             filter?: components["schemas"]["RequestFilter"];
         };
-        /** @description What became of the requests. */
+        /** @description The results of a bulk cancel. */
         CancelCounts: {
             /**
-             * @description Waited, and will never start.
+             * @description The number of requests that waited, and will never start.
              * @example 12
              */
             cancelled: number;
             /**
-             * @description Are running and were asked to stop.
+             * @description The number of requests that are running and were asked to stop.
              * @example 4
              */
             cancellation_requested: number;
             /**
-             * @description Had completed. A filter finds none that had before the call.
+             * @description The number of requests that had completed. With a filter, only requests that completed during the call.
              * @example 0
              */
             already_completed: number;
             /**
-             * @description Are unknown, another key’s, or gone.
+             * @description The number of requests that are unknown, belong to another key, or were deleted.
              * @example 0
              */
             unknown: number;
             /**
-             * @description Whether others fit the filter still: send the call again.
+             * @description Whether more requests match the filter. If so, send the call again.
              * @example false
              */
             more: boolean;
         };
-        /** @description A request in the queue, and where to ask for it. */
+        /** @description A request in the queue, with its URLs. */
         QueuedRequest: {
             /**
              * Format: uuid
@@ -1554,67 +1554,67 @@ export interface components {
             request_id: string;
             /**
              * Format: uri
-             * @description Where the response is, once the request has completed.
+             * @description The URL of the response, which exists once the request has completed.
              * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
              */
             response_url: string;
             /**
              * Format: uri
-             * @description Where the status is read; add /stream to follow it.
+             * @description The URL of the status; add /stream to follow it.
              * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
              */
             status_url: string;
             /**
              * Format: uri
-             * @description Where the request is cancelled, with PUT.
+             * @description The URL that cancels the request, with PUT.
              * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
              */
             cancel_url: string;
         };
-        /** @description Something that was said while the request was processed. */
+        /** @description A log entry of a request. */
         LogEntry: {
             /**
-             * @description What was said.
+             * @description The text of the entry.
              * @example Drawing line 120 of 512
              */
             message: string;
             /**
-             * @description How severe it is.
+             * @description The severity of the entry.
              * @example INFO
              * @enum {string}
              */
             level: "DEBUG" | "INFO" | "WARN" | "ERROR";
             /**
-             * @description Who said it: the queue, the runner, or the model on one of its outputs.
+             * @description The origin of the entry: the queue, the runner, or an output stream of the model.
              * @example runner
              * @enum {string}
              */
             source: "queue" | "runner" | "stdout" | "stderr";
             /**
              * Format: date-time
-             * @description When, in UTC with milliseconds.
+             * @description The time of the entry, in UTC with milliseconds.
              * @example 2026-03-01T12:00:01.250Z
              */
             timestamp: string;
         };
         /** @description Nothing has been measured yet. */
         NoMetrics: Record<string, never>;
-        /** @description When something happens, as far as is known: a time, not a promise. It holds more often than not. */
+        /** @description The interval in which an event is likely: an estimate, not a promise. It is right more often than not. */
         TimeSpan: {
             /**
              * Format: date-time
-             * @description Hardly earlier, in UTC.
+             * @description The event is unlikely to happen before this time, in UTC.
              * @example 2026-03-01T12:00:20.000Z
              */
             from: string;
             /**
              * Format: date-time
-             * @description Hardly later.
+             * @description The event is unlikely to happen after this time.
              * @example 2026-03-01T12:00:40.000Z
              */
             to: string;
         };
-        /** @description The request waits. */
+        /** @description The status of a request that waits. */
         InQueueStatus: {
             /**
              * Format: uuid
@@ -1624,52 +1624,52 @@ export interface components {
             request_id: string;
             /**
              * Format: uri
-             * @description Where the response is, once the request has completed.
+             * @description The URL of the response, which exists once the request has completed.
              * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
              */
             response_url: string;
             /**
              * Format: uri
-             * @description Where the status is read; add /stream to follow it.
+             * @description The URL of the status; add /stream to follow it.
              * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
              */
             status_url: string;
             /**
              * Format: uri
-             * @description Where the request is cancelled, with PUT.
+             * @description The URL that cancels the request, with PUT.
              * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
              */
             cancel_url: string;
             /**
-             * @description The model that it is for.
+             * @description The model of the request.
              * @example demo/image/fractal
              */
             model_id: string;
             /**
              * Format: date-time
-             * @description When it was submitted, in UTC.
+             * @description The time at which it was submitted, in UTC.
              * @example 2026-03-01T12:00:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When its last attempt started; null: none did.
+             * @description The time at which its last attempt started; null: none has started.
              * @example null
              */
             started_at: string | null;
             /**
              * Format: date-time
-             * @description When it completed; null: it has not.
+             * @description The time at which it completed; null: it has not completed.
              * @example null
              */
             completed_at: string | null;
             /**
-             * @description The attempt that goes on, comes next, or was the last. A start that did not reach the model counts for nothing.
+             * @description The current, next or last attempt. A start that did not reach the model does not count.
              * @example 1
              */
             attempt: number;
             /**
-             * @description As `key:value`, as its submission gave them.
+             * @description The tags of its submission, as `key:value`.
              * @example [
              *       "job:17"
              *     ]
@@ -1677,25 +1677,25 @@ export interface components {
             tags: string[];
             /**
              * Format: date-time
-             * @description When it joins the queue, or did, if its submission said so.
+             * @description The time at which it joins or joined the queue, if its submission set one.
              */
             scheduled_at?: string;
             /**
              * Format: uuid
-             * @description The request that it repeats.
+             * @description The request that this one repeats.
              */
             retry_of?: string;
             /**
              * Format: uuid
-             * @description The request that repeats it; the last one of several.
+             * @description The request that repeats this one. If there are several, the last one.
              */
             retried_as?: string;
             /**
              * Format: date-time
-             * @description In lists: when its content was erased.
+             * @description The time at which its content was erased. Only in lists.
              */
             erased_at?: string;
-            /** @description With `logs=1`: oldest first, at most 1,000 entries and 64 KiB of text. Empty while in the queue. */
+            /** @description The log, with `logs=1`: oldest first, at most 1,000 entries and 64 KiB of text. Empty while in the queue. */
             logs?: components["schemas"]["LogEntry"][];
             /**
              * @description The state. (enum property replaced by openapi-typescript)
@@ -1703,20 +1703,20 @@ export interface components {
              */
             status: "IN_QUEUE";
             /**
-             * @description How many requests of the same model will be started before this one: 0 at the front.
+             * @description The number of requests of the same model that will start before this one; 0 at the front.
              * @example 0
              */
             queue_position: number;
-            /** @description Empty. */
+            /** @description No measurements yet. */
             metrics: components["schemas"]["NoMetrics"];
             /**
-             * @description What it waits for: slots of the model (`busy`), a model that is away (`unavailable`) or paused, its time (`scheduled`), or the pause before its next attempt (`retrying`).
+             * @description The reason for which it waits: slots of the model (`busy`), a model that is not reachable (`unavailable`) or paused, its scheduled time (`scheduled`), or the pause before its next attempt (`retrying`).
              * @example busy
              * @enum {string}
              */
             reason: "busy" | "unavailable" | "paused" | "scheduled" | "retrying";
             /**
-             * @description When it starts: an estimate from how long runs take, what waits before it and how often others come in before. Absent while too little is known, or it waits for something else than slots.
+             * @description The estimated start, from the duration of runs, the requests before it, and the rate at which other requests join before it. Absent if too little is known, or if it waits for something other than slots.
              * @example {
              *       "from": "2026-03-01T12:00:20.000Z",
              *       "to": "2026-03-01T12:00:40.000Z"
@@ -1724,7 +1724,7 @@ export interface components {
              */
             estimated_start?: components["schemas"]["TimeSpan"];
             /**
-             * @description When it ends, if its next attempt is the last. Absent as `estimated_start` is.
+             * @description The estimated end, if its next attempt is the last. Absent under the same conditions as `estimated_start`.
              * @example {
              *       "from": "2026-03-01T12:00:22.000Z",
              *       "to": "2026-03-01T12:00:43.000Z"
@@ -1732,28 +1732,28 @@ export interface components {
              */
             estimated_end?: components["schemas"]["TimeSpan"];
         };
-        /** @description What has been measured so far. */
+        /** @description The measurements so far. */
         QueueMetrics: {
             /**
-             * @description Seconds from submission to start.
+             * @description The time from submission to start, in seconds.
              * @example 0.042
              */
             queue_time: number;
         };
-        /** @description How far the run is, as it said last. */
+        /** @description The progress of the run, as the run last reported it. */
         Progress: {
             /**
-             * @description From 0 to 1.
+             * @description The progress, from 0 to 1.
              * @example 0.4
              */
             value: number;
             /**
-             * @description What it is at; null: it did not say.
+             * @description The current step of the run; null: the run did not report one.
              * @example Drawing line 205 of 512
              */
             message: string | null;
         };
-        /** @description The request is being processed. */
+        /** @description The status of a request that is running. */
         InProgressStatus: {
             /**
              * Format: uuid
@@ -1763,52 +1763,52 @@ export interface components {
             request_id: string;
             /**
              * Format: uri
-             * @description Where the response is, once the request has completed.
+             * @description The URL of the response, which exists once the request has completed.
              * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
              */
             response_url: string;
             /**
              * Format: uri
-             * @description Where the status is read; add /stream to follow it.
+             * @description The URL of the status; add /stream to follow it.
              * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
              */
             status_url: string;
             /**
              * Format: uri
-             * @description Where the request is cancelled, with PUT.
+             * @description The URL that cancels the request, with PUT.
              * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
              */
             cancel_url: string;
             /**
-             * @description The model that it is for.
+             * @description The model of the request.
              * @example demo/image/fractal
              */
             model_id: string;
             /**
              * Format: date-time
-             * @description When it was submitted, in UTC.
+             * @description The time at which it was submitted, in UTC.
              * @example 2026-03-01T12:00:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When its last attempt started; null: none did.
+             * @description The time at which its last attempt started; null: none has started.
              * @example null
              */
             started_at: string | null;
             /**
              * Format: date-time
-             * @description When it completed; null: it has not.
+             * @description The time at which it completed; null: it has not completed.
              * @example null
              */
             completed_at: string | null;
             /**
-             * @description The attempt that goes on, comes next, or was the last. A start that did not reach the model counts for nothing.
+             * @description The current, next or last attempt. A start that did not reach the model does not count.
              * @example 1
              */
             attempt: number;
             /**
-             * @description As `key:value`, as its submission gave them.
+             * @description The tags of its submission, as `key:value`.
              * @example [
              *       "job:17"
              *     ]
@@ -1816,35 +1816,35 @@ export interface components {
             tags: string[];
             /**
              * Format: date-time
-             * @description When it joins the queue, or did, if its submission said so.
+             * @description The time at which it joins or joined the queue, if its submission set one.
              */
             scheduled_at?: string;
             /**
              * Format: uuid
-             * @description The request that it repeats.
+             * @description The request that this one repeats.
              */
             retry_of?: string;
             /**
              * Format: uuid
-             * @description The request that repeats it; the last one of several.
+             * @description The request that repeats this one. If there are several, the last one.
              */
             retried_as?: string;
             /**
              * Format: date-time
-             * @description In lists: when its content was erased.
+             * @description The time at which its content was erased. Only in lists.
              */
             erased_at?: string;
-            /** @description With `logs=1`: oldest first, at most 1,000 entries and 64 KiB of text. Empty while in the queue. */
+            /** @description The log, with `logs=1`: oldest first, at most 1,000 entries and 64 KiB of text. Empty while in the queue. */
             logs?: components["schemas"]["LogEntry"][];
             /**
              * @description The state. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             status: "IN_PROGRESS";
-            /** @description What has been measured so far. */
+            /** @description The measurements so far. */
             metrics: components["schemas"]["QueueMetrics"];
             /**
-             * @description How far the run is; absent until it says so.
+             * @description The progress of the run. Absent until the run reports it.
              * @example {
              *       "value": 0.4,
              *       "message": "Drawing line 205 of 512"
@@ -1852,7 +1852,7 @@ export interface components {
              */
             progress?: components["schemas"]["Progress"];
             /**
-             * @description When it ends: an estimate from how long other runs took. Absent while too little is known.
+             * @description The estimated end, from the duration of other runs. Absent if too little is known.
              * @example {
              *       "from": "2026-03-01T12:00:22.000Z",
              *       "to": "2026-03-01T12:00:43.000Z"
@@ -1860,20 +1860,20 @@ export interface components {
              */
             estimated_end?: components["schemas"]["TimeSpan"];
         };
-        /** @description What was measured. */
+        /** @description The final measurements. */
         FinalMetrics: {
             /**
-             * @description Seconds from submission to start.
+             * @description The time from submission to start, in seconds.
              * @example 0.042
              */
             queue_time: number;
             /**
-             * @description Seconds that the model took; null if the request never ran.
+             * @description The time that the model took, in seconds; null: the request never ran.
              * @example 2.513
              */
             inference_time: number | null;
         };
-        /** @description Why a completed request has no response. */
+        /** @description The reason for which a completed request has no response. */
         RequestError: {
             /**
              * @description The stable name of the kind of failure.
@@ -1882,25 +1882,25 @@ export interface components {
              */
             code: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "method_not_allowed" | "conflict" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "too_slow" | "caller_busy" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "overloaded" | "model_paused" | "timed_out" | "expired" | "storage_full";
             /**
-             * @description The failure in words.
+             * @description A description of the failure.
              * @example The model refused the input.
              */
             message: string;
             /**
              * Format: date-time
-             * @description When it failed, in UTC.
+             * @description The time of the failure, in UTC.
              * @example 2026-03-01T12:00:02.500Z
              */
             timestamp: string;
             /**
-             * @description What the model itself said, as any JSON value.
+             * @description The model’s own error, as any JSON value.
              * @example {
              *       "reason": "the prompt was refused"
              *     }
              */
             details?: components["schemas"]["JsonValue"];
         };
-        /** @description The request has ended; nothing changes it any more. */
+        /** @description The status of a request that has ended. It does not change any more. */
         CompletedStatus: {
             /**
              * Format: uuid
@@ -1910,52 +1910,52 @@ export interface components {
             request_id: string;
             /**
              * Format: uri
-             * @description Where the response is, once the request has completed.
+             * @description The URL of the response, which exists once the request has completed.
              * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
              */
             response_url: string;
             /**
              * Format: uri
-             * @description Where the status is read; add /stream to follow it.
+             * @description The URL of the status; add /stream to follow it.
              * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
              */
             status_url: string;
             /**
              * Format: uri
-             * @description Where the request is cancelled, with PUT.
+             * @description The URL that cancels the request, with PUT.
              * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
              */
             cancel_url: string;
             /**
-             * @description The model that it is for.
+             * @description The model of the request.
              * @example demo/image/fractal
              */
             model_id: string;
             /**
              * Format: date-time
-             * @description When it was submitted, in UTC.
+             * @description The time at which it was submitted, in UTC.
              * @example 2026-03-01T12:00:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When its last attempt started; null: none did.
+             * @description The time at which its last attempt started; null: none has started.
              * @example null
              */
             started_at: string | null;
             /**
              * Format: date-time
-             * @description When it completed; null: it has not.
+             * @description The time at which it completed; null: it has not completed.
              * @example null
              */
             completed_at: string | null;
             /**
-             * @description The attempt that goes on, comes next, or was the last. A start that did not reach the model counts for nothing.
+             * @description The current, next or last attempt. A start that did not reach the model does not count.
              * @example 1
              */
             attempt: number;
             /**
-             * @description As `key:value`, as its submission gave them.
+             * @description The tags of its submission, as `key:value`.
              * @example [
              *       "job:17"
              *     ]
@@ -1963,42 +1963,42 @@ export interface components {
             tags: string[];
             /**
              * Format: date-time
-             * @description When it joins the queue, or did, if its submission said so.
+             * @description The time at which it joins or joined the queue, if its submission set one.
              */
             scheduled_at?: string;
             /**
              * Format: uuid
-             * @description The request that it repeats.
+             * @description The request that this one repeats.
              */
             retry_of?: string;
             /**
              * Format: uuid
-             * @description The request that repeats it; the last one of several.
+             * @description The request that repeats this one. If there are several, the last one.
              */
             retried_as?: string;
             /**
              * Format: date-time
-             * @description In lists: when its content was erased.
+             * @description The time at which its content was erased. Only in lists.
              */
             erased_at?: string;
-            /** @description With `logs=1`: oldest first, at most 1,000 entries and 64 KiB of text. Empty while in the queue. */
+            /** @description The log, with `logs=1`: oldest first, at most 1,000 entries and 64 KiB of text. Empty while in the queue. */
             logs?: components["schemas"]["LogEntry"][];
             /**
              * @description The state. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             status: "COMPLETED";
-            /** @description What was measured. */
+            /** @description The final measurements. */
             metrics: components["schemas"]["FinalMetrics"];
             /**
              * @description Whether there is a response to fetch.
              * @example true
              */
             success: boolean;
-            /** @description Why not, if not. */
+            /** @description The error, if the request did not succeed. */
             error: components["schemas"]["RequestError"] | null;
         };
-        /** @description The response of a request with what there is to say about it. */
+        /** @description The response of a request, with its log and measurements. */
         ResponseWithLogs: {
             /**
              * Format: uuid
@@ -2024,15 +2024,15 @@ export interface components {
              *     }
              */
             response: components["schemas"]["JsonValue"];
-            /** @description Oldest first. */
+            /** @description The log, oldest first. */
             logs: components["schemas"]["LogEntry"][];
-            /** @description What was measured. */
+            /** @description The final measurements. */
             metrics: components["schemas"]["FinalMetrics"];
         };
-        /** @description What became of a cancellation. */
+        /** @description The result of a cancellation. */
         CancelResult: {
             /**
-             * @description CANCELLED: the request will never start, or was cancelled before. CANCELLATION_REQUESTED: it is running and was asked to stop; what it does then decides the outcome.
+             * @description CANCELLED: the request will never start, or was cancelled before. CANCELLATION_REQUESTED: the request is running and was asked to stop; its run decides the outcome.
              * @example CANCELLED
              * @enum {string}
              */
@@ -2048,52 +2048,52 @@ export interface components {
             request_id: string;
             /**
              * Format: uri
-             * @description Where the response is, once the request has completed.
+             * @description The URL of the response, which exists once the request has completed.
              * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
              */
             response_url: string;
             /**
              * Format: uri
-             * @description Where the status is read; add /stream to follow it.
+             * @description The URL of the status; add /stream to follow it.
              * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
              */
             status_url: string;
             /**
              * Format: uri
-             * @description Where the request is cancelled, with PUT.
+             * @description The URL that cancels the request, with PUT.
              * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
              */
             cancel_url: string;
             /**
-             * @description The model that it is for.
+             * @description The model of the request.
              * @example demo/image/fractal
              */
             model_id: string;
             /**
              * Format: date-time
-             * @description When it was submitted, in UTC.
+             * @description The time at which it was submitted, in UTC.
              * @example 2026-03-01T12:00:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When its last attempt started; null: none did.
+             * @description The time at which its last attempt started; null: none has started.
              * @example null
              */
             started_at: string | null;
             /**
              * Format: date-time
-             * @description When it completed; null: it has not.
+             * @description The time at which it completed; null: it has not completed.
              * @example null
              */
             completed_at: string | null;
             /**
-             * @description The attempt that goes on, comes next, or was the last. A start that did not reach the model counts for nothing.
+             * @description The current, next or last attempt. A start that did not reach the model does not count.
              * @example 1
              */
             attempt: number;
             /**
-             * @description As `key:value`, as its submission gave them.
+             * @description The tags of its submission, as `key:value`.
              * @example [
              *       "job:17"
              *     ]
@@ -2101,25 +2101,25 @@ export interface components {
             tags: string[];
             /**
              * Format: date-time
-             * @description When it joins the queue, or did, if its submission said so.
+             * @description The time at which it joins or joined the queue, if its submission set one.
              */
             scheduled_at?: string;
             /**
              * Format: uuid
-             * @description The request that it repeats.
+             * @description The request that this one repeats.
              */
             retry_of?: string;
             /**
              * Format: uuid
-             * @description The request that repeats it; the last one of several.
+             * @description The request that repeats this one. If there are several, the last one.
              */
             retried_as?: string;
             /**
              * Format: date-time
-             * @description In lists: when its content was erased.
+             * @description The time at which its content was erased. Only in lists.
              */
             erased_at?: string;
-            /** @description With `logs=1`: oldest first, at most 1,000 entries and 64 KiB of text. Empty while in the queue. */
+            /** @description The log, with `logs=1`: oldest first, at most 1,000 entries and 64 KiB of text. Empty while in the queue. */
             logs?: components["schemas"]["LogEntry"][];
             /**
              * @description The state.
@@ -2127,17 +2127,17 @@ export interface components {
              * @enum {string}
              */
             status: "COMPLETED";
-            /** @description What was measured. */
+            /** @description The final measurements. */
             metrics: components["schemas"]["FinalMetrics"];
             /**
              * @description Whether there is a response to fetch.
              * @example true
              */
             success: boolean;
-            /** @description Why not, if not. */
+            /** @description The error, if the request did not succeed. */
             error: components["schemas"]["RequestError"] | null;
             /**
-             * @description The model’s output as it is, as any JSON value; absent if the request has none.
+             * @description The model’s output unchanged, as any JSON value; absent if the request has none.
              * @example {
              *       "image": {
              *         "url": "data:image/png;base64,iVBORw0KGgo=",
@@ -2149,62 +2149,62 @@ export interface components {
              */
             response?: components["schemas"]["JsonValue"];
         };
-        /** @description A part of an output that grows, as the `data` of an event `output`. */
+        /** @description A part of a growing output: the `data` of an event `output`. */
         OutputDelta: {
             /**
-             * @description Counts from 0 within an attempt, without a hole.
+             * @description The number of the part, from 0 within an attempt, without a gap.
              * @example 7
              */
             index: number;
             /**
-             * @description Any JSON value. Strings that followed each other within 100 ms come as one.
+             * @description The part, as any JSON value. Strings that followed each other within 100 ms are joined.
              * @example upon a time
              */
             delta: components["schemas"]["JsonValue"];
         };
-        /** @description What came before does not count: the `data` of an event `reset`. */
+        /** @description Invalidates all earlier parts: the `data` of an event `reset`. */
         OutputReset: {
             /**
-             * @description The attempt that begins anew.
+             * @description The attempt that begins.
              * @example 2
              */
             attempt: number;
         };
-        /** @description Nothing follows: the `data` of an event `done`. */
+        /** @description The end of the output: the `data` of an event `done`. */
         OutputDone: {
             /**
-             * @description Whether there is a response to fetch; why not, the status says.
+             * @description Whether there is a response to fetch. If not, the status has the reason.
              * @example true
              */
             success: boolean;
         };
-        /** @description Of the newest successes within the last hour, in seconds. */
+        /** @description Percentiles of the newest successes within the last hour, in seconds. */
         TypicalTime: {
             /**
-             * @description Half of them took no longer.
+             * @description Half of them took at most this long.
              * @example 2.5
              */
             p50: number;
             /**
-             * @description 95 of 100 took no longer.
+             * @description 95 % of them took at most this long.
              * @example 4.25
              */
             p95: number;
         };
-        /** @description A model that the key may call, and how much it has to do. */
+        /** @description A model that the key may call, and its load. */
         Model: {
             /**
-             * @description Its id: submit with `POST /v1/queue/<id>`.
+             * @description The id of the model; submit with `POST /v1/queue/<id>`.
              * @example demo/image/fractal
              */
             id: string;
             /**
-             * @description What it is, as the operator put it.
+             * @description The operator’s description of the model.
              * @example Draws a fractal.
              */
             description: string;
             /**
-             * @description JSON Schema (draft 2020-12) of its input; null: any JSON object.
+             * @description The JSON Schema (draft 2020-12) of its input; null: any JSON object.
              * @example {
              *       "type": "object",
              *       "required": [
@@ -2221,41 +2221,41 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description How many runs of it may be in progress at once, in all; null: as many as workers take.
+             * @description The number of its runs that may be in progress at once in total; null: as many as workers claim.
              * @example 2
              */
             concurrency: number | null;
             /**
-             * @description How many workers ask for runs of it, some seconds old; null: nodes run it.
+             * @description The number of workers that claim its runs, some seconds old; null: nodes run it.
              * @example null
              */
             workers: number | null;
             /**
-             * @description How many requests wait in its queue. What is scheduled for later is not among them.
+             * @description The number of requests in its queue, without those that are scheduled for later.
              * @example 3
              */
             waiting: number;
             /**
-             * @description How many are in progress, on all nodes and workers; up to a second old.
+             * @description The number of its runs on all nodes and workers, up to 1 s old.
              * @example 2
              */
             running: number;
             /**
-             * @description `waiting` and `running` together: what an autoscaler goes by.
+             * @description The sum of `waiting` and `running`, for autoscalers.
              * @example 5
              */
             load: number;
             /**
-             * @description Seconds that the one has waited that waits longest; null: none waits.
+             * @description The wait of the longest-waiting request, in seconds; null: none waits.
              * @example 12.75
              */
             oldest_wait_s: number | null;
-            /** @description How long a run takes; null: too little is known. */
+            /** @description The duration of a run; null: too little is known. */
             run_time: components["schemas"]["TypicalTime"] | null;
-            /** @description How long a request waits for its first run; null: too little is known. */
+            /** @description The wait of a request for its first run; null: too little is known. */
             queue_time: components["schemas"]["TypicalTime"] | null;
             /**
-             * @description Whether it takes requests now. While it is `unavailable` (away) or `paused` they wait, and may be submitted.
+             * @description Whether its requests can start now. While it is `unavailable` (not reachable) or `paused`, requests wait and can be submitted.
              * @example available
              * @enum {string}
              */
@@ -2263,13 +2263,13 @@ export interface components {
         };
         /** @description The models that the key may call. */
         ModelList: {
-            /** @description In the order in which the operator listed them. */
+            /** @description The models, in the order of the models file. */
             data: components["schemas"]["Model"][];
         };
-        /** @description How many calls are allowed in a window, and what is left of them. */
+        /** @description The number of calls that a window admits, and the number that is left. */
         KeyLimit: {
             /**
-             * @description Calls that any window of that length admits.
+             * @description The number of calls that any window of this length admits.
              * @example 10
              */
             limit: number;
@@ -2279,7 +2279,7 @@ export interface components {
              */
             window_s: number;
             /**
-             * @description Calls that are left, over all nodes; what another node admitted in the last 10 s may not be in it yet.
+             * @description The number of calls that are left, over all nodes. Calls that another node admitted in the last 10 s may not be counted yet.
              * @example 9
              */
             remaining: number;
@@ -2289,24 +2289,24 @@ export interface components {
              */
             reset_s: number;
         };
-        /** @description All windows hold at once; an empty list is no limit. */
+        /** @description The windows of the rate limits. All windows apply at once; an empty list means no limit. */
         KeyLimits: {
-            /** @description Of submissions, the shortest window first. */
+            /** @description The windows for submissions, shortest first. */
             submit: components["schemas"]["KeyLimit"][];
-            /** @description Of all other calls. */
+            /** @description The windows for all other calls. */
             other: components["schemas"]["KeyLimit"][];
-            /** @description Of the items of calls that submit many. */
+            /** @description The windows for the entries of batches. */
             batch: components["schemas"]["KeyLimit"][];
         };
-        /** @description What the key holds, and the most that it may hold. */
+        /** @description How much of a resource the key holds, and how much it may hold. */
         Allowance: {
             /**
-             * @description What it holds now.
+             * @description The amount that it holds now.
              * @example 2
              */
             used: number;
             /**
-             * @description The most that it may hold.
+             * @description The maximum that it may hold.
              * @example 1000
              */
             max: number;
@@ -2314,50 +2314,50 @@ export interface components {
         /** @description The files of the key, and how many it may have. */
         StoredAllowance: {
             /**
-             * @description Bytes of its files that are stored, and of what its requests made.
+             * @description The stored bytes of its files, including files that its requests made.
              * @example 48213
              */
             bytes: number;
             /**
-             * @description Its files, with those that were initiated and are still to come.
+             * @description The number of its files, including those that are announced but not uploaded yet.
              * @example 3
              */
             files: number;
             /**
-             * @description With so many bytes it may upload no more: 507 `storage_full`.
+             * @description The maximum of stored bytes. At the maximum, further uploads are answered 507 `storage_full`.
              * @example 21474836480
              */
             max_bytes: number;
             /**
-             * @description With so many files it may upload no more.
+             * @description The maximum of files. At the maximum, further uploads are answered 507 `storage_full`.
              * @example 100000
              */
             max_files: number;
         };
-        /** @description What the key holds, and may hold. Bytes in memory and streams are those of the node that answers; each node counts its own. */
+        /** @description The resources that the key holds, and their maxima. Bytes in memory and streams are those of the node that answers; each node counts its own. */
         KeyAllowances: {
-            /** @description Bytes in memory: bodies, inflated, and answers that have not been read. */
+            /** @description Bytes in memory: decompressed bodies, and answers that the client has not read yet. */
             bytes: components["schemas"]["Allowance"];
-            /** @description Open streams, and calls that are held (`Prefer: wait`). */
+            /** @description Open streams and long polls (`Prefer: wait`). */
             streams: components["schemas"]["Allowance"];
-            /** @description Its files, over all nodes. */
+            /** @description Stored files, over all nodes. */
             stored: components["schemas"]["StoredAllowance"];
         };
-        /** @description What the API key may do that the call was made with. */
+        /** @description The rights and limits of the API key of the call. */
         Key: {
             /**
              * Format: uuid
-             * @description Its id, which is no secret.
+             * @description The id of the key. It is no secret.
              * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
              */
             id: string;
             /**
-             * @description Its name, as the operator gave it.
+             * @description The name that the operator gave the key.
              * @example web shop
              */
             name: string;
             /**
-             * @description `submit` sends requests; `read` is status, stream, response, models; `cancel` cancels; `work` runs requests of its models.
+             * @description `submit` allows submissions; `read` allows statuses, streams, responses and models; `cancel` allows cancelling; `work` allows running requests of the key’s models.
              * @example [
              *       "submit",
              *       "read",
@@ -2370,15 +2370,15 @@ export interface components {
              */
             scopes: ("submit" | "read" | "cancel" | "work" | "observe" | "payloads" | "admin")[];
             /**
-             * @description Ids of models, and `acme/*` for all below `acme/`; null: all models.
+             * @description The models that the key may call: ids, and patterns such as `acme/*` for all models below `acme/`; null: all models.
              * @example [
              *       "acme/*"
              *     ]
              */
             models: string[] | null;
-            /** @description Its rate limits. */
+            /** @description The rate limits of the key. */
             limits: components["schemas"]["KeyLimits"];
-            /** @description What it holds, and may hold. */
+            /** @description The resources that the key holds, and their maxima. */
             allowances: components["schemas"]["KeyAllowances"];
             /**
              * @description The highest priority that it may submit with.
@@ -2387,12 +2387,12 @@ export interface components {
              */
             max_priority: "high" | "normal" | "low";
             /**
-             * @description How many of its requests may wait; null: any number.
+             * @description The number of its requests that may wait; null: unlimited.
              * @example 1000
              */
             max_waiting: number | null;
             /**
-             * @description How many of its requests for one model run at once; null: any number.
+             * @description The number of its requests for one model that may run at once; null: unlimited.
              * @example 3
              */
             max_running: number | null;
@@ -2403,12 +2403,12 @@ export interface components {
             weight: number;
             /**
              * Format: date-time
-             * @description When it expires, in UTC; null: never.
+             * @description The time at which it expires, in UTC; null: never.
              * @example 2030-12-31T00:00:00.000Z
              */
             expires_at: string | null;
             /**
-             * @description With the scope `submit`: what its webhooks are signed with, as Standard Webhooks has it. While it is rotated, the new one.
+             * @description The secret with which the webhooks of the key are signed, as in Standard Webhooks. During a rotation it is the new secret. Present only with the scope `submit`.
              * @example whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGUhISE=
              */
             webhook_secret?: string;
@@ -2416,12 +2416,12 @@ export interface components {
         /** @description The file as it was stored. */
         StoredFile: {
             /**
-             * @description Its size in bytes.
+             * @description The size in bytes.
              * @example 48213
              */
             size: number;
             /**
-             * @description The SHA-256 of its bytes, in hexadecimal; its ETag too.
+             * @description The SHA-256 of the bytes, in hexadecimal. It is also the ETag.
              * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
              */
             sha256: string;
@@ -2429,30 +2429,30 @@ export interface components {
         /** @description The process answers. */
         Liveness: {
             /**
-             * @description Always the same: an answer is the news.
+             * @description Always `ok`, because the answer itself is the result.
              * @example ok
              * @enum {string}
              */
             status: "ok";
         };
-        /** @description One thing that readiness depends on. */
+        /** @description A check of readiness. */
         ReadinessCheck: {
             /**
-             * @description Whether it is as it should be.
+             * @description The result of the check.
              * @example up
              * @enum {string}
              */
             status: "up" | "down";
         };
-        /** @description Everything that readiness depends on. */
+        /** @description All checks of readiness. */
         ReadinessChecks: {
             /** @description The database answers within two seconds. */
             database: components["schemas"]["ReadinessCheck"];
-            /** @description The schema is the one this version needs. */
+            /** @description The schema is the one that this version needs. */
             migrations: components["schemas"]["ReadinessCheck"];
-            /** @description The files that there are can be read by this node, or there are none. */
+            /** @description This node can read the stored files, or there are none. */
             files: components["schemas"]["ReadinessCheck"];
-            /** @description The database's disk takes what is written, and the embedded one has room to go on. */
+            /** @description The disk of the database accepts writes, and that of an embedded database has enough free space. */
             storage: components["schemas"]["ReadinessCheck"];
             /** @description The service is not shutting down. */
             accepting: components["schemas"]["ReadinessCheck"];
@@ -2460,22 +2460,22 @@ export interface components {
         /** @description The service can take requests. */
         Readiness: {
             /**
-             * @description Anything else is a 503.
+             * @description Always `ok`. A service that is not ready answers 503.
              * @example ok
              * @enum {string}
              */
             status: "ok";
-            /** @description What was looked at. */
+            /** @description The checks. */
             checks: components["schemas"]["ReadinessChecks"];
             /**
-             * @description What is wrong although requests can be taken, as where no node runs them; absent: nothing.
+             * @description Faults that do not prevent requests, for example that no node runs them. Absent: there are none.
              * @example [
              *       "No node runs requests: they wait. Start one with ROLE=all or ROLE=scheduler, or end a drain."
              *     ]
              */
             notes?: string[];
         };
-        /** @description Whose key the call brings, by itself or by a session. */
+        /** @description The key of the call. The call brings it directly or by a session. */
         SignedIn: {
             /**
              * Format: uuid
@@ -2484,12 +2484,12 @@ export interface components {
              */
             key_id: string;
             /**
-             * @description The name of the key, or of the person whose it is.
+             * @description The name of the key, or of the person it belongs to.
              * @example ops
              */
             name: string;
             /**
-             * @description All that it may; `admin` brings all others, `payloads` brings `observe`.
+             * @description The scopes of the key. `admin` includes all others, `payloads` includes `observe`.
              * @example [
              *       "observe"
              *     ]
@@ -2503,7 +2503,7 @@ export interface components {
             session_id: string | null;
             /**
              * Format: date-time
-             * @description When the session ends by itself, in UTC; null: there is none.
+             * @description The time at which the session ends by itself, in UTC; null: there is no session.
              * @example 2030-12-31T00:00:00.000Z
              */
             expires_at: string | null;
@@ -2511,25 +2511,25 @@ export interface components {
         /** @description Another way to sign in: OpenID Connect. */
         OidcOffer: {
             /**
-             * @description What the provider is called.
+             * @description The name of the provider.
              * @example id.example.org
              */
             name: string;
             /**
              * Format: uri
-             * @description Where a browser is sent to sign in.
+             * @description The URL at which a browser signs in.
              * @example http://127.0.0.1:3000/v1/admin/session/oidc
              */
             url: string;
         };
-        /** @description Who is signed in, and how one can sign in besides with a key. */
+        /** @description The key that is signed in, and other ways to sign in. */
         Session: {
-            /** @description Who calls; null: nobody who is known. */
+            /** @description The key of the call; null: the call brings none. */
             signed_in: components["schemas"]["SignedIn"] | null;
-            /** @description null: only keys and links sign in. */
+            /** @description The sign-in by OpenID Connect; null: it is not set up, so only keys and links sign in. */
             oidc: components["schemas"]["OidcOffer"] | null;
         };
-        /** @description One of the two. */
+        /** @description A key or a link, not both. */
         SignIn: {
             /**
              * @description An API key.
@@ -2537,7 +2537,7 @@ export interface components {
              */
             key?: string;
             /**
-             * @description What follows `#link=` in a link that signs in once.
+             * @description The part after `#link=` of a link that signs in once.
              * @example p2s…
              */
             link?: string;
@@ -2546,13 +2546,13 @@ export interface components {
         AdminSession: {
             /**
              * Format: uuid
-             * @description Its id, which is no secret.
+             * @description The id of the session. It is no secret.
              * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
              */
             id: string;
             /**
              * Format: uuid
-             * @description The key that it stands for.
+             * @description The id of the key that the session stands for.
              * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
              */
             key_id: string;
@@ -2562,39 +2562,39 @@ export interface components {
              */
             name: string | null;
             /**
-             * @description From where it was begun.
+             * @description The address from which the session was begun.
              * @example 192.0.2.7
              */
             address: string | null;
             /**
-             * @description What the browser said it was.
+             * @description The `User-Agent` with which the session was begun.
              * @example Mozilla/5.0
              */
             user_agent: string | null;
             /**
              * Format: date-time
-             * @description When it was begun, in UTC.
+             * @description The time at which it was begun, in UTC.
              * @example 2026-03-01T12:00:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When it ends by itself, in UTC.
+             * @description The time at which it ends by itself, in UTC.
              * @example 2026-03-02T00:00:00.000Z
              */
             expires_at: string;
             /**
-             * @description Whether it is the one of this call.
+             * @description Whether this call uses this session.
              * @example false
              */
             is_current: boolean;
         };
-        /** @description Sessions that go on, the newest first. */
+        /** @description A page of active sessions, newest first. */
         AdminSessionPage: {
-            /** @description The sessions. */
+            /** @description The sessions of the page. */
             data: components["schemas"]["AdminSession"][];
             /**
-             * @description The `cursor` of the next page; null: this is the last.
+             * @description The `cursor` of the next page; null: this is the last page.
              * @example null
              */
             next_cursor: string | null;
@@ -2602,31 +2602,31 @@ export interface components {
         /** @description The rate limits of a key as they are set. */
         KeyLimitTexts: {
             /**
-             * @description Of submissions, such as `50/s,1000/m`, or `off`; null: those of the service.
+             * @description The limit for submissions, such as `50/s,1000/m`, or `off`; null: the limit of the service.
              * @example 50/s,1000/m
              */
             submit?: string | null;
             /**
-             * @description Of all other calls, such as `50/s,1000/m`, or `off`; null: those of the service.
+             * @description The limit for all other calls, such as `50/s,1000/m`, or `off`; null: the limit of the service.
              * @example null
              */
             other?: string | null;
             /**
-             * @description Of the items of batches, such as `50/s,1000/m`, or `off`; null: those of the service.
+             * @description The limit for the entries of batches, such as `50/s,1000/m`, or `off`; null: the limit of the service.
              * @example null
              */
             batch?: string | null;
         };
-        /** @description A key as an operator sees it. Its secret is kept nowhere. */
+        /** @description A key as an operator sees it. The secret itself is never stored. */
         AdminKey: {
             /**
              * Format: uuid
-             * @description Its id, which is no secret.
+             * @description The id of the key. It is no secret.
              * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
              */
             id: string;
             /**
-             * @description What it is called.
+             * @description The name of the key.
              * @example web shop
              */
             name: string;
@@ -2636,18 +2636,18 @@ export interface components {
              */
             prefix: string;
             /**
-             * @description Whether it is taken.
+             * @description Whether the key is accepted.
              * @example valid
              * @enum {string}
              */
             state: "valid" | "revoked" | "expired";
             /**
-             * @description Whose it is, where somebody signs in by OpenID Connect: issuer and subject; else null.
+             * @description The person that the key belongs to, by OpenID Connect: issuer and subject; null: it belongs to no such person.
              * @example null
              */
             subject: string | null;
             /**
-             * @description What it may.
+             * @description The scopes of the key.
              * @example [
              *       "submit",
              *       "read"
@@ -2655,15 +2655,15 @@ export interface components {
              */
             scopes: ("submit" | "read" | "cancel" | "work" | "observe" | "payloads" | "admin")[];
             /**
-             * @description Ids of models, and `acme/*` for all below `acme/`; null: all.
+             * @description The models that the key may call: ids, and patterns such as `acme/*` for all models below `acme/`; null: all models.
              * @example [
              *       "acme/*"
              *     ]
              */
             models: string[] | null;
-            /** @description Its rate limits; null: those of the service. */
+            /** @description The rate limits of the key; null: the limits of the service. */
             limits: components["schemas"]["KeyLimitTexts"];
-            /** @description What is left of those that hold, as far as this node knows. */
+            /** @description The quota that is left in the limits that apply, as far as this node knows. */
             quota: components["schemas"]["KeyLimits"];
             /**
              * @description The highest priority that it may submit with.
@@ -2672,12 +2672,12 @@ export interface components {
              */
             max_priority: "high" | "normal" | "low";
             /**
-             * @description How many of its requests may wait; null: any number.
+             * @description The number of its requests that may wait; null: unlimited.
              * @example 1000
              */
             max_waiting: number | null;
             /**
-             * @description How many of its requests for one model run at once; null: any number.
+             * @description The number of its requests for one model that may run at once; null: unlimited.
              * @example 3
              */
             max_running: number | null;
@@ -2687,69 +2687,69 @@ export interface components {
              */
             weight: number;
             /**
-             * @description Its requests that wait, of those that were counted: 10,000 stands for so many or more.
+             * @description The number of its requests that wait. 10,000 means 10,000 or more.
              * @example 12
              */
             waiting: number;
             /**
-             * @description Its requests that run.
+             * @description The number of its requests that are running.
              * @example 3
              */
             running: number;
             /**
-             * @description Its requests since midnight in UTC, up to 2 s old.
+             * @description The number of its requests since midnight UTC, up to 2 s old.
              * @example 480
              */
             requests_today: number;
             /**
-             * @description Its requests of today and of the 29 days before, in UTC.
+             * @description The number of its requests of today and the 29 days before, in UTC.
              * @example 12480
              */
             requests_last_30_days: number;
             /**
              * Format: date-time
-             * @description When it was made, in UTC.
+             * @description The time at which it was made, in UTC.
              * @example 2026-03-01T12:00:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When it expires, in UTC; null: never.
+             * @description The time at which it expires, in UTC; null: never.
              * @example null
              */
             expires_at: string | null;
             /**
              * Format: date-time
-             * @description When it was revoked, in UTC; null: it was not.
+             * @description The time at which it was revoked, in UTC; null: it is not revoked.
              * @example null
              */
             revoked_at: string | null;
             /**
              * Format: date-time
-             * @description When it was last used, in UTC, to a minute; null: never.
+             * @description The time at which it was last used, in UTC, to the minute; null: never.
              * @example null
              */
             last_used_at: string | null;
         };
-        /** @description Keys, the newest first. */
+        /** @description A page of keys, newest first. */
         AdminKeyPage: {
-            /** @description The keys. */
+            /** @description The keys of the page. */
             data: components["schemas"]["AdminKey"][];
             /**
-             * @description The `cursor` of the next page; null: this is the last.
+             * @description The `cursor` of the next page; null: this is the last page.
              * @example null
              */
             next_cursor: string | null;
         };
-        /** @description Without `scopes` it has submit, read and cancel; of the rest what is left out is as with null. */
+        /** @description A new key. Without `scopes` it gets `submit`, `read` and `cancel`. Any other omitted member counts as null. */
         NewKey: {
             /**
-             * @description What it is called.
+             * @description The name of the key.
              * @example web shop
              */
             name?: string;
             /**
-             * @description What it may.
+             * @description The scopes of the key.
              * @example [
              *       "submit",
              *       "read"
@@ -2757,56 +2757,56 @@ export interface components {
              */
             scopes?: ("submit" | "read" | "cancel" | "work" | "observe" | "payloads" | "admin")[];
             /**
-             * @description Ids of models, and `acme/*` for all below `acme/`; null: all.
+             * @description The models that the key may call: ids, and patterns such as `acme/*` for all models below `acme/`; null: all models.
              * @example [
              *       "acme/*"
              *     ]
              */
             models?: string[] | null;
-            /** @description Its rate limits; null: those of the service. */
+            /** @description The rate limits of the key; null: the limits of the service. */
             limits?: components["schemas"]["KeyLimitTexts"] | null;
             /**
-             * @description Of what it submits; null: high.
+             * @description The highest priority of its submissions; null: high.
              * @example normal
              * @enum {string|null}
              */
             max_priority?: "high" | "normal" | "low" | null;
             /**
-             * @description How many of its requests may wait; null: any number.
+             * @description The number of its requests that may wait; null: unlimited.
              * @example 1000
              */
             max_waiting?: number | null;
             /**
-             * @description How many of its requests for one model run at once; null: any number.
+             * @description The number of its requests for one model that may run at once; null: unlimited.
              * @example 3
              */
             max_running?: number | null;
             /**
-             * @description Of its turns, where keys share a model; null: 1.
+             * @description The weight of its turns, where keys share a model; null: 1.
              * @example 1
              */
             weight?: number | null;
             /**
-             * @description After a duration such as `90d`, or at a time as in RFC 3339; null: never.
+             * @description The expiry: a duration such as `90d`, or a time as in RFC 3339; null: never.
              * @example 90d
              */
             expires?: string | null;
             /**
-             * @description Why, for the audit.
+             * @description The reason, for the audit.
              * @example asked for by its owner
              */
             reason?: string | null;
         };
-        /** @description A key that was just made. */
+        /** @description A new key with its secret. */
         MadeKey: {
             /**
              * Format: uuid
-             * @description Its id, which is no secret.
+             * @description The id of the key. It is no secret.
              * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
              */
             id: string;
             /**
-             * @description What it is called.
+             * @description The name of the key.
              * @example web shop
              */
             name: string;
@@ -2816,18 +2816,18 @@ export interface components {
              */
             prefix: string;
             /**
-             * @description Whether it is taken.
+             * @description Whether the key is accepted.
              * @example valid
              * @enum {string}
              */
             state: "valid" | "revoked" | "expired";
             /**
-             * @description Whose it is, where somebody signs in by OpenID Connect: issuer and subject; else null.
+             * @description The person that the key belongs to, by OpenID Connect: issuer and subject; null: it belongs to no such person.
              * @example null
              */
             subject: string | null;
             /**
-             * @description What it may.
+             * @description The scopes of the key.
              * @example [
              *       "submit",
              *       "read"
@@ -2835,15 +2835,15 @@ export interface components {
              */
             scopes: ("submit" | "read" | "cancel" | "work" | "observe" | "payloads" | "admin")[];
             /**
-             * @description Ids of models, and `acme/*` for all below `acme/`; null: all.
+             * @description The models that the key may call: ids, and patterns such as `acme/*` for all models below `acme/`; null: all models.
              * @example [
              *       "acme/*"
              *     ]
              */
             models: string[] | null;
-            /** @description Its rate limits; null: those of the service. */
+            /** @description The rate limits of the key; null: the limits of the service. */
             limits: components["schemas"]["KeyLimitTexts"];
-            /** @description What is left of those that hold, as far as this node knows. */
+            /** @description The quota that is left in the limits that apply, as far as this node knows. */
             quota: components["schemas"]["KeyLimits"];
             /**
              * @description The highest priority that it may submit with.
@@ -2852,12 +2852,12 @@ export interface components {
              */
             max_priority: "high" | "normal" | "low";
             /**
-             * @description How many of its requests may wait; null: any number.
+             * @description The number of its requests that may wait; null: unlimited.
              * @example 1000
              */
             max_waiting: number | null;
             /**
-             * @description How many of its requests for one model run at once; null: any number.
+             * @description The number of its requests for one model that may run at once; null: unlimited.
              * @example 3
              */
             max_running: number | null;
@@ -2867,64 +2867,64 @@ export interface components {
              */
             weight: number;
             /**
-             * @description Its requests that wait, of those that were counted: 10,000 stands for so many or more.
+             * @description The number of its requests that wait. 10,000 means 10,000 or more.
              * @example 12
              */
             waiting: number;
             /**
-             * @description Its requests that run.
+             * @description The number of its requests that are running.
              * @example 3
              */
             running: number;
             /**
-             * @description Its requests since midnight in UTC, up to 2 s old.
+             * @description The number of its requests since midnight UTC, up to 2 s old.
              * @example 480
              */
             requests_today: number;
             /**
-             * @description Its requests of today and of the 29 days before, in UTC.
+             * @description The number of its requests of today and the 29 days before, in UTC.
              * @example 12480
              */
             requests_last_30_days: number;
             /**
              * Format: date-time
-             * @description When it was made, in UTC.
+             * @description The time at which it was made, in UTC.
              * @example 2026-03-01T12:00:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When it expires, in UTC; null: never.
+             * @description The time at which it expires, in UTC; null: never.
              * @example null
              */
             expires_at: string | null;
             /**
              * Format: date-time
-             * @description When it was revoked, in UTC; null: it was not.
+             * @description The time at which it was revoked, in UTC; null: it is not revoked.
              * @example null
              */
             revoked_at: string | null;
             /**
              * Format: date-time
-             * @description When it was last used, in UTC, to a minute; null: never.
+             * @description The time at which it was last used, in UTC, to the minute; null: never.
              * @example null
              */
             last_used_at: string | null;
             /**
-             * @description The key itself. It cannot be shown again.
+             * @description The key itself. It is shown only once.
              * @example ns_…
              */
             key: string;
         };
-        /** @description What is left out stays; null takes back what was set. */
+        /** @description A change of a key. An omitted member stays as it is; null removes what was set. */
         KeyChanges: {
             /**
-             * @description What it is called.
+             * @description The name of the key.
              * @example web shop
              */
             name?: string;
             /**
-             * @description What it may.
+             * @description The scopes of the key.
              * @example [
              *       "submit",
              *       "read"
@@ -2932,72 +2932,72 @@ export interface components {
              */
             scopes?: ("submit" | "read" | "cancel" | "work" | "observe" | "payloads" | "admin")[];
             /**
-             * @description Ids of models, and `acme/*` for all below `acme/`; null: all.
+             * @description The models that the key may call: ids, and patterns such as `acme/*` for all models below `acme/`; null: all models.
              * @example [
              *       "acme/*"
              *     ]
              */
             models?: string[] | null;
-            /** @description Its rate limits; null: those of the service. */
+            /** @description The rate limits of the key; null: the limits of the service. */
             limits?: components["schemas"]["KeyLimitTexts"] | null;
             /**
-             * @description Of what it submits; null: high.
+             * @description The highest priority of its submissions; null: high.
              * @example normal
              * @enum {string|null}
              */
             max_priority?: "high" | "normal" | "low" | null;
             /**
-             * @description How many of its requests may wait; null: any number.
+             * @description The number of its requests that may wait; null: unlimited.
              * @example 1000
              */
             max_waiting?: number | null;
             /**
-             * @description How many of its requests for one model run at once; null: any number.
+             * @description The number of its requests for one model that may run at once; null: unlimited.
              * @example 3
              */
             max_running?: number | null;
             /**
-             * @description Of its turns, where keys share a model; null: 1.
+             * @description The weight of its turns, where keys share a model; null: 1.
              * @example 1
              */
             weight?: number | null;
             /**
-             * @description After a duration such as `90d`, or at a time as in RFC 3339; null: never.
+             * @description The expiry: a duration such as `90d`, or a time as in RFC 3339; null: never.
              * @example 90d
              */
             expires?: string | null;
             /**
-             * @description Why, for the audit.
+             * @description The reason, for the audit.
              * @example asked for by its owner
              */
             reason?: string | null;
         };
-        /** @description With what the webhooks of a key are signed. */
+        /** @description The secrets with which the webhooks of a key are signed. */
         WebhookSecrets: {
             /**
-             * @description Those that count now, the newest first: two for a day after one was rotated.
+             * @description The secrets in use, newest first. After a rotation there are two for a day.
              * @example [
              *       "whsec_…"
              *     ]
              */
             secrets: string[];
         };
-        /** @description Who did it, and from where. */
+        /** @description The key behind the action, and where the call came from. */
         AuditActor: {
             /**
              * Format: uuid
-             * @description The id of the key; null: none, such as at a failed sign-in or on the command line.
+             * @description The id of the key; null: there was none, for example at a failed sign-in or on the command line.
              * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
              */
             key_id: string | null;
             /**
-             * @description The name of the key as it was then.
+             * @description The name of the key at the time of the action.
              * @example ops
              */
             name: string;
             /**
              * Format: uuid
-             * @description The session that stood for the key; null: the key itself.
+             * @description The session that stood for the key; null: the call brought the key itself.
              * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
              */
             session_id: string | null;
@@ -3007,37 +3007,37 @@ export interface components {
              */
             address: string | null;
             /**
-             * @description What the client said it was.
+             * @description The `User-Agent` of the call.
              * @example curl/8.5.0
              */
             user_agent: string | null;
         };
-        /** @description Something that an operator did, or was refused. */
+        /** @description An action of an operator, or a call that was refused. */
         AuditEntry: {
             /**
              * Format: uuid
-             * @description Its id; ids are in the order of time.
+             * @description The id of the entry; later entries have greater ids.
              * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
              */
             id: string;
             /**
              * Format: date-time
-             * @description When, in UTC.
+             * @description The time of the action, in UTC.
              * @example 2026-03-01T12:00:00.000Z
              */
             at: string;
             /**
-             * @description What.
+             * @description The action.
              * @example key.create
              * @enum {string}
              */
             action: "model.pause" | "model.resume" | "model.concurrency" | "models.reload" | "key.create" | "key.update" | "key.revoke" | "node.drain" | "node.undrain" | "worker.drain" | "worker.resume" | "worker.stop" | "request.cancel" | "request.retry" | "request.erase" | "payload.read" | "operation.start" | "operation.stop" | "delivery.redeliver" | "secret.read" | "secret.rotate" | "endpoint.create" | "endpoint.remove" | "endpoint.disable" | "endpoint.enable" | "session.begin" | "session.refuse" | "session.end" | "session.link" | "access.refuse" | "audit.export";
             /**
-             * @description To what: an id, or the method and path of a refused call.
+             * @description The target of the action: an id, or the method and path of a refused call.
              * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
              */
             target: string | null;
-            /** @description By whom. */
+            /** @description The key behind the action. */
             actor: components["schemas"]["AuditActor"];
             /**
              * @description The `X-Request-Id` of the call.
@@ -3045,7 +3045,7 @@ export interface components {
              */
             http_request_id: string | null;
             /**
-             * @description What was changed, as it was before.
+             * @description The changed fields before the action.
              * @example {
              *       "weight": 1
              *     }
@@ -3054,7 +3054,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description The same as it was then.
+             * @description The changed fields after the action, or its details.
              * @example {
              *       "weight": 2
              *     }
@@ -3063,146 +3063,146 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description Why, where that was said.
+             * @description The reason that the caller gave.
              * @example web shop pays for it
              */
             reason: string | null;
         };
-        /** @description What was audited, the newest first. */
+        /** @description A page of the audit, newest first. */
         AuditPage: {
-            /** @description The entries. */
+            /** @description The entries of the page. */
             data: components["schemas"]["AuditEntry"][];
             /**
-             * @description The `cursor` of the next page; null: this is the last.
+             * @description The `cursor` of the next page; null: this is the last page.
              * @example null
              */
             next_cursor: string | null;
         };
-        /** @description What is known of the times of a request, in seconds. */
+        /** @description The measured times of a request, in seconds. */
         AnyMetrics: {
             /**
-             * @description Once it started: how long it waited.
+             * @description The time that the request waited. Present once it has started.
              * @example 0.042
              */
             queue_time?: number;
             /**
-             * @description Once it completed: how long it ran; null: it did not.
+             * @description The time that the request ran. Present once it has completed; null: it never ran.
              * @example 2.513
              */
             inference_time?: number | null;
         };
-        /** @description A request of any key, as operators see it. Without the scope `payloads` its ids are handles, which only `/v1/admin` takes, and of what its caller and its model wrote it has the tags and the message of its error alone. */
+        /** @description A request of any key, as operators see it. Without the scope `payloads`, its ids are handles, which only `/v1/admin` accepts. Of what its caller and its model wrote, it then has only the tags and the message of its error. */
         AnyRequest: {
             /**
-             * @description The id, or a handle in its place.
+             * @description The id of the request, or its handle without the scope `payloads`.
              * @example rh_Zm9vYmFyYmF6cXV4LTAxMg
              */
             request_id: string;
             /**
-             * @description The handle, as the log and the audit have it.
+             * @description The handle of the request, as the log and the audit show it.
              * @example rh_Zm9vYmFyYmF6cXV4LTAxMg
              */
             handle: string;
             /**
-             * @description The state.
+             * @description The state of the request.
              * @example COMPLETED
              * @enum {string}
              */
             status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED";
             /**
-             * @description How it ended; null: it has not.
+             * @description The outcome of the request; null: it has not completed.
              * @example failed
              * @enum {string|null}
              */
             outcome: "succeeded" | "failed" | "cancelled" | "expired" | null;
             /**
-             * @description The model that it is for.
+             * @description The model of the request.
              * @example demo/image/fractal
              */
             model_id: string;
-            /** @description Whose it is. */
+            /** @description The key that submitted it. */
             key: components["schemas"]["KeyName"];
             /**
-             * @description The name of the node, or the worker, where it runs, or ran last; null: nowhere yet.
+             * @description The name of the node or worker that runs it or ran it last; null: it has not started.
              * @example gpu-2
              */
             node: string | null;
             /**
-             * @description Its priority.
+             * @description The priority of the request.
              * @example normal
              * @enum {string}
              */
             priority: "high" | "normal" | "low";
             /**
              * Format: date-time
-             * @description When it was submitted.
+             * @description The time at which it was submitted.
              * @example 2026-03-01T12:00:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When its last attempt started; null: none did.
+             * @description The time at which its last attempt started; null: none has started.
              * @example null
              */
             started_at: string | null;
             /**
              * Format: date-time
-             * @description When it completed; null: it has not.
+             * @description The time at which it completed; null: it has not completed.
              * @example null
              */
             completed_at: string | null;
             /**
-             * @description The attempt that goes on, comes next, or was the last.
+             * @description The current, next or last attempt.
              * @example 1
              */
             attempt: number;
             /**
-             * @description As its submission gave them.
+             * @description The tags of its submission.
              * @example [
              *       "job:17"
              *     ]
              */
             tags: string[];
-            /** @description How long it took so far. */
+            /** @description The times measured so far. */
             metrics: components["schemas"]["AnyMetrics"];
-            /** @description While it waits: how many start before it. */
+            /** @description The number of requests that start before it. Present while it waits. */
             queue_position?: number;
             /**
-             * @description While it waits: for what.
+             * @description The reason for which it waits. Present while it waits.
              * @enum {string}
              */
             reason?: "busy" | "unavailable" | "paused" | "scheduled" | "retrying";
-            /** @description As in the status of its caller. */
+            /** @description The same estimate as in the status that its caller reads. */
             estimated_start?: components["schemas"]["TimeSpan"];
-            /** @description As in the status of its caller. */
+            /** @description The same estimate as in the status that its caller reads. */
             estimated_end?: components["schemas"]["TimeSpan"];
-            /** @description How far its run is; its message only with `payloads`. */
+            /** @description The progress of its run. Its message is null without the scope `payloads`. */
             progress?: components["schemas"]["Progress"];
-            /** @description Once it completed. */
+            /** @description Whether it succeeded. Present once it has completed. */
             success?: boolean;
-            /** @description Why, also in the words of its model. */
+            /** @description The error of a request that did not succeed. Its message may be the model’s own. */
             error?: components["schemas"]["RequestError"] | null;
             /**
              * Format: date-time
-             * @description When it joins the queue, or did.
+             * @description The time at which it joins or joined the queue, if its submission set one.
              */
             scheduled_at?: string;
-            /** @description The request that it repeats. */
+            /** @description The request that this one repeats. */
             retry_of?: string;
-            /** @description The request that repeats it. */
+            /** @description The request that repeats this one. */
             retried_as?: string;
             /**
              * Format: date-time
-             * @description When its content was erased.
+             * @description The time at which its content was erased.
              */
             erased_at?: string;
             /**
-             * @description With `payloads`: of the first picture in its output, if there is one.
+             * @description The media type of the first picture in its output, if there is one. Present only with the scope `payloads`.
              * @example image/png
              */
             output_type?: string | null;
         };
-        /** @description What failed of one model with one code and status. */
+        /** @description The failures of one model that have the same code and status. */
         FailureCount: {
             /**
              * @description The model.
@@ -3215,323 +3215,323 @@ export interface components {
              */
             code: string;
             /**
-             * @description How many, of those that were counted.
+             * @description The number of such failures among the counted requests.
              * @example 12
              */
             count: number;
             /**
-             * @description The message of the last of them.
+             * @description The message of the newest one.
              * @example The model answered 500: no memory
              */
             message: string | null;
             /**
              * Format: date-time
-             * @description When the last of them completed.
+             * @description The time at which the newest one completed.
              * @example 2026-03-01T12:00:00.000Z
              */
             last_at: string;
         };
-        /** @description How many there are, and of those that failed, why. */
+        /** @description The number of requests that match, and the causes of the failed ones. */
         FoundCount: {
             /**
-             * @description How many, at most 10,000.
+             * @description The count, at most 10,000.
              * @example 312
              */
             value: number;
             /**
-             * @description false: there are so many at least.
+             * @description false: there are at least this many.
              * @example true
              */
             is_exact: boolean;
-            /** @description With `outcome=failed`: by model and code, most often first, at most 20. */
+            /** @description The causes, with `outcome=failed`: by model and code, most frequent first, at most 20. */
             failures?: components["schemas"]["FailureCount"][];
         };
         /** @description A page of the requests of all keys. */
         AnyRequestPage: {
-            /** @description Newest first. There may be fewer than asked for, also none, where `next_cursor` is no null. */
+            /** @description The requests, newest first. A page may be short or empty although `next_cursor` is not null. */
             data: components["schemas"]["AnyRequest"][];
             /**
-             * @description The `cursor` of the next page; null: this is the last one.
+             * @description The `cursor` of the next page; null: this is the last page.
              * @example null
              */
             next_cursor: string | null;
-            /** @description On the first page: how many the filter finds. */
+            /** @description The number of requests that match. Only on the first page. */
             count?: components["schemas"]["FoundCount"];
         };
-        /** @description The same, with the sizes of its payloads. */
+        /** @description A request of any key, with the sizes of its payloads. */
         AnyRequestDetails: {
             /**
-             * @description The id, or a handle in its place.
+             * @description The id of the request, or its handle without the scope `payloads`.
              * @example rh_Zm9vYmFyYmF6cXV4LTAxMg
              */
             request_id: string;
             /**
-             * @description The handle, as the log and the audit have it.
+             * @description The handle of the request, as the log and the audit show it.
              * @example rh_Zm9vYmFyYmF6cXV4LTAxMg
              */
             handle: string;
             /**
-             * @description The state.
+             * @description The state of the request.
              * @example COMPLETED
              * @enum {string}
              */
             status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED";
             /**
-             * @description How it ended; null: it has not.
+             * @description The outcome of the request; null: it has not completed.
              * @example failed
              * @enum {string|null}
              */
             outcome: "succeeded" | "failed" | "cancelled" | "expired" | null;
             /**
-             * @description The model that it is for.
+             * @description The model of the request.
              * @example demo/image/fractal
              */
             model_id: string;
-            /** @description Whose it is. */
+            /** @description The key that submitted it. */
             key: components["schemas"]["KeyName"];
             /**
-             * @description The name of the node, or the worker, where it runs, or ran last; null: nowhere yet.
+             * @description The name of the node or worker that runs it or ran it last; null: it has not started.
              * @example gpu-2
              */
             node: string | null;
             /**
-             * @description Its priority.
+             * @description The priority of the request.
              * @example normal
              * @enum {string}
              */
             priority: "high" | "normal" | "low";
             /**
              * Format: date-time
-             * @description When it was submitted.
+             * @description The time at which it was submitted.
              * @example 2026-03-01T12:00:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When its last attempt started; null: none did.
+             * @description The time at which its last attempt started; null: none has started.
              * @example null
              */
             started_at: string | null;
             /**
              * Format: date-time
-             * @description When it completed; null: it has not.
+             * @description The time at which it completed; null: it has not completed.
              * @example null
              */
             completed_at: string | null;
             /**
-             * @description The attempt that goes on, comes next, or was the last.
+             * @description The current, next or last attempt.
              * @example 1
              */
             attempt: number;
             /**
-             * @description As its submission gave them.
+             * @description The tags of its submission.
              * @example [
              *       "job:17"
              *     ]
              */
             tags: string[];
-            /** @description How long it took so far. */
+            /** @description The times measured so far. */
             metrics: components["schemas"]["AnyMetrics"];
-            /** @description While it waits: how many start before it. */
+            /** @description The number of requests that start before it. Present while it waits. */
             queue_position?: number;
             /**
-             * @description While it waits: for what.
+             * @description The reason for which it waits. Present while it waits.
              * @enum {string}
              */
             reason?: "busy" | "unavailable" | "paused" | "scheduled" | "retrying";
-            /** @description As in the status of its caller. */
+            /** @description The same estimate as in the status that its caller reads. */
             estimated_start?: components["schemas"]["TimeSpan"];
-            /** @description As in the status of its caller. */
+            /** @description The same estimate as in the status that its caller reads. */
             estimated_end?: components["schemas"]["TimeSpan"];
-            /** @description How far its run is; its message only with `payloads`. */
+            /** @description The progress of its run. Its message is null without the scope `payloads`. */
             progress?: components["schemas"]["Progress"];
-            /** @description Once it completed. */
+            /** @description Whether it succeeded. Present once it has completed. */
             success?: boolean;
-            /** @description Why, also in the words of its model. */
+            /** @description The error of a request that did not succeed. Its message may be the model’s own. */
             error?: components["schemas"]["RequestError"] | null;
             /**
              * Format: date-time
-             * @description When it joins the queue, or did.
+             * @description The time at which it joins or joined the queue, if its submission set one.
              */
             scheduled_at?: string;
-            /** @description The request that it repeats. */
+            /** @description The request that this one repeats. */
             retry_of?: string;
-            /** @description The request that repeats it. */
+            /** @description The request that repeats this one. */
             retried_as?: string;
             /**
              * Format: date-time
-             * @description When its content was erased.
+             * @description The time at which its content was erased.
              */
             erased_at?: string;
             /**
-             * @description With `payloads`: of the first picture in its output, if there is one.
+             * @description The media type of the first picture in its output, if there is one. Present only with the scope `payloads`.
              * @example image/png
              */
             output_type?: string | null;
             /**
-             * @description Bytes of JSON; null: there is none, or it is kept no longer.
+             * @description The size of the input in bytes of JSON; null: there is none, or it was deleted.
              * @example 42
              */
             input_bytes: number | null;
             /**
-             * @description The same of the output.
+             * @description The size of the output in bytes of JSON; null: there is none, or it was deleted.
              * @example 31457280
              */
             output_bytes: number | null;
             /**
-             * @description While it waits for its own key: so many of the key may run of the model at once, and do.
+             * @description The number of requests of its key that may run for the model at once. Present while that number is reached and the request waits for it.
              * @example 2
              */
             held_at?: number;
         };
-        /** @description One thing that happened to a request. */
+        /** @description An event in the life of a request. */
         LifeEvent: {
             /**
-             * @description In their order; 0: its submission.
+             * @description The number of the event in their order; 0: the submission.
              * @example 0
              */
             id: number;
             /**
              * Format: date-time
-             * @description When.
+             * @description The time of the event.
              * @example 2026-03-01T12:00:00.000Z
              */
             at: string;
             /**
-             * @description What.
+             * @description The kind of event.
              * @example started
              * @enum {string}
              */
             kind: "submitted" | "started" | "requeued" | "cancel_requested" | "completed";
             /**
-             * @description The number of the start that it belongs to.
+             * @description The number of the attempt that the event belongs to.
              * @example 1
              */
             attempt: number;
             /**
-             * @description The name of the node, or the worker, that ran it.
+             * @description The name of the node or worker that ran the attempt.
              * @example gpu-2
              */
             node: string | null;
             /**
-             * @description How that run ended, or the request while it waited; null: nothing ended.
+             * @description The outcome of the run, or of the request if it ended while it waited; null: nothing ended.
              * @example lost
              * @enum {string|null}
              */
             outcome: "succeeded" | "failed" | "timed_out" | "cancelled" | "expired" | "returned" | "lost" | "unreached" | null;
             /**
-             * @description Why, as the code of an error.
+             * @description The code of the error.
              * @example model_error
              * @enum {string|null}
              */
             code: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "method_not_allowed" | "conflict" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "too_slow" | "caller_busy" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "overloaded" | "model_paused" | "timed_out" | "expired" | "storage_full" | null;
             /**
-             * @description Why, also in the words of the model.
+             * @description The message of the error, in the model’s own words if the model gave one.
              * @example The model answered 500: no memory
              */
             message: string | null;
             /**
              * Format: date-time
-             * @description When that run ended.
+             * @description The time at which that run ended.
              * @example null
              */
             ended_at: string | null;
             /**
              * Format: date-time
-             * @description Of what was requeued: when the pause before the next attempt was or will be over; null: it had none.
+             * @description After a requeue, the time at which the pause before the next attempt ends or ended; null: there was no pause.
              * @example null
              */
             until: string | null;
         };
-        /** @description From when on it was where. */
+        /** @description A position, and the time since which the request had it. */
         PositionPoint: {
             /**
              * Format: date-time
-             * @description From when on.
+             * @description The time since which the request had this position.
              * @example 2026-03-01T12:00:00.000Z
              */
             at: string;
             /**
-             * @description How many were to start before it.
+             * @description The number of requests that were to start before it.
              * @example 12
              */
             position: number;
         };
-        /** @description What happened to a request, oldest first, without its log. */
+        /** @description The events of a request, oldest first, without its log. */
         Life: {
-            /** @description Oldest first. */
+            /** @description The events, oldest first. */
             data: components["schemas"]["LifeEvent"][];
-            /** @description How it moved up: at most 60 points, by the starts that are kept. Empty where that would cost too much. */
+            /** @description How the request moved up, in at most 60 points. Only requests that are still kept count. Empty if the calculation would cost too much. */
             positions: components["schemas"]["PositionPoint"][];
         };
         /** @description A line of the log of a request. */
         AnyLogEntry: {
             /**
-             * @description What was said.
+             * @description The text of the entry.
              * @example Drawing line 120 of 512
              */
             message: string;
             /**
-             * @description How severe it is.
+             * @description The severity of the entry.
              * @example INFO
              * @enum {string}
              */
             level: "DEBUG" | "INFO" | "WARN" | "ERROR";
             /**
-             * @description Who said it: the queue, the runner, or the model on one of its outputs.
+             * @description The origin of the entry: the queue, the runner, or an output stream of the model.
              * @example runner
              * @enum {string}
              */
             source: "queue" | "runner" | "stdout" | "stderr";
             /**
              * Format: date-time
-             * @description When, in UTC with milliseconds.
+             * @description The time of the entry, in UTC with milliseconds.
              * @example 2026-03-01T12:00:01.250Z
              */
             timestamp: string;
             /**
-             * @description In their order.
+             * @description The number of the entry in their order.
              * @example 17
              */
             id: number;
             /**
-             * @description The number of the start that said it.
+             * @description The number of the attempt that wrote the entry.
              * @example 1
              */
             attempt: number;
         };
         /** @description A page of a log. */
         AnyLogPage: {
-            /** @description Oldest first, at most 1,000. */
+            /** @description The entries, oldest first, at most 1,000. */
             data: components["schemas"]["AnyLogEntry"][];
             /**
-             * @description The `cursor` of the next page; null: this is the last one.
+             * @description The `cursor` of the next page; null: this is the last page.
              * @example null
              */
             next_cursor: string | null;
         };
-        /** @description One action on many requests, and how far it is. */
+        /** @description An action on many requests, and its progress. */
         Operation: {
             /**
              * Format: uuid
-             * @description Its id.
+             * @description The id of the operation.
              * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
              */
             id: string;
             /**
-             * @description What is done with each.
+             * @description The action on each request.
              * @example cancel
              * @enum {string}
              */
             action: "cancel" | "retry" | "erase";
             /**
-             * @description Where it stands. `collecting`: its requests are being found.
+             * @description The state of the operation. `collecting`: its requests are being found.
              * @example running
              * @enum {string}
              */
             state: "collecting" | "running" | "stopping" | "stopped" | "done";
             /**
-             * @description As it was started; of `ids` how many, and `id_prefix` with the scope `payloads` alone.
+             * @description The filter of the operation. `ids` is the number of ids; `id_prefix` is shown only with the scope `payloads`.
              * @example {
              *       "tag": [
              *         "job:17"
@@ -3542,32 +3542,32 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * @description How many requests the filter finds, of those of when it was started; while it is `collecting`, so far.
+             * @description The number of requests that matched when the operation started. While it is `collecting`, the number found so far.
              * @example 312
              */
             total: number;
             /**
-             * @description Of those: done.
+             * @description The number of requests that are done.
              * @example 200
              */
             done: number;
             /**
-             * @description No longer fit for it when their turn came.
+             * @description The number of requests that no longer qualified when their turn came.
              * @example 2
              */
             skipped: number;
             /**
-             * @description Not done, for the reason in `last_error`.
+             * @description The number of requests for which the action failed.
              * @example 0
              */
             failed: number;
             /**
-             * @description Of the last that failed.
+             * @description The error of the last request for which the action failed.
              * @example null
              */
             last_error: string | null;
             /**
-             * @description Why, as it was given.
+             * @description The reason that the caller gave.
              * @example null
              */
             reason: string | null;
@@ -3578,28 +3578,28 @@ export interface components {
             by: string;
             /**
              * Format: date-time
-             * @description When it was started.
+             * @description The time at which it was started.
              * @example 2026-03-01T12:00:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When it was over.
+             * @description The time at which it ended.
              * @example null
              */
             ended_at: string | null;
         };
         /** @description A page of operations. */
         OperationPage: {
-            /** @description Newest first. */
+            /** @description The operations, newest first. */
             data: components["schemas"]["Operation"][];
             /**
-             * @description The `cursor` of the next page; null: this is the last one.
+             * @description The `cursor` of the next page; null: this is the last page.
              * @example null
              */
             next_cursor: string | null;
         };
-        /** @description Which requests of all keys; all that are given must fit. */
+        /** @description A filter of the requests of all keys. A request must match every filter that is given. */
         AnyRequestFilter: {
             /**
              * @description Only requests of this model.
@@ -3613,13 +3613,13 @@ export interface components {
              */
             status?: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED";
             /**
-             * @description Only requests that ended so.
+             * @description Only requests with this outcome.
              * @example failed
              * @enum {string}
              */
             outcome?: "succeeded" | "failed" | "cancelled" | "expired";
             /**
-             * @description Only requests with this tag, `key:value`; of several, with all of them.
+             * @description Only requests with this tag, `key:value`. If given several times, only requests with all of the tags.
              * @example [
              *       "job:17"
              *     ]
@@ -3627,12 +3627,12 @@ export interface components {
             tag?: string[];
             /**
              * Format: date-time
-             * @description RFC 3339: only requests submitted then or later.
+             * @description RFC 3339: only requests submitted at this time or later.
              */
             created_after?: string;
             /**
              * Format: date-time
-             * @description RFC 3339: only requests submitted before.
+             * @description RFC 3339: only requests submitted before this time.
              */
             created_before?: string;
             /**
@@ -3646,85 +3646,85 @@ export interface components {
              */
             code?: string;
             /**
-             * @description Only requests that run on the node or the worker of this name, or ran.
+             * @description Only requests that run or ran on the node or worker of this name.
              * @example gpu-2
              */
             node?: string;
             /**
-             * @description Only requests whose id begins so. Without the scope `payloads` a whole handle, `rh_…`.
+             * @description Only requests whose id begins with this prefix. Without the scope `payloads` it must be a whole handle, `rh_…`.
              * @example 0198f3c2
              */
             id_prefix?: string;
-            /** @description These alone: ids or handles. */
+            /** @description Only these requests: ids or handles. */
             ids?: string[];
         };
-        /** @description An action on all requests that a filter finds. */
+        /** @description An action on all requests that match a filter. */
         StartOperation: {
             /**
-             * @description What to do with each.
+             * @description The action on each request.
              * @example cancel
              * @enum {string}
              */
             action: "cancel" | "retry" | "erase";
-            /** @description As in the list; all that are given must fit. */
+            /** @description The filters of the list. A request must match every filter that is given. */
             filter?: components["schemas"]["AnyRequestFilter"];
             /**
-             * @description An empty filter means every request, if this is true.
+             * @description true: an empty filter means every request.
              * @default false
              */
             all?: boolean;
             /**
-             * @description Only counts them, and shows three.
+             * @description true: only counts the requests, and shows three.
              * @default false
              */
             validate_only?: boolean;
-            /** @description Why, for the audit. */
+            /** @description The reason, for the audit. */
             reason?: string;
         };
-        /** @description A count that looks at so many rows at most. */
+        /** @description A count of at most 10,000. */
         BoundedCount: {
             /**
-             * @description How many, at most 10,000.
+             * @description The count, at most 10,000.
              * @example 312
              */
             value: number;
             /**
-             * @description false: there are so many at least.
+             * @description false: there are at least this many.
              * @example true
              */
             is_exact: boolean;
         };
-        /** @description What an operation would be about. */
+        /** @description The requests that an operation would cover. */
         OperationPreview: {
-            /** @description How many. */
+            /** @description The number of requests. */
             count: components["schemas"]["BoundedCount"];
-            /** @description The newest three. */
+            /** @description The newest three requests. */
             sample: components["schemas"]["AnyRequest"][];
         };
-        /** @description What one receiver is sent of one request of any key. Without the scope `payloads` there are handles in place of ids, no queries of URLs, and nothing that the receiver answered but its status. */
+        /** @description The notification of one receiver about one request of any key. Without the scope `payloads` it has handles in place of ids and no queries of URLs. Of the receiver’s answer it then has only the status. */
         AnyDelivery: {
             /**
-             * @description Its name for `/v1/admin/deliveries`.
+             * @description The name of the delivery in `/v1/admin/deliveries`.
              * @example rh_Zm9vYmFyYmF6cXV4LTAxMg.7d1b5a0e-2c64-4a8e-9f35-0b6c1d2e3f40
              */
             id: string;
             /**
              * Format: uuid
-             * @description What each try sends as `webhook-id`.
+             * @description The `webhook-id` that each try sends.
              * @example 7d1b5a0e-2c64-4a8e-9f35-0b6c1d2e3f40
              */
             message_id: string;
             /**
-             * @description The id of the request, or a handle in its place.
+             * @description The id of the request, or its handle without the scope `payloads`.
              * @example rh_Zm9vYmFyYmF6cXV4LTAxMg
              */
             request_id: string;
             /**
-             * @description The model of the request; null: it is gone.
+             * @description The model of the request; null: the request was deleted.
              * @example demo/image/fractal
              */
             model_id: string | null;
-            /** @description Whose request it is. */
+            /** @description The key that submitted the request. */
             key: components["schemas"]["KeyName"];
             /**
              * Format: uuid
@@ -3733,161 +3733,161 @@ export interface components {
              */
             webhook_id: string | null;
             /**
-             * @description Where it goes.
+             * @description The URL of the receiver.
              * @example https://example.org/hook
              */
             url: string;
             /**
-             * @description As in the list of its request.
+             * @description The state of the delivery, as in the list of its request.
              * @example failed
              * @enum {string}
              */
             state: "pending" | "delivered" | "failed" | "ended";
-            /** @description Oldest first; the last hundred. */
+            /** @description The last 100 tries, oldest first. */
             tries: components["schemas"]["WebhookTry"][];
             /**
              * Format: date-time
-             * @description While it is pending: when it is tried next.
+             * @description The time of the next try; null: the delivery is not pending.
              * @example null
              */
             next_try_at: string | null;
             /**
              * Format: date-time
-             * @description When it was made, with the completion.
+             * @description The time at which the request completed and the delivery was made.
              * @example 2026-03-01T12:00:00.000Z
              */
             created_at: string;
         };
         /** @description A page of deliveries. */
         AnyDeliveryPage: {
-            /** @description Those of the newest requests first. There may be fewer than asked for, also none, where `next_cursor` is no null. */
+            /** @description The deliveries, those of the newest requests first. A page may be short or empty although `next_cursor` is not null. */
             data: components["schemas"]["AnyDelivery"][];
             /**
-             * @description The `cursor` of the next page; null: this is the last one.
+             * @description The `cursor` of the next page; null: this is the last page.
              * @example null
              */
             next_cursor: string | null;
         };
-        /** @description Where webhooks go: an endpoint of a key, or a host of URLs that requests named. */
+        /** @description A receiver of webhooks: an endpoint of a key, or a host of URLs that requests named. */
         Receiver: {
             /**
              * Format: uuid
-             * @description The id of the endpoint; null: a host of URLs that requests named.
+             * @description The id of the endpoint; null: the receiver is a host.
              * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
              */
             id: string | null;
             /**
-             * @description The URL of the endpoint; null for such a host.
+             * @description The URL of the endpoint; null: the receiver is a host.
              * @example https://example.org/hook
              */
             url: string | null;
             /**
-             * @description The host, with its port if the URL has one; empty for URLs of an unusual form.
+             * @description The host, with its port if the URL has one. Empty if the host cannot be read from the URL.
              * @example example.org
              */
             host: string;
-            /** @description Whose endpoint it is; null for such a host. */
+            /** @description The key of the endpoint; null: the receiver is a host. */
             key: components["schemas"]["KeyName"] | null;
             /**
              * Format: date-time
-             * @description Since when it is sent nothing new: an operator said so, or it answered 410.
+             * @description The time since which it gets no new deliveries, because an operator disabled it or it answered 410.
              * @example null
              */
             disabled_at: string | null;
             /**
-             * @description What is still to be delivered.
+             * @description The number of pending deliveries.
              * @example 3
              */
             pending: number;
             /**
-             * @description false: so many at least.
+             * @description false: there are at least this many.
              * @example true
              */
             is_pending_exact: boolean;
             /**
-             * @description What arrived in the last 24 hours.
+             * @description The number of deliveries that succeeded in the last 24 hours.
              * @example 1204
              */
             delivered_last_day: number;
             /**
-             * @description What was given up in that time: no tries were left, or it answered 410.
+             * @description The number of deliveries given up in the last 24 hours: no tries were left, or the receiver answered 410.
              * @example 0
              */
             failed_last_day: number;
             /**
-             * @description The tries that failed in that time.
+             * @description The number of tries that failed in the last 24 hours.
              * @example 7
              */
             failed_tries_last_day: number;
             /**
-             * @description The status of its last answer; null: none came, or it was not called for a week.
+             * @description The status of its last answer; null: the last try got no answer, or there was no try for a week.
              * @example 503
              */
             last_status: number | null;
             /**
-             * @description Why no answer came to the last try.
+             * @description The reason for which the last try got no answer.
              * @example null
              */
             last_error: string | null;
             /**
              * Format: date-time
-             * @description When the last try was.
+             * @description The time of the last try.
              * @example 2026-03-01T12:00:00.000Z
              */
             last_at: string | null;
             /**
              * Format: date-time
-             * @description When the next try is due; null: nothing is pending.
+             * @description The time of the next try; null: nothing is pending.
              * @example null
              */
             next_try_at: string | null;
         };
         /** @description A page of receivers. */
         ReceiverPage: {
-            /** @description The endpoints of keys, newest first, and then the hosts that requests named, by name. */
+            /** @description The endpoints of keys, newest first, then the hosts that requests named, by name. */
             data: components["schemas"]["Receiver"][];
             /**
-             * @description The `cursor` of the next page; null: this is the last one.
+             * @description The `cursor` of the next page; null: this is the last page.
              * @example null
              */
             next_cursor: string | null;
         };
-        /** @description Whether an endpoint is sent anything new. */
+        /** @description Disables or enables an endpoint. */
         ChangeEndpoint: {
             /**
-             * @description true: completions from now on are not sent there.
+             * @description true: requests that complete from now on are not sent to it.
              * @example true
              */
             disabled: boolean;
-            /** @description Why, for the audit. */
+            /** @description The reason, for the audit. */
             reason?: string | null;
         };
-        /** @description What went wrong, as RFC 9457 has it. Decide by `code`; it is stable. */
+        /** @description An error, as in RFC 9457. Clients decide by `code`, which is stable. */
         Problem: {
             /**
              * Format: uri-reference
-             * @description Names the kind of problem and says where it is described.
+             * @description The kind of problem, as the URL of its description.
              * @example /docs/errors#unknown_request
              */
             type: string;
             /**
-             * @description The kind of problem in words, always the same.
+             * @description The kind of problem in words. It is the same for every problem of the kind.
              * @example No such request
              */
             title: string;
             /**
-             * @description The status of the answer.
+             * @description The HTTP status of the answer.
              * @example 404
              */
             status: number;
             /**
-             * @description This problem in words.
+             * @description A description of this problem.
              * @example There is no request 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b.
              */
             detail: string;
             /**
              * Format: uri-reference
-             * @description The path that was called; empty if the call was no readable HTTP.
+             * @description The path of the call. Empty if the call was not valid HTTP.
              * @example /v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
              */
             instance: string;
@@ -3899,46 +3899,46 @@ export interface components {
             code: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "method_not_allowed" | "conflict" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "too_slow" | "caller_busy" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "overloaded" | "model_paused" | "timed_out" | "expired" | "storage_full";
             /**
              * Format: date-time
-             * @description When it went wrong, in UTC.
+             * @description The time of the problem, in UTC.
              * @example 2026-03-01T12:00:00.000Z
              */
             timestamp: string;
-            /** @description With `invalid_input`: everything that does not fit the schema of the model. */
+            /** @description With `invalid_input`: every place that does not fit the schema of the model. */
             errors?: components["schemas"]["FieldError"][];
             /**
-             * @description What the model itself said, as any JSON value.
+             * @description The model’s own error, as any JSON value.
              * @example {
              *       "reason": "the prompt was refused"
              *     }
              */
             details?: components["schemas"]["JsonValue"];
         };
-        /** @description As `Problem`, and the word that a cancellation answers with: the other two answers have it in `status`, which is the HTTP status here (RFC 9457). */
+        /** @description A `Problem` with the result of a cancellation. The other answers of a cancellation have the result in `status`; here `status` is the HTTP status (RFC 9457). */
         AlreadyCompletedProblem: {
             /**
              * Format: uri-reference
-             * @description Names the kind of problem and says where it is described.
+             * @description The kind of problem, as the URL of its description.
              * @example /docs/errors#unknown_request
              */
             type: string;
             /**
-             * @description The kind of problem in words, always the same.
+             * @description The kind of problem in words. It is the same for every problem of the kind.
              * @example No such request
              */
             title: string;
             /**
-             * @description The status of the answer.
+             * @description The HTTP status of the answer.
              * @example 404
              */
             status: number;
             /**
-             * @description This problem in words.
+             * @description A description of this problem.
              * @example There is no request 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b.
              */
             detail: string;
             /**
              * Format: uri-reference
-             * @description The path that was called; empty if the call was no readable HTTP.
+             * @description The path of the call. Empty if the call was not valid HTTP.
              * @example /v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
              */
             instance: string;
@@ -3950,21 +3950,21 @@ export interface components {
             code: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "method_not_allowed" | "conflict" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "too_slow" | "caller_busy" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "overloaded" | "model_paused" | "timed_out" | "expired" | "storage_full";
             /**
              * Format: date-time
-             * @description When it went wrong, in UTC.
+             * @description The time of the problem, in UTC.
              * @example 2026-03-01T12:00:00.000Z
              */
             timestamp: string;
-            /** @description With `invalid_input`: everything that does not fit the schema of the model. */
+            /** @description With `invalid_input`: every place that does not fit the schema of the model. */
             errors?: components["schemas"]["FieldError"][];
             /**
-             * @description What the model itself said, as any JSON value.
+             * @description The model’s own error, as any JSON value.
              * @example {
              *       "reason": "the prompt was refused"
              *     }
              */
             details?: components["schemas"]["JsonValue"];
             /**
-             * @description Always the same.
+             * @description The result of the cancellation. Always the same.
              * @example ALREADY_COMPLETED
              * @enum {string}
              */
@@ -3975,7 +3975,7 @@ export interface components {
          * @description Any JSON value.
          */
         JsonValue: unknown;
-        /** @description The status of a request; `status` says which of the three it is. */
+        /** @description The status of a request. Its member `status` is one of three states. */
         Status: components["schemas"]["InQueueStatus"] | components["schemas"]["InProgressStatus"] | components["schemas"]["CompletedStatus"];
     };
     responses: never;
