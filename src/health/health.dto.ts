@@ -47,7 +47,9 @@ export class ReadinessDto {
   @ApiPropertyOptional({
     description: 'What is wrong although requests can be taken, as where no node runs them; absent: nothing.',
     type: [String],
-    example: ['No node runs requests: they wait. Start one with ROLE=all or ROLE=scheduler, or end a drain.'],
+    example: [
+      'No node runs requests, so they wait. Start one with ROLE=all or ROLE=scheduler, or end a drain.',
+    ],
   })
   notes?: string[];
 }

@@ -202,7 +202,7 @@ class Reader {
     }
     if (next === 'p' || next === 'P') {
       const [property] = /^\\[pP]\{[^}]*\}/.exec(source.slice(at, at + 200)) ?? [];
-      if (property === undefined) throw new Unbounded('it names a long property');
+      if (property === undefined) throw new Unbounded('it names a property of more than 200 characters');
       this.at += property.length;
       this.namesProperty = true;
       return [];
@@ -226,7 +226,7 @@ class Reader {
       this.at += 3;
       return control[1]!.charCodeAt(0) % 32;
     }
-    if (text[1] === 'u') throw new Unbounded('it writes a character at length');
+    if (text[1] === 'u') throw new Unbounded('it has a long \\u escape of a character');
     this.at++;
     const known = controls[text[1]!];
     if (known === undefined) return this.codePoint();

@@ -48,7 +48,7 @@ export function addWebhookCommands(program: Command, withWebhooks: WithWebhooks)
     .action((text: string, url: string) =>
       withKey(text, async ({ id, name }, { webhooks }) => {
         await webhooks.add(id, url);
-        return `From now on, every completed request of "${name}" is sent to ${url}`;
+        return `Every request of "${name}" that completes from now on is sent to ${url}`;
       }),
     );
   endpoint
