@@ -25,8 +25,8 @@ const program = new Command('npm run requests --')
   .addHelpText(
     'after',
     `
-The key of the handles is in the database that DATABASE_URL names, or else in the embedded one in DATA_DIR
-whether or not the service is running.`,
+The key of the handles is in the database that DATABASE_URL names, or else in the embedded one in
+DATA_DIR (.data). The commands work whether or not the service is running.`,
   )
   .exitOverride();
 

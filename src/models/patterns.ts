@@ -218,7 +218,8 @@ class Reader {
       const unit = Number.parseInt((hex[1] ?? hex[2] ?? hex[3])!, 16);
       const low = unit >= 0xd800 && unit <= 0xdbff && hex[3] !== undefined ? this.lowSurrogate() : undefined;
       if (low !== undefined) return (unit - 0xd800) * 0x400 + low - 0xdc00 + 0x10000;
-      if (unit >= 0xd800 && unit <= 0xdfff) throw new Unbounded('it names half of a surrogate pair');
+      if (unit >= 0xd800 && unit <= 0xdfff)
+        throw new Unbounded('it has an escape for half of a surrogate pair');
       return unit;
     }
     const control = /^\\c([a-z])/i.exec(text);
@@ -243,7 +244,7 @@ class Reader {
 
   private codePoint(): number {
     const point = this.source.codePointAt(this.at)!;
-    if (point >= 0xd800 && point <= 0xdfff) throw new Unbounded('it holds half of a surrogate pair');
+    if (point >= 0xd800 && point <= 0xdfff) throw new Unbounded('it contains half of a surrogate pair');
     this.at += point > 0xffff ? 2 : 1;
     return point;
   }

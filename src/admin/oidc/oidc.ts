@@ -102,7 +102,7 @@ export class Oidc {
       // If it were changed, it might be the name of somebody else.
       if (!isStorable(claims.sub))
         return refused(
-          `The claim "sub" of ${name} holds NUL or half a surrogate pair, which cannot be stored.`,
+          `The claim "sub" of ${name} contains NUL or half of a surrogate pair, which cannot be stored.`,
         );
       if (scopes === undefined || scopes.length === 0)
         return refused(

@@ -49,7 +49,7 @@ export function keysProgram(withKeys: WithKeys): Command {
       'after',
       `
 The keys are in the database that DATABASE_URL names, or else in the embedded one in DATA_DIR (.data).
-whether or not the service is running.
+The commands work whether or not the service is running.
 
 Examples:
   npm run keys -- create --name "web shop"
