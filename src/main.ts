@@ -78,7 +78,7 @@ function startupBanner(service: RunningService, config: Config): string {
       `\nYour API key, shown only this once: ${service.newKey}\n`,
       ...(service.signInUrl === undefined
         ? []
-        : [`The console, signed in (once, within an hour): ${service.signInUrl}\n`]),
+        : [`Sign in to the console (once, within an hour): ${service.signInUrl}\n`]),
       'Try it:',
       ...firstSteps(url, service.newKey),
     );

@@ -25,8 +25,8 @@ const program = new Command('npm run requests --')
   .addHelpText(
     'after',
     `
-The key of the handles is in the database of DATABASE_URL, or else in the embedded one in DATA_DIR (.data),
-whether or not the service is running.`,
+The key of the handles is in the database that DATABASE_URL names, or else in the embedded one in
+DATA_DIR (.data). The commands work whether or not the service is running.`,
   )
   .exitOverride();
 
@@ -39,7 +39,9 @@ program
 
 program
   .command('id')
-  .description('Prints the id behind a handle: the right to read and cancel the request. It is audited.')
+  .description(
+    'Prints the id of a handle. It gives the right to read and cancel the request, so this is audited.',
+  )
   .argument('<handle...>', 'handles, rh_…', handleValue)
   .action((texts: string[]) => print((translations) => toIds(translations, texts)))
   .copyInheritedSettings(program);
@@ -57,7 +59,7 @@ try {
 async function toIds({ handles, trail }: Translations, texts: string[]): Promise<string[]> {
   const ids = texts.map((text) => handles.idOf(text));
   const strange = texts.find((text, i) => ids[i] === text);
-  if (strange !== undefined) throw new Error(`${strange} is no handle of this service.`);
+  if (strange !== undefined) throw new Error(`${strange} is not a handle of this service.`);
   for (const target of texts) await trail.note(commandLine, { action: 'secret.read', target });
   return ids;
 }

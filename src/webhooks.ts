@@ -10,9 +10,9 @@ const program = new Command('npm run webhooks --')
 
 program
   .command('listen')
-  .description('Takes webhooks on this machine and prints them.')
-  .option('-p, --port <port>', 'where it listens', portValue, 9000)
-  .option('-s, --secret <secret>', 'whsec_…: verifies the signatures', secretValue)
+  .description('Receives webhooks on this machine and prints them.')
+  .option('-p, --port <port>', 'the port to listen on', portValue, 9000)
+  .option('-s, --secret <secret>', 'whsec_…, to verify the signatures', secretValue)
   .action(({ port, secret }: { port: number; secret?: string }) => {
     const print = (text: string): void => void process.stdout.write(text);
     const server = webhookListener({ secret, print });
@@ -22,7 +22,7 @@ program
     });
     server.listen(port, '127.0.0.1', () => {
       const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-      const verifying = secret === undefined ? 'nothing is verified: --secret whsec_… does' : 'verifying';
+      const verifying = secret === undefined ? 'not verifying: give --secret whsec_…' : 'verifying';
       print(
         `listening on http://${address}/ (${verifying})\n` +
           `Start the service with WEBHOOK_ALLOW=${address}, and submit with ?webhook=http://${address}/\n\n`,

@@ -55,7 +55,7 @@ export class CursorList<Query extends PageQuery> {
     const written = writtenFilters(begun);
     if (Object.keys(given).length > 0 && JSON.stringify(given) !== JSON.stringify(written)) {
       const detail =
-        'The option "cursor" has the filters of its list: give it alone, or begin the list anew.';
+        'The option "cursor" already has the filters of its list. Send it alone, or start the list again.';
       throw new DomainError('invalid_query', detail);
     }
     const own = limit ?? this.optionsOf(begun).limit ?? defaultLimit;

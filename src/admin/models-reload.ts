@@ -91,7 +91,9 @@ export class ModelsReload implements OnApplicationBootstrap, BeforeApplicationSh
         this.toldFault = faults;
         return;
       }
-      this.log.warn(`the models file is read again in ${triedAgainAfterMs / 1_000} s: ${message}`);
+      this.log.warn(
+        `the models file could not be applied and is read again in ${triedAgainAfterMs / 1_000} s: ${message}`,
+      );
       this.schedule(triedAgainAfterMs);
     }
   }
@@ -147,7 +149,7 @@ export class ModelsReload implements OnApplicationBootstrap, BeforeApplicationSh
       const errors = error.message.split('\n').map((message) => ({ path: '', message }));
       throw new DomainError(
         'invalid_models_file',
-        'The models file has faults: the models stay as they were.',
+        'The models file is invalid, so the models were not changed. Fix what "errors" names.',
         {
           errors,
         },

@@ -92,7 +92,10 @@ function changeOf(body: Buffer): ControlChange {
     concurrency !== null &&
     !(isNumber && Number(concurrency) <= maxConcurrency)
   )
-    throw wrong('concurrency', `a whole number from 1 to ${maxConcurrency}, or null for the file's`);
+    throw wrong(
+      'concurrency',
+      `a whole number from 1 to ${maxConcurrency}, or null for the value of the file`,
+    );
   if (paused !== undefined && paused !== null && paused !== false && !pauses.includes(paused as Pause))
     throw wrong('paused', 'false, "hold", "reject", or null for false');
   return {

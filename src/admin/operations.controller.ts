@@ -83,7 +83,10 @@ export class OperationsController {
     const filter = anyFilterOptions(given, caller, this.handles);
     await this.gate.enterForIds(filter.ids?.length ?? 0, request, answerOf(response));
     if (!all && Object.values(filter).every((one) => one === undefined))
-      throw new DomainError('bad_request', 'An empty filter means every request: say so with "all": true.');
+      throw new DomainError(
+        'bad_request',
+        'An empty filter matches every request. To confirm that, send "all": true.',
+      );
     if (isPreview) {
       response.status(200);
       return this.lists.sample(caller, qualifying(action, filter), sampled);

@@ -73,6 +73,6 @@ export class SessionsController {
     const reason = await this.reasons.read(request, response);
     const id = idOf('session', text);
     if (await this.signIn.endSession(this.trail.actorOf(request, request.caller), id, reason)) return;
-    throw new DomainError('unknown_id', `There is no session ${id} that goes on.`);
+    throw new DomainError('unknown_id', `There is no active session ${id}.`);
   }
 }

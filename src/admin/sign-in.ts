@@ -157,7 +157,7 @@ export class SignIn {
     const key = keyId === undefined ? null : await this.keys.findValid(keyId, manager);
     if (key !== null) return key;
     const detail =
-      'This link was used, is older than an hour, or was replaced: npm run keys -- link makes another.';
+      'This link was already used, is older than an hour, or was replaced. Make a new one: npm run keys -- link';
     throw new DomainError('sign_in_refused', detail);
   }
 }
@@ -172,11 +172,11 @@ function credentialsOf(body: Buffer): { key?: string; link?: string } {
 }
 
 function tooManySignIns(): DomainError {
-  const detail = `A key signs in ${maxSignIns.each} times a minute at most. Use the session that there is.`;
+  const detail = `A key can sign in at most ${maxSignIns.each} times a minute. Use its existing session.`;
   return new DomainError('caller_busy', detail, { retryAfterSeconds: 60 });
 }
 
 function noScope(name: string): DomainError {
-  const detail = `"${name}" has none of the scopes observe, payloads, admin, of which signing in needs one.`;
+  const detail = `"${name}" cannot sign in: it has none of the scopes observe, payloads and admin.`;
   return new DomainError('forbidden', detail);
 }

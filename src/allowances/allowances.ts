@@ -22,12 +22,12 @@ const resources: Readonly<Record<Resource, { noun: string; advice: string }>> = 
     advice: 'Read the answers that are open, and send fewer large bodies at once.',
   },
   streams: {
-    noun: 'open streams and held calls',
+    noun: 'open streams and long polls',
     advice: 'Close streams that are no longer read, or poll instead.',
   },
   workerCalls: {
-    noun: 'held claims and beats of workers',
-    advice: 'A worker needs one held claim and one held beat at a time.',
+    noun: 'open claims and beats of workers',
+    advice: 'A worker needs only one open claim and one open beat.',
   },
 };
 
@@ -77,7 +77,7 @@ export class Hold {
 }
 
 /**
- * Counts in memory what the callers of this node hold: bytes of bodies and answers, open streams and held calls. A
+ * Counts in memory what the callers of this node hold: bytes of bodies and answers, open streams and long polls. A
  * caller is named `key:<id>` or `address:<address or network>`. Rate limits count calls; allowances count what a call
  * costs while it lasts.
  */
@@ -100,8 +100,8 @@ export class Allowances {
     const nodeStreams = Math.min(config.maxNodeStreams, Math.max(16, descriptors - 2 * reservedDescriptors));
     if (nodeStreams < config.maxNodeStreams && nodeStreams < config.maxCallerStreams * 4) {
       this.log.warn(
-        `This process may open ${descriptors} files, so at most ${nodeStreams} streams and held calls are served. ` +
-          'Raise the limit with "ulimit -n" or LimitNOFILE.',
+        `This process may open only ${descriptors} files, so it serves at most ${nodeStreams} streams and ` +
+          'long polls. Raise the limit with "ulimit -n" or LimitNOFILE.',
       );
     }
     this.bounds = {
@@ -163,7 +163,7 @@ export class Allowances {
     this.refused[resource][by]++;
     this.lines.add(`${resource} ${by}`, (times) =>
       this.log.warn(
-        `${what}; the last one is of ${name}${times > 1 ? `; ${times} times in the last minute` : ''}`,
+        `${what}; the last one was from ${name}${times > 1 ? `; ${times} times in the last minute` : ''}`,
       ),
     );
   }
@@ -178,8 +178,8 @@ export class Allowances {
 
   private callerIsBusy(name: string, resource: Resource, most: number): DomainError {
     const { noun, advice } = resources[resource];
-    this.noteRefusal(name, resource, 'caller', `a caller is refused: it holds as many ${noun} as it may`);
-    return new DomainError('caller_busy', `A caller may hold ${most} ${noun}. ${advice}`, {
+    this.noteRefusal(name, resource, 'caller', `a caller was refused: it has reached its limit of ${noun}`);
+    return new DomainError('caller_busy', `A caller may have at most ${most} ${noun}. ${advice}`, {
       retryAfterSeconds: 1,
     });
   }
@@ -190,11 +190,11 @@ export class Allowances {
       name,
       resource,
       'node',
-      `a caller is refused: all callers hold as many ${noun} as this node may`,
+      `a caller was refused: all callers together have reached this node's limit of ${noun}`,
     );
     return new DomainError(
       'overloaded',
-      `The service holds as many ${noun} as it may. Try again in a moment.`,
+      `The service has reached its limit of ${noun}. Try again in a moment.`,
       {
         retryAfterSeconds: 2,
       },

@@ -50,7 +50,7 @@ export class Refusals implements BeforeApplicationShutdown {
     const all = [...this.unwritten.values()];
     this.unwritten.clear();
     for (const { actor, action, count } of all) {
-      const reason = `${count} more refusals were not written one by one.`;
+      const reason = `${count} more refusals have no entries of their own.`;
       await this.write(actor, { action, after: { left_out: count }, reason });
     }
   }

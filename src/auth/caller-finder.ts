@@ -155,7 +155,7 @@ export class CallerFinder implements BeforeApplicationShutdown {
       await touchKeys(this.database, ids);
     } catch (error) {
       if (!isDatabaseUnavailable(error))
-        this.logger.warn({ err: error }, 'the last use of keys was not written');
+        this.logger.warn({ err: error }, 'the last use of keys could not be stored');
     }
   }
 }

@@ -94,7 +94,8 @@ export class CallerWatch implements BeforeApplicationShutdown {
         request,
         assertAllowed: (now) => {
           const lost = needed.find((scope) => !hasScope(now, scope));
-          if (lost !== undefined) throw new DomainError('forbidden', `The scope "${lost}" was taken away.`);
+          if (lost !== undefined)
+            throw new DomainError('forbidden', `The API key no longer has the scope "${lost}".`);
         },
         refuse: (refusal) => subscriber.next(refusal),
       };

@@ -28,15 +28,15 @@ export function sessionHash(token: string): string {
 export function forgeryIn({ method = '', headers }: IncomingMessage, baseUrl: string): string | undefined {
   if (safeMethods.has(method)) return undefined;
   if (!isJson(headers))
-    return 'Signed in by a cookie, a call that changes something needs the field "Content-Type: application/json".';
+    return 'A call that changes something with a session cookie needs the header "Content-Type: application/json".';
   return isOurs(headers, baseUrl)
     ? undefined
-    : 'Signed in by a cookie, a call that changes something must come from the console.';
+    : 'A call that changes something with a session cookie must come from the console.';
 }
 
 /** Returns what is wrong with a call that begins a session, because a page of another site may have caused it. */
 export function foreignSignIn({ headers }: IncomingMessage, baseUrl: string): string | undefined {
-  if (!isJson(headers)) return 'Signing in needs the field "Content-Type: application/json".';
+  if (!isJson(headers)) return 'Signing in needs the header "Content-Type: application/json".';
   const { 'sec-fetch-site': site, origin } = headers;
   // Only browsers send these two.
   if (site === undefined && origin === undefined) return undefined;

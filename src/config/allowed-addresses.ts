@@ -11,7 +11,7 @@ export interface AllowedAddress {
 }
 
 const expected =
-  'expected hosts, addresses and networks with commas between, such as hooks.internal,127.0.0.1:9000,10.0.0.0/8';
+  'expected hosts, addresses and networks separated by commas, such as hooks.internal,127.0.0.1:9000,10.0.0.0/8';
 
 /**
  * Parses a comma-separated list such as `hooks.internal`, `hooks.internal:8080`, `10.0.0.7`, `[::1]:9000`,

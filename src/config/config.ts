@@ -173,13 +173,13 @@ function missingBeside(
 ): string[] {
   const ofBucket = files.kind === 's3' ? ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'] : [];
   const missing = ofBucket.filter((name) => !environment[name]?.trim());
-  const lines = missing.map((name) => `  ${name}: needed beside FILES=s3://…`);
+  const lines = missing.map((name) => `  ${name}: required with FILES=s3://…`);
   if (oidcIssuer === undefined) return lines;
   return [
     ...lines,
-    ...(oidcClientId === undefined ? ['  OIDC_CLIENT_ID: needed beside OIDC_ISSUER'] : []),
+    ...(oidcClientId === undefined ? ['  OIDC_CLIENT_ID: required with OIDC_ISSUER'] : []),
     ...(oidcScopes.size === 0
-      ? ['  OIDC_SCOPES: needed beside OIDC_ISSUER, such as ops=admin; without it nobody could sign in']
+      ? ['  OIDC_SCOPES: required with OIDC_ISSUER, such as ops=admin; without it nobody could sign in']
       : []),
   ];
 }

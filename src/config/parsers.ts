@@ -12,7 +12,7 @@ export function parseSwitch(value: string): boolean {
 
 const mustBeEncoded =
   'the user name and the password must be percent-encoded: % as %25, / as %2F, ? as %3F, # as %23, @ as %40; ' +
-  'so must an @ behind the host';
+  'so must an @ after the host';
 
 /**
  * Refuses a password that is not percent-encoded. Such a URL would name another host, and messages would show a part of
@@ -134,7 +134,7 @@ export function parseAdapters(value: string): Adapter[] {
   return value.split(',').map((part) => {
     const found = adapters.find((adapter) => adapter === part.trim().toLowerCase());
     if (found === undefined)
-      throw new Error(`expected adapters with commas between, of these: ${adapters.join(', ')}`);
+      throw new Error(`expected adapters separated by commas, of these: ${adapters.join(', ')}`);
     return found;
   });
 }

@@ -29,4 +29,4 @@ export function parseScopeMap(text: string): ScopeMap {
   return new Map(entries);
 }
 
-const expected = `expected values of the claim and what they bring, such as ops=admin; support=observe,payloads (of ${scopes.join(', ')})`;
+const expected = `expected values of the claim and the scopes that they grant, such as ops=admin; support=observe,payloads (of ${scopes.join(', ')})`;

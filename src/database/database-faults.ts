@@ -4,13 +4,13 @@ import { RepeatedLines } from '../tools/repeated-lines.js';
 
 /** Faults that only an operator can fix. Other faults are temporary, or the duties that wait for them log them. */
 const lines: Partial<Readonly<Record<DatabaseFault, string>>> = {
-  disk_full: "the database's disk is full: it refuses what is to be stored",
+  disk_full: "the database's disk is full: it refuses writes",
   disk_error: 'the database cannot read or write its disk',
   no_memory: 'the database has no memory left',
-  too_many_connections: 'the database takes no more connections (max_connections)',
+  too_many_connections: 'the database accepts no more connections (max_connections)',
   no_resources: 'the database is at a limit of its machine',
   no_descriptors: 'this node is at its limit of open files (ulimit -n): it cannot connect to the database',
-  read_only: 'the database only reads: it takes no writes',
+  read_only: 'the database is read-only',
 };
 
 /** Maps errors of this process's statements and connections to the service's own, and logs them once a minute. */

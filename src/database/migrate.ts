@@ -108,8 +108,8 @@ function refuseUnreleased(done: readonly DoneMigration[], url: string): void {
   const newest = Number(migrations.at(-1)!.name.slice(-13));
   if (done.every(({ name, timestamp }) => names.has(name) || timestamp > newest)) return;
   throw new Error(
-    `The database at ${describe(url)} is of an unreleased earlier version, which this one cannot take over: ` +
-      'use a new database, or remove DATA_DIR if it is the embedded one. Nothing was changed.',
+    `The database at ${describe(url)} is of an unreleased earlier version and cannot be upgraded. ` +
+      'Use a new database, or delete DATA_DIR if it is the embedded one. Nothing was changed.',
   );
 }
 
@@ -138,7 +138,7 @@ async function migrateNext(
     signal?.throwIfAborted();
     if ((cause as NodeJS.ErrnoException).code !== lockNotAvailable) throw cause;
     throw new Error(
-      `The migration ${name} could not lock its table, because another session is using it for long. ` +
+      `The migration ${name} could not lock its table, because another session has used it for too long. ` +
         'Nothing was changed. Start again; if it fails again, look in pg_stat_activity for old transactions.',
       { cause },
     );
@@ -198,7 +198,7 @@ class MigrationLock {
       if (now > reportAt) {
         reportAt = now + reportEveryMs;
         report?.(
-          `Waits for another session to migrate the database: ${holders.map(describeHolder).join(', ')}.`,
+          `Waiting for another session to migrate the database: ${holders.map(describeHolder).join(', ')}.`,
         );
       }
       await delay(retryMs, undefined, { signal }).catch(() => undefined);
@@ -213,9 +213,9 @@ function describeHolder({ pid, application_name: name, client, state, since }: H
 function tooLong(holders: readonly Holder[], patienceMs: number): Error {
   const ends = holders.map(({ pid }) => `SELECT pg_terminate_backend(${pid})`).join('; ');
   return new Error(
-    `For ${Math.round(patienceMs / 1_000)} s another session has had the lock of the migrations: ` +
-      `${holders.map(describeHolder).join(', ')}. If a node is migrating, wait for its end and start again. ` +
-      `If none is, the lock was left behind in a connection pooler: end that session with ${ends}`,
+    `Another session has held the migration lock for ${Math.round(patienceMs / 1_000)} s: ` +
+      `${holders.map(describeHolder).join(', ')}. If a node is migrating, wait until it is done and start again. ` +
+      `If none is, a connection pooler has kept the lock: end that session with ${ends}`,
   );
 }
 

@@ -233,8 +233,8 @@ export class NotifyChannel {
     if (this.isDeaf || this.stopped) return;
     this.isDeaf = true;
     this.log.warn(
-      'the database is reached through a connection pooler that passes no notifications on, so this node learns only ' +
-        'after seconds what the others do: set DATABASE_DIRECT_URL to the address of PostgreSQL itself',
+      'the connection pooler in front of the database passes on no notifications, so this node sees ' +
+        'changes of other nodes seconds late: set DATABASE_DIRECT_URL to the address of PostgreSQL itself',
     );
   }
 }

@@ -92,7 +92,7 @@ export class EmbeddedPostgres {
         await new Promise((ended) => child.once('exit', ended));
       if (this.isStopping) return;
       const how = child.signalCode ?? `exit code ${child.exitCode}`;
-      this.log.error(`PostgreSQL ended (${how}) and is started again; ${this.directory.log} says why`);
+      this.log.error(`PostgreSQL ended (${how}) and is started again; see ${this.directory.log}`);
       await delay(restartMs, undefined, { ref: false });
       if (this.isStopping) return;
     }

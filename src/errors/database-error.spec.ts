@@ -15,7 +15,7 @@ test.each([
   ['53000', 'no_resources', /limit of its machine/],
   ['57P01', 'restarting', /starting or shutting down/],
   ['57P03', 'restarting', /starting or shutting down/],
-  ['25006', 'read_only', /only reads/],
+  ['25006', 'read_only', /read-only/],
   ['57014', 'busy', /too busy/],
   ['40001', 'busy', /too busy/],
   ['40P01', 'busy', /too busy/],

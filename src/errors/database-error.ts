@@ -19,15 +19,15 @@ const details: Readonly<Record<DatabaseFault, string>> = {
   away: 'The database cannot be reached. Try again in a moment.',
   disk_full:
     "The database's disk is full, so nothing can be stored now. The operator has to make room on it.",
-  disk_error: 'The database cannot read or write its disk. The operator has to look at it.',
+  disk_error: 'The database cannot read or write its disk. The operator has to check it.',
   no_memory: 'The database has no memory left. Try again in a moment.',
   too_many_connections:
-    'The database takes no more connections. Try again in a moment; the operator may raise max_connections.',
+    'The database accepts no more connections. Try again in a moment; the operator may raise max_connections.',
   no_resources: 'The database is at a limit of its machine. Try again in a moment.',
   no_descriptors:
     'This node is at its limit of open files (ulimit -n), so it cannot reach the database. Try again in a moment.',
   restarting: 'The database is starting or shutting down. Try again in a moment.',
-  read_only: 'The database only reads now, as a standby does. Try again in a moment.',
+  read_only: 'The database is read-only now, as a standby is. Try again in a moment.',
   busy: 'The database is too busy to answer in time. Try again in a moment.',
 };
 

@@ -46,7 +46,7 @@ export const problemCodes = {
   unsupported_encoding: { status: 415, title: 'The content encoding is not supported', retry: 'changed' },
   range_not_satisfiable: { status: 416, title: 'The file has no such range', retry: 'changed' },
   invalid_input: { status: 422, title: "The input does not fit the model's schema", retry: 'changed' },
-  invalid_models_file: { status: 422, title: 'The models file has faults', retry: 'changed' },
+  invalid_models_file: { status: 422, title: 'The models file is invalid', retry: 'changed' },
   idempotency_key_reused: {
     status: 422,
     title: 'The idempotency key was used with another request',

@@ -110,7 +110,7 @@ export class DiskSpace {
 
 function nearlyFull(): StorageUnavailable {
   const detail =
-    'The disk of the service is nearly full, and what is left is kept for its database. The operator has to make room ' +
-    '(RESERVED_DISK); then send the file again.';
+    'The disk of the service is nearly full, and the rest is reserved for its database. The operator has to make ' +
+    'room (RESERVED_DISK); then send the file again.';
   return new StorageUnavailable('reserve', detail);
 }

@@ -34,5 +34,5 @@ export class FilePlace {
 }
 
 const elsewhere =
-  'The files of this service are kept in another place than this node looks at. All nodes need the same FILES, and on ' +
-  'disks the same folder in DATA_DIR.';
+  'This node uses another store of files than the rest of the service. Give all nodes the same FILES and, on ' +
+  'disks, the same folder in DATA_DIR.';

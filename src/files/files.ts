@@ -93,7 +93,7 @@ export class Files {
       throw error;
     });
     if (bytes !== undefined) return bytes;
-    this.log.error({ file: this.handles.handleOf(id) }, 'the bytes of a file are not where they were stored');
+    this.log.error({ file: this.handles.handleOf(id) }, 'the stored bytes of a file are missing');
     throw new DomainError('unavailable', 'The bytes of this file cannot be read now.');
   }
 
@@ -188,10 +188,10 @@ export class Files {
 const lines: Readonly<Record<StorageFault, string>> = {
   full: 'the disk or the bucket of the files is full: files cannot be stored',
   reserve:
-    'the disk of DATA_DIR is nearly full: files are refused, what is left is kept for the database (RESERVED_DISK)',
+    'the disk of DATA_DIR is nearly full: files are refused, and the rest is reserved for the database (RESERVED_DISK)',
   no_descriptors: 'this node is at its limit of open files (ulimit -n): files cannot be stored or read',
   unusable: 'the folder of the files cannot be used',
-  away: 'the store of files cannot be reached, or refuses files',
+  away: 'the file store cannot be reached, or refuses files',
 };
 
 const isFileId = (text: string): boolean => fileId.test(text);

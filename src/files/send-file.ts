@@ -57,8 +57,7 @@ export async function sendFile(
 }
 
 function wrongLength(): Error {
-  const text =
-    'a file has another length where it is stored than when it was stored; its download was broken off';
+  const text = 'the length of a stored file has changed; its download was aborted';
   log.error(text);
   return new Error(text);
 }

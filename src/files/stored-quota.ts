@@ -95,13 +95,13 @@ export class StoredQuota {
 }
 
 const whatToDo =
-  'Erase requests that are done with (DELETE /v1/queue/requests/<id>), which takes their files along, wait until ' +
+  'Erase requests that you no longer need, with their files (DELETE /v1/queue/requests/<id>), wait until ' +
   'retention does, or ask the operator for more';
 
 function tooManyBytes(stored: number, { maxStoredBytes: max }: Config): DomainError {
   return new DomainError(
     'storage_full',
-    `The files of this key have ${stored} bytes of the ${max} that they may have, which leaves no room for this one. ` +
+    `The files of this key use ${stored} of their ${max} bytes, so there is no room for this one. ` +
       `${whatToDo} (MAX_STORED_BYTES).`,
   );
 }
@@ -109,6 +109,6 @@ function tooManyBytes(stored: number, { maxStoredBytes: max }: Config): DomainEr
 function tooManyFiles(files: number, { maxStoredFiles: max }: Config): DomainError {
   return new DomainError(
     'storage_full',
-    `This key has ${files} files of the ${max} that it may have. ${whatToDo} (MAX_STORED_FILES).`,
+    `This key has ${files} of its ${max} files. ${whatToDo} (MAX_STORED_FILES).`,
   );
 }

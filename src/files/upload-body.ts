@@ -22,5 +22,5 @@ export async function* chunksOf(request: IncomingMessage, onSlow: () => void): A
 }
 
 function brokenOff(): DomainError {
-  return new DomainError('invalid_upload', 'The upload broke off before all of it had arrived.');
+  return new DomainError('invalid_upload', 'The upload ended before all of it had arrived. Send it again.');
 }

@@ -43,7 +43,7 @@ export class UploadUrls implements OnModuleInit {
     const announced = { contentType: isText ? type : '', isOutput: of === 'output' };
     const own = this.sign(fileId, isText ? expires : '', announced);
     if (!isText || given.length !== own.length || !timingSafeEqual(given, own)) {
-      throw new DomainError('invalid_upload_url', 'The signature is not that of this upload.');
+      throw new DomainError('invalid_upload_url', 'The signature does not match this upload.');
     }
     if (Number(expires) * 1_000 < this.clock.now()) {
       throw new DomainError('invalid_upload_url', 'The upload URL has expired.');

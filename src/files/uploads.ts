@@ -76,7 +76,7 @@ export class Uploads {
     if (encoding.trim().toLowerCase() !== 'identity') {
       throw new DomainError(
         'unsupported_encoding',
-        'A file is kept as it comes: send it without an encoding.',
+        'A file is stored as it is sent. Send it without a Content-Encoding.',
       );
     }
     if (Number(length) > this.config.maxFileBytes) throw fileTooLarge(this.config.maxFileBytes);
@@ -113,8 +113,8 @@ export class Uploads {
     throw new DomainError(
       'conflict',
       row.state === 'stored'
-        ? 'The file was uploaded already, and is never changed: initiate another upload.'
-        : 'The upload was tried too often: initiate another one.',
+        ? 'The file is already uploaded and cannot be changed. Initiate another upload.'
+        : 'The upload was tried too often. Initiate another one.',
     );
   }
 }

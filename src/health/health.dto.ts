@@ -57,7 +57,9 @@ export class ReadinessDto {
     description:
       'Faults that do not prevent requests, for example that no node runs them. Absent: there are none.',
     type: [String],
-    example: ['No node runs requests: they wait. Start one with ROLE=all or ROLE=scheduler, or end a drain.'],
+    example: [
+      'No node runs requests, so they wait. Start one with ROLE=all or ROLE=scheduler, or end a drain.',
+    ],
   })
   notes?: string[];
 }

@@ -27,8 +27,8 @@ const lost: DatabaseChecks = {
 };
 
 const unreached =
-  'The database does not answer within 2 s, and what else is checked is not known: see that PostgreSQL runs and can be ' +
-  'reached at DATABASE_URL. What was accepted is kept.';
+  'The database does not answer within 2 s, so the other checks are unknown. Check that PostgreSQL runs and can be ' +
+  'reached at DATABASE_URL. Accepted requests are not lost.';
 
 /**
  * Whether this node can take requests: the database answers in time, its schema and its files are the service's, and
@@ -71,7 +71,9 @@ export class Readiness {
   /** Returns what keeps accepted requests waiting. */
   private notes(): string[] {
     if (this.cluster.schedulers.length > 0) return [];
-    return ['No node runs requests: they wait. Start one with ROLE=all or ROLE=scheduler, or end a drain.'];
+    return [
+      'No node runs requests, so they wait. Start one with ROLE=all or ROLE=scheduler, or end a drain.',
+    ];
   }
 
   private async databaseChecks(): Promise<DatabaseChecks> {

@@ -192,7 +192,7 @@ function tooLarge(maxBytes: number): DomainError {
 }
 
 function inflated(): DomainError {
-  const detail = `The body grows to more than ${maxInflation} times what was sent. Send it without Content-Encoding.`;
+  const detail = `The body decompresses to more than ${maxInflation} times its size. Send it without Content-Encoding.`;
   return new DomainError('too_large', detail);
 }
 

@@ -27,7 +27,7 @@ export class ClientAddress implements OnApplicationBootstrap {
   onApplicationBootstrap(): void {
     if (this.config.trustProxy !== true) return;
     this.log.warn(
-      'TRUST_PROXY=true believes whatever X-Forwarded-For says, so any client can invent its address. Set the number of ' +
+      'TRUST_PROXY=true trusts any X-Forwarded-For, so any client can invent its address. Set the number of ' +
         'proxies in front of the service, such as TRUST_PROXY=1, or their networks.',
     );
   }

@@ -88,7 +88,7 @@ export class HttpConnections implements OnModuleDestroy {
         this.closed.full++;
         this.warn(
           'full',
-          `no more than ${server.maxConnections} connections are served: ulimit -n is ${descriptors}`,
+          `no more than ${server.maxConnections} connections are served, because ulimit -n is ${descriptors}`,
         );
       });
     }
@@ -188,7 +188,7 @@ export class HttpConnections implements OnModuleDestroy {
     if (own.ignored === 0) {
       this.closed.pipelined++;
       closeWithoutStacks(socket);
-      this.warn('pipelined', `a client sent more than ${maxPipelined} calls ahead on a connection`);
+      this.warn('pipelined', `a client pipelined more than ${maxPipelined} calls on a connection`);
       own.waiting.at(-1)?.[1].setHeader('Connection', 'close');
     }
     own.ignored++;
@@ -239,7 +239,7 @@ export class HttpConnections implements OnModuleDestroy {
     for (const [socket, unsent] of sockets) {
       if (excess <= 0) return;
       excess -= unsent;
-      this.allowances.noteRefusal(name, 'bytes', 'caller', 'answers that a caller does not read are closed');
+      this.allowances.noteRefusal(name, 'bytes', 'caller', 'answers that a caller did not read were closed');
       this.close(socket, 'unread', 'a caller leaves too much unread');
     }
   }

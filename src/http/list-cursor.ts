@@ -47,6 +47,6 @@ function checksum(list: string, text: string): string {
 }
 
 function invalid(): DomainError {
-  const detail = 'The option "cursor" is none that this list gave to this key. Begin the list anew.';
+  const detail = 'The option "cursor" is not one that this list returned to this key. Start the list again.';
   return new DomainError('invalid_query', detail);
 }

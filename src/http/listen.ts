@@ -18,7 +18,7 @@ function explain({ code, message }: NodeJS.ErrnoException, host: string, port: n
       return `This user may not listen on port ${port}. Set PORT to 1024 or above.`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return `${host} is no address of this machine. Set HOST to one, or to 0.0.0.0 for all of them.`;
+      return `${host} is not an address of this machine. Set HOST to one, or to 0.0.0.0 for all of them.`;
     default:
       return `The service cannot listen on ${host}:${port}: ${message}`;
   }

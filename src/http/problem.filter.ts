@@ -85,7 +85,7 @@ function isEncodedRight(path: string): boolean {
 
 /** Returns the error for a path that cannot be decoded: it names nothing. */
 function unnamed(path: string, ofRequests: boolean): DomainError {
-  const detail = `${path} is not percent-encoded right, so it names nothing here.`;
+  const detail = `${path} is not percent-encoded correctly. Write % as %25.`;
   if (ofRequests) return new DomainError('unknown_request', detail);
   return new DomainError(path.startsWith('/v1/queue/') ? 'unknown_model' : 'not_found', detail);
 }

@@ -75,7 +75,7 @@ function toDomainError(thrown: unknown): DomainError {
     const code = codes.find((one) => problemCodes[one].status === status) ?? 'bad_request';
     return new DomainError(code, (error as Error).message, { status, cause: error });
   }
-  const detail = 'The service failed to answer. The request id finds the reason in its log.';
+  const detail = 'The service failed to answer. Its log has the reason under the request id.';
   return new DomainError('internal_error', detail, { cause: thrown });
 }
 

@@ -47,13 +47,13 @@ export function readBatch(body: Buffer, checkInput: CheckInput): BatchBody {
 }
 
 function readEntry(value: unknown, text: string, checkInput: CheckInput): BatchEntry {
-  if (!isObject(value)) return refused('bad_request', `An entry is an object, as in ${batchExample}.`);
+  if (!isObject(value)) return refused('bad_request', `An entry must be an object, as in ${batchExample}.`);
   const { input, ...fields } = value;
   const written = rawMember(text, 'input') ?? '';
   if (text.length - written.length > maxOptionsLength)
     return refused(
       'too_large',
-      `What an entry holds besides its input may have ${maxOptionsLength} characters at most.`,
+      `An entry without its input may have ${maxOptionsLength} characters at most.`,
     );
   try {
     const { bytes, value: parsed } = parseInputPart(written, input);

@@ -126,11 +126,11 @@ const nul: Fault = {
   isIn: (leaf) => typeof leaf === 'string' && leaf.includes('\0'),
 };
 const halfPair: Fault = {
-  message: 'contains half of a surrogate pair, which is no character',
+  message: 'contains half of a surrogate pair, which is not a character',
   isIn: (leaf) => typeof leaf === 'string' && !leaf.isWellFormed(),
 };
 const tooLarge: Fault = {
-  message: 'is a number too large to hold',
+  message: 'is a number too large to store',
   isIn: (leaf) => typeof leaf === 'number' && !Number.isFinite(leaf),
 };
 

@@ -107,7 +107,11 @@ export class JsonThreads implements OnApplicationShutdown {
     this.lines.add('full', (times) =>
       this.log.warn(`large bodies were refused, because ${maxWaiting} wait to be read (${times} times)`),
     );
-    return new DomainError('overloaded', `${maxWaiting} large bodies wait to be read on this node.`, options);
+    return new DomainError(
+      'overloaded',
+      `${maxWaiting} large bodies wait to be read on this node. Try again in a moment.`,
+      options,
+    );
   }
 
   /** Gives waiting jobs to an idle thread, or to a new one. */

@@ -45,5 +45,5 @@ export class Admission {
 
 /** Neither admitted nor refused: this node may not decide. */
 export function unavailable(): DomainError {
-  return new DomainError('unavailable', 'The service cannot count calls just now. Try again in a moment.');
+  return new DomainError('unavailable', 'The service cannot check rate limits now. Try again in a moment.');
 }

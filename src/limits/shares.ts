@@ -99,7 +99,7 @@ export class Shares implements OnApplicationBootstrap, BeforeApplicationShutdown
 
   private noteFailure(error: unknown): void {
     if (!this.isFailing)
-      this.logger.warn({ err: error }, 'the use of limits cannot be written; calls are refused meanwhile');
+      this.logger.warn({ err: error }, 'the use of rate limits cannot be written, so calls are refused');
     this.isFailing = true;
   }
 }

@@ -26,21 +26,21 @@ export class AllowanceMetrics {
     addGauge(
       registry,
       'allowance_used',
-      'What all callers of this node hold.',
+      'Resources that all callers of this node use.',
       ['what'],
       each((resource) => allowances.inUse(resource)),
     );
     addGauge(
       registry,
       'allowance_limit',
-      'What all callers of this node may hold; streams and calls of workers share one.',
+      'The limit of all callers of this node; streams and calls of workers share one limit.',
       ['what'],
       each((resource) => allowances.bounds[resource].node),
     );
     addCounter(
       registry,
       'allowance_refused_total',
-      'Calls refused because their caller, or all callers of this node, hold as much as they may.',
+      'Calls refused because their caller, or all callers of this node, reached their limit.',
       ['what', 'by'],
       () =>
         allowedResources.flatMap((resource) =>
@@ -52,7 +52,7 @@ export class AllowanceMetrics {
     addCounter(
       registry,
       'http_connections_closed_total',
-      'Connections closed by this node because of what their client did, or for want of descriptors.',
+      'Connections that this node closed because of their client, or because it had no descriptors left.',
       ['reason'],
       () => Object.entries(connections.closed).map(([reason, count]) => [[reason], count] as const),
     );

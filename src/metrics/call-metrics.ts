@@ -39,7 +39,7 @@ export class CallMetrics {
   ) {
     this.calls = new FastHistogram({
       name: 'nowserving_http_server_request_duration_seconds',
-      help: 'Calls that were answered, but for streams; with those that were held (Prefer: wait).',
+      help: 'Answered calls except streams, including long polls (Prefer: wait).',
       ...{ registry, labelNames: ['method', 'route', 'status_code'], buckets: callBuckets },
     });
     this.refusals = new FastCounter({
@@ -50,7 +50,7 @@ export class CallMetrics {
     for (const reason of warned) this.refusals.add(0, reason);
     this.statements = new FastHistogram({
       name: 'nowserving_statement_duration_seconds',
-      help: 'Prepared statements, from their sending to their answer.',
+      help: 'Time of prepared statements, from sending to answer.',
       ...{ registry, labelNames: ['statement'], buckets: statementBuckets },
     });
     events.on('submission.refused', (refusals) => {

@@ -67,17 +67,19 @@ export class ClusterGauges {
     this.ofModels('requests_waiting', 'Requests that start as soon as there is a slot.', (id, snapshot) =>
       Math.max(0, index.claimable(id) - retrying(snapshot, id)),
     );
-    this.ofModels('requests_held', 'Requests that wait because their keys run as many as they may.', (id) =>
-      index.heldOf(id),
+    this.ofModels(
+      'requests_held',
+      'Requests that wait because their keys have reached their limit of running requests.',
+      (id) => index.heldOf(id),
     );
     this.ofModels(
       'requests_delayed',
-      'Requests that wait for their next attempt, or for the time that their caller chose.',
+      'Requests that wait for their next attempt, or for the start time that their caller chose.',
       (id, snapshot) => retrying(snapshot, id) + (of(snapshot.delayed, id)?.scheduled ?? 0),
     );
     this.ofModels(
       'oldest_wait_seconds',
-      'How long the one has waited that waits longest; 0: none waits.',
+      'The longest time that a request has waited; 0: none waits.',
       (id, { oldest, atMs }) => {
         const sinceMs = of(oldest, id)?.sinceMs;
         return sinceMs === undefined || index.depth(id) === 0 ? 0 : Math.max(0, atMs - sinceMs) / 1_000;
@@ -88,12 +90,12 @@ export class ClusterGauges {
 
   private addRuns(): void {
     this.ofModels('requests_running', 'Runs in progress.', (id, { runs }) => sumOf(runs, id));
-    this.ofModels('slots', 'How many runs the nodes may have at once, together.', (id, { slots }) =>
+    this.ofModels('slots', 'Runs that all nodes together may have at once.', (id, { slots }) =>
       this.models.get(id)!.runner.isPulled ? null : sumOf(slots, id),
     );
     this.ofModels(
       'concurrency',
-      'How many runs the model may have at once.',
+      'Runs that the model may have at once.',
       (id) => this.models.get(id)!.concurrency,
     );
     this.ofModels(
@@ -105,19 +107,20 @@ export class ClusterGauges {
     // Where nothing waits, a missing worker does not matter.
     const isMissed = (id: string): boolean =>
       !this.models.get(id)!.runner.isPulled || this.index.depth(id) > 0;
-    const unavailable = '1: no node can reach the model, or no worker asks for what waits.';
+    const unavailable = '1: no node can reach the model, or no worker claims its waiting requests.';
     const isUnavailable = (id: string): number =>
       this.availability.of(id) === 'unavailable' && isMissed(id) ? 1 : 0;
     this.ofModels('model_unavailable', unavailable, isUnavailable, 'max');
     const isPaused = (id: string): number => (this.models.get(id)!.paused === null ? 0 : 1);
     this.ofModels('model_paused', '1: an operator has paused the model.', isPaused, 'max');
-    this.add('nodes_draining', 'Nodes that an operator lets start nothing more.', [], ({ nodes }) => [
+    this.add('nodes_draining', 'Nodes that an operator has drained.', [], ({ nodes }) => [
       [[], nodes.filter(({ drainingSinceMs, isStopping }) => drainingSinceMs !== null && !isStopping).length],
     ]);
     this.add('nodes_stopping', 'Nodes whose process is ending.', [], ({ nodes }) => [
       [[], nodes.filter(({ isStopping }) => isStopping).length],
     ]);
-    const running = 'Nodes that run requests: heard of in time, and neither draining nor of role api.';
+    const running =
+      'Nodes that run requests: they send heartbeats, do not drain and do not have the role api.';
     this.add('schedulers', running, [], (snapshot) => [[[], schedulersOf(snapshot).length]]);
     this.add('nodes', 'Nodes by role.', ['role'], ({ nodes }) =>
       roles.map((role) => [[role], nodes.filter((node) => node.role === role).length]),
@@ -129,7 +132,7 @@ export class ClusterGauges {
       this.add(name, help, [], () => (this.upkeep === undefined ? [] : [[[], value(this.upkeep)]]));
     add(
       'partitions_ahead',
-      'For so many days after today there are partitions.',
+      'Days after today that already have partitions.',
       ({ partitionDaysAhead }) => partitionDaysAhead,
     );
     add(
@@ -144,22 +147,22 @@ export class ClusterGauges {
     );
     add(
       'webhook_overdue_seconds',
-      'For how long the first pending delivery could have been tried.',
+      'The time since the first pending delivery was due.',
       ({ overdueDeliverySeconds }) => overdueDeliverySeconds,
     );
     add(
       'webhook_failing_seconds',
-      'For how long the receiver that has failed longest has answered no delivery with success; 0: none fails.',
+      'The longest time for which a failing receiver has accepted no delivery; 0: none fails.',
       ({ failingReceiverSeconds }) => failingReceiverSeconds,
     );
   }
 
   private addReading(): void {
-    const at = 'Of the last snapshot that this node could read, by the clock of the database.';
+    const at = 'Time of the last snapshot that this node could read, by the clock of the database.';
     addGauge(this.registry, 'cluster_snapshot_timestamp_seconds', at, [], () => [
       [[], this.readAtMs / 1_000],
     ]);
-    const took = 'How long this node took to read it.';
+    const took = 'Time that this node took to read the snapshot.';
     addGauge(this.registry, 'cluster_snapshot_duration_seconds', took, [], () => [[[], this.readMs / 1_000]]);
     const failed = 'Snapshots that this node could not read.';
     addCounter(this.registry, 'cluster_snapshot_failures_total', failed, [], () => [[[], this.failures]]);

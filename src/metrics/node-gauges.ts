@@ -30,9 +30,13 @@ export class NodeGauges {
     private readonly watch: DatabaseWatch,
     { role }: Config,
   ) {
-    addGauge(registry, 'build_info', 'Which version runs here; always 1.', ['version', 'role'], () => [
-      [[version, role], 1],
-    ]);
+    addGauge(
+      registry,
+      'build_info',
+      'The version of this node, as a label; always 1.',
+      ['version', 'role'],
+      () => [[[version, role], 1]],
+    );
     this.addRuns();
     this.addConnections();
     this.addDuties();
@@ -48,16 +52,20 @@ export class NodeGauges {
     ): void =>
       addGauge(this.registry, name, help, ['model'], () => modelValues(this.models.all(), value, ofRest));
     add('runs', 'Runs in progress on this node, and claims under way.', (id) => slots.inUse(id));
-    add('slots', 'How many runs this node may have at once.', (id) => slots.limit(id));
+    add('slots', 'Runs that this node may have at once.', (id) => slots.limit(id));
     const isOpen = (id: string): number => (circuits.room(id) === Infinity ? 0 : 1);
     add('circuit_open', '1: this node finds the model away, and sends it only probes.', isOpen, 'max');
-    addGauge(this.registry, 'streams', 'Streams and held calls that follow requests here.', [], () => [
-      [[], this.sources.watchers + this.outputs.moreReaders],
-    ]);
+    addGauge(
+      this.registry,
+      'streams',
+      'Streams and long polls that follow requests on this node.',
+      [],
+      () => [[[], this.sources.watchers + this.outputs.moreReaders]],
+    );
   }
 
   private addConnections(): void {
-    const isUp = '1: the database answers this node; 0: it has not for some seconds.';
+    const isUp = '1: the database answers this node; 0: it has not answered for some seconds.';
     addGauge(this.registry, 'database_up', isUp, [], () => [[[], this.watch.state.isUp ? 1 : 0]]);
     const pools = () => Object.entries(this.connections.pools());
     const help = 'Connections of this node to PostgreSQL.';

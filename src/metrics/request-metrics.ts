@@ -66,11 +66,11 @@ export class RequestMetrics {
     );
     this.queueTime = seconds(
       'queue_duration',
-      'How long requests waited for their first start, from when they might have started.',
+      'How long requests waited for their first start, from the time at which they could start.',
     );
     this.attemptTime = seconds(
       'attempt_duration',
-      'How long runs of this node took, but for those that were handed back.',
+      'How long runs of this node took, except runs that were handed back.',
     );
     this.requestTime = seconds('request_duration', 'From the submission of requests to their completion.');
     this.payloads = new FastHistogram({

@@ -20,10 +20,14 @@ export class StorageGauges {
         this.volumes.map((volume) => [[volume.name], value(volume)]),
       );
     const of = 'of the disk of the files or, with it, of the embedded database';
-    add('disk_free_bytes', `What is free ${of}.`, ({ freeBytes }) => freeBytes);
-    add('disk_size_bytes', `The size ${of}.`, ({ sizeBytes }) => sizeBytes);
-    add('disk_reserved_bytes', `What no file takes ${of}.`, ({ reservedBytes }) => reservedBytes);
-    const results = 'Results of runs that wait in memory, as the disk or the database does not take them.';
+    add('disk_free_bytes', `Free bytes ${of}.`, ({ freeBytes }) => freeBytes);
+    add('disk_size_bytes', `Size ${of}.`, ({ sizeBytes }) => sizeBytes);
+    add(
+      'disk_reserved_bytes',
+      `Bytes that files must leave free ${of}.`,
+      ({ reservedBytes }) => reservedBytes,
+    );
+    const results = 'Results of runs that wait in memory because the disk or the database cannot store them.';
     addGauge(registry, 'held_results_bytes', results, [], () => [[[], held.bytes]]);
   }
 

@@ -96,12 +96,12 @@ describe('an input schema', () => {
     schemas.compile({ ...shared, required: ['a'] });
     expect(schemas.compile({ ...shared, required: ['b'] }).validate({})[0]?.path).toBe('/b');
     const other = { $ref: 'https://models.example/size' };
-    expect(() => schemas.compile(other)).toThrow('is nowhere in the schema');
+    expect(() => schemas.compile(other)).toThrow('does not exist in the schema');
   });
 
   it('is never fetched', () => {
     const fault = faultOf({ properties: { size: { $ref: 'http://127.0.0.1:1/size.json' } } });
-    expect(fault.message).toContain('"http://127.0.0.1:1/size.json" is nowhere in the schema');
+    expect(fault.message).toContain('"http://127.0.0.1:1/size.json" does not exist in the schema');
     expect(fault.word).toBe('http://127.0.0.1:1/size.json');
   });
 

@@ -112,7 +112,7 @@ function compileFault(error: Error): SchemaFault {
   if (error instanceof MissingRefError) {
     const [, reference = ''] = /can't resolve reference (\S+)/.exec(error.message) ?? [];
     return new SchemaFault(
-      `"${reference}" is nowhere in the schema; only references within it, such as "#/$defs/size", work`,
+      `"${reference}" does not exist in the schema; only references within it, such as "#/$defs/size", work`,
       '',
       reference,
     );

@@ -81,7 +81,7 @@ class ModelsReader {
     for (const node of this.entries()) {
       const model = this.readModel(node);
       if (model === undefined) continue;
-      if (models.has(model.id)) this.source.fault(node, `the id "${model.id}" is there twice`);
+      if (models.has(model.id)) this.source.fault(node, `the id "${model.id}" appears twice`);
       if (model.id !== '') models.set(model.id, model);
     }
     return [...models.values()];
@@ -172,7 +172,7 @@ class ModelsReader {
         const warnings = unbounded.map(
           ({ word, reason }) =>
             `${this.file} line ${source.lineOf(source.find(node, word))}: input_schema: ${reason}; ` +
-            'every input is checked in a thread, and refused if that takes too long',
+            'every input is checked in a thread and refused if that takes too long',
         );
         return { inputSchema, validate, maxInlineBytes: bytes, warnings: () => warnings };
       }

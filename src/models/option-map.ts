@@ -12,7 +12,7 @@ interface Reading {
 }
 
 /** In { a: b,c } the c is an entry of its own. It may be part of a secret, so it is not quoted. */
-const withoutValue = 'an entry without a value; quote a text that holds a comma';
+const withoutValue = 'an entry has no value; quote a text that contains a comma';
 
 /** A YAML map whose keys are options. A fault is reported with its line, and reading goes on. */
 export class OptionMap {

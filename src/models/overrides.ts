@@ -52,7 +52,7 @@ export async function changeOverrides(
   // Waits for a division of its slots that is under way. The next division sees the change.
   const before = await table.findOneOrFail({ where: { id }, lock: { mode: 'pessimistic_write' } });
   if (!isExpected(versionOf(id, before)))
-    throw new DomainError('changed_meanwhile', `The model ${id} was changed meanwhile: read it again.`);
+    throw new DomainError('changed_meanwhile', `The model ${id} has changed in the meantime. Read it again.`);
   const at = new Date();
   const changed: Partial<ModelEntity> = {};
   if (concurrency !== undefined && concurrency !== before.concurrencyOverride) {

@@ -202,7 +202,7 @@ class Reader {
     }
     if (next === 'p' || next === 'P') {
       const [property] = /^\\[pP]\{[^}]*\}/.exec(source.slice(at, at + 200)) ?? [];
-      if (property === undefined) throw new Unbounded('it names a long property');
+      if (property === undefined) throw new Unbounded('it names a property of more than 200 characters');
       this.at += property.length;
       this.namesProperty = true;
       return [];
@@ -218,7 +218,8 @@ class Reader {
       const unit = Number.parseInt((hex[1] ?? hex[2] ?? hex[3])!, 16);
       const low = unit >= 0xd800 && unit <= 0xdbff && hex[3] !== undefined ? this.lowSurrogate() : undefined;
       if (low !== undefined) return (unit - 0xd800) * 0x400 + low - 0xdc00 + 0x10000;
-      if (unit >= 0xd800 && unit <= 0xdfff) throw new Unbounded('it names half of a surrogate pair');
+      if (unit >= 0xd800 && unit <= 0xdfff)
+        throw new Unbounded('it has an escape for half of a surrogate pair');
       return unit;
     }
     const control = /^\\c([a-z])/i.exec(text);
@@ -226,7 +227,7 @@ class Reader {
       this.at += 3;
       return control[1]!.charCodeAt(0) % 32;
     }
-    if (text[1] === 'u') throw new Unbounded('it writes a character at length');
+    if (text[1] === 'u') throw new Unbounded('it has a long \\u escape of a character');
     this.at++;
     const known = controls[text[1]!];
     if (known === undefined) return this.codePoint();
@@ -243,7 +244,7 @@ class Reader {
 
   private codePoint(): number {
     const point = this.source.codePointAt(this.at)!;
-    if (point >= 0xd800 && point <= 0xdfff) throw new Unbounded('it holds half of a surrogate pair');
+    if (point >= 0xd800 && point <= 0xdfff) throw new Unbounded('it contains half of a surrogate pair');
     this.at += point > 0xffff ? 2 : 1;
     return point;
   }

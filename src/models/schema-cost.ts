@@ -89,7 +89,7 @@ class CostReader {
         if (slowFormats.includes(String(value)))
           this.unbounded.set(
             String(value),
-            `the time to check the format "${String(value)}" grows faster than the text`,
+            `the time to check the format "${String(value)}" grows faster than the length of the text`,
           );
         return formatCost;
       case 'uniqueItems':
@@ -150,7 +150,7 @@ class CostReader {
     if (target === undefined)
       this.unbounded.set(
         reference,
-        `the time has no bound that is known, because the reference "${reference}" is not a JSON Pointer within the schema`,
+        `the time has no known bound, because the reference "${reference}" is not a JSON Pointer within the schema`,
       );
     return target;
   }

@@ -97,6 +97,6 @@ export class OperationActions {
     this.log.error(`the ${action} of ${this.handles.handleOf(member)} failed: ${stack ?? String(error)}`);
     return /^[0-9A-Z]{5}$/.test(code)
       ? `The database refused the change (SQLSTATE ${code}).`
-      : 'It failed inside the service; the log of the node says why.';
+      : 'It failed inside the service. The log of the node has the reason.';
   }
 }

@@ -14,8 +14,8 @@ let isBuilt = false;
 export function registerCompletionHook({ name, sql }: CompletionHook): void {
   if (hooks.get(name) === sql) return;
   if (isBuilt)
-    throw new Error(`The completion hook ${name} comes too late: requests were completed already.`);
-  if (hooks.has(name)) throw new Error(`There is another completion hook ${name}.`);
+    throw new Error(`The completion hook ${name} is registered too late: requests have already completed.`);
+  if (hooks.has(name)) throw new Error(`There is already a completion hook ${name}.`);
   hooks.set(name, sql);
 }
 

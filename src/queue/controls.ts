@@ -13,7 +13,9 @@ export class Controls {
   /** Called after the commit: this node follows the change from now on, the others soon. */
   async publish(): Promise<void> {
     // A failure does no harm: the change is committed, and every node reads it after its next heartbeat.
-    await this.keeper.publish().catch((error: Error) => this.log.debug(`not read: ${error.message}`));
+    await this.keeper
+      .publish()
+      .catch((error: Error) => this.log.debug(`the change is not yet read here: ${error.message}`));
   }
 
   /** A draining node starts nothing and leaves its slots to other nodes. undefined: there is no such node. */

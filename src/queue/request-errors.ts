@@ -27,8 +27,7 @@ const workerLost = 'The workers that ran the request were lost each time; it is 
 /** The errors that requests end with; `atMs` is the database's time. */
 export const requestErrors = {
   cancelled: (atMs: number) => requestError('cancelled', 'The request was cancelled.', atMs),
-  expired: (atMs: number) =>
-    requestError('expired', 'The request had not started when its time for waiting was over.', atMs),
+  expired: (atMs: number) => requestError('expired', 'The request did not start before it expired.', atMs),
   timedOut: (atMs: number, timeoutMs: number) =>
     requestError(
       'timed_out',

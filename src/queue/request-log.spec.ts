@@ -37,7 +37,7 @@ it('a request that failed is a warning that names request, model, code and what 
 it('an attempt that another follows is no warning', () => {
   at('info').onRequeued([{ ...request, reason: 'failed', delayMs: 1_500, failure }]);
   const text = 'attempt 2 of r-1 of acme/up failed with model_error: The model answered 500.';
-  expect(lines).toEqual([['info', `${text} (the next one follows in 2 s)`, fields(1)]]);
+  expect(lines).toEqual([['info', `${text} (the next one starts in 2 s)`, fields(1)]]);
 });
 
 it('a model and reason have one line a minute, and it says how many there were', () => {
@@ -50,7 +50,8 @@ it('a model and reason have one line a minute, and it says how many there were',
   expect(lines).toHaveLength(3);
   log.onCompleted([{ ...failed, id: 'r-43' }]);
   jest.advanceTimersByTime(1);
-  const text = '40 more requests of acme/up failed with model_error, at last r-43: The model answered 500.';
+  const text =
+    '40 more requests of acme/up failed with model_error, most recently r-43: The model answered 500.';
   expect(lines.slice(3)).toEqual([['warn', text, fields(40)]]);
   jest.advanceTimersByTime(60_000);
   expect(lines).toHaveLength(4);
@@ -77,15 +78,23 @@ it('a lost node is named, and so is what ran there', () => {
   at('info').onNodeLost([{ id: 'n-1', name: 'left' }]);
   at('info').onRequeued([{ ...request, reason: 'lost', delayMs: 0 }]);
   expect(lines).toEqual([
-    ['warn', 'node left sends no heartbeats; it is given up', { nodeId: 'n-1' }],
-    ['warn', 'the node that ran r-1 of acme/up was lost; it runs again', { model: 'acme/up', count: 1 }],
+    ['warn', 'node left sends no heartbeats and is treated as lost', { nodeId: 'n-1' }],
+    [
+      'warn',
+      'the node that ran r-1 of acme/up was lost; the request runs again',
+      { model: 'acme/up', count: 1 },
+    ],
   ]);
 });
 
 it('a lost worker is none of the nodes', () => {
   at('info').onRequeued([{ ...request, reason: 'lost', lost: 'worker', delayMs: 0 }]);
   expect(lines).toEqual([
-    ['warn', 'the worker that ran r-1 of acme/up was lost; it runs again', { model: 'acme/up', count: 1 }],
+    [
+      'warn',
+      'the worker that ran r-1 of acme/up was lost; the request runs again',
+      { model: 'acme/up', count: 1 },
+    ],
   ]);
 });
 

@@ -50,7 +50,7 @@ export class RequestLog implements OnApplicationShutdown {
   @OnEvent('node.lost')
   onNodeLost(nodes: RequestEvents['node.lost']): void {
     for (const { id, name } of nodes)
-      this.log.warn({ nodeId: id }, `node ${name} sends no heartbeats; it is given up`);
+      this.log.warn({ nodeId: id }, `node ${name} sends no heartbeats and is treated as lost`);
   }
 
   private failed(request: StartedRequest, failure: AttemptFailure): void {
@@ -63,7 +63,7 @@ export class RequestLog implements OnApplicationShutdown {
         { model: modelId, code, count },
         count === 1
           ? `${id} of ${modelId} failed with ${code}${tries}: ${message}`
-          : `${count} more requests of ${modelId} failed with ${code}, at last ${id}: ${message}`,
+          : `${count} more requests of ${modelId} failed with ${code}, most recently ${id}: ${message}`,
       ),
     );
   }
@@ -72,13 +72,13 @@ export class RequestLog implements OnApplicationShutdown {
     const { id, modelId, attempt } = request;
     const { code, message, cause } = failure;
     if (cause !== undefined) return this.broke(request, cause);
-    const next = `the next one follows in ${Math.ceil(delayMs / 1000)} s`;
+    const next = `the next one starts in ${Math.ceil(delayMs / 1000)} s`;
     this.lines.add(`attempt ${modelId} ${code}`, (count) =>
       this.log.log(
         { model: modelId, code, count },
         count === 1
           ? `attempt ${attempt} of ${id} of ${modelId} failed with ${code}: ${message} (${next})`
-          : `${count} more attempts of ${modelId} failed with ${code} and are followed by another, at last ${attempt} of ${id}: ${message}`,
+          : `${count} more attempts of ${modelId} failed with ${code} and will be retried, most recently ${attempt} of ${id}: ${message}`,
       ),
     );
   }
@@ -88,7 +88,7 @@ export class RequestLog implements OnApplicationShutdown {
     this.lines.add(`broke ${modelId}`, (count) =>
       this.log.error(
         { model: modelId, count, err: cause },
-        `the runner of ${modelId} broke ${count === 1 ? 'on' : `${count} more times, at last on`} ${id}`,
+        `the runner of ${modelId} broke ${count === 1 ? 'on' : `${count} more times, most recently on`} ${id}`,
       ),
     );
   }
@@ -98,8 +98,8 @@ export class RequestLog implements OnApplicationShutdown {
       this.log.warn(
         { model: modelId, count },
         count === 1
-          ? `the ${lost} that ran ${id} of ${modelId} was lost; it runs again`
-          : `the ${lost}s that ran ${count} more requests of ${modelId} were lost; they run again`,
+          ? `the ${lost} that ran ${id} of ${modelId} was lost; the request runs again`
+          : `the ${lost}s that ran ${count} more requests of ${modelId} were lost; the requests run again`,
       ),
     );
   }

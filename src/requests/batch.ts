@@ -106,14 +106,14 @@ export class Batch {
     if (fields === undefined) throw refusal!;
     const { model_id: modelId, idempotency_key: written, ...plain } = fields;
     if (typeof modelId !== 'string')
-      throw new DomainError('bad_request', 'An entry has its "model_id", a text.');
+      throw new DomainError('bad_request', 'An entry needs a "model_id", a text.');
     const key = idempotencyKey(written);
     const model = this.newRequests.modelOf(caller, modelId);
     const options = submitOptions(plain);
     if (input === undefined) throw refusal!;
     // The model was added while the batch was read.
     if (!isChecked && model.inputSchema !== null)
-      throw new DomainError('unknown_model', `There was no model "${modelId}" here.`);
+      throw new DomainError('unknown_model', `There is no model "${modelId}" here.`);
     const request = this.newRequests.of(caller, model, input, options, base);
     const fingerprint = key !== undefined && fingerprintOf(model.id, input, plain);
     return { ...request, ...(fingerprint && { idempotency: { key, fingerprint } }) };

@@ -45,7 +45,7 @@ export class CollectionHandlers {
     const begun = from === undefined ? given : listOptions(from.query);
     if (given.filter !== undefined && JSON.stringify(given.filter) !== JSON.stringify(begun.filter)) {
       const detail =
-        'The option "cursor" has the filters of its list: give it alone, or begin the list anew.';
+        'The option "cursor" already has the filters of its list. Send it alone, or start the list again.';
       throw new DomainError('invalid_query', detail);
     }
     const limit = given.limit ?? begun.limit ?? defaultLimit;
@@ -110,7 +110,8 @@ export class CollectionHandlers {
         ? key
         : { key, fingerprint: fingerprintOf(`requests/${row.id}/retry`, Buffer.alloc(0), {}) };
     const accepted = await this.retries.submit(caller, row, { headers, idempotency });
-    if (accepted === undefined) throw gone('The input of the request is kept no longer: submit it anew.');
+    if (accepted === undefined)
+      throw gone('The input of the request is no longer stored. Submit it again with its input.');
     return acceptedReply(accepted, base);
   }
 
@@ -159,5 +160,5 @@ function idsOf({ request_ids: ids }: Record<string, unknown>, max: number): stri
 function filterOf(value: unknown) {
   const filter = isObject(value) ? filterOptions(value) : undefined;
   if (filter !== undefined) return filter;
-  throw new DomainError('bad_request', `"filter" takes one filter of the list at least: ${cancelExample}.`);
+  throw new DomainError('bad_request', `"filter" needs at least one filter of the list: ${cancelExample}.`);
 }

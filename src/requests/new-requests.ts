@@ -92,7 +92,7 @@ export class NewRequests {
     const waitMs = Math.max(0, notBefore === undefined ? (delay ?? 0) : notBefore - this.clock.now());
     if (waitMs <= maxDelayMs) return waitMs;
     const name = delay === undefined ? 'not_before' : 'delay';
-    throw new DomainError('invalid_query', `The option "${name}" takes at most 30 days ahead.`);
+    throw new DomainError('invalid_query', `The option "${name}" takes a time at most 30 days ahead.`);
   }
 
   /** undefined for most submissions. */
@@ -138,6 +138,6 @@ function defaultPriority({ maxPriority }: Caller): Priority {
 /** Returns `ms`, or the bound if it is undefined. null: there is no bound. */
 function atMost(name: string, ms: number | undefined, maxMs: number | null): number | null {
   if (ms === undefined || maxMs === null || ms <= maxMs) return ms ?? maxMs;
-  const message = `The option "${name}" takes at most ${maxMs / 1_000}s, as this model has it.`;
+  const message = `The option "${name}" takes at most ${maxMs / 1_000}s for this model.`;
   throw new DomainError('invalid_query', message);
 }

@@ -239,7 +239,7 @@ export class RequestHandlers {
    * charged to the caller of `request` before it is read.
    */
   async output({ id, state, error }: StatusRow, request?: IncomingMessage): Promise<string> {
-    if (state !== 'COMPLETED') throw notCompleted('Ask its status_url, then come back.');
+    if (state !== 'COMPLETED') throw notCompleted('Poll its status_url until it has.');
     if (error !== null) {
       const { code, message, status, timestamp, details } = error;
       throw new DomainError(code as ProblemCode, message, { status, timestamp, details });
@@ -268,7 +268,7 @@ const aboutInput = (modelId: string, query: object): Fingerprint => ({
 });
 
 export function gone(
-  detail = 'The request was kept as long as its model keeps requests, and is gone.',
+  detail = 'The request is older than the retention of its model and was deleted.',
 ): DomainError {
   return new DomainError('gone', detail);
 }

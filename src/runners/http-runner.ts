@@ -100,7 +100,7 @@ export class HttpRunner implements Runner {
     const { maxOutputBytes } = this.config;
     if (status !== 200) throw await failureOf(answer);
     const encoding = headers['content-encoding'] ?? 'identity';
-    if (encoding !== 'identity') throw unreadable('its answer is compressed, which was not asked for');
+    if (encoding !== 'identity') throw unreadable('it is compressed, which was not requested');
     const contentType = headers['content-type'] ?? '';
     const type = contentType.toLowerCase().split(';')[0]!.trim();
     if (type === 'application/json') return readJsonOutput(answer, maxOutputBytes, run, this.threads);
@@ -173,7 +173,7 @@ function readHeaders(value: unknown): Record<string, string> {
   const faults: EntryFault[] = [];
   for (const [name, text] of Object.entries(value)) {
     const header = name.toLowerCase();
-    const wrong = headers.has(header) ? 'is there twice' : headerFault(header, text);
+    const wrong = headers.has(header) ? 'appears twice' : headerFault(header, text);
     if (wrong === undefined) headers.set(header, String(text));
     else faults.push(new EntryFault(name, wrong));
   }
@@ -189,7 +189,7 @@ function headerFault(name: string, value: unknown): string | undefined {
   let fault = 'is not the name of a header';
   try {
     validateHeaderName(name);
-    fault = 'holds a character no header may hold';
+    fault = 'contains a character that no header may contain';
     validateHeaderValue(name, String(value));
     return undefined;
   } catch {

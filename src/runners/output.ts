@@ -36,7 +36,7 @@ export async function readJsonOutput(
   throw new RunFailure(text.trim() === '' ? "The model's answer is empty." : notJson);
 }
 
-const notJson = "The model's answer is called application/json, but cannot be read as JSON.";
+const notJson = "The model's answer has the type application/json, but cannot be read as JSON.";
 
 /** Reads an answer in a thread if it is too large for the event loop. */
 async function inThread<Kind extends 'output' | 'said'>(
@@ -105,7 +105,7 @@ export async function readNdjsonOutput(
 /** The answer may be complete, or its rest may have been lost with the connection. */
 export function endUnknown(): RunFailure {
   return new RunFailure(
-    "The model's answer ended with its connection, so nobody knows whether it was whole: send Content-Length or chunks.",
+    "The model's answer ended with its connection, so it may be incomplete: send Content-Length or chunks.",
     { retryable: true },
   );
 }
@@ -131,7 +131,7 @@ async function readLongLine(line: Buffer, run: Run, threads: JsonThreads): Promi
   return result.said.type === 'output' ? { type: 'output', output } : result.said;
 }
 
-const holds = (what: string): RunFailure => new RunFailure(`The model's answer holds ${what}.`);
+const holds = (what: string): RunFailure => new RunFailure(`The model's answer contains ${what}.`);
 
 function warnOnce(warning: string, seen: Set<string>, run: Run): void {
   if (seen.has(warning) || seen.size >= maxWarnings) return;

@@ -60,7 +60,7 @@ export async function startSpanSender(
     parsePlainUrl(read(variable)!);
     const protocol = read('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL') ?? read('OTEL_EXPORTER_OTLP_PROTOCOL');
     if (protocol !== undefined && protocol !== 'http/protobuf')
-      throw new Error('of the protocols of OTLP only http/protobuf is spoken, on port 4318 most often');
+      throw new Error('the only supported OTLP protocol is http/protobuf, usually on port 4318');
     const sender = await start(nodeName, loadPackage);
     reportProblems(log);
     log.log(`traces are sent to ${new URL(read(variable)!).host}`);

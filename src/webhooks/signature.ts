@@ -26,16 +26,16 @@ export function verify(
 ): string | undefined {
   const [id, time, signatures] = ['id', 'timestamp', 'signature'].map((name) => headers[`webhook-${name}`]);
   if (typeof id !== 'string' || typeof time !== 'string' || typeof signatures !== 'string') {
-    return 'it has not all three of webhook-id, webhook-timestamp and webhook-signature';
+    return 'it lacks one of webhook-id, webhook-timestamp and webhook-signature';
   }
   const timestampS = Number(time);
-  if (!(Math.abs(nowMs / 1_000 - timestampS) <= toleranceS)) return 'its webhook-timestamp is not of now';
+  if (!(Math.abs(nowMs / 1_000 - timestampS) <= toleranceS)) return 'its webhook-timestamp is not current';
   const expected = Buffer.from(`v1,${digest({ id, timestampS, body }, secret)}`);
   const isGenuine = signatures.split(' ').some((text) => {
     const signature = Buffer.from(text);
     return signature.length === expected.length && timingSafeEqual(signature, expected);
   });
-  return isGenuine ? undefined : 'no signature of it was made with this secret';
+  return isGenuine ? undefined : 'none of its signatures was made with this secret';
 }
 
 function digest({ id, timestampS, body }: SignedMessage, secret: string): string {

@@ -40,7 +40,7 @@ export class WebhookClient {
     const [startedAt, at] = [performance.now(), new Date(this.clock.now()).toISOString()];
     // If retention has deleted the request, there is nothing left to send.
     const isGone = delivery.completedAtMs === null;
-    const result = isGone ? noAnswer('Its request is gone.') : await this.send(delivery);
+    const result = isGone ? noAnswer('Its request was deleted.') : await this.send(delivery);
     const verdict = isGone
       ? { state: 'ended' as const, step, nextInMs: 0 }
       : verdictOn(result, step, this.terms, this.clock.now());
@@ -60,7 +60,7 @@ export class WebhookClient {
   private async send(delivery: ClaimedDelivery): Promise<PostResult> {
     const { deliveryId: id, url: text, signedFor } = delivery;
     const refusal = this.rule.refusalOf(text);
-    if (refusal !== undefined) return noAnswer(`The URL is not called any more: it ${refusal}.`);
+    if (refusal !== undefined) return noAnswer(`The URL is no longer called: it ${refusal}.`);
     const url = new URL(text);
     const body = this.bodyOf(delivery);
     const timestampS = Math.floor(Date.now() / 1_000);

@@ -100,8 +100,8 @@ export class WebhookSecrets {
       // Reported below.
     }
     throw new Error(
-      'A webhook secret in the database cannot be opened: SECRETS_KEY is not what it was sealed with. ' +
-        'Set it as it was, or make a new secret: npm run keys -- webhook-secret rotate <key>',
+      'A webhook secret in the database cannot be decrypted: SECRETS_KEY is not the key that encrypted it. ' +
+        'Restore that key, or make a new secret: npm run keys -- webhook-secret rotate <key>',
     );
   }
 }

@@ -155,13 +155,13 @@ function readEvent(line: string, number: number): Said | undefined {
 
 export function lineFault(what: string, number: number): DomainError {
   const code = /larger than|more than/.test(what) ? 'body_too_large' : 'bad_request';
-  return new DomainError(code, `Line ${number} of the body holds ${what}.`);
+  return new DomainError(code, `Line ${number} of the body contains ${what}.`);
 }
 
 function allowed(said: Said, number: number): Said {
   if (said.type !== 'output' && said.type !== 'error') return said;
   throw lineFault(
-    `an "${said.type}" line: the end of a run is said by PUT …/output or PUT …/failure`,
+    `an "${said.type}" line: report the end of a run with PUT …/output or PUT …/failure`,
     number,
   );
 }

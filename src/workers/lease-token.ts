@@ -36,7 +36,8 @@ export function leaseOf(
 }
 
 export function leaseLost(): DomainError {
-  const detail = 'This Lease-Token is not that of the lease: the run was given to another, or has ended.';
+  const detail =
+    'This Lease-Token no longer holds the lease: the run was given to another worker, or has ended.';
   return new DomainError('lease_lost', detail);
 }
 

@@ -116,7 +116,7 @@ export class WorkerCalls {
       hint(
         id,
         pulled.map((model) => model.id),
-      ) || '; its runner is to be { kind: worker }';
+      ) || '; set its runner to { kind: worker }';
     throw new DomainError('unknown_model', `There is ${name}${near}.`.replace(/\?\.$/, '?'));
   }
 }

@@ -40,7 +40,7 @@ export class WorkerRunCalls {
     if (taken === undefined) throw leaseLost();
     const { next, cancel } = taken;
     if (next < from) {
-      const detail = `Events are missing: the next one to send is that with the number ${next}.`;
+      const detail = `Events are missing. Send the events from number ${next} on.`;
       throw new DomainError('conflict', detail, { extensions: { next } });
     }
     return { next, cancel };
@@ -77,7 +77,7 @@ export class WorkerRunCalls {
     }
     throw new DomainError(
       'invalid_json',
-      'The body is no JSON value, or one that is nested too deeply. Nothing was taken; the lease goes on.',
+      'The body is not a JSON value, or it is nested too deeply. Nothing was stored, and the lease goes on.',
     );
   }
 
@@ -93,7 +93,7 @@ export class WorkerRunCalls {
     if (run === undefined) return undefined;
     const output = await this.runEvents.joinedOutput(run.id, run.attempt);
     if (output !== undefined || (await this.runs.renew(lease)) === undefined) return output;
-    const detail = 'The body is empty, and the run has said no deltas. Send the output as JSON.';
+    const detail = 'The body is empty, and the run has sent no deltas. Send the output as JSON.';
     throw new DomainError('invalid_json', detail);
   }
 }
@@ -101,7 +101,7 @@ export class WorkerRunCalls {
 function assertTaken(taken: EndTaken): void {
   if (taken === 'taken') return;
   if (taken === 'lost') throw leaseLost();
-  throw new DomainError('conflict', `The run has ended otherwise: it ${words[taken.endedAs]}.`);
+  throw new DomainError('conflict', `The run has already ended in another way: it ${words[taken.endedAs]}.`);
 }
 
 const words: Record<Exclude<EndTaken, string>['endedAs'], string> = {

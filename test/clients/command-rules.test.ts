@@ -78,12 +78,18 @@ test('arguments are read up to --, what follows is the command', () => {
 });
 
 test.each([
-  [['work', '--', 'x'], 'Which model? Say --model <id>.'],
-  [['work', '--model', 'a'], 'Which command? It comes after --.'],
-  [['work', '--model', 'a', 'x'], '"x" is no option. The command comes after --.'],
-  [['run', '--', 'x'], 'There is no command "run". There is "work".'],
-  [['work', '--model', 'a', '--concurrency', '0', '--', 'x'], '--concurrency is a number from 1, not "0".'],
-  [['work', '--model', 'a', '--stdout', 'xml', '--', 'x'], '--stdout is json, ndjson or text, not "xml".'],
+  [['work', '--', 'x'], 'The model is missing. Give --model <id>.'],
+  [['work', '--model', 'a'], 'The command is missing. Write it after --.'],
+  [['work', '--model', 'a', 'x'], '"x" is not an option. Write the command after --.'],
+  [['run', '--', 'x'], 'There is no command "run". The only command is "work".'],
+  [
+    ['work', '--model', 'a', '--concurrency', '0', '--', 'x'],
+    '--concurrency must be a number of at least 1, not "0".',
+  ],
+  [
+    ['work', '--model', 'a', '--stdout', 'xml', '--', 'x'],
+    '--stdout must be json, ndjson or text, not "xml".',
+  ],
   [
     ['work', '--model', 'a', '--kill-after', 'soon', '--', 'x'],
     '--kill-after is a time such as 500ms, 10s or 2m, not "soon".',
@@ -92,7 +98,7 @@ test.each([
     ['work', '--model', 'a', '--env', 'NOWSERVING_KEY', '--', 'x'],
     'The key of the worker is never passed to a command.',
   ],
-  [['work', '--model', 'a', '--env', 'A=b', '--', 'x'], '"A=b" is no name of an environment variable.'],
+  [['work', '--model', 'a', '--env', 'A=b', '--', 'x'], '"A=b" is not the name of an environment variable.'],
   [['work', '--key', 'a', '--', 'x'], "Unknown option '--key'"],
 ])('%j is explained', (argv, message) => {
   expect(() => parseArguments(argv)).toThrow(UsageError);
@@ -167,7 +173,7 @@ test('ndjson: log, progress, delta, output', () => {
   expect(said).toEqual([
     ['WARN', 'hot'],
     [0.5, 'half'],
-    ['WARN', 'A line of the type "sparkle" cannot be used, and is passed over.'],
+    ['WARN', 'A line of the type "sparkle" cannot be used and is ignored.'],
   ]);
 });
 
@@ -216,8 +222,8 @@ test.each([
   ['.', 'outside'],
   ['link', 'leads out'],
   ['folder/secret', 'leads out'],
-  ['sub', 'no plain file'],
-  ['missing.png', 'not there'],
+  ['sub', 'not a regular file'],
+  ['missing.png', 'does not exist'],
 ])('no file is read by the name "%s"', async (name, why) => {
   const outside = await temporaryDirectory();
   const folder = join(outside, 'out');

@@ -168,7 +168,7 @@ test('a target that cannot be a file is said before anything is asked, and a lin
   await expect(fetched(server, join(folder, 'none', 'a.bin'))).rejects.toMatchObject({ code: 'ENOENT' });
   await mkdir(join(folder, 'folder'));
   for (const to of [join(folder, 'folder'), devNull]) {
-    await expect(fetched(server, to)).rejects.toThrow('is no plain file');
+    await expect(fetched(server, to)).rejects.toThrow('is not a regular file');
   }
   expect(server.heads).toEqual([]);
   await writeFile(join(folder, 'a.bin'), '');
@@ -201,7 +201,7 @@ test('an upload outlasts a service that is away, and checks what was kept', asyn
   const wrong = Array.from({ length: maxTries }, () => [urls, said('{"size":2}')]).flat();
   const other = await saying(...wrong, said('', { status: '404 Not Found' }));
   await expect(upload('a.bin', Buffer.from('abc'), undefined, access(other.url))).rejects.toThrow(
-    'did not keep a.bin as it was sent',
+    'did not store a.bin as it was sent',
   );
 });
 
@@ -255,5 +255,7 @@ test.each([
 test.each(['', '[]', '"ok"', '{"runs": ['])('%p is no answer to a claim', async (body) => {
   const { url } = await saying(said(body));
   const calls = new WorkerCalls({ url, key: undefined });
-  await expect(calls.once({ method: 'POST', path: '/claims', body: '{}' })).rejects.toThrow('no JSON object');
+  await expect(calls.once({ method: 'POST', path: '/claims', body: '{}' })).rejects.toThrow(
+    'not a JSON object',
+  );
 });

@@ -73,16 +73,16 @@ const circular: unknown[] = [];
 circular.push(circular);
 
 test.each<[string, unknown, string]>([
-  ['NaN', NaN, 'NaN is no JSON number.'],
-  ['an infinity within', { scores: [1, -Infinity] }, '-Infinity is no JSON number.'],
+  ['NaN', NaN, 'NaN is not a JSON number.'],
+  ['an infinity within', { scores: [1, -Infinity] }, '-Infinity is not a JSON number.'],
   ['a big integer', 1n, 'Do not know how to serialize a BigInt'],
-  ['a function', () => 1, 'A function is no JSON value.'],
+  ['a function', () => 1, 'A function is not a JSON value.'],
   ['a circle', circular, 'Converting circular structure to JSON'],
 ])('an output that is no JSON fails the run: %s', async (_name, output, why) => {
   work(() => output);
   service.offer();
   expect(bodyOf(await callTo('failure'))).toEqual({
-    message: `The output is no JSON value: ${why}`,
+    message: `The output is not a JSON value: ${why}`,
     retryable: false,
   });
 });
@@ -90,7 +90,7 @@ test.each<[string, unknown, string]>([
 test('so does a delta', async () => {
   work((_input, run) => run.delta({ score: NaN }));
   service.offer();
-  expect(bodyOf(await callTo('failure'))).toMatchObject({ message: 'TypeError: NaN is no JSON number.' });
+  expect(bodyOf(await callTo('failure'))).toMatchObject({ message: 'TypeError: NaN is not a JSON number.' });
   expect(service.of('events')).toEqual([]);
 });
 

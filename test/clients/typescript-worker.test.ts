@@ -106,7 +106,7 @@ test.each<[string, ReturnType<typeof problem>]>([
   service.offer();
   await callTo('claims', 2);
   expect(service.of('output')).toHaveLength(1);
-  expect(lines.join('\n')).toMatch(/request-0: its end was not taken: It is/);
+  expect(lines.join('\n')).toMatch(/request-0: the service refused its end: It is/);
 });
 
 test.each<[string, () => unknown, object]>([
@@ -348,9 +348,11 @@ test('a URL of a caller is not fetched unless its origin is allowed', async () =
 test('what cannot be served is said at once', async () => {
   const wrong = serve as (...args: unknown[]) => Promise<void>;
   await expect(wrong('me/x')).rejects.toThrow('Give serve a model and its handler');
-  await expect(serve('me/x', () => null, {})).rejects.toThrow('Where is the service? Set NOWSERVING_URL');
+  await expect(serve('me/x', () => null, {})).rejects.toThrow(
+    'The address of the service is missing. Set NOWSERVING_URL',
+  );
   const options = { url: service.url, concurrency: 0 };
   await expect(serve('me/x', () => null, options)).rejects.toThrow(
-    'The concurrency is a whole number from 1',
+    'The concurrency must be a whole number of at least 1',
   );
 });

@@ -107,7 +107,7 @@ describe('the migrations', () => {
         );
         const before = await schema(dataSource);
         await expect(migrate(url)).rejects.toThrow(
-          /^The database at [^ ]+ is of an unreleased earlier version, .*: use a new database, or remove DATA_DIR.*\.$/,
+          /^The database at [^ ]+ is of an unreleased earlier version .*\. Use a new database, or delete DATA_DIR.*\.$/,
         );
         expect(await schema(dataSource)).toEqual(before);
       });
@@ -124,9 +124,9 @@ describe('the migrations', () => {
       await expect(
         migrate(url, { patienceMs: 2_000, report: (sentence) => reports.push(sentence) }),
       ).rejects.toThrow(
-        new RegExp(`lock of the migrations: process ${pid} of PostgreSQL .*pg_terminate_backend\\(${pid}\\)`),
+        new RegExp(`migration lock for 2 s: process ${pid} of PostgreSQL .*pg_terminate_backend\\(${pid}\\)`),
       );
-      expect(reports).toEqual([expect.stringContaining(`Waits for another session`)]);
+      expect(reports).toEqual([expect.stringContaining(`Waiting for another session`)]);
       await holder.query('SELECT pg_advisory_unlock_all()');
       await holder.release();
       // Once nothing is to be migrated, nobody waits for it.

@@ -51,7 +51,7 @@ test('a key sees what it has stored, and is refused what it has no room for', as
     status: 507,
     code: 'storage_full',
     detail: expect.stringMatching(
-      /600000 bytes of the 1000000.*Erase requests.*retention.*the operator/,
+      /600000 of their 1000000 bytes.*Erase requests.*retention.*the operator/,
     ) as string,
   });
   expect(await verdict(fetch(file_url))).toEqual([404, 'unknown_file']);
@@ -104,7 +104,7 @@ test('files are counted as well, with those that were only initiated', async () 
   expect(await problemOf(refused)).toMatchObject({
     status: 507,
     code: 'storage_full',
-    detail: expect.stringMatching(/30 files of the 30/) as string,
+    detail: expect.stringMatching(/30 of its 30 files/) as string,
   });
   await service.query(`UPDATE file SET expires_at = now() - interval '1 hour' WHERE state = 'initiated'`);
   await service.app.get(FilePruner).runOnce();

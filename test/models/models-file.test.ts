@@ -198,11 +198,11 @@ describe('a models file', () => {
     ],
     [
       '{ kind: http, url: "http://a", headers: { x-a: "${BROKEN}" } }',
-      'x-a: holds a character no header may hold',
+      'x-a: contains a character that no header may contain',
     ],
     ['{ kind: http, url: "http://a", headers: { "x a": b } }', 'x a: is not the name of a header'],
     ['{ kind: http, url: "http://a", headers: { X-Attempt: 1 } }', 'X-Attempt: is set by the service itself'],
-    ['{ kind: http, url: "http://a", headers: { A: b, a: c } }', 'a: is there twice'],
+    ['{ kind: http, url: "http://a", headers: { A: b, a: c } }', 'a: appears twice'],
     ['{ kind: http, url: "http://a", headers: [a] }', 'headers: expected a map of names and values'],
     ['http', 'runner: expected a map such as { kind: http, url: … }'],
   ])('with the runner %s is refused with its line, and no value is shown', (runner, message) => {
@@ -223,7 +223,7 @@ describe('a models file', () => {
     const remote =
       'input_schema:\n      type: object\n      allOf:\n        - $ref: http://127.0.0.1:1/a.json';
     expect(faultsOf(withOptions(remote))[0]).toMatch(
-      /^models\.yaml line 7: input_schema: .*nowhere in the schema/,
+      /^models\.yaml line 7: input_schema: .*does not exist in the schema/,
     );
   });
 

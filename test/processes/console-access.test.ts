@@ -57,7 +57,7 @@ test('the link of the first start signs in once, behind the path of a proxy, and
   await first.page.getByRole('navigation', { name: 'Views' }).waitFor();
   expect(first.page.url()).toBe(`${below}/console`);
   await second.click('Sign in');
-  await second.page.getByText('This link was used').waitFor();
+  await second.page.getByText('This link was already used').waitFor();
 
   for (const name of ['Requests', 'Try', 'Keys', 'Nodes', 'Webhooks', 'Audit', 'Overview']) {
     await first.page.getByRole('link', { name, exact: true }).click();

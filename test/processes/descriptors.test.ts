@@ -48,5 +48,5 @@ test('streams beyond what the descriptors allow are refused, and submissions are
   expect(answers.filter((answer) => answer === 'HTTP/1.1 200').length).toBeGreaterThan(100);
   expect(answers.filter((answer) => answer === 'HTTP/1.1 503').length).toBeGreaterThan(30);
   expect((await submit()).status).toBe(202);
-  await until(() => service.output.includes('open streams and held calls'), { message: 'it is logged' });
+  await until(() => service.output.includes('open streams and long polls'), { message: 'it is logged' });
 });

@@ -73,7 +73,7 @@ describe('a disk with no more free than the reserve', () => {
     expect(refused.headers.get('retry-after')).toBe('30');
     expect(await problemOf(refused)).toMatchObject({
       code: 'storage_full',
-      detail: expect.stringMatching(/nearly full.*kept for its database.*RESERVED_DISK/) as string,
+      detail: expect.stringMatching(/nearly full.*reserved for its database.*RESERVED_DISK/) as string,
     });
     await calls.run('test/text');
     const notes = [expect.stringMatching(/^The disk is nearly full: files are refused.*RESERVED_DISK/)];

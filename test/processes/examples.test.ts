@@ -141,7 +141,7 @@ test('a story whose worker is stopped half-way begins anew, and the stream says 
   };
   await until(runs, { message: 'the story is told' });
   process.kill(-worker.child.pid!, 'SIGINT');
-  await until(() => worker.said.includes('finishes what runs'), { message: 'the worker drains' });
+  await until(() => worker.said.includes('finishes its runs'), { message: 'the worker drains' });
   process.kill(-worker.child.pid!, 'SIGINT');
   await until(() => worker.child.exitCode !== null, { message: 'the worker has ended' });
   started.push(startBlock(models[1]!));

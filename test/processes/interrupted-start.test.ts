@@ -33,7 +33,7 @@ describe('a start that waits for the lock of the migrations', () => {
   });
 
   const waiting = (program: SpawnedService): Promise<unknown> =>
-    until(() => /Waits for another session .*left behind/.test(program.output), {
+    until(() => /Waiting for another session .*left behind/.test(program.output), {
       ...soon,
       explain: () => program.output,
     });

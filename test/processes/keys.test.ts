@@ -185,7 +185,7 @@ describe('the keys command', () => {
     expect(states).toEqual(['revoked', 'revoked', 'revoked', 'valid', 'valid']);
 
     for (const [text, said] of [
-      ['c', /revoked before/],
+      ['c', /already revoked/],
       ['nobody', /no key with/],
     ] as const)
       expect(await run('revoke', text)).toMatchObject({ code: 1, output: expect.stringMatching(said) });

@@ -101,7 +101,7 @@ test('without its database a node refuses to decide with 503 and Retry-After, an
   const refusal = await until(async () => {
     const answer = await node.status(key);
     const { detail } = await problemOf(answer);
-    return detail.startsWith('The service cannot count calls') && answer;
+    return detail.startsWith('The service cannot check rate limits') && answer;
   });
   expect([refusal.status, Number(refusal.headers.get('retry-after')) > 0]).toEqual([503, true]);
   Object.assign(node.service.app.get(LimitsDatabase), { query, atomically });

@@ -62,7 +62,7 @@ test('200 requests outlive an outage of their models in order, with no attempt u
   for (const [id, { url }] of Object.entries({ 'test/refusing': refusing, 'test/starting': starting })) {
     const place = `${id} at ${new URL(url).origin}`;
     const times = (text: string): number => service.output.split(`${place} ${text}`).length - 1;
-    expect([times('is away: '), times('is there again after ')]).toEqual([1, 1]);
+    expect([times('is away: '), times('is reachable again after ')]).toEqual([1, 1]);
   }
   await Promise.all([refusing.stop(), starting.stop()]);
   await database.drop();

@@ -157,7 +157,7 @@ test('one that holds it for good loses its lease, and its late output is refused
   await until(async () => (await calls.status(id)).status === 'IN_QUEUE', { timeoutMs: 45_000 });
   const other = await trials().start('me/stuck', service.url);
   await other.says(`run ${id}`);
-  await until(() => /the lease is lost|its end was not taken/.test(worker.output), {
+  await until(() => /the lease is lost|the service refused its end/.test(worker.output), {
     timeoutMs: 60_000,
     explain: () => worker.output,
   });

@@ -138,7 +138,7 @@ it('has its webhook called, verifies it, and has it sent again', async () => {
 it('refuses a filter or an option that it does not know, for without it a call would do more', async () => {
   const queue = clientWith();
   const filter = { model: 'test/hook', tag: 'late:yes' } as object;
-  const message = (kind: string, name: string) => `There is no ${kind} "${name}". There are `;
+  const message = (kind: string, name: string) => `There is no ${kind} "${name}". The known ones are `;
   await expect(queue.cancelMany({ filter })).rejects.toThrow(message('filter', 'tag'));
   await expect(queue.page(filter)).rejects.toThrow(message('filter', 'tag'));
   const options = { input: {}, not_before: '2030-01-31T08:00:00Z' };

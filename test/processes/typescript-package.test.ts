@@ -145,7 +145,7 @@ test.each([
     '{"type":"log","level":"INFO","message":"hi"}',
     '{"type":"output","output":{"a":1,"model":"me/x"}}',
   ]);
-  await expect(node(file, '--try', 'a')).rejects.toThrow('What follows --try is JSON');
+  await expect(node(file, '--try', 'a')).rejects.toThrow('The value of --try must be JSON');
 });
 
 test('the lines of its README run', async () => {

@@ -84,7 +84,7 @@ describe('a name that leads to no public address is not called', () => {
   ])('%j', async (addresses) => {
     resolveTo('hooks.example.com', addresses);
     expect(await failureAt('https://hooks.example.com/')).toBe(
-      'Its name leads to no address that a webhook may go to.',
+      'Its name has no address that webhooks may be sent to.',
     );
   });
 
@@ -99,7 +99,7 @@ describe('a name that leads to no public address is not called', () => {
     expect(asked).toEqual(['rebound.example', 'rebound.example']);
     // The first was connected to, but does not speak TLS.
     expect(tries[0]!.error).toContain('The connection could not be made, or broke');
-    expect(tries[1]!.error).toContain('leads to no address');
+    expect(tries[1]!.error).toContain('has no address that webhooks may');
   });
 });
 
@@ -121,5 +121,5 @@ test('an address that WEBHOOK_ALLOW names no more is not called any more', async
   );
   const id = await calls.run('test/hook');
   const { tries } = await hooks.only(id, 'pending');
-  expect(tries[0]!.error).toBe('The URL is not called any more: it must begin with https://.');
+  expect(tries[0]!.error).toBe('The URL is no longer called: it must begin with https://.');
 });

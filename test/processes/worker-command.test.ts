@@ -93,7 +93,7 @@ test('a command that is not there stops the worker, and costs no attempt', async
   const worker = nowserving('work', '--model', 'me/absent', '--', './no-such-program');
   const id = await calls.submit('me/absent');
   expect(await worker.exited).toEqual({ code: 1, signal: null });
-  expect(worker.output).toContain('The command is not there. The worker stops.');
+  expect(worker.output).toContain('The command does not exist. The worker stops.');
   const other = await work('me/absent', 'echo 1');
   expect(await calls.reached(id, 'COMPLETED')).toMatchObject({ success: true, attempt: 1 });
   await other.stop();
@@ -138,7 +138,7 @@ test('npx starts it, in a folder with nothing else', async () => {
   const worker = await new WorkerProcess('npx', args, project.directory, environment()).says('Serving');
   expect(await endOf('me/cat', { by: 'npx' })).toMatchObject({ status: 200, body: { by: 'npx' } });
   worker.kill('SIGTERM');
-  await worker.says('takes no more');
+  await worker.says('claims no more');
   await worker.exited;
 }, 60_000);
 
@@ -164,7 +164,7 @@ test('what is tried with bad JSON fails for good, and in one line', async () => 
   expect(await tried.exited).toEqual({ code: 1, signal: null });
   expect(JSON.parse(tried.output)).toEqual({
     type: 'error',
-    message: expect.stringContaining('What follows --try is JSON') as string,
+    message: expect.stringContaining('The value of --try must be JSON') as string,
     retryable: false,
   });
 }, 60_000);
@@ -172,5 +172,5 @@ test('what is tried with bad JSON fails for good, and in one line', async () => 
 test('what is wrong with its arguments is said', async () => {
   const wrong = nowserving('work', '--', 'cat');
   expect(await wrong.exited).toEqual({ code: 64, signal: null });
-  expect(wrong.output).toBe('nowserving: Which model? Say --model <id>. See nowserving --help.\n');
+  expect(wrong.output).toBe('nowserving: The model is missing. Give --model <id>. See nowserving --help.\n');
 }, 60_000);

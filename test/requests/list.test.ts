@@ -101,7 +101,7 @@ describe('the list of a key', () => {
     ['?model_id=%00', 'expected a text without NUL'],
     ['?tag=a', 'expected key:value'],
     ['?created_after=today', 'RFC 3339'],
-    ['?cursor=x', 'Begin the list anew'],
+    ['?cursor=x', 'Start the list again'],
   ])('%s is refused', async (query, detail) => {
     const problem = await problemOf(await collection.call('GET', query, undefined, key));
     expect(problem).toMatchObject({

@@ -91,8 +91,8 @@ describe('a JSON answer', () => {
   });
 
   it.each([
-    ['is cut short', '{"a":', {}, 'is called application/json, but cannot be read as JSON'],
-    ['is HTML', '<html>', {}, 'is called application/json, but cannot be read as JSON'],
+    ['is cut short', '{"a":', {}, 'has the type application/json, but cannot be read as JSON'],
+    ['is HTML', '<html>', {}, 'has the type application/json, but cannot be read as JSON'],
     ['is nested too deeply', '['.repeat(5_000) + ']'.repeat(5_000), {}, 'cannot be read as JSON'],
     ['is empty', '', {}, 'is empty'],
     ['is called something else', '{}', { 'content-type': 'text/html' }, 'got text/html'],

@@ -141,7 +141,7 @@ describe('an NDJSON answer', () => {
     server.respond = ({ socket }) => socket.end(answer + part);
     const failure = await failureOf(runner, testRun({ kind: 'http', url: server.url, headers: {} }));
     expect(failure.message).toMatch(
-      'ended with its connection, so nobody knows whether it was whole: send Content-Length',
+      'ended with its connection, so it may be incomplete: send Content-Length',
     );
     expect(failure.options.retryable).toBe(true);
     server.respond = ({ socket }) => socket.end(answer + part + output);
@@ -156,7 +156,7 @@ describe('an NDJSON answer', () => {
       threads,
     );
     const failure = await failureOf(roomy, ndjsonRun(`{"type":"delta","delta":"${'x'.repeat(65_536)}"}\n`));
-    expect(failure.message).toBe("The model's answer holds a delta larger than 65536 bytes.");
+    expect(failure.message).toBe("The model's answer contains a delta larger than 65536 bytes.");
   });
 
   it.each(['{}', '{"value":"0.5"}', '{"value":1.5}', '{"value":-0.1}', '{"value":null}'])(
@@ -182,7 +182,7 @@ describe('an NDJSON answer', () => {
     expect(run.lines).toHaveLength(10);
     expect(run.lines[0]).toEqual({
       level: 'WARN',
-      message: 'Lines of the unknown type "unheard" in the model\'s answer are passed over.',
+      message: 'Lines of the unknown type "unheard" in the model\'s answer are ignored.',
     });
   });
 

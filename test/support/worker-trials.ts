@@ -106,7 +106,7 @@ export async function killedAndFrozen({ service, start }: Trials, models: readon
     expect(output).toMatchObject({ n: i, attempt: 2 });
     if (i === 1) {
       first.kill('SIGCONT');
-      await until(() => /the lease is lost|its end was not taken/.test(first.output), {
+      await until(() => /the lease is lost|the service refused its end/.test(first.output), {
         message: 'a frozen worker learns that it lost its lease',
         explain: () => first.output,
       });

@@ -101,7 +101,7 @@ describe('SECRETS_KEY', () => {
     const key = randomUUID();
     await secretsOf({ secretsKey }).secretOf(key);
     await expect(secretsOf(config).secretOf(key)).rejects.toThrow(
-      /SECRETS_KEY is not what it was sealed with/,
+      /SECRETS_KEY is not the key that encrypted it/,
     );
     await secretsOf(config).rotate(key);
     await dataSource.query(`DELETE FROM webhook_secret WHERE expires_at IS NOT NULL`);

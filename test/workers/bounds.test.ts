@@ -30,7 +30,7 @@ test('a key has a thousand workers; another is refused until one of them leaves,
   expect(await problemOf(refused)).toMatchObject({
     status: 429,
     code: 'caller_busy',
-    detail: expect.stringContaining('A key may have 1000 workers') as string,
+    detail: expect.stringContaining('This key already has 1000 workers') as string,
   });
   await known.beat();
   await new WorkerCalls(service, 'one more').beat();

@@ -122,7 +122,7 @@ class Api:
         self, request_ids: Sequence[str] | None, given: Mapping[str, Any]
     ) -> Flow[t.CancelCounts]:
         if (request_ids is None) == (not given):
-            raise TypeError("Say which requests: by their ids, or by filters, but not by both.")
+            raise TypeError("Give either request ids or filters, not both.")
         if request_ids is None:
             return self._of_all("/cancel", {"filter": calls.filters(given)})
         return self._of_all("/cancel", {"request_ids": [*request_ids]})

@@ -41,7 +41,7 @@ def call(
 
 def segment(text: str) -> str:
     if text in ("", ".", ".."):
-        raise ValueError(f"{text!r} is no id.")
+        raise ValueError(f"{text!r} is not an id.")
     return quote(text, safe="")
 
 
@@ -85,7 +85,7 @@ def _written(given: Mapping[str, Any], known: Mapping[str, Any], kind: str) -> d
     """Those that are None are left out."""
     for name in given:
         if name not in known:
-            raise TypeError(f"There is no {kind} {name!r}. There are: {', '.join(known)}.")
+            raise TypeError(f"There is no {kind} {name!r}. The known ones are: {', '.join(known)}.")
     wire_name = {"tags": "tag"}
     return {
         wire_name.get(name, name): known[name](value) for name, value in given.items() if value is not None

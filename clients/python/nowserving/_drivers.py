@@ -275,7 +275,7 @@ class _Whole:
         if size is not None and (self._count > size or (self.is_read and self._count < size)):
             now = "more" if self._count > size else str(self._count)
             said = f"The file {self._content.name} changed while it was uploaded: it had {size} bytes at first, then {now}."
-            raise NowServingError("unreadable_file", f"{said} Upload what is written and closed.")
+            raise NowServingError("unreadable_file", f"{said} Upload files only after they are written and closed.")
         if self.is_read:
             self._content.sum = self._sum.hexdigest()
         before, self._held = self._held, block
@@ -292,7 +292,7 @@ def _fields(response: httpx.Response) -> Mapping[str, str]:
 
 def _answer(response: httpx.Response) -> Answer | Lost:
     if _may_be_cut(response):
-        return Lost("The answer broke off, or did not say how long it is.")
+        return Lost("The answer was truncated, or did not give its length.")
     return Answer(response.status_code, _fields(response), response.content)
 
 

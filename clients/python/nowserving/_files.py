@@ -44,7 +44,7 @@ def upload(settings: Settings, given: Uploadable, name: str | None, content_type
         error = problem_of(outcome, None)
         if error is None:
             if outcome.json.get("sha256", content.sum) != content.sum:
-                raise NowServingError("invalid_response", "The service did not keep the file as it was sent.")
+                raise NowServingError("invalid_response", "The service did not store the file as it was sent.")
             return str(urls["file_url"])
         if failures > 0 and error.status == 409:  # the try before had arrived, and its answer was lost
             return str(urls["file_url"])

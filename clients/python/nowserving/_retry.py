@@ -27,7 +27,7 @@ def problem_of(outcome: Answer | Lost, request_id: str | None) -> NowServingErro
     if 200 <= outcome.status < 300 and readable:
         return None
     problem = body if isinstance(body, dict) and "code" in body else {}
-    said = f"The answer to the call was {outcome.status}, and not one of the service."
+    said = f"The answer to the call was {outcome.status}, and did not come from the service."
     return NowServingError(
         problem.get("code", "invalid_response"),
         problem.get("detail", said),

@@ -71,7 +71,7 @@ def wait_to_retry(
         raise over from error
     # A caller that seems to hang should learn why.
     level = logging.INFO if failures < 3 else logging.WARNING
-    log.log(level, "Try %d failed (%s), the next is in %.1f s.", failures, error, seconds)
+    log.log(level, "Try %d failed (%s); the next one is in %.1f s.", failures, error, seconds)
     yield Sleep(seconds)
 
 

@@ -31,4 +31,4 @@ class Settings:
             raise ValueError(f"The url must begin with http:// or https://, unlike {self.url!r}.")
         # The longest that the service holds a call.
         if not 0 <= self.hold_s <= 60:
-            raise ValueError(f"hold_s is 0 to 60 seconds, not {self.hold_s}.")
+            raise ValueError(f"hold_s must be 0 to 60 seconds, not {self.hold_s}.")

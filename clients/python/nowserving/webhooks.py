@@ -33,7 +33,7 @@ def verify_webhook(
     if not (timestamp.isascii() and timestamp.isdigit()):
         raise _invalid("The header 'webhook-timestamp' is not a number of seconds.")
     if abs((time.time() if now is None else now) - int(timestamp)) > TOLERANCE_S:
-        raise _invalid("It is more than five minutes old, or the clocks differ by that.")
+        raise _invalid("It is more than five minutes old, or the clocks differ by more than that.")
 
     raw = body.encode() if isinstance(body, str) else bytes(body)
     signed = f"{id}.{timestamp}.".encode() + raw
@@ -44,7 +44,7 @@ def verify_webhook(
         if any([hmac.compare_digest(expected, signature) for signature in given]):
             content: WebhookEvent = json.loads(raw)
             return content
-    raise _invalid("No signature fits: the secret is another one, or the body was changed.")
+    raise _invalid("No signature matches: the secret is another one, or the body was changed.")
 
 
 def _key(secret: str) -> bytes:
@@ -52,8 +52,8 @@ def _key(secret: str) -> bytes:
         text = secret.removeprefix("whsec_")
         return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
     except binascii.Error:
-        raise ValueError("A webhook secret is whsec_ and base64.") from None
+        raise ValueError("A webhook secret must be whsec_ followed by base64.") from None
 
 
 def _invalid(detail: str) -> NowServingError:
-    return NowServingError("invalid_signature", f"The webhook is not to be trusted. {detail}")
+    return NowServingError("invalid_signature", f"The webhook cannot be trusted. {detail}")

@@ -146,7 +146,7 @@ class Run:
     def progress(self, value: float, message: str | None = None) -> None:
         """From 0 to 1; the last one shows."""
         if not 0 <= value <= 1:
-            raise ValueError(f"Progress is from 0 to 1, not {value}.")
+            raise ValueError(f"Progress must be from 0 to 1, not {value}.")
         said = {} if message is None else {"message": message}
         self._add({"type": "progress", "value": value, **said})
 
@@ -201,9 +201,9 @@ def serve(
             return
         address = url or os.environ.get("NOWSERVING_URL")
         if not address or not address.startswith(("http://", "https://")):
-            raise ValueError("Where is the service? Set NOWSERVING_URL, or url=, to an address such as http://127.0.0.1:3000.")
+            raise ValueError("The address of the service is missing. Set NOWSERVING_URL, or url=, to one such as http://127.0.0.1:3000.")
         if concurrency < 1:
-            raise ValueError(f"The concurrency is a number from 1, not {concurrency}.")
+            raise ValueError(f"The concurrency must be a number of at least 1, not {concurrency}.")
         about = {"name": name or socket.gethostname(), "version": version, "labels": dict(labels or {})}
         secret = key or os.environ.get("NOWSERVING_KEY")
         _Worker(dict(handlers), _Service(address, secret), about, concurrency, grace, tuple(downloads)).work()
@@ -270,7 +270,7 @@ class Answer:
             if self.is_success:
                 raise
         if self.is_success and not isinstance(body, dict):
-            raise ValueError("The answer is no JSON object.")
+            raise ValueError("The answer is not a JSON object.")
         self.body: dict[str, Any] = body if isinstance(body, dict) else {}
         self.code = self.body.get("code")
         self.detail = str(self.body.get("detail", f"The service answered {status}."))
@@ -513,7 +513,7 @@ class Events:
                     self._remove(1)
                 dropped, self._dropped = (self._dropped, 0) if self._bytes < BATCH_BYTES else (0, self._dropped)
                 if dropped:
-                    told = f"{dropped} log lines were dropped: there were more than could be sent."
+                    told = f"{dropped} log lines were dropped, because they could not be sent fast enough."
                     self.add({"type": "log", "level": "WARN", "message": told})
                 self._changed.notify_all()
 
@@ -573,7 +573,7 @@ class _Leased:
     def lose(self) -> None:
         if self._is_ending or self.gone.is_set():
             return  # its end is answered for itself
-        say(f"{self.request_id}: the lease is lost; what the run does from here on is not kept")
+        say(f"{self.request_id}: the lease is lost; later results of the run are ignored")
         self._close()
         self.stop("lost")
 
@@ -624,7 +624,7 @@ class _Leased:
         code = error.code if isinstance(error, SystemExit) else 1
         if not isinstance(error, SystemExit):
             why = "" if error is None else f" It raised:\n{''.join(traceback.format_exception(type(error), error, error.__traceback__)).rstrip()}"
-            said = "a process that the handler forked came back from it, and ends here. Let it end by os._exit."
+            said = "a process that the handler forked returned from it and was ended. End such a process with os._exit."
             say(f"{self.request_id}: {said}{why}")
         sys.stdout.flush()
         os._exit(code if isinstance(code, int) else 0 if code is None else 1)
@@ -649,7 +649,7 @@ class _Leased:
         elif is_refused and kind == "failure" and len(what) > 2:
             self._tell("failure", {name: what[name] for name in ("message", "retryable")})
         else:
-            say(f"{self.request_id}: its end was not taken: {answer.detail}")
+            say(f"{self.request_id}: the service refused its end: {answer.detail}")
 
     def _send(self, lines: bytes, first: int) -> Union[int, str, None]:
         path = f"{self._path('events')}?from={first}"
@@ -759,7 +759,7 @@ class _Worker:
         """In the main thread, where signals arrive; run after run it looks at the deadlines too."""
         while not is_done() and time.monotonic() < until:
             if self._signals > 0:
-                self._drain("The worker finishes what runs, and takes no more.")
+                self._drain("The worker finishes its runs and claims no more.")
             if self._signals > 1:
                 self._is_stopping = True
             now = time.monotonic()
@@ -808,7 +808,7 @@ class _Worker:
             except Exception as error:
                 if backoff.has_failed and not is_unreached and not self._is_draining:
                     is_unreached = True
-                    say(f"The service does not answer, the worker goes on trying: {error!r}")
+                    say(f"The service does not answer; the worker keeps trying: {error!r}")
             if answer is None or answer.is_passing:
                 hold.broken(time.monotonic() - began)
                 self._pause(backoff.next(retry_after))
@@ -928,7 +928,7 @@ class _Worker:
             self._drain("The service told the worker to stop.")
             self._is_stopping = True
         elif said.get("worker") == "drain":
-            self._drain("The service asked the worker to leave.")
+            self._drain("The service asked the worker to finish its runs and stop.")
         is_news = False
         for run in self._now():
             if run.request_id in said.get("cancel", ()) and not run.run.cancelled.is_set():
@@ -1074,7 +1074,7 @@ class _Arrival:
         if self._to is not None:
             target = self._to.resolve()
             if target.exists() and not target.is_file():
-                raise IsADirectoryError(f"{self._to} is no plain file.")
+                raise IsADirectoryError(f"{self._to} is not a regular file.")
             self._part = target.with_name(f".{target.name[:100]}.{uuid.uuid4().hex[:12]}.part")
             self._file = open(self._part, "xb")
         return self
@@ -1129,7 +1129,7 @@ class _Arrival:
             place = re.match(r"bytes (\d+)-\d+/(\d+)", answer.headers.get("content-range", ""))
             if place is None or (int(place[1]), int(place[2])) != (self._count, self._size or int(place[2])):
                 self._restart()
-                raise _Broken("The download was answered with another part than the one asked for.", is_away=False)
+                raise _Broken("The download returned another part than the requested one.", is_away=False)
             self._size = int(place[2])
             return
         self._restart()
@@ -1144,10 +1144,10 @@ class _Arrival:
         known = re.fullmatch(r'"([0-9a-f]{64})"', self._etag or "") if is_ours else None
         if known is not None and known[1] != self._sum.hexdigest():
             self._restart()
-            raise _Broken("The file that came is not the one that the service keeps: its SHA-256 differs.", is_away=False)
+            raise _Broken("The downloaded file is not the one that the service stores: its SHA-256 differs.", is_away=False)
         if self._size is None and known is None and not getattr(answer, "chunked", False):
             self._restart()
-            raise _Broken("The download does not say where it ends, so nobody can tell whether it is whole.", is_away=False)
+            raise _Broken("The download does not say where it ends, so it may be incomplete.", is_away=False)
 
     def _restart(self) -> None:
         self._file.seek(0)
@@ -1254,7 +1254,7 @@ class _Sending:
 
     def _changed(self) -> TransferError:
         said = f"it had {self.size} bytes at first, and then {'more' if self._count > self.size else self._count}"
-        return TransferError(f"The file {self._name} changed while it was uploaded: {said}. Upload what is written and closed.")
+        return TransferError(f"The file {self._name} changed while it was uploaded: {said}. Upload files only after they are written and closed.")
 
 
 def _put(url: str, file: Any, content_type: str, name: str) -> None:
@@ -1281,7 +1281,7 @@ def _put(url: str, file: Any, content_type: str, name: str) -> None:
         raise _refusal(done, name)
     kept = done.body.get("size", sending.size), done.body.get("sha256", sending.sum.hexdigest())
     if kept != (sending.size, sending.sum.hexdigest()):
-        raise _Broken(f"The service did not keep {name} as it was sent: its size or SHA-256 differs.", is_away=False)
+        raise _Broken(f"The service did not store {name} as it was sent: its size or SHA-256 differs.", is_away=False)
 
 
 def _refusal(answer: Answer, name: str) -> Exception:
@@ -1354,7 +1354,7 @@ def _output_json(output: Any) -> bytes:
     try:
         return _json(output)
     except (TypeError, ValueError, RecursionError) as error:
-        raise Fail(f"The output is no JSON value: {error}") from None
+        raise Fail(f"The output is not a JSON value: {error}") from None
 
 
 def _json(value: Any) -> bytes:
@@ -1388,7 +1388,7 @@ def _try_once(handlers: Mapping[str, Handler], text: str) -> None:
         try:
             given = json.loads(text)
         except ValueError:
-            raise Fail("""What follows --try is JSON, such as --try '{"prompt":"hello"}'.""") from None
+            raise Fail("""The value of --try must be JSON, such as --try '{"prompt":"hello"}'.""") from None
         output = _execute(handler, given, Run(claimed, show, _LocalFiles()))
         _output_json(output)  # raises where it is none
         show({"type": "output", "output": _joined(deltas) if output is None and deltas else output})

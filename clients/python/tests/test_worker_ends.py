@@ -108,7 +108,7 @@ def test_an_output_that_is_no_json_fails_the_run(protocol: Protocol, start: Any,
     start(program)
     [said] = until(lambda: protocol.of("failure"))
     failure = json.loads(said)
-    assert failure["message"].startswith("The output is no JSON value: ") and failure["retryable"] is False
+    assert failure["message"].startswith("The output is not a JSON value: ") and failure["retryable"] is False
     printed, _ = start(program, "--try", "{}").communicate(timeout=20)
     assert json.loads(printed) == {"type": "error", **failure}
 

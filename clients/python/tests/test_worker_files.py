@@ -202,7 +202,7 @@ def test_an_upload_outlasts_a_service_that_is_away_and_checks_what_was_kept() ->
         assert files_of(server.url).upload("a.bin", WHOLE, "image/png") == "/v1/files/1/a"
     half = answer(json.dumps({"size": 5, "sha256": SHA}).encode())
     with Scripted(*[urls, half] * worker.MAX_TRIES, answer(b"", "404 Not Found")) as server:
-        with pytest.raises(TransferError, match="did not keep a.bin as it was sent"):
+        with pytest.raises(TransferError, match="did not store a.bin as it was sent"):
             files_of(server.url).upload("a.bin", WHOLE, "image/png")
 
 

@@ -76,7 +76,7 @@ def handle(input, run):
 @pytest.mark.parametrize(
     ("end", "code", "said"),
     [
-        ("return 'of the child'", 1, "a process that the handler forked came back from it"),
+        ("return 'of the child'", 1, "a process that the handler forked returned from it"),
         ("raise ValueError('of the child')", 1, "ValueError: of the child"),
         ("sys.exit(3)", 3, ""),
         ("sys.exit()", 0, ""),

@@ -87,7 +87,7 @@ export function mayPass(error: unknown): error is NowServingError {
  */
 export function abortError(signal: AbortSignal, requestId?: string): NowServingError {
   const cause: unknown = signal.reason;
-  const error = new NowServingError('aborted', 'The signal of the call fired before it was done.', {
+  const error = new NowServingError('aborted', 'The signal aborted the call before it was done.', {
     requestId,
     cause,
   });

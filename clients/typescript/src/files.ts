@@ -125,7 +125,7 @@ interface FileSystem {
 async function blobAt(path: string): Promise<Blob> {
   const { process } = globalThis as { process?: { getBuiltinModule?(name: string): unknown } };
   const system = process?.getBuiltinModule?.('node:fs') as FileSystem | undefined;
-  if (system === undefined) throw new TypeError('A path can be read in Node alone: give a Blob or a File.');
+  if (system === undefined) throw new TypeError('A path can be read only in Node. Give a Blob or a File.');
   try {
     return await system.openAsBlob(path);
   } catch (cause) {

@@ -45,7 +45,7 @@ const ours = new Set(['input', 'idempotencyKey', 'signal', 'logs', 'cancelOnAbor
  */
 function refuse(others: object, kind: string, known: string): void {
   const name = Object.keys(others).find((one) => !ours.has(one));
-  if (name !== undefined) throw new TypeError(`There is no ${kind} "${name}". There are ${known}.`);
+  if (name !== undefined) throw new TypeError(`There is no ${kind} "${name}". The known ones are ${known}.`);
 }
 
 /** The value is a quoted string, as the IETF draft requires. */

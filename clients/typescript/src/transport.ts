@@ -55,7 +55,7 @@ export class Transport {
 
   constructor({ url, key, fetch = globalThis.fetch, retries = 5, timeout = 60_000 }: ClientOptions) {
     if (!/^https?:\/\/[^/]/.test(url))
-      throw new TypeError(`The url of the service is no http address: ${url}`);
+      throw new TypeError(`The url of the service must begin with http:// or https://, unlike ${url}`);
     this.base = url.replace(/\/+$/, '');
     this.headers = key === undefined ? {} : { authorization: `Key ${key}` };
     this.retries = retries;
@@ -111,7 +111,8 @@ export class Transport {
       if (!response.ok) throw problemOf(response, await response.text(), call);
       if (response.status === 204) return;
       const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
-      if (!isStream || !response.body) throw new NowServingError('invalid_response', 'This is no stream.');
+      if (!isStream || !response.body)
+        throw new NowServingError('invalid_response', 'The answer is not an event stream.');
       const reader = response.body.getReader();
       const parser = new EventParser();
       const decoder = new TextDecoder();
@@ -159,7 +160,7 @@ export class Transport {
       const text = await response.text();
       if (!response.ok) throw problemOf(response, text, call);
       const body = (response.status === 204 ? undefined : JSON.parse(text)) as T;
-      if (mayBeCut(response, body)) throw new SyntaxError('The number may be a part of one.');
+      if (mayBeCut(response, body)) throw new SyntaxError('The number may be truncated.');
       return { status: response.status, headers: response.headers, body };
     } catch (error) {
       throw explained(error, deadline, call);
@@ -185,7 +186,7 @@ export async function pauseBetween(
 /** Returns a path in which each part is exactly one segment, whatever characters it has. */
 function pathOf(parts: readonly string[]): string {
   const lost = parts.find((part) => ['', '.', '..'].includes(part));
-  if (lost !== undefined) throw new TypeError(`"${lost}" is no id, nor a part of one.`);
+  if (lost !== undefined) throw new TypeError(`"${lost}" is not an id, nor a part of one.`);
   return parts.map((part) => `/${encodeURIComponent(part)}`).join('');
 }
 
@@ -218,12 +219,12 @@ function explained(error: unknown, { isOver }: Deadline, { signal, requestId }: 
   if (signal?.aborted === true) return abortError(signal, requestId);
   if (isUnreadable((error as Partial<Error> | undefined)?.cause)) {
     const said =
-      'The file changed while it was uploaded, or cannot be read. Upload what is written and closed.';
+      'The file changed while it was uploaded, or cannot be read. Upload files only after they are written and closed.';
     return new NowServingError('unreadable_file', said, fields);
   }
   if (isOver) return new NowServingError('timeout', 'The service did not answer in time.', fields);
   if (error instanceof SyntaxError) {
-    return new NowServingError('invalid_response', 'The answer is no JSON, or only a part of it.', fields);
+    return new NowServingError('invalid_response', 'The answer is not JSON, or only a part of it.', fields);
   }
   return new NowServingError('connection_failed', 'The connection failed.', fields);
 }

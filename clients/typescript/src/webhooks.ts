@@ -36,7 +36,7 @@ export async function verifyWebhook<Output = unknown>(
   );
   if (!id || !timestamp || !signatures) throw refused('One of its three webhook-… fields is missing.');
   const age = Date.now() / 1_000 - Number(timestamp);
-  if (!/^\d+$/.test(timestamp)) throw refused('Its webhook-timestamp is no number.');
+  if (!/^\d+$/.test(timestamp)) throw refused('Its webhook-timestamp is not a number.');
   if (Math.abs(age) > toleranceSeconds) {
     throw new NowServingError('outside_tolerance', `The webhook is ${Math.round(age)} s old.`);
   }
@@ -51,7 +51,7 @@ export async function verifyWebhook<Output = unknown>(
       return JSON.parse(new TextDecoder().decode(bytes)) as WebhookEvent<Output>;
     }
   }
-  throw refused('None of its signatures is of this body under this secret.');
+  throw refused('None of its signatures matches this body and this secret.');
 }
 
 const refused = (detail: string): NowServingError => new NowServingError('invalid_signature', detail);
@@ -66,7 +66,7 @@ function fieldOf(headers: WebhookHeaders, name: string): string | undefined {
 function secretBytes(secret: string): Uint8Array<ArrayBuffer> {
   const bytes = bytesOf(secret.replace(/^whsec_/, ''));
   if (bytes === undefined || bytes.length === 0)
-    throw new TypeError('The secret of a webhook is whsec_ and base64.');
+    throw new TypeError('The secret of a webhook must be whsec_ followed by base64.');
   return bytes;
 }
 

@@ -182,7 +182,7 @@ function orNull<T>(parse: Parse<T>): Parse<T | null> {
 function list<T>(parse: Parse<T>): Parse<T[]> {
   return (value) => {
     if (!Array.isArray(value) || value.length === 0 || value.length > maxEntries)
-      throw new Error(`expected a list of 1 to ${maxEntries}`);
+      throw new Error(`expected a list of 1 to ${maxEntries} entries`);
     return value.map(parse);
   };
 }

@@ -72,14 +72,17 @@ export class Keys {
     const staysAdmin = changes.scopes?.includes('admin') ?? true;
     const check: KeyCheck = (before, admins) => {
       if (before.subject !== null && changes.scopes !== undefined)
-        throw new DomainError('conflict', 'What this person may is said by the provider, at each sign-in.');
+        throw new DomainError(
+          'conflict',
+          'The provider decides at each sign-in what this person may do. Change it there.',
+        );
       if (!staysAdmin && !allowNoAdmin) assertOtherAdmin(before, admins);
     };
     const key = await this.audited.update(actor, id, changes, { check, reason });
     this.sessions.lookAgain();
     if (key !== undefined) return this.view(key);
     if ((await this.keys.find(id)) === null) throw unknown(id);
-    throw new DomainError('conflict', 'This key is revoked: there is nothing to change.');
+    throw new DomainError('conflict', 'This key is revoked and cannot be changed. Make a new one.');
   }
 
   /** Revokes a key and ends its sessions. A key that is revoked already stays so. */
@@ -138,8 +141,8 @@ export class Keys {
 const assertOtherAdmin: KeyCheck = ({ id }, admins) => {
   if (admins.length !== 1 || admins[0]!.id !== id) return;
   const detail =
-    'No other key has the scope "admin": nobody could change anything here any more. If that is meant, add ' +
-    '?allow_no_admin=true; npm run keys makes another one.';
+    'No other key has the scope "admin", so nobody could change anything here. If you intend that, add ' +
+    '?allow_no_admin=true. The command npm run keys makes a new key.';
   throw new DomainError('conflict', detail);
 };
 

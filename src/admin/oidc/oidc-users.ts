@@ -47,7 +47,7 @@ export class OidcUsers {
     { id }: ApiKey,
     note: { action: 'key.create' | 'key.update'; before?: object; after: object },
   ): Promise<void> {
-    const reason = 'what the provider says at the sign-in';
+    const reason = 'set by the provider at the sign-in';
     return this.trail.write(manager, { ...actor, keyId: id }, { ...note, target: id, reason });
   }
 }

@@ -102,14 +102,18 @@ export class Oidc {
       // If it were changed, it might be the name of somebody else.
       if (!isStorable(claims.sub))
         return refused(
-          `The claim "sub" of ${name} holds NUL or half a surrogate pair, which cannot be stored.`,
+          `The claim "sub" of ${name} contains NUL or half of a surrogate pair, which cannot be stored.`,
         );
       if (scopes === undefined || scopes.length === 0)
-        return refused(`The claim "${oidcScopesClaim}" of ${name} brings none of the scopes.`);
+        return refused(
+          `The claim "${oidcScopesClaim}" of ${name} grants no scope. The operator maps its values in OIDC_SCOPES.`,
+        );
       return { subject: `${claims.iss} ${claims.sub}`, name, scopes };
     } catch (error) {
       this.logger.warn({ err: error }, 'a sign-in by OpenID Connect failed');
-      return refused('The provider refused the sign-in, or its answer does not fit it.');
+      return refused(
+        'The provider refused the sign-in, or its answer belongs to another one. Sign in again.',
+      );
     }
   }
 
@@ -117,7 +121,7 @@ export class Oidc {
     try {
       return await this.provider.describe();
     } catch (cause) {
-      this.logger.warn({ err: cause }, 'the provider of OpenID Connect cannot be reached');
+      this.logger.warn({ err: cause }, 'the OpenID Connect provider cannot be reached');
       throw new DomainError('unavailable', 'The provider cannot be reached. Try again, or use a key.', {
         cause,
       });
@@ -131,6 +135,6 @@ export class Oidc {
 }
 
 const notBegun = (): DomainError =>
-  refused('This sign-in was not begun by this browser, or more than 10 minutes ago.');
+  refused('This sign-in was started in another browser, or more than 10 minutes ago. Sign in again.');
 
 const refused = (detail: string): DomainError => new DomainError('sign_in_refused', detail);

@@ -103,7 +103,7 @@ function prefixed(prefix: string, caller: Caller, handles: Handles): AnyRequestF
 
 function uuid(value: unknown): string {
   const id = text(value);
-  if (!isUuid(id)) throw new Error('expected the id of a key, a UUID');
+  if (!isUuid(id)) throw new Error('expected the id of a key, which is a UUID');
   return id;
 }
 

@@ -47,7 +47,7 @@ export class AnyRequestLists {
     const isChanged = written(given.filter) !== '{}' && written(given.filter) !== written(begun.filter);
     if (from !== undefined && isChanged) {
       const detail =
-        'The option "cursor" has the filters of its list: give it alone, or begin the list anew.';
+        'The option "cursor" already has the filters of its list. Send it alone, or start the list again.';
       throw new DomainError('invalid_query', detail);
     }
     const limit = given.limit ?? begun.limit ?? defaultLimit;
@@ -105,7 +105,7 @@ export class AnyRequestLists {
     }
     throw new DomainError(
       'invalid_query',
-      'The option "cursor" is none that this list gave. Begin the list anew.',
+      'The option "cursor" is not one that this list returned. Start the list again.',
     );
   }
 }

@@ -82,7 +82,7 @@ export class AnyRequests {
     const { id } = await this.read(caller, actor, idOrHandle, part);
     const found = await this.all.payload(id, part, slice);
     if (found !== null) return found;
-    throw new DomainError('gone', `The request has no ${part}, or it is kept no longer.`);
+    throw new DomainError('gone', `The request has no ${part}, or it is no longer stored.`);
   }
 
   async cancel(caller: Caller, actor: Actor, idOrHandle: string, reason: string | undefined) {
@@ -124,7 +124,8 @@ export class AnyRequests {
         reason,
       });
     const accepted = await this.retries.submit(owner, row, { headers, accounting });
-    if (accepted === undefined) throw new DomainError('gone', 'The input of the request is kept no longer.');
+    if (accepted === undefined)
+      throw new DomainError('gone', 'The input of the request is no longer stored.');
     return this.request(caller, accepted.id);
   }
 
@@ -133,7 +134,7 @@ export class AnyRequests {
     assertCompleted(row);
     const note = { action: 'request.erase', target: this.handles.handleOf(row.id), reason } as const;
     const isErased = await this.all.erase(row.id, (queries) => this.trail.writeBy(queries, actor, note));
-    if (!isErased) throw new DomainError('gone', 'The request was erased before.');
+    if (!isErased) throw new DomainError('gone', 'The request was already erased.');
   }
 
   /** Writes the audit entry before anything of the request is read. */

@@ -13,5 +13,5 @@ export const logPosition = (query: object): number => optionsOf(LogQuery, query,
 function position(value: unknown): number {
   const written = text(value);
   if (/^\d{1,15}$/.test(written)) return Number(written);
-  throw new Error('it is none that this list gave; begin the list anew');
+  throw new Error('it is not one that this list returned; start the list again');
 }

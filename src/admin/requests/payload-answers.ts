@@ -21,7 +21,7 @@ export function sendPayload(request: IncomingMessage, response: ServerResponse, 
   const isPart = request.headers.range !== undefined && bytes.length < total;
   if (isPart && from >= total) {
     response.setHeader('Content-Range', `bytes */${total}`);
-    throw new DomainError('bad_request', `The payload has ${total} bytes only.`, { status: 416 });
+    throw new DomainError('bad_request', `The payload has only ${total} bytes.`, { status: 416 });
   }
   response.writeHead(isPart ? 206 : 200, {
     'Content-Type': 'application/json; charset=utf-8',
@@ -50,7 +50,7 @@ export function sendPicture(response: ServerResponse, { bytes }: PayloadSlice): 
     return;
   }
   if (type === undefined)
-    throw new DomainError('gone', 'The output has no picture in it, or it is kept no longer.');
+    throw new DomainError('gone', 'The output contains no picture, or it is no longer stored.');
   const picture = Buffer.from(data!, 'base64');
   response.writeHead(200, {
     'Content-Type': type,

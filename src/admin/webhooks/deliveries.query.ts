@@ -28,7 +28,7 @@ export class DeliveriesQuery extends PageQuery {
 
 function uuid(value: unknown): string {
   const id = text(value);
-  if (!isUuid(id)) throw new Error('expected an id, a UUID');
+  if (!isUuid(id)) throw new Error('expected an id, which is a UUID');
   return id.toLowerCase();
 }
 

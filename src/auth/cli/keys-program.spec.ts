@@ -46,7 +46,7 @@ test.each([
   [['create', '--name', 'x', '--weight', '0'], 'Expected a number from 0.01 to 1000'],
   [['create', '--name', 'x', '--weight', '1001'], 'Expected a number from 0.01 to 1000'],
   [['create', '--name', 'x', '--weight', '1e2'], 'Expected a number from 0.01 to 1000'],
-  [['create', '--name', 'x', '--max-running', '0'], 'Expected a whole number from 1 on, or off'],
+  [['create', '--name', 'x', '--max-running', '0'], 'Expected a whole number of at least 1, or off'],
   [['update', 'ci'], 'nothing to change'],
   [['update', '--weight', '2'], "missing required argument 'key'"],
   [['revoke'], "missing required argument 'key'"],

@@ -34,7 +34,7 @@ export interface KeyCommands {
   link(id: string): Promise<string>;
 }
 
-const keyArgument = 'its id, prefix or name, as list shows them';
+const keyArgument = 'the key’s id, prefix or name, as list shows them';
 
 /** Opens the database, passes it to the work, and always closes it. */
 export type WithKeys = (work: (keys: KeyCommands) => Promise<string>) => Promise<void>;
@@ -48,8 +48,8 @@ export function keysProgram(withKeys: WithKeys): Command {
     .addHelpText(
       'after',
       `
-The keys are in the database of DATABASE_URL, or else in the embedded one in DATA_DIR (.data),
-whether or not the service is running.
+The keys are in the database that DATABASE_URL names, or else in the embedded one in DATA_DIR (.data).
+The commands work whether or not the service is running.
 
 Examples:
   npm run keys -- create --name "web shop"
@@ -64,7 +64,7 @@ Examples:
     .command('create')
     .description('Makes a key and prints it. It cannot be shown again.')
     .usage('--name <name> [options]')
-    .option('-n, --name <name>', 'who or what will use it; needed', nameValue)
+    .option('-n, --name <name>', 'the person or program that uses it (required)', nameValue)
     .option(
       '-s, --scope <scope>',
       'submit, read, cancel, observe, payloads or admin; may be repeated (default: the first three)',
@@ -77,24 +77,28 @@ Examples:
     )
     .option(
       '--rate-limit-submit <limits>',
-      'such as 50/s,1000/m, or off (default: the service’s)',
+      'limits such as 50/s,1000/m, or off (default: the service’s)',
       rateLimitValue,
     )
     .option('--rate-limit-other <limits>', 'the same for status, stream, response and cancel', rateLimitValue)
     .option('--rate-limit-batch <limits>', 'the same for the items of batches', rateLimitValue)
     .option(
       '--max-priority <priority>',
-      'high, normal or low, of what it submits (default: high)',
+      'the highest priority of its requests: high, normal or low (default: high)',
       priorityValue,
     )
-    .option('--max-waiting <count>', 'of its requests at once (default: any number)', countValue)
+    .option('--max-waiting <count>', 'how many of its requests may wait (default: any number)', countValue)
     .option(
       '--max-running <count>',
-      'of its requests for one model at once (default: any number)',
+      'how many of its requests for one model may run at once (default: any number)',
       boundValue,
     )
-    .option('--weight <weight>', 'of its turns, where keys share a model (default: 1)', weightValue)
-    .option('-e, --expires <when>', 'after a time such as 12h or 90d, or on an ISO date', expiryValue)
+    .option('--weight <weight>', 'the weight of its turns when keys share a model (default: 1)', weightValue)
+    .option(
+      '-e, --expires <when>',
+      'when it expires: after a time such as 12h or 90d, or on an ISO date',
+      expiryValue,
+    )
     .action(({ name, ...options }: CreateOptions, command: Command) => {
       if (name === undefined) command.error('error: the key needs a name: --name <name>');
       return withKeys((keys) => create(keys, { name, ...options }));
@@ -102,7 +106,7 @@ Examples:
 
   program
     .command('list')
-    .description('Shows all keys, the revoked ones too; never the keys themselves.')
+    .description('Lists all keys, including revoked ones, without their secrets.')
     .option('--json', 'as JSON')
     .action(({ json }: { json?: true }) =>
       withKeys(async (keys) => {
@@ -117,25 +121,29 @@ Examples:
 
   program
     .command('update')
-    .description('Changes what is said; running services go by it within 5 seconds.')
+    .description('Changes the given options. Running services apply them within 5 seconds.')
     .argument('<key>', keyArgument)
-    .option('--max-running <count>', 'of its requests for one model at once, or off', boundValue)
-    .option('--weight <weight>', 'of its turns, where keys share a model', weightValue)
+    .option(
+      '--max-running <count>',
+      'how many of its requests for one model may run at once, or off',
+      boundValue,
+    )
+    .option('--weight <weight>', 'the weight of its turns when keys share a model', weightValue)
     .action((text: string, changes: KeyChanges, command: Command) => {
       if (Object.keys(changes).length === 0)
-        command.error('error: nothing to change: say --weight <weight> or --max-running <count>');
+        command.error('error: nothing to change: give --weight <weight> or --max-running <count>');
       return withKeys((keys) => update(keys, text, changes));
     });
 
   program
     .command('revoke')
-    .description('Makes a key invalid for good, within 5 seconds.')
+    .description('Revokes a key for good. Running services refuse it within 5 seconds.')
     .argument('<key>', keyArgument)
     .action((text: string) => withKeys((keys) => revoke(keys, text)));
 
   program
     .command('link')
-    .description('Prints a link that signs in to the console, once and within an hour.')
+    .description('Prints a link that signs in to the console. It works once, within an hour.')
     .argument('[key]', `${keyArgument} (default: the oldest with the scope admin)`)
     .action((text: string | undefined) => withKeys((keys) => link(keys, text)));
 
@@ -150,9 +158,9 @@ async function create(
   return [
     secret.reveal(),
     '',
-    `This is the key "${options.name}". Keep it now: it is not stored and cannot be shown again.`,
+    `This is the key "${options.name}". Save it now: it is not stored and cannot be shown again.`,
     `Send it with every call:   Authorization: Key ${secret.prefix()}…`,
-    `Should it leak:            npm run keys -- revoke ${secret.prefix()}`,
+    `If it leaks:               npm run keys -- revoke ${secret.prefix()}`,
   ].join('\n');
 }
 
@@ -160,18 +168,18 @@ async function update(keys: KeyCommands, text: string, changes: KeyChanges): Pro
   const key = selectKey(await keys.list(), text, new Date());
   const label = labelOf(key);
   if (!(await keys.update(key.id, changes)))
-    throw new Error(`The key ${label} is revoked: there is nothing to change.`);
+    throw new Error(`The key ${label} is revoked and cannot be changed.`);
   const { maxRunning = key.maxRunning, weight = key.weight } = changes;
   const bound = maxRunning === 'off' ? null : (maxRunning ?? null);
   const { rateLimitSubmit, rateLimitOther, rateLimitBatch } = key;
   const said = toLimits({ rateLimitSubmit, rateLimitOther, rateLimitBatch, weight, maxRunning: bound });
-  return `Changed the key ${label}: ${said}. Running services go by it within 5 seconds.`;
+  return `Changed the key ${label}: ${said}. Running services apply it within 5 seconds.`;
 }
 
 async function revoke(keys: KeyCommands, text: string): Promise<string> {
   const key = selectKey(await keys.list(), text, new Date());
   const label = labelOf(key);
-  if (!(await keys.revoke(key.id))) throw new Error(`The key ${label} was revoked before.`);
+  if (!(await keys.revoke(key.id))) throw new Error(`The key ${label} was already revoked.`);
   return `Revoked the key ${label}. Running services refuse it within 5 seconds.`;
 }
 
@@ -190,7 +198,7 @@ async function link(keys: KeyCommands, text: string | undefined): Promise<string
   return [
     await keys.link(key.id),
     '',
-    `Signs in to the console as the key ${label}, once and within an hour; a link that was made before does no more.`,
+    `The link signs in to the console as the key ${label}, once and within an hour. It replaces earlier links of the key.`,
   ].join('\n');
 }
 
@@ -210,5 +218,5 @@ export function selectKey(keys: readonly ApiKey[], text: string, now: Date): Api
     );
   }
   const lines = candidates.map((key) => `  ${key.id}  ${key.prefix}  ${key.name}  (${keyState(key, now)})`);
-  throw new Error(`"${text}" fits ${candidates.length} keys. Name one by its id:\n${lines.join('\n')}`);
+  throw new Error(`"${text}" matches ${candidates.length} keys. Choose one by its id:\n${lines.join('\n')}`);
 }

@@ -38,14 +38,14 @@ export function priorityValue(text: string): Priority {
 }
 
 export function countValue(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Expected a whole number from 1 on.');
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Expected a whole number of at least 1.');
   return Number(text);
 }
 
 export function boundValue(text: string): number | 'off' {
   if (text.toLowerCase() === 'off') return 'off';
   if (!/^[1-9]\d{0,5}$/.test(text))
-    throw new InvalidArgumentError('Expected a whole number from 1 on, or off.');
+    throw new InvalidArgumentError('Expected a whole number of at least 1, or off.');
   return Number(text);
 }
 

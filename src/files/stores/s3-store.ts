@@ -163,7 +163,7 @@ export class S3Store implements FileStore, OnApplicationShutdown {
       return await answering;
     } catch (cause) {
       const reason = (cause as NodeJS.ErrnoException).code ?? 'no answer';
-      throw new StorageUnavailable('away', `The store of files cannot be reached (${reason}).`, cause);
+      throw new StorageUnavailable('away', `The file store cannot be reached (${reason}).`, cause);
     }
   }
 }
@@ -180,8 +180,8 @@ async function refused(answer: Answer): Promise<StorageUnavailable> {
     // If the text breaks off, the status is enough.
   }
   const said = /<Code>(\w{1,60})<\/Code>/.exec(Buffer.concat(chunks).toString())?.[1] ?? '';
-  const cause = new Error(`the store of files answered ${answer.statusCode} ${said}`);
+  const cause = new Error(`the file store answered ${answer.statusCode} ${said}`);
   const isFull = answer.statusCode === 507 || said === 'QuotaExceeded' || said === 'XMinioStorageFull';
-  if (isFull) return new StorageUnavailable('full', 'The store has no room left for this file.', cause);
-  return new StorageUnavailable('away', `The store of files answered ${answer.statusCode}.`, cause);
+  if (isFull) return new StorageUnavailable('full', 'The file store has no room left for this file.', cause);
+  return new StorageUnavailable('away', `The file store answered ${answer.statusCode}.`, cause);
 }

@@ -38,7 +38,7 @@ export function storageError(error: unknown): unknown {
     const detail = 'This node is at its limit of open files (ulimit -n). Try again in a moment.';
     return new StorageUnavailable('no_descriptors', detail, error);
   }
-  const detail = `The folder of files cannot be used (${code}). The operator sets it by DATA_DIR.`;
+  const detail = `The folder of files cannot be used (${code}). The operator sets it with DATA_DIR.`;
   return new StorageUnavailable('unusable', detail, error);
 }
 

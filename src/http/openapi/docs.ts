@@ -9,6 +9,7 @@ import { ApiDocument } from './api-document.js';
 import { basePlaceholder, DocumentTemplate } from './document-template.js';
 import { docsPage } from './docs-page.js';
 import { errorReference } from './error-reference.js';
+import { onceFor } from './once-for.js';
 import { docsAssets } from './package-root.js';
 import { type ShownModel, servedDocument } from './served-document.js';
 
@@ -54,26 +55,12 @@ export function serveDocs(app: NestExpressApplication, models: () => readonly Sh
     await nextTurn();
     return new DocumentTemplate(JSON.stringify(served), 4);
   });
-  // The first one takes longest, and its callers would keep others waiting. A failure is answered to later callers.
+  // The first one takes longest, and its callers would keep others waiting. A later caller tries a failed one again.
   setTimeout(() => void templateOf().catch(() => undefined), aheadMs).unref();
   express.get('/openapi.json', async (request, response) => {
     const template = await templateOf();
     await template.send(request, response, addresses.baseUrl(request));
   });
-}
-
-/** Makes the result again only when the models have changed. A model that has not changed is the same object. */
-function onceFor<Made>(
-  models: () => readonly ShownModel[],
-  make: (shown: readonly ShownModel[]) => Made,
-): () => Made {
-  let last: { shown: readonly ShownModel[]; made: Made } | undefined;
-  return () => {
-    const shown = models();
-    const isSame = last?.shown.length === shown.length && last.shown.every((model, i) => model === shown[i]);
-    if (last === undefined || !isSame) last = { shown, made: make(shown) };
-    return last.made;
-  };
 }
 
 /** Relative, because a proxy may serve us under a path of its own: '' for /docs, '../' for /docs/ and /docs/errors. */

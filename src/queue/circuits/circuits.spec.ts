@@ -73,13 +73,13 @@ it('is one warning at first, one a minute while it lasts and one line at its end
   fail(up);
   fail(up, second);
   const place = `${up}, ${down} at http://gpu.internal:9000`;
-  expect(lines).toEqual([['warn', `${place} is away: The model answered 503. Requests that wait: 7`]]);
+  expect(lines).toEqual([['warn', `${place} is away: The model answered 503. Waiting requests: 7`]]);
   jest.advanceTimersByTime(120_000);
   expect(lines.slice(1)).toEqual(
-    Array(2).fill(['warn', `${place} is still away: The model answered 503. Requests that wait: 6`]),
+    Array(2).fill(['warn', `${place} is still away: The model answered 503. Waiting requests: 6`]),
   );
   end(up, succeeding);
-  expect(lines.slice(3)).toEqual([['info', `${place} is there again after 120 s`]]);
+  expect(lines.slice(3)).toEqual([['info', `${place} is reachable again after 120 s`]]);
   jest.advanceTimersByTime(120_000);
   expect(lines).toHaveLength(4);
   expect(JSON.stringify(lines)).not.toContain('secret');

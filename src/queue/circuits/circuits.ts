@@ -122,7 +122,7 @@ export class Circuits {
       if (end.reason !== 'timed_out') return undefined;
       if (isElsewhere) return hasReachedModel ? undefined : 'free';
       if (!hasReachedModel)
-        this.open(target, 'The connection to the model took longer than a run may.', 0, probe);
+        this.open(target, 'Connecting to the model took longer than a run may take.', 0, probe);
       else if (target.isAway) this.open(target, 'The model does not answer.', 0, probe);
       return hasReachedModel ? undefined : 'free';
     }
@@ -196,7 +196,7 @@ export class Circuits {
     clearTimeout(target.timer);
     clearInterval(target.reminder);
     const seconds = Math.ceil((performance.now() - outage.since) / 1_000);
-    this.log.log(`${String(target)} is there again after ${seconds} s`);
+    this.log.log(`${String(target)} is reachable again after ${seconds} s`);
     this.changes.next(wereAway.map((modelId) => ({ modelId, isReached: true })));
     this.wakes.next(target.models);
   }
@@ -220,7 +220,7 @@ export class Circuits {
   private warn(target: Target, state: string, more = 0): void {
     const waiting = target.models.reduce((sum, id) => sum + this.index.depth(id), more);
     this.log.warn(
-      `${String(target)} ${state}: ${target.circuit.outage!.reason} Requests that wait: ${waiting}`,
+      `${String(target)} ${state}: ${target.circuit.outage!.reason} Waiting requests: ${waiting}`,
     );
   }
 

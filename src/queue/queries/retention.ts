@@ -56,7 +56,7 @@ WHERE inhparent = $1::regclass AND inhrelid = to_regclass($2)`;
  * a crash the next round continues. `request`, by which the days are found, is dropped last.
  */
 export async function dropDay(database: Database, day: string): Promise<void> {
-  if (!/^\d{8}$/.test(day)) throw new RangeError(`${day} is no day`);
+  if (!/^\d{8}$/.test(day)) throw new RangeError(`${day} is not a day`);
   await database.query(endUses, [day]);
   for (const parent of ['request_event', 'attempt', 'request']) {
     await dropPartition(database, parent, `${parent}_${day}`);

@@ -98,7 +98,7 @@ export class RunEnds {
     // A long outage would fill the log of the request at the front: the circuit reports it.
     const failure = end && toAttemptFailure(run, end);
     const failed = reason === 'unreached' ? undefined : failure;
-    const next = `The next one follows in ${Math.ceil(delayMs / 1000)} s.`;
+    const next = `The next attempt starts in ${Math.ceil(delayMs / 1000)} s.`;
     const said = failed === undefined ? words : `Attempt ${attempt} failed: ${failed.message}`;
     const line = said === undefined ? undefined : run.cappedLog.admit('WARN', `${said} ${next}`, 'queue');
     const entry = await this.writer.requeue({

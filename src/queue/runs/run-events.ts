@@ -43,7 +43,7 @@ export class RunEvents {
   writer(run: Pick<EventBatch, 'requestId' | 'token'>): EventWriter {
     const write = (batch: EventBatch): Promise<Appended | undefined> =>
       persist(() => this.append(batch)).catch((error: Error) => {
-        this.log.error(`what ${run.requestId} said cannot be stored: ${error.message}`);
+        this.log.error(`the events of ${run.requestId} cannot be stored: ${error.message}`);
         throw error;
       });
     return new EventWriter(run, this.rhythm, write, this.held);

@@ -6,7 +6,7 @@ const maxEntries = 1_000;
 const maxBytes = 64 * 1024;
 /** Reserved for the entry that reports that the log is full. */
 const reservedBytes = 200;
-export const logFullMessage = `The log is full (${maxEntries} entries or ${maxBytes / 1024} KiB); what follows is not kept.`;
+export const logFullMessage = `The log is full (${maxEntries} entries or ${maxBytes / 1024} KiB). Later entries are not kept.`;
 
 export interface LogEntry extends CappedEntry {
   id: number;

@@ -108,12 +108,12 @@ export class Runs {
   private async whole({ claimed, writer }: RunExecution, end: RunEnd): Promise<RunEnd> {
     if (end.kind !== 'output') return end;
     if (writer?.isUnstored === true) {
-      const error = new ResultUnstored('The database does not take it now.', undefined);
+      const error = new ResultUnstored('The database cannot store it now.', undefined);
       return { kind: 'failure', error };
     }
     if (writer?.hasGap === true) return modelError("The model's output cannot be stored.");
     if (end.output !== undefined) return end;
     const output = await this.runEvents.joinedOutput(claimed.id, claimed.attempt);
-    return output === undefined ? modelError('The model said no output.') : { kind: 'output', output };
+    return output === undefined ? modelError('The model returned no output.') : { kind: 'output', output };
   }
 }

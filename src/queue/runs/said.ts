@@ -43,7 +43,7 @@ export function readSaid(line: string): Said {
       return { type, level: levelOf(level), message: messageOf(message), source: sourceOf(source) };
     case 'progress':
       if (typeof value !== 'number' || value < 0 || value > 1)
-        return passedOver('Progress lines whose "value" is no number from 0 to 1');
+        return passedOver('Progress lines whose "value" is not a number from 0 to 1');
       return { type, value, message: message === undefined ? undefined : messageOf(message) };
     case 'delta':
       return { type, delta: deltaOf(line) };
@@ -73,7 +73,7 @@ function deltaOf(line: string): string {
 
 const passedOver = (what: string): Said => ({
   type: 'passed over',
-  warning: `${what} in the model's answer are passed over.`,
+  warning: `${what} in the model's answer are ignored.`,
 });
 
 function levelOf(level: unknown): LogLevel {

@@ -20,7 +20,7 @@ export function acceptedOf(result: Submitted | Known | Error, fingerprint?: Buff
   if (fingerprint?.equals(result.fingerprint) === true) return { id: result.id, replayed: true };
   return new DomainError(
     'idempotency_key_reused',
-    'This Idempotency-Key came with another model, body, options or call within the last 24 hours. Use a new key.',
+    'This Idempotency-Key was used for another model, body, options or call within the last 24 hours. Use a new key.',
   );
 }
 

@@ -149,11 +149,12 @@ function full(reason: string): DomainError {
 }
 
 const fullModel = (modelId: string, max: number): DomainError =>
-  full(`${max} requests wait for ${modelId}, and no more may.`);
+  full(`${max} requests already wait for ${modelId}, which is the limit.`);
 
-const fullKey = (max: number): DomainError => full(`${max} requests of this key wait, and no more may.`);
+const fullKey = (max: number): DomainError =>
+  full(`${max} requests of this key already wait, which is the limit.`);
 
 function paused(modelId: string): DomainError {
-  const detail = `The model ${modelId} is paused by the operator, and takes no requests until it is resumed.`;
+  const detail = `The model ${modelId} is paused by the operator and accepts no requests until it is resumed.`;
   return new DomainError('model_paused', detail, { retryAfterSeconds: pausedRetryAfterSeconds });
 }

@@ -66,12 +66,12 @@ export class HeldClaims {
 }
 
 function tooMany(): DomainError {
-  const detail = `A worker may have ${maxOfWorker} claims held at once. Ask for more runs by "max" in one claim.`;
+  const detail = `A worker may have at most ${maxOfWorker} open claims. Ask for more runs with "max" in one claim.`;
   return new DomainError('caller_busy', detail, { retryAfterSeconds: 1 });
 }
 
 export function conflictOf(): DomainError {
   const detail =
-    'This claim_id came with another worker, other models or another max before. Use a new claim_id.';
+    'This claim_id was used with another worker, other models or another max. Use a new claim_id.';
   return new DomainError('claim_conflict', detail);
 }

@@ -176,6 +176,6 @@ export class WorkerBeats {
 }
 
 function tooMany(): DomainError {
-  const detail = `A worker may have ${maxOfWorker} beats held at once: it needs one.`;
+  const detail = `A worker may have at most ${maxOfWorker} open beats. It needs only one.`;
   return new DomainError('caller_busy', detail, { retryAfterSeconds: 1 });
 }

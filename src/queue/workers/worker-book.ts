@@ -262,8 +262,8 @@ export class WorkerBook {
 
 function tooManyWorkers(): DomainError {
   const detail =
-    `A key may have ${maxWorkersOfKey} workers, and this one has. A worker keeps its id while it runs and leaves by ` +
-    'DELETE /v1/worker/workers/<id>; one that is silent for a minute makes room.';
+    `This key already has ${maxWorkersOfKey} workers, which is the limit. Keep the id of a worker while it runs, ` +
+    'and end it with DELETE /v1/worker/workers/<id>. A worker that is silent for a minute no longer counts.';
   return new DomainError('caller_busy', detail, { retryAfterSeconds: 60 });
 }
 

@@ -92,7 +92,7 @@ export class WorkerClaims {
 
   private assertOpen(): void {
     const fault = this.cluster.isDraining
-      ? 'This node is drained: it starts nothing. Ask another, or again in a moment.'
+      ? 'This node is drained and starts no runs. Ask another node, or try again in a moment.'
       : this.isStopped
         ? 'The service is shutting down. Try again in a moment.'
         : this.cluster.connected

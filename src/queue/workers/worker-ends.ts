@@ -114,7 +114,7 @@ export class WorkerEnds {
         this.ends
           .takeBack(this.ending(run, new RunLog()), run.handed)
           .then((isBack) => isBack && this.follow(run))
-          .catch((error: Error) => this.log.debug(`${run.id} is not given back: ${error.message}`)),
+          .catch((error: Error) => this.log.debug(`${run.id} could not be given back: ${error.message}`)),
       ),
     );
   }

@@ -42,8 +42,8 @@ const ApiPrefer = (): MethodDecorator =>
     description:
       '`wait=n` (RFC 7240): the answer waits until the request has completed, at most `n` seconds. After that ' +
       'time it is the same as without waiting. More than 60 counts as 60; anything else is ignored. An answer ' +
-      'that waited, or had no need to, has `Preference-Applied`. It is absent if the answer could not wait, ' +
-      'because too many calls wait.',
+      'that waited, or had no need to, has `Preference-Applied`. It is absent if the wait ended early, for ' +
+      'example because the node stops.',
     schema: { type: 'string' },
   });
 

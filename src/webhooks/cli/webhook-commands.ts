@@ -23,37 +23,37 @@ export function addWebhookCommands(program: Command, withWebhooks: WithWebhooks)
 
   const secret = program
     .command('webhook-secret')
-    .description('Shows or rotates what the webhooks of a key are signed with.');
+    .description('Shows or rotates the secret that signs the webhooks of a key.');
   secret
     .command('show')
-    .description('Shows it; the older of two counts until it has been rotated for a day.')
+    .description('Shows the secret. For a day after a rotation there are two, and both are valid.')
     .argument('<key>', keyArgument)
     .action((text: string) =>
       withKey(text, async ({ id }, { webhooks }) => (await webhooks.secretsOf(id)).join('\n')),
     );
   secret
     .command('rotate')
-    .description('Makes a new one. For a day webhooks are signed with both.')
+    .description('Makes a new secret. For a day, webhooks are signed with the old one too.')
     .argument('<key>', keyArgument)
     .action((text: string) => withKey(text, ({ id }, { webhooks }) => webhooks.rotate(id)));
 
   const endpoint = program
     .command('webhook-endpoint')
-    .description('Says where a key is called for all its requests.');
+    .description('Adds, lists or removes the endpoints that get the webhooks of all requests of a key.');
   endpoint
     .command('add')
-    .description('Adds one, or enables one that was disabled by a 410.')
+    .description('Adds an endpoint, or enables a disabled one again.')
     .argument('<key>', keyArgument)
-    .argument('<url>', 'https to a public address, or what WEBHOOK_ALLOW names')
+    .argument('<url>', 'https to a public address, or an address that WEBHOOK_ALLOW lists')
     .action((text: string, url: string) =>
       withKey(text, async ({ id, name }, { webhooks }) => {
         await webhooks.add(id, url);
-        return `All requests of "${name}" that complete from now on are sent to ${url}`;
+        return `Every request of "${name}" that completes from now on is sent to ${url}`;
       }),
     );
   endpoint
     .command('list')
-    .description('Shows those of a key, or all.')
+    .description('Lists the endpoints of a key, or of all keys.')
     .argument('[key]', keyArgument)
     .action((text?: string) =>
       withWebhooks(async ({ keys, webhooks }) => {
@@ -61,8 +61,7 @@ export function addWebhookCommands(program: Command, withWebhooks: WithWebhooks)
         const key = text === undefined ? undefined : selectKey(all, text, new Date());
         const names = new Map(all.map(({ id, name }) => [id, name]));
         const lines = (await webhooks.list(key?.id)).map(({ apiKeyId, url, disabledAt }) => {
-          const since =
-            disabledAt === null ? '' : `  (answered 410 at ${disabledAt.toISOString()}, not called)`;
+          const since = disabledAt === null ? '' : `  (disabled since ${disabledAt.toISOString()})`;
           return `${names.get(apiKeyId) ?? apiKeyId}  ${url}${since}`;
         });
         return lines.length === 0 ? 'There are no endpoints.' : lines.join('\n');
@@ -70,12 +69,13 @@ export function addWebhookCommands(program: Command, withWebhooks: WithWebhooks)
     );
   endpoint
     .command('remove')
-    .description('Removes one. What is pending for it is still sent.')
+    .description('Removes an endpoint. Its pending deliveries are still sent.')
     .argument('<key>', keyArgument)
-    .argument('<url>', 'as list shows it')
+    .argument('<url>', 'the URL, as list shows it')
     .action((text: string, url: string) =>
       withKey(text, async ({ id, name }, { webhooks }) => {
-        if (await webhooks.remove(id, url)) return `"${name}" is not called at ${url} any more.`;
+        if (await webhooks.remove(id, url))
+          return `Removed. Requests of "${name}" that complete from now on are not sent to ${url}`;
         throw new Error(
           `"${name}" has no endpoint ${url}. To see them: npm run keys -- webhook-endpoint list`,
         );

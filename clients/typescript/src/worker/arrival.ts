@@ -37,7 +37,7 @@ export class Arrival {
     if (to === undefined) return new Arrival();
     const target = await realpath(to).catch(() => resolve(to));
     const there = await stat(target).catch(() => undefined);
-    if (there?.isFile() === false) throw new Error(`${to} is no plain file.`);
+    if (there?.isFile() === false) throw new Error(`${to} is not a regular file.`);
     const name = `.${basename(target).slice(0, 100)}.${randomBytes(6).toString('hex')}.part`;
     const part = join(dirname(target), name);
     return new Arrival(to, target, part, await open(part, 'wx'));
@@ -93,7 +93,7 @@ export class Arrival {
       const isNext = Number(from) === this.count && (this.total ?? Number(total)) === Number(total);
       if (!isNext) {
         await this.restart();
-        const said = 'The download was answered with another part than the one asked for.';
+        const said = 'The download returned another part than the requested one.';
         throw new Broken(said, { isAway: false });
       }
       this.total = Number(total);
@@ -130,12 +130,12 @@ export class Arrival {
     const known = isOurs ? /^"([0-9a-f]{64})"$/.exec(this.etag ?? '')?.[1] : undefined;
     if (known !== undefined && known !== this.hash.digest('hex')) {
       await this.restart();
-      const said = 'The file that came is not the one that the service keeps: its SHA-256 differs.';
+      const said = 'The downloaded file is not the one that the service stores: its SHA-256 differs.';
       throw new Broken(said, { isAway: false });
     }
     if (known !== undefined || isFramed(headers)) return;
     await this.restart();
-    const said = 'The download does not say where it ends, so nobody can tell whether it is whole.';
+    const said = 'The download does not say where it ends, so it may be incomplete.';
     throw new Broken(said, { isAway: false });
   }
 

@@ -39,7 +39,7 @@ export class WorkerCalls {
 
   constructor({ url, key }: { url: string; key: string | undefined }) {
     if (!/^https?:\/\/[^/]/.test(url))
-      throw new TypeError(`The url of the service is no http address: ${url}`);
+      throw new TypeError(`The url of the service must begin with http:// or https://, unlike ${url}`);
     this.base = url.replace(/\/+$/, '');
     this.authorization = key === undefined ? {} : { authorization: `Key ${key}` };
   }
@@ -97,7 +97,7 @@ export async function answerOf(response: Response): Promise<Answer> {
   const body = parsed(text);
   if (response.ok) {
     if (body === undefined && response.status !== 204)
-      throw new Error('The answer is no JSON object, or only a part of it.');
+      throw new Error('The answer is not a JSON object, or only a part of it.');
     return { ...answer, body: body ?? {} };
   }
   const { code, detail } = body ?? {};

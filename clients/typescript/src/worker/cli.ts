@@ -29,7 +29,7 @@ async function main(): Promise<void> {
   const { model, command, options } = given;
   for (const arg of command.args) {
     if (arg.startsWith('-') || isAbsolute(arg) || !existsSync(arg)) continue;
-    sayOnStderr(`"${arg}" is not found from the folder of a run: write ${resolve(arg)}`);
+    sayOnStderr(`"${arg}" is not found from the folder of a run. Write ${resolve(arg)}`);
   }
   // A path is relative to our folder, not to the temporary folder of a run. A name without a slash is looked up in
   // PATH.

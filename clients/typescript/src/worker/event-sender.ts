@@ -123,7 +123,7 @@ export class EventSender {
     this.first = next;
     if (!isProgress) await pause(batchMs);
     if (this.dropped > 0 && this.bytes < batchBytes) {
-      const message = `${this.dropped} log lines were dropped: there were more than could be sent.`;
+      const message = `${this.dropped} log lines were dropped, because they could not be sent fast enough.`;
       this.dropped = 0;
       this.add({ type: 'log', level: 'WARN', message });
     }

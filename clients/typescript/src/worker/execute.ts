@@ -23,7 +23,7 @@ export function outputText(output: unknown): string {
   try {
     return jsonOf(output ?? null);
   } catch (error) {
-    throw new Fail(`The output is no JSON value: ${(error as Error).message.split('\n', 1)[0]}`);
+    throw new Fail(`The output is not a JSON value: ${(error as Error).message.split('\n', 1)[0]}`);
   }
 }
 
@@ -51,7 +51,7 @@ export function voiceOf(add: EventSender['add']): Pick<Run, 'log' | 'progress' |
       add({ type: 'log', level, ...(source && { source }), message: text });
     },
     progress(value, message) {
-      if (!(value >= 0 && value <= 1)) throw new TypeError(`Progress is from 0 to 1, not ${value}.`);
+      if (!(value >= 0 && value <= 1)) throw new TypeError(`Progress must be from 0 to 1, not ${value}.`);
       add({ type: 'progress', value, ...(message !== undefined && { message }) });
     },
     delta(value) {

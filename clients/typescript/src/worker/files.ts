@@ -140,7 +140,7 @@ export async function upload(
     if (!isSuccess(kept)) throw refusal(kept, name);
     const size = body instanceof Blob ? body.size : body.byteLength;
     if ((kept.body['size'] ?? size) !== size) {
-      throw new Broken(`The service did not keep ${basename(name)} as it was sent: its size differs.`, {
+      throw new Broken(`The service did not store ${basename(name)} as it was sent: its size differs.`, {
         isAway: false,
       });
     }
@@ -160,7 +160,7 @@ async function put(
     const { cause } = error as Error;
     if (isUnreadable(cause)) {
       const said = `The file ${basename(name)} changed while it was uploaded, or cannot be read.`;
-      throw new TransferError(`${said} Upload what is written and closed.`, { cause });
+      throw new TransferError(`${said} Upload files only after they are written and closed.`, { cause });
     }
     throw new Broken(`The upload of ${basename(name)} broke off: ${reasonOf(error)}`);
   }

@@ -7,14 +7,14 @@ export class JsonText {
 export function jsonOf(value: unknown): string {
   if (value instanceof JsonText) return value.text;
   const text = JSON.stringify(value, finite) as string | undefined;
-  if (text === undefined) throw new TypeError(`A ${typeof value} is no JSON value.`);
+  if (text === undefined) throw new TypeError(`A ${typeof value} is not a JSON value.`);
   return text;
 }
 
 /** Throws on NaN and infinities, which JSON.stringify would silently turn into null. */
 function finite(_name: string, value: unknown): unknown {
   if (typeof value !== 'number' || Number.isFinite(value)) return value;
-  throw new TypeError(`${value} is no JSON number.`);
+  throw new TypeError(`${value} is not a JSON number.`);
 }
 
 export function isJson(value: unknown): boolean {

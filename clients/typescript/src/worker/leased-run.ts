@@ -72,7 +72,7 @@ export class LeasedRun {
   /** The run no longer has the lease, so further work of the handler is useless. */
   lose(): void {
     if (this.isEnding || !this.isHeld) return; // the call that reports its end gets its own answer
-    this.around.say(`${this.requestId}: the lease is lost; what the run does from here on is not kept`);
+    this.around.say(`${this.requestId}: the lease is lost; later results of the run are ignored`);
     this.close();
     this.abort('lost');
   }
@@ -156,7 +156,7 @@ export class LeasedRun {
     const { status, detail = `The service answered ${status}.` } = answer;
     const simpler = [404, 409, 410].includes(status) ? undefined : simplerThan(end, detail);
     if (simpler !== undefined) return this.tell(simpler);
-    this.around.say(`${this.requestId}: its end was not taken: ${detail}`);
+    this.around.say(`${this.requestId}: the service refused its end: ${detail}`);
   }
 
   private callOf(end: Exclude<End, 'silence'>): WorkerCall {
@@ -186,7 +186,7 @@ export class LeasedRun {
       this.lose();
       return 'over';
     }
-    return { refused: answer.detail ?? `The service answered ${answer.status} to what the run said.` };
+    return { refused: answer.detail ?? `The service answered ${answer.status} to the events of the run.` };
   }
 
   private path(call: string): string {

@@ -22,7 +22,7 @@ export async function serve(
 ): Promise<void> {
   const isOne = typeof model === 'string';
   if (isOne !== (typeof second === 'function')) {
-    throw new TypeError('Give serve a model and its handler, or a map of models and their handlers.');
+    throw new TypeError('Give serve a model and its handler, or a map from models to handlers.');
   }
   const options = ((isOne ? third : second) ?? {}) as ServeOptions;
   const handlers = new Map(isOne ? [[model, second as Handler]] : Object.entries(model));
@@ -35,14 +35,14 @@ async function work(handlers: ReadonlyMap<string, Handler>, given: ServeOptions)
   const { concurrency = 1, grace = graceMs, say = sayOnStderr } = given;
   const { url = process.env['NOWSERVING_URL'], key = process.env['NOWSERVING_KEY'] } = given;
   if (url === undefined || url === '') {
-    throw new TypeError('Where is the service? Set NOWSERVING_URL, or the option "url".');
+    throw new TypeError('The address of the service is missing. Set NOWSERVING_URL, or the option "url".');
   }
   if (!Number.isInteger(concurrency) || concurrency < 1) {
-    throw new TypeError(`The concurrency is a whole number from 1, not ${concurrency}.`);
+    throw new TypeError(`The concurrency must be a whole number of at least 1, not ${concurrency}.`);
   }
   if (handlers.size === 0) throw new TypeError('There is no model to serve.');
   const worker = new Worker(handlers, { ...given, url, key, concurrency, grace, say });
-  const drain = (): void => worker.drain('The worker finishes what runs, and takes no more.');
+  const drain = (): void => worker.drain('The worker finishes its runs and claims no more.');
   const onSignal = (): void => (worker.isDraining ? worker.stop() : drain());
   const signals = ['SIGTERM', 'SIGINT'] as const;
   for (const signal of signals) process.on(signal, onSignal);

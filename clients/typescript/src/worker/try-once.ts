@@ -54,7 +54,7 @@ function inputOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Fail(`What follows --try is JSON, such as --try '{"prompt":"hello"}'.`);
+    throw new Fail(`The value of --try must be JSON, such as --try '{"prompt":"hello"}'.`);
   }
 }
 

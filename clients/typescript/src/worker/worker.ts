@@ -42,7 +42,7 @@ export class Worker {
     this.calls = new WorkerCalls({ url: options.url, key: options.key });
     this.beats = new Beats(this.calls, this.id, this.runs, {
       isDraining: () => this.draining.signal.aborted,
-      drain: () => this.drain('The service asked the worker to leave.'),
+      drain: () => this.drain('The service asked the worker to finish its runs and stop.'),
       stop: () => this.stop(),
       say: options.say,
     });
@@ -160,7 +160,7 @@ export class Worker {
     if (this.isDraining || this.isUnreached || !hasFailed) return;
     this.isUnreached = true;
     const { cause = error } = error as Error;
-    this.options.say(`The service does not answer, the worker goes on trying: ${String(cause)}`);
+    this.options.say(`The service does not answer; the worker keeps trying: ${String(cause)}`);
   }
 
   private async allEnded(): Promise<void> {

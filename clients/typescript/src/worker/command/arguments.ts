@@ -6,26 +6,26 @@ import { type StdoutForm, stdoutForms } from './stdout.js';
 
 export const help = `nowserving work --model <id> [options] -- <command> [arguments]
 
-Runs a command for each request of a model: the input on its standard input, the output on its
-standard output, its standard error in the log of the request. NOWSERVING_URL says where the
-service is, NOWSERVING_KEY holds a key with the scope "work".
+Runs a command for each request of a model. The command reads the input from its standard input
+and writes the output to its standard output. Its standard error goes to the log of the request.
+NOWSERVING_URL is the address of the service, NOWSERVING_KEY a key with the scope "work".
 
-  --model <id>         the model whose requests are run
-  --concurrency <n>    runs at once (1)
+  --model <id>         the model whose requests are run (required)
+  --concurrency <n>    how many runs at once (1)
   --stdout <form>      json: one JSON value (default); ndjson: lines of log, progress, delta,
                        output and error; text: streamed, and joined as the output
-  --kill-after <time>  from SIGTERM to SIGKILL, when a run must stop (10s)
-  --grace <time>       for runs to end when the worker must stop (25s)
+  --kill-after <time>  time from SIGTERM to SIGKILL when a run must stop (10s)
+  --grace <time>       time that runs have to end when the worker must stop (25s)
   --env <name>         passes an environment variable on to the command; may be repeated
-  --url <url>          in place of NOWSERVING_URL
-  --name <name>        of the worker, for people (the host's name)
-  --label <key=value>  of the worker; may be repeated
+  --url <url>          the address of the service, in place of NOWSERVING_URL
+  --name <name>        the name of the worker that operators see (the host's name)
+  --label <key=value>  a label of the worker; may be repeated
   --try <json>         runs this input once, without a service
-  --help
+  --help               prints this text
 
-The command runs in a fresh folder, without a shell: give paths in full. Exit codes: 0 with an
-output; 64, 65, 66: the request is refused; 78, 126, 127: it is handed back and the worker stops;
-others: it may be tried again.`;
+The command runs in a new folder, without a shell, so give absolute paths. Exit codes: 0: success,
+with an output; 64, 65, 66: the request fails and is not tried again; 78, 126, 127: the request is
+handed back and the worker stops; others: the request may be tried again.`;
 
 export class UsageError extends Error {}
 
@@ -41,12 +41,12 @@ export function parseArguments(argv: readonly string[]): WorkArguments | undefin
   const [verb, ...rest] = argv.slice(0, end);
   const { values, positionals } = parsed(rest);
   if (values.help === true || verb === undefined || verb === '--help' || verb === 'help') return undefined;
-  if (verb !== 'work') throw new UsageError(`There is no command "${verb}". There is "work".`);
+  if (verb !== 'work') throw new UsageError(`There is no command "${verb}". The only command is "work".`);
   if (positionals.length > 0)
-    throw new UsageError(`"${positionals[0]}" is no option. The command comes after --.`);
+    throw new UsageError(`"${positionals[0]}" is not an option. Write the command after --.`);
   const [command, ...args] = argv.slice(end + 1);
-  if (values.model === undefined) throw new UsageError('Which model? Say --model <id>.');
-  if (command === undefined) throw new UsageError('Which command? It comes after --.');
+  if (values.model === undefined) throw new UsageError('The model is missing. Give --model <id>.');
+  if (command === undefined) throw new UsageError('The command is missing. Write it after --.');
   const env = values.env ?? [];
   const fault = env.map(nameFault).find((one) => one !== undefined);
   if (fault !== undefined) throw new UsageError(fault);
@@ -93,12 +93,13 @@ function parsed(args: string[]) {
 
 function formOf(text: string): StdoutForm {
   const form = stdoutForms.find((one) => one === text);
-  if (form === undefined) throw new UsageError(`--stdout is json, ndjson or text, not "${text}".`);
+  if (form === undefined) throw new UsageError(`--stdout must be json, ndjson or text, not "${text}".`);
   return form;
 }
 
 function countOf(text: string): number {
-  if (!/^[1-9]\d{0,3}$/.test(text)) throw new UsageError(`--concurrency is a number from 1, not "${text}".`);
+  if (!/^[1-9]\d{0,3}$/.test(text))
+    throw new UsageError(`--concurrency must be a number of at least 1, not "${text}".`);
   return Number(text);
 }
 
@@ -108,12 +109,12 @@ const unitsMs: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_0
 function durationOf(option: string, text: string): number {
   const [, count, unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
   if (count === undefined)
-    throw new UsageError(`--${option} is a time such as 500ms, 10s or 2m, not "${text}".`);
+    throw new UsageError(`--${option} must be a time such as 500ms, 10s or 2m, not "${text}".`);
   return Number(count) * unitsMs[unit]!;
 }
 
 function labelOf(text: string): [string, string] {
   const at = text.indexOf('=');
-  if (at < 1) throw new UsageError(`--label is key=value, not "${text}".`);
+  if (at < 1) throw new UsageError(`--label must be key=value, not "${text}".`);
   return [text.slice(0, at), text.slice(at + 1)];
 }

@@ -32,5 +32,5 @@ export function environmentOf(
 /** Returns why a name cannot be passed on. undefined: it can. */
 export function nameFault(name: string): string | undefined {
   if (name === never) return 'The key of the worker is never passed to a command.';
-  return /^[A-Za-z_]\w*$/.test(name) ? undefined : `"${name}" is no name of an environment variable.`;
+  return /^[A-Za-z_]\w*$/.test(name) ? undefined : `"${name}" is not the name of an environment variable.`;
 }

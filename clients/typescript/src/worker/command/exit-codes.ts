@@ -24,9 +24,9 @@ export function errorOf({ code, signal }: Exit): Error | undefined {
 /** Returns the error for a command that could not be started. */
 export function startError(error: NodeJS.ErrnoException): Error {
   const unfit: Record<string, string> = {
-    ENOENT: 'is not there',
+    ENOENT: 'does not exist',
     EACCES: 'may not be executed',
-    ENOEXEC: 'is no program',
+    ENOEXEC: 'is not a program',
   };
   const why = unfit[error.code ?? ''];
   if (why === undefined) return new Retry({ message: 'The command could not be started.' });

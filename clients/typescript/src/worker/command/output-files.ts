@@ -34,7 +34,7 @@ export async function fileIn(folder: string, name: string): Promise<string> {
   const refused = (why: string): Fail =>
     new Fail(`The output names the file "${name.slice(0, 200)}", ${why}.`);
   if (name === '' || name.includes('\0') || isAbsolute(name))
-    throw refused('which is no path in NS_OUTPUT_DIR');
+    throw refused('which is not a path in NS_OUTPUT_DIR');
   const within = (path: string): boolean => {
     const way = relative(folder, path);
     return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
@@ -42,8 +42,8 @@ export async function fileIn(folder: string, name: string): Promise<string> {
   const path = resolve(folder, name);
   if (!within(path)) throw refused('which is outside of NS_OUTPUT_DIR');
   const real = await realpath(path).catch(() => undefined);
-  if (real === undefined) throw refused('which is not there');
+  if (real === undefined) throw refused('which does not exist');
   if (!within(real)) throw refused('which leads out of NS_OUTPUT_DIR');
-  if (!(await stat(real)).isFile()) throw refused('which is no plain file');
+  if (!(await stat(real)).isFile()) throw refused('which is not a regular file');
   return real;
 }

@@ -49,7 +49,7 @@ class JsonReader implements StdoutReader {
     try {
       JSON.parse(text);
     } catch {
-      throw new Fail('What the command printed is not one JSON value.');
+      throw new Fail('The output of the command is not one JSON value.');
     }
     return text.trim();
   }
@@ -125,7 +125,7 @@ class NdjsonReader implements StdoutReader {
     else if (type === 'error') {
       const said = message === undefined ? 'The command failed.' : textOf(message);
       this.error = retryable === true ? new Retry({ message: said }) : new Fail(said);
-    } else this.run.log(`A line of the type "${type}" cannot be used, and is passed over.`, 'WARN');
+    } else this.run.log(`A line of the type "${type}" cannot be used and is ignored.`, 'WARN');
     return [];
   }
 }
