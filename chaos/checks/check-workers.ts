@@ -21,7 +21,7 @@ const leaseMs = 30_000;
 const firstLeaseMs = 9_000;
 const lossLimit = 2;
 
-/** What workers logged of their runs agrees with the table of attempts, whatever faults hit them. */
+/** Checks that the logs of workers agree with the table of attempts, whatever faults hit the workers. */
 export function checkWorkers(
   stored: StoredState,
   fleet: Fleet,

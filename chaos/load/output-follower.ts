@@ -20,7 +20,7 @@ export class OutputFollower {
   async follow(entry: Entry, keepOn: () => boolean): Promise<void> {
     const followed: FollowedOutput = { id: entry.id, events: [], opened: 0, ended: false };
     this.ledger.followedOutputs.push(followed);
-    // Some callers come when the output is complete.
+    // Some callers come late, even after the output is complete.
     if (this.random.chance(0.2)) await sleep(this.random.between(2_000, 12_000));
     while (!followed.ended && keepOn()) {
       const node = this.random.pick(this.cluster.apiNodes);

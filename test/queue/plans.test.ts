@@ -77,8 +77,7 @@ async function liveALife(): Promise<void> {
   await calls.response(await calls.submit('test/model', { attempts: [{ status: 400 }] }));
   await calls.submit('test/model', {}, { 'idempotency-key': 'plans' });
   await calls.submit('test/model', {}, { 'idempotency-key': 'plans' });
-  // Nothing runs these requests. First ten at once within the process, so that they share a statement, then a single
-  // one.
+  // Nothing runs these requests. First ten at once in the process, so that they share a statement, then a single one.
   const queue = service.app.get(QueueService);
   const submissions = service.app.get(Submissions);
   const request = await queueRequest(service, 'test/other');

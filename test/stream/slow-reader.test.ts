@@ -9,7 +9,7 @@ import { testQueue } from '../support/test-queue.js';
 
 /** Three URLs of this length make an event so large that the kernel's buffers are full after a few dozen. */
 const publicBaseUrl = `http://queue.example/${'x'.repeat(40_000)}`;
-/** What the service may buffer for one client, plus the event that is being written. */
+/** Bytes that the service may buffer for one client, plus the event that is being written. */
 const maxHeldBytes = 256 * 1024 + 2 * 3 * publicBaseUrl.length + 64 * 1024;
 
 const { service, model } = testQueue({
