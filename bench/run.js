@@ -47,7 +47,7 @@ function chosenScenes() {
   });
 }
 
-/** A scene that breaks is a scene that missed; the others go on. */
+/** A scene that throws counts as missed; the others go on. */
 async function play(bench, scene) {
   say(`scene ${scene.number}: ${scene.title}`);
   const started = performance.now();

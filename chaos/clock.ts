@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Milliseconds on the one clock that everything in a run is written down with. */
+/** Milliseconds on the one clock of everything that a run records. */
 export const now = (): number => performance.now();
 
 export const sleep = (ms: number): Promise<void> => delay(ms);

@@ -4,15 +4,17 @@ import { servedAfterMs, takenUpAfterMs } from './faults/recovery.js';
 import type { Ledger } from './load/ledger.js';
 import type { Starts } from './model/run-log.js';
 
-/** What one kind of fault did. */
+/** Effects of one kind of fault. */
 export interface FaultRow {
   kind: string;
   times: number;
-  /** Requests that its nodes or workers were running, or that were accepted while it lasted; not so of workers. */
+  /**
+   * Requests that the nodes or the worker were running, plus those accepted during the fault unless it hit a worker.
+   */
   affected: number;
   servedMs: number[];
   takenUpMs: number[];
-  /** Accepted requests among the affected that reached no end. */
+  /** Accepted requests among the affected that did not complete. */
   lost: number;
 }
 
@@ -37,7 +39,7 @@ export function faultRows(
   });
 }
 
-/** The rows of several runs as one. */
+/** Merges the rows of several runs. */
 export function mergeRows(rows: readonly FaultRow[]): FaultRow[] {
   return [...new Set(rows.map(({ kind }) => kind))].map((kind) => {
     const same = rows.filter((row) => row.kind === kind);
@@ -52,7 +54,7 @@ export function mergeRows(rows: readonly FaultRow[]): FaultRow[] {
   });
 }
 
-/** Markdown, so that it can go into the documentation as it is. */
+/** Markdown, so that the documentation can include it unchanged. */
 export function renderRows(rows: readonly FaultRow[]): string[] {
   return [
     '| fault | times | requests in its way | serves again, p50 · worst | runs taken up, p50 · worst | lost |',

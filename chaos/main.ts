@@ -19,7 +19,7 @@ async function main(): Promise<boolean> {
     const result = await runChaos({ ...options, seed }, print);
     results.push(result);
     print(`written to ${await writeResult(result)}`);
-    // A machine that is too busy to offer it is no fault of the service, but nothing was proven then.
+    // A machine that is too busy to offer the burst is no fault of the service, but then the run proves nothing.
     const tooFew = result.bursts.filter(({ calm, offeredPerSecond }) => calm && offeredPerSecond < burstBar);
     if (tooFew.length > 0) print(`bursts that did not reach ${burstBar} a second: ${tooFew.length}`);
     print(result.violations.length === 0 ? 'sound' : `NOT SOUND; again: ${command}`);

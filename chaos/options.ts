@@ -1,19 +1,19 @@
 import { parseArgs } from 'node:util';
 
 export interface Options {
-  /** How long faults are made; starting, draining and checking come on top. */
+  /** How long faults are made. Starting, draining and checking come on top. */
   seconds: number;
   seed: number;
   processes: number;
   /** PgBouncer in transaction mode between the nodes and the database. */
   pgbouncer: boolean;
-  /** So many runs, one after the other, each with the next seed. */
+  /** This many runs, one after the other, each with the next seed. */
   runs: number;
-  /** Only these kinds of fault; empty: all. */
+  /** Only these kinds of faults; empty: all. */
   only: string[];
-  /** Leaves the directory with the logs in place. */
+  /** Keeps the directory with the logs. */
   keep: boolean;
-  /** No run: the tables in docs/reliability.md are written from the results. */
+  /** Does not run anything, but writes the tables in docs/reliability.md from the results. */
   table: boolean;
 }
 
@@ -49,7 +49,7 @@ export function commandFor({ seconds, seed, processes, pgbouncer, only }: Option
   return `npm run chaos -- --seconds ${seconds} --seed ${seed} --processes ${processes}${more}`;
 }
 
-/** 20300131: another order of faults every day, and the same one for all who run it. */
+/** A date as a number, such as 20300131: another order of faults every day, the same for everybody who runs it. */
 function today(): string {
   return new Date().toISOString().slice(0, 10).replaceAll('-', '');
 }

@@ -9,7 +9,7 @@ export class Random {
     }
   }
 
-  /** A stream of its own, so that what one part draws does not move what another draws. */
+  /** A stream of its own, so that the draws of one part do not change the draws of another. */
   fork(name: string): Random {
     return new Random(`${this.seed}/${name}`);
   }
@@ -26,7 +26,7 @@ export class Random {
     return low + this.next() * (high - low);
   }
 
-  /** Both ends included. */
+  /** Includes both ends. */
   integer(low: number, high: number): number {
     return Math.floor(this.between(low, high + 1));
   }

@@ -34,7 +34,7 @@ import type { Random } from './random.js';
 import { commitHere, type Result } from './results.js';
 import type { Fleet } from './workers/fleet.js';
 
-/** All that was there during a run. */
+/** Everything that took part in a run. */
 export interface Surroundings {
   options: Options;
   date: string;
@@ -49,17 +49,17 @@ export interface Surroundings {
   queues: readonly HeldQueue[];
   revoker: KeyRevoker;
   shared: readonly SharedModel[];
-  /** Of the service: its nodes, its database, its models. */
+  /** Faults of the service: its nodes, its database, its models. */
   faults: Schedule;
   workerFaults: Schedule;
   grants: GrantHistory;
   pace: Pace;
   spells: BusySpells;
-  /** While keys always had work. */
+  /** The time in which keys always had work. */
   fed: Span;
 }
 
-/** What the callers sent and were answered, what models and workers saw, and what is stored, compared. */
+/** Compares what callers sent and were answered, what models and workers recorded, and what is stored. */
 export async function reconcile(all: Surroundings): Promise<{ stored: StoredState; result: Result }> {
   const { options, cluster, fleet, model, ledger, load, pace, fed } = all;
   const { records } = all.faults;

@@ -16,10 +16,10 @@ export interface Findings {
   result: Result;
 }
 
-/** Of each rule. */
+/** Violations that are shown of each rule. */
 const shownViolations = 3;
 
-/** What happened, for people. */
+/** A report of the run, for people. */
 export function report({ cluster, stored, ledger, records, result }: Findings): string {
   const outcomes = countBy([...stored.requests.values()].map(({ outcome }) => outcome ?? 'none'));
   const complaints = cluster.nodes.flatMap(({ complaints }) => complaints);

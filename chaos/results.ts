@@ -19,27 +19,27 @@ const directory = join(root, 'chaos/results');
 /** One run, as its file has it. */
 export interface Result {
   date: string;
-  /** What ran; with a + where files differed from it. */
+  /** The commit that ran, with a `+` if files differed from it. */
   commit: string;
   options: Omit<Options, 'runs' | 'keep' | 'table'>;
   requests: number;
   /** Calls of models. */
   runs: number;
-  /** None in results of before there were workers. */
+  /** Missing in results from before there were workers. */
   runsOfWorkers?: number;
   faults: number;
   faultsOfWorkers?: number;
   worstCallMs: number;
-  /** After each minute, from the last heal on. */
+  /** Time from the last heal until all positions were exact, one value per minute. */
   positionsExactAfterMs: number[];
   servedAfterRevocationMs: number;
   bursts: BurstRecord[];
   limits: LimitUse[];
   shares: ShareUse[];
   cancels: CancelUse;
-  /** In which the machine was overrun; what is judged by time is not judged there. */
+  /** Times in which the machine was overloaded; nothing is judged by time in them. */
   slowMoments: number;
-  /** Answers beyond the bound of time, and those of 503 without a fault, in slow moments of the machine. */
+  /** Excused answers in slow moments: late ones, and 503 without a fault. */
   lateInSlowMoments: number;
   peaks: Peak[];
   faultRows: FaultRow[];
@@ -58,7 +58,7 @@ export function commitHere(): string {
   }
 }
 
-/** The name of the file. */
+/** Returns the name of the file. */
 export async function writeResult(result: Result): Promise<string> {
   mkdirSync(directory, { recursive: true });
   const time = result.date.slice(0, 19).replaceAll(':', '');

@@ -21,15 +21,15 @@ import { burstText, report } from './report.js';
 import type { Result } from './results.js';
 import { Fleet } from './workers/fleet.js';
 
-/** Between two looks at the positions, for which faults pause. */
+/** Time between two checks of the positions, for which faults pause. */
 const roundMs = 60_000;
-/** At the end of the faults, with some time for the keys that take turns to have work again. */
+/** The time without faults at the end, including some time until the keys that take turns have work again. */
 const calmMs = 70_000;
 const drainMs = 150_000;
-/** After a crash a caller may be refused for a minute; until then it submits, and then it watches. */
+/** After a crash a caller may be refused for a minute. Until then it submits, and then it watches. */
 const finishMs = 150_000;
 
-/** Start, break, heal, drain, reconcile, report. */
+/** Starts, breaks, heals, drains, reconciles and reports. */
 export async function runChaos(options: Options, print: (text: string) => void): Promise<Result> {
   const date = new Date().toISOString();
   const random = new Random(String(options.seed));
@@ -142,7 +142,10 @@ export async function runChaos(options: Options, print: (text: string) => void):
   }
 }
 
-/** Until nothing waits, nothing runs and every webhook is delivered; what is left after that is found in the tables. */
+/**
+ * Waits until nothing waits, nothing runs and every webhook is delivered. The checks find rows that are left after
+ * that.
+ */
 async function drain(cluster: Cluster, model: ModelServer, fleet: Fleet): Promise<void> {
   await within(drainMs, async () => {
     release(model, fleet);
@@ -156,7 +159,7 @@ async function drain(cluster: Cluster, model: ModelServer, fleet: Fleet): Promis
   });
 }
 
-/** What is held may end. */
+/** Lets held runs end. */
 function release(model: ModelServer, fleet: Fleet): void {
   model.release();
   fleet.release();

@@ -7,7 +7,7 @@ import { readResults, root, type Result } from './results.js';
 const begin = '<!-- by npm run chaos -- --table -->';
 const end = '<!-- until here -->';
 
-/** Markdown of any number of runs: one row a run, then one row a kind of fault. */
+/** Markdown of any number of runs: one row per run, then one row per kind of fault. */
 export function tables(results: readonly Result[]): string {
   return [
     '',
@@ -20,7 +20,7 @@ export function tables(results: readonly Result[]): string {
   ].join('\n');
 }
 
-/** Every result in chaos/results counts. */
+/** Writes the tables from all results in chaos/results. */
 export async function writeTables(): Promise<void> {
   const path = join(root, 'docs/reliability.md');
   const text = readFileSync(path, 'utf8');

@@ -1,4 +1,4 @@
-"""The storyteller as a program: the input as JSON on stdin, the story as text on stdout."""
+"""The storyteller as a program: it reads the input as JSON from stdin, and writes the story as text to stdout."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-// Follows a story while it is told: node examples/follow.mjs story/worker "The harbour"
+// Follows a story while the model writes it: node examples/follow.mjs story/worker "The harbour"
 import { createClient } from 'nowserving';
 
 const [model, prompt] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-"""The storyteller as a server that the queue calls: one POST a request, answered by NDJSON while it tells."""
+"""The storyteller as a server that the queue calls: one POST per request, answered by NDJSON while it tells."""
 
 import json
 import sys
@@ -22,7 +22,7 @@ class Model(BaseHTTPRequestHandler):
                 self.say({"type": "progress", "value": number / count})
             self.say({"type": "output", "output": told})
         except ConnectionError:
-            pass  # Cancelled: nobody listens any more.
+            pass  # Cancelled: the caller has disconnected.
 
     def say(self, line: dict) -> None:
         self.wfile.write(json.dumps(line).encode() + b"\n")

@@ -30,7 +30,7 @@ class Storyteller:
         temperature: float = 1.0,
         tokens_per_second: float = 40,
     ) -> Iterator[str]:
-        """Words as they come to it, at the pace of a model that has to think."""
+        """Yields words at the pace of a model that has to think."""
         dice = random.Random(prompt)
         told = TOKEN.findall(prompt)
         for _ in range(max_tokens):
@@ -42,7 +42,7 @@ class Storyteller:
     def _choose(self, told: list[str], temperature: float, dice: random.Random) -> str:
         for length in range(min(len(told), MAX_CONTEXT), 0, -1):
             known = self._next.get(self._key(told[-length:]))
-            # Where there is one way to go on, it now and then looks less far back, or it would only quote.
+            # With only one continuation it now and then looks less far back; otherwise it would only quote.
             if known and (len(known) > 1 or length == 1 or dice.random() < 0.4):
                 weights = [count ** (1 / temperature) for count in known.values()]
                 return dice.choices(list(known), weights)[0]

@@ -6,4 +6,4 @@ from storyteller import storyteller
 
 @serve("story/worker", concurrency=4)
 def story(input, run):
-    yield from storyteller.tell(**input)  # each token is streamed, and all of them together are the output
+    yield from storyteller.tell(**input)  # each token is streamed, and all tokens together are the output

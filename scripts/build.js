@@ -6,7 +6,10 @@ import { fileURLToPath } from 'node:url';
 const self = fileURLToPath(import.meta.url);
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** What is built, from what, by what, and which file tells when it was. Types are the business of `npm run check`. */
+/**
+ * The parts of the build: their sources, their commands, and the file whose time shows when the part was built.
+ * Types are checked by `npm run check`.
+ */
 const parts = {
   service: {
     inputs: ['src', 'migrations', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'],
@@ -20,7 +23,7 @@ const parts = {
   },
 };
 
-/** Builds what is older than a source of it, all of that at once. */
+/** Builds every part that is older than one of its sources, all of them at once. */
 export function buildIfStale() {
   const stale = Object.keys(parts).filter((name) => isStale(parts[name]));
   if (stale.length === 0) return;
@@ -32,7 +35,7 @@ export function buildIfStale() {
 }
 
 function isStale({ inputs, stamp, command: [program] }) {
-  // Installed without what builds it: what is there is served.
+  // An installation without the build tools serves the existing files.
   if (!existsSync(join(root, program))) return false;
   return modified(join(root, stamp)) <= Math.max(...inputs.map((input) => newest(join(root, input))));
 }
@@ -40,7 +43,7 @@ function isStale({ inputs, stamp, command: [program] }) {
 function newest(path) {
   const stats = statSync(path);
   if (!stats.isDirectory()) return stats.mtimeMs;
-  // The directory's own time counts too: it shows that a file was removed.
+  // The directory's own time counts too, because it shows that a file was removed.
   return Math.max(stats.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))));
 }
 

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { buildIfStale } from './build.js';
 
-/** What a browser has to load before the console shows anything, packed, in bytes. */
+/** Bytes, compressed, that a browser may load before the console shows anything. */
 const allowed = { js: 120 * 1024, css: 10 * 1024 };
 
 buildIfStale();
 const dist = new URL('../dist/console/', import.meta.url);
 const page = readFileSync(new URL('index.html', dist), 'utf8');
 const names = new Set([...page.matchAll(/assets\/[\w-]+\.(?:js|css)/g)].map(([name]) => name));
-// What the first scripts import at once is first load as well.
+// Static imports of the first scripts belong to the first load as well.
 for (const name of names) {
   if (!name.endsWith('.js')) continue;
   const text = readFileSync(new URL(name, dist), 'utf8');

@@ -9,8 +9,8 @@ import { buildIfStale } from './build.js';
 import { dockerIgnore, imageSettings, parseDockerfile } from './dockerfile.js';
 
 /**
- * Takes the Dockerfile's own commands through clean folders, one a stage, and runs what comes out with its own
- * CMD and ENV against a PostgreSQL. It shows all but the base image, for which a Docker engine would be needed.
+ * Runs the Dockerfile's own commands in clean folders, one a stage, and starts the result with its own CMD and ENV
+ * against a PostgreSQL. It tests all but the base image, which would need a Docker engine.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const place = mkdtempSync(join(tmpdir(), 'nowserving-image-'));
@@ -18,7 +18,7 @@ chmodSync(place, 0o755);
 const stages = parseDockerfile(readFileSync(join(root, 'Dockerfile'), 'utf8'));
 const ignored = dockerIgnore(readFileSync(join(root, '.dockerignore'), 'utf8'));
 
-/** The base image has an ordinary user `node`, this machine perhaps none. */
+/** The base image has an ordinary user `node`, but this machine may have none. */
 const ordinary =
   process.getuid() === 0 ? { uid: 65_534, gid: 65_534 } : { uid: process.getuid(), gid: process.getgid() };
 const owner = `${ordinary.uid}:${ordinary.gid}`;
@@ -76,7 +76,7 @@ async function runImage(stage, databaseUrl) {
   const { environment, command, healthcheck, user, stopSignal } = imageSettings(stage);
   const folder = join(place, stage.name, stage.steps.find((step) => step.instruction === 'WORKDIR').rest);
   const key = randomBytes(24).toString('hex');
-  // The image's port may be taken on this machine; everything else is as the image says.
+  // The image's port may be taken on this machine; everything else is as in the image.
   const env = {
     PATH: process.env.PATH,
     ...environment,

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Everything that is asked of the code besides its tests: the `check:…` scripts of package.json, in their order.
- * All of them run, whatever fails; `npm run check lint types` runs only those. The image takes longer than the
- * others together and is asked for by name.
+ * All checks of the code besides its tests: the `check:…` scripts of package.json, in their order. All of them run,
+ * even if one fails; `npm run check lint types` runs only those. The image check takes longer than the others together,
+ * and runs only when it is named.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));

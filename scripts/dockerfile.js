@@ -13,7 +13,7 @@ export function parseDockerfile(text) {
   return stages;
 }
 
-/** What the image carries as settings: the last of each, and all of ENV. */
+/** Returns the settings that the image has: the last of each, and all of ENV. */
 export function imageSettings(stage) {
   const last = (instruction) => stage.steps.findLast((step) => step.instruction === instruction)?.rest;
   const environment = stage.steps
@@ -29,7 +29,7 @@ export function imageSettings(stage) {
   };
 }
 
-/** `ignored(path)` by the rules of a .dockerignore: the last line that fits decides. */
+/** Returns `ignored(path)` by the rules of a .dockerignore: the last line that matches decides. */
 export function dockerIgnore(text) {
   const rules = text
     .split('\n')

@@ -3,8 +3,8 @@ import openapiTS, { astToString } from 'openapi-typescript';
 import { buildIfStale } from './build.js';
 
 /**
- * Writes openapi.json from the code, and the types of the TypeScript client from that; with `--check` only says whether
- * the committed ones are still right.
+ * Writes openapi.json from the code, and the types of the TypeScript client from openapi.json. With `--check` it only
+ * reports whether the committed files are up to date.
  */
 buildIfStale();
 const { NestFactory } = await import('@nestjs/core');
@@ -12,7 +12,7 @@ const { AppModule } = await import('../dist/src/app.module.js');
 const { Config } = await import('../dist/src/config/config.js');
 const { buildOpenApi } = await import('../dist/src/http/openapi/build-openapi.js');
 
-// A preview reads the routes and makes no instances: neither a database nor a port is needed.
+// A preview reads the routes and creates no instances, so neither a database nor a port is needed.
 const app = await NestFactory.create(AppModule.register(new Config(), 'postgresql://localhost/none', []), {
   preview: true,
   logger: false,
@@ -31,7 +31,7 @@ const typesOf = async (routes) => {
 };
 const files = {
   'openapi.json': text,
-  // The client needs the shapes alone; with every operation its package would be five times as large.
+  // The client needs only the schemas; with every operation its package would be five times as large.
   'clients/typescript/src/wire.ts': await typesOf({}),
   'console/src/api/wire.ts': await typesOf(consolePaths()),
 };
@@ -45,7 +45,7 @@ for (const [name, generated] of Object.entries(files)) {
   }
 }
 
-/** What the console calls: of each operation what is sent, and what is answered when it succeeds. */
+/** The paths that the console calls: the request of each operation, and its successful response. */
 function consolePaths() {
   const called = /^\/v1\/(admin\/|models\/\{model_id\}$|queue\/\{model_id\}$)/;
   return Object.fromEntries(

@@ -2,8 +2,8 @@ import { fileURLToPath } from 'node:url';
 import { buildIfStale } from './build.js';
 
 /**
- * `node scripts/run.js main --flag`: runs dist/src/main.js as if it had been called itself, built first if
- * need be. In this same process, so that signals reach it.
+ * `node scripts/run.js main --flag` runs dist/src/main.js as if it was called directly, after a build if necessary. It
+ * runs in this same process, so that signals reach it.
  */
 const [name] = process.argv.splice(2, 1);
 const target = new URL(`../dist/src/${name}.js`, import.meta.url);
@@ -16,12 +16,12 @@ try {
 process.argv[1] = fileURLToPath(target);
 const watch = stopWithParent();
 await import(target.href);
-// What stops already takes no second signal from the end of its parent, which hands the runs back at once.
+// After the first signal the watch ends: a second signal, sent when the parent ends, would hand back the runs at once.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) {
   if (process.listenerCount(signal) > 0) process.once(signal, () => clearInterval(watch));
 }
 
-/** npm passes a SIGTERM to its shell only: the shell ends, and we would run on with nobody to stop us. */
+/** npm passes a SIGTERM only to its shell: the shell ends, and this process would go on with nothing to stop it. */
 function stopWithParent() {
   const parent = process.ppid;
   const watch = setInterval(() => {

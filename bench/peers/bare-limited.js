@@ -5,8 +5,9 @@ import { status, submit } from './bare-store.js';
 import { listen } from './express-app.js';
 
 /**
- * The floor with the limits that the service ships, a second's and a minute's window for each caller. At its best:
- * the counts need not survive a crash, so PostgreSQL commits them without waiting for its disk, and Redis keeps none.
+ * The floor with the limits that the service ships: a second's and a minute's window for each caller. It runs at its
+ * best, because the counts need not survive a crash: PostgreSQL commits them without waiting for its disk, and Redis
+ * keeps none.
  */
 const limits = { submit: [10, 100], other: [100, 1_800] };
 const make = process.env.LIMITS === 'redis' ? inRedis() : inPostgres();
@@ -41,7 +42,7 @@ function inPostgres() {
 
 const limiters = { POST: await limiterOf('submit'), GET: await limiterOf('other') };
 
-/** By key, or by the address that the proxy saw. */
+/** Admits by key, or by the address that the proxy saw. */
 async function admit(request, response, next) {
   const caller = request.get('authorization') ?? request.get('x-forwarded-for');
   try {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 
-/** One prepared statement a call. Its connections outlive the turns of the others, as the service's do. */
+/** One prepared statement a call. Like the service's connections, these outlive the turns of other subjects. */
 const pool = new pg.Pool({
   connectionString: process.env.DATABASE_URL,
   max: Number(process.env.POOL_SIZE ?? 10),

@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 const agent = new Agent({ keepAlive: true });
 const url = `${process.env.BENCH_MODEL_URL}/timed`;
 
-/** What a handler does whose work is a call of the model. */
+/** A handler whose work is a call of the model. */
 export function callModel() {
   return new Promise((resolve, reject) => {
     const call = request(url, { method: 'POST', agent }, (answer) => {

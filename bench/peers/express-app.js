@@ -1,7 +1,7 @@
 import express from 'express';
 
 /**
- * The routes that every peer is behind, and nothing else.
+ * The routes that every peer has, and nothing else.
  * @param {object} routes
  * @param {(input: object) => Promise<string>} routes.submit resolves with the id once it is durable
  * @param {(id: string) => Promise<object | undefined>} [routes.status]

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
-/** The floor: a PUT into a file, that is answered after its fsync, and a GET of it. No hash, no temporary name. */
+/** The floor: a PUT into a file, answered after its fsync, and a GET of it. No hash, no temporary name. */
 const path = join(process.env.FILES_DIR, 'file');
 
 const server = createServer(async (request, response) => {

@@ -1,7 +1,7 @@
 import { Logger, run } from 'graphile-worker';
 import pg from 'pg';
 
-/** Works jobs off in batches of LIMIT until COUNT have passed or SECONDS are over; says how long each fetch took. */
+/** Completes jobs in batches of LIMIT until COUNT have passed or SECONDS are over. Prints how long each fetch took. */
 const times = [];
 const query = pg.Client.prototype.query;
 pg.Client.prototype.query = function timed(...args) {

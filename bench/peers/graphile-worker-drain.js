@@ -1,7 +1,7 @@
 import { Logger, makeWorkerUtils, run } from 'graphile-worker';
 import pg from 'pg';
 
-/** Fills the queue (FILL=count) and ends, or works it off: MODE=plain or batched. */
+/** Fills the queue (FILL=count) and ends, or completes its jobs: MODE=plain or batched. */
 const logger = new Logger(() => () => undefined);
 const pgPool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 12 });
 

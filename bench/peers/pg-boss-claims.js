@@ -1,6 +1,6 @@
 import { PgBoss } from 'pg-boss';
 
-/** Fetches and completes until COUNT have passed or SECONDS are over; says how long each fetch took. */
+/** Fetches and completes until COUNT have passed or SECONDS are over. Prints how long each fetch took. */
 const boss = new PgBoss({ connectionString: process.env.DATABASE_URL, max: 4 });
 boss.on('error', (error) => process.stderr.write(`${error.stack}\n`));
 await boss.start();

@@ -1,6 +1,6 @@
 import { PgBoss } from 'pg-boss';
 
-/** Fills the queue (FILL=count) and ends, or works it off in batches, at its best. */
+/** Fills the queue (FILL=count) and ends, or completes its jobs in batches, at its best. */
 const boss = new PgBoss({ connectionString: process.env.DATABASE_URL, max: 10 });
 boss.on('error', (error) => process.stderr.write(`${error.stack}\n`));
 await boss.start();

@@ -28,8 +28,8 @@ export const scene = {
   title: 'a caller beside hostile ones',
 
   /**
-   * Two nodes with the shipped limits. A victim calls the first one, fifty times a second, while one attack after the other
-   * goes to the same node.
+   * Two nodes with the shipped limits. A victim calls the first one, fifty times a second, while one attack after
+   * another hits the same node.
    * @param {import('../support/bench.js').Bench} bench
    */
   async run(bench) {
@@ -111,7 +111,7 @@ async function makeKeys(databaseUrl) {
   });
 }
 
-/** A run in progress of the victim's, a large output, and requests that wait. */
+/** A run in progress of the victim, a large output, and requests that wait. */
 async function prepare(bench, url) {
   const as = (key) => ({ Authorization: `Key ${key}`, 'Content-Type': 'application/json' });
   const submit = async (key, path, input) => {
@@ -138,7 +138,7 @@ async function prepare(bench, url) {
     const { results = [] } = await answer.json();
     ids.push(...results.flatMap(({ request_id: id }) => id ?? []));
     if (ids.length < 1_000) await delay(1_000);
-    // With limits that let few in, what there is must do.
+    // Under limits that admit few, the submitted ones must suffice.
     if (ids.length >= 50) break;
   }
   while (ids.length < 1_000) ids.push(ids[0]);
@@ -156,7 +156,7 @@ async function hanging(bench) {
   return server.address().port;
 }
 
-/** What one attack leaves behind is not the next one's. */
+/** Waits until the effects of an attack are over, so that they do not count for the next one. */
 async function settled(url) {
   for (let i = 0; i < 40; i++) {
     const started = performance.now();

@@ -17,7 +17,7 @@ export const scene = {
 
   /** @param {import('../support/bench.js').Bench} bench */
   async run(bench) {
-    // Of two fleets that are alike the one that was started first is slower, by some per cent: each is the first once.
+    // Even between equal fleets the one started first is slower by some per cent, so each is first once.
     const halves = [await turns(bench, ['shipped', 'off']), await turns(bench, ['off', 'shipped'])];
     const of = (limits) => halves.flatMap((half) => half[limits]);
     return [
@@ -40,7 +40,7 @@ async function turns(bench, order) {
   return measured;
 }
 
-/** Each caller's calls go to the processes in turn: their loads are half of the callers apart. */
+/** Each caller's calls alternate between the processes, because the two loads are half of the callers apart. */
 async function startFleet(bench, limits) {
   const databaseUrl = await bench.serviceDatabase();
   await insertKeys(databaseUrl, keys);
@@ -64,12 +64,12 @@ async function startFleet(bench, limits) {
     const p99 = Math.max(...each.map((load) => load.p99));
     const answers = sum('answers');
     const processUs = each.reduce((total, load) => total + load.processUs * load.answers, 0) / answers;
-    // Each load saw all of PostgreSQL.
+    // Each load measured all of PostgreSQL.
     const postgresUs = (each[0].postgresUs * each[0].answers) / answers;
     return { answers, perSecond: sum('perSecond'), p99, processUs, postgresUs };
   };
   return {
-    // First calls are another scene's: here each process has met each caller.
+    // Another scene measures first calls. Here each process has met each caller.
     meetAll: () =>
       Promise.all(
         services.map((one, i) => bench.firstAnswers(one, scripts[i], { connections, count: keys })),

@@ -4,7 +4,7 @@ import { interleave } from '../support/rounds.js';
 import { turnsRow } from '../support/rows.js';
 
 const size = 1_000;
-/** As a caller sends calls one by one: so many at once. */
+/** Parallel calls of a caller that sends one submission per call. */
 const connections = 32;
 
 export const scene = {

@@ -7,12 +7,12 @@ import { median } from '../support/stats.js';
 import { claimAt, claimInTurns, claimOffences, offencesOf, planRow } from './claim.js';
 
 const modelId = 'bench/noop';
-/** As they came, whoever sent them: what is let in is before the others. */
+/** In order of arrival, independent of the key, so released requests are before the others. */
 const order = 'arrival';
 const bound = 10;
 const warmUps = 10;
 
-/** What waits of one key becomes held: the key is at its bound. */
+/** All waiting requests of one key become held, because the key is at its bound. */
 const holdAll = `
 WITH key AS (
   UPDATE api_key SET max_running = ${bound} RETURNING id
@@ -57,7 +57,7 @@ export const scene = {
   },
 };
 
-/** So many held of one key, and a hundred of others, which are behind them. */
+/** A queue with `count` held requests of one key, and a hundred of others behind them. */
 async function heldAt(bench, count) {
   const url = await bench.serviceDatabase();
   await preloadWaiting(url, modelId, count, smallInput, { order });
@@ -68,7 +68,7 @@ async function heldAt(bench, count) {
   return claimAt(bench, 100, { databaseUrl: url, order });
 }
 
-/** A release of as many as the bound, which then run and end. */
+/** Measures a release of as many requests as the bound, which then run and end. */
 async function timedRelease({ statements, keyId }) {
   const started = performance.now();
   const released = await statements.release(statements.database, { keyId, modelId });
@@ -78,7 +78,10 @@ async function timedRelease({ statements, keyId }) {
   return ms;
 }
 
-/** It sorts what waits of the key, which is never more than its bound, and what it lets in. */
+/**
+ * A release sorts only the key's waiting requests, at most its bound, and the ones that it lets in, so only scans
+ * count.
+ */
 async function releaseOffences({ statements, keyId }) {
   const found = await offencesOf(statements, (database) => statements.release(database, { keyId, modelId }));
   return found.filter((one) => one.startsWith('Seq Scan'));

@@ -49,7 +49,7 @@ export const scene = {
 };
 
 /**
- * A queue of so many that is as deep again after every claim.
+ * A queue of `depth` requests that is as deep again after every claim.
  * @param {import('../support/bench.js').Bench} bench
  * @param {number} depth
  * @param {{ databaseUrl?: string } & import('../support/preload.js').Senders} [options]
@@ -63,7 +63,7 @@ export async function claimAt(bench, depth, { databaseUrl, ...senders } = {}) {
   return { statements, keyId, next: null, end: order === 'arrival' ? 0 : (depth / keys) * turnTicks };
 }
 
-/** Claims on each side in turns, now with the floor as a scheduler has it, now without. */
+/** Claims on each side in turns, alternately with the floor that a scheduler has and without one. */
 export async function claimInTurns(sides, count) {
   const hinted = Object.fromEntries(Object.keys(sides).map((name) => [name, []]));
   const floorless = Object.fromEntries(Object.keys(sides).map((name) => [name, []]));
@@ -72,7 +72,7 @@ export async function claimInTurns(sides, count) {
     { name, times: floorless[name], hint: false },
   ]);
   for (let turn = -warmUps; turn < count; turn++) {
-    // Now forwards, now backwards, so that nobody always follows the same neighbour.
+    // Alternately forwards and backwards, so that no side always follows the same neighbour.
     for (const { name, times, hint } of turn % 2 === 0 ? kinds : [...kinds].reverse()) {
       const ms = await timedClaim(sides[name], hint ? sides[name].next : null);
       if (turn >= 0) times.push(ms);
@@ -105,7 +105,7 @@ async function timedClaim(side, floor) {
   return ms;
 }
 
-/** What no plan of a claim may have. */
+/** Returns the parts of a claim's plan that no claim may have. */
 export async function claimOffences(statements, prepare) {
   await prepare?.(statements.dataSource);
   return offencesOf(statements, (database) =>
@@ -113,7 +113,10 @@ export async function claimOffences(statements, prepare) {
   );
 }
 
-/** Of the last statement that is sent; with the service's planner settings, on a connection of the service's pool. */
+/**
+ * Returns the offences in the plan of the last statement that `send` sends. It is planned with the service's planner
+ * settings, on a connection of the service's pool.
+ */
 export async function offencesOf({ dataSource }, send) {
   let text = '';
   const spy = {
@@ -132,7 +135,7 @@ export function planRow(figure, found) {
   return promiseRow(figure, found.length === 0, found.join(', '));
 }
 
-/** Statistics as they are when a table was analysed while it was empty. */
+/** Makes the statistics those of a table that was analysed while it was empty. */
 async function pretendEmpty(dataSource) {
   await dataSource.query(
     `UPDATE pg_class SET relpages = 0, reltuples = 0, relallvisible = 0

@@ -11,15 +11,15 @@ import { postScript } from '../support/wrk.js';
 
 const connections = 32;
 const consoles = 10;
-/** What another console was just answered will do. */
+/** Accepts an answer that another console got a moment ago. */
 const recent = { ...keyHeader, 'cache-control': 'max-age=2' };
 const looks = 21;
 const listEveryMs = 5_000;
 const countedMs = 30_000;
-/** After which PostgreSQL has counted the commits of a connection that has nothing to do. */
+/** The time after which PostgreSQL has counted the commits of an idle connection. */
 const settleMs = 11_000;
 
-/** Requests of many keys, with tags, of which one in a hundred failed: what filters look for. */
+/** Requests of many keys, with tags, one in a hundred of them failed, so that filters have something to find. */
 const variety = `
 WITH many AS MATERIALIZED (
   SELECT array_agg(id) AS ids FROM api_key
@@ -82,7 +82,7 @@ export const scene = {
   },
 };
 
-/** Every list of the console, and what it reads of one request. */
+/** Rows for every list of the console, and for its reads of one request. */
 async function listRows(service, databaseUrl) {
   const { failed, key } = await withClient(databaseUrl, async (client) => {
     const { rows } = await client.query(
@@ -151,7 +151,10 @@ async function commitsPerSecond(databaseUrl) {
   return (((await commits()) - from) / (performance.now() - started)) * 1_000;
 }
 
-/** So many consoles are open on the list of requests: each has its stream and reads the newest again and again. */
+/**
+ * Runs `work` while `count` consoles are open on the list of requests. Each has its stream and reads the newest
+ * requests again and again.
+ */
 async function whileOpen(service, count, work, { scrapes = false } = {}) {
   const closed = new AbortController();
   const failures = [];
@@ -171,7 +174,7 @@ async function whileOpen(service, count, work, { scrapes = false } = {}) {
       for await (const chunk of stream.body) heard[i] += chunk.length;
     };
     watch().catch(note);
-    // Each at a time of its own, as people open them.
+    // Each at its own time, like consoles that people open.
     const list = async () => {
       await delay((i * listEveryMs) / count, undefined, { signal: closed.signal });
       await every(listEveryMs, () => readText('/v1/admin/requests?limit=20', recent));

@@ -48,7 +48,9 @@ export const scene = {
   },
 };
 
-/** How much a process grows; made before the first file, whose buffers count as well. */
+/**
+ * Measures how much a process grows. Create it before the first file, because the buffers of that file count as well.
+ */
 class MemoryWatch {
   constructor(pid) {
     const before = residentBytesOf(pid);
@@ -83,7 +85,7 @@ async function serviceTurn({ url }, size, dataDir) {
   return measured;
 }
 
-/** MiB a second, up and down. */
+/** Measures MiB a second, up and down. */
 async function turn(urls, size) {
   const { upload_url: to, file_url: from } = await urls;
   const started = performance.now();

@@ -5,9 +5,12 @@ import { cpuRows, turnsRow } from '../support/rows.js';
 
 const connections = 32;
 const callers = 10_000;
-/** The load ends with the last answer that counts; until then every connection has a call under way. */
+/**
+ * More callers than count. The load ends with the last answer that counts, and until then every connection has a call
+ * under way.
+ */
 const extra = 1_000;
-/** A turn is short. */
+/** A turn is short, so a round has several. */
 const turnsInRound = 2;
 
 export const scene = {

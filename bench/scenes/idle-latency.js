@@ -4,7 +4,7 @@ import { interleave } from '../support/rounds.js';
 import { missingRow, ratioRow, samplesRow } from '../support/rows.js';
 import { percentile } from '../support/stats.js';
 
-/** In one turn: a second, so that what the machine does meanwhile meets all alike. */
+/** Samples of one turn, which takes a second, so that other work of the machine affects all subjects alike. */
 const samples = 30;
 const turnsInRound = 10;
 

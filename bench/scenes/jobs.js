@@ -25,7 +25,7 @@ export const scene = {
       shown(row('pg-boss, batches, outputs', 'bossOutputs')),
       row('graphile-worker, batches', 'batched', { least: 0.5 }),
       row('graphile-worker, plain', 'plain', { least: 3 }),
-      // Over few jobs most of it is starting up.
+      // With few jobs, most of the time is start-up.
       ...(bench.short
         ? []
         : [

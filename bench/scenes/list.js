@@ -7,7 +7,7 @@ import { median } from '../support/stats.js';
 const keys = 10_000;
 const pages = 41;
 
-/** Each request of the history goes to one of many keys; the bench's own keeps a single one. */
+/** Gives each request of the history to one of many keys; the bench's own key keeps a single one. */
 const spread = `
 WITH many AS MATERIALIZED (
   SELECT array_agg(gen_random_uuid()) AS ids FROM generate_series(1, ${keys})

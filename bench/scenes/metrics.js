@@ -9,7 +9,7 @@ import { postScript } from '../support/wrk.js';
 const submissions = 300_000;
 const connections = 32;
 const scrapeEveryMs = 1_000;
-/** Of each: turns of a tenth of a second, which meet a shared machine in all its moods. */
+/** Turns of each subject. Turns of a tenth of a second sample every state of a shared machine. */
 const countingTurns = 20;
 const models = 100;
 const outcomes = ['succeeded', 'failed', 'cancelled', 'expired'];
@@ -41,7 +41,7 @@ export const scene = {
   },
 };
 
-/** All that one submission is counted by: its event, its statement, its answer. */
+/** Everything that counts one submission: its event, its statement, its answer. */
 async function countingSubjects(built) {
   const { events, database, accessLog } = await metricsOf(built);
   const noted = { request: { method: 'POST' }, status: 202, route: '/v1/queue/*model_id', durationMs: 0 };
@@ -65,7 +65,7 @@ function nanosecondsEach(count) {
   return Number(process.hrtime.bigint() - started) / submissions;
 }
 
-/** Milliseconds: of one metric, between two of which callers are served. */
+/** Returns the longest time, in milliseconds, of rendering one metric. Callers are served between two metrics. */
 async function longestPart(built) {
   const { registry, events } = await metricsOf(built);
   const id = '01a1fbb3-65c9-706a-ab5f-d44e3660d916';
@@ -84,7 +84,7 @@ async function longestPart(built) {
       await registry.getSingleMetricAsString(name);
       parts.push(performance.now() - started);
     }
-    // The first rounds are those of code that is not compiled yet.
+    // In the first rounds the code is not compiled yet.
     if (round >= 3) longestMs = Math.max(longestMs, ...parts);
   }
   return longestMs;

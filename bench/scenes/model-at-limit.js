@@ -32,10 +32,10 @@ export const scene = {
   },
 };
 
-/** Submissions of another model for a while, until the last of them has completed. */
+/** Submits to another model for a while, and waits until the last of these requests has completed. */
 async function jobsBeside(bench, waiting) {
   const databaseUrl = await bench.serviceDatabase();
-  // One more: it runs.
+  // One more, because one runs.
   await preloadWaiting(databaseUrl, 'bench/held', waiting + 1, smallInput);
   const service = await bench.service({ databaseUrl });
   const script = postScript('/v1/queue/bench/noop', smallInput, keyHeader);

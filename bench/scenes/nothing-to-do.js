@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { frequencies, loggedDatabase, queriesIn } from '../support/logged-queries.js';
 import { missingRow, plainRow } from '../support/rows.js';
 
-/** Until what follows a start has calmed down. */
+/** Long enough for the work after a start to end. */
 const settleSeconds = 35;
 
 export const scene = {

@@ -11,14 +11,17 @@ import { postScript } from '../support/wrk.js';
 const processes = 4;
 const connectionsEach = 16;
 /**
- * What is asked for is a difference of a few per cent, and a shared machine is half or twice as fast a second later:
- * turns as short as they can be, and all of what was answered in them.
+ * The scene looks for a difference of a few per cent, while the speed of a shared machine may halve or double within a
+ * second. Therefore turns are as short as they can be, and the means are of all turns.
  */
 const turnSeconds = 1;
-/** In either order. Of 20 in all the ratio's standard error is nearly as large as what the bar leaves. */
+/**
+ * Pairs for each order of starts. With 20 in all, the ratio's standard error is nearly as large as the margin of the
+ * bar.
+ */
 const maxPairs = 40;
 const pairsInRound = 8;
-/** What the last submissions of a turn publish is sent before the next one begins. */
+/** The pause in which the notifications of a turn's last submissions are sent. */
 const pendingMs = 500;
 const silencer = new URL('../support/no-notifications.js', import.meta.url).href;
 
@@ -30,7 +33,7 @@ export const scene = {
   /** @param {import('../support/bench.js').Bench} bench */
   async run(bench) {
     const pairs = Math.max(2, Math.min(maxPairs, bench.rounds * pairsInRound));
-    // Of two fleets that are alike the one that was started first is slower, by some per cent: each is the first once.
+    // Even between equal fleets the one started first is slower by some per cent, so each is first once.
     const onFirst = await turns(bench, ['on', 'off'], pairs);
     const offFirst = await turns(bench, ['off', 'on'], pairs);
     const on = [...onFirst.on, ...offFirst.on];
@@ -48,7 +51,7 @@ export const scene = {
 };
 
 /**
- * So many turns of either fleet, in pairs.
+ * Measures `pairs` turns of either fleet, in pairs.
  * @param {import('../support/bench.js').Bench} bench
  * @param {('on' | 'off')[]} order in which they are started
  * @param {number} pairs

@@ -9,7 +9,7 @@ import { withClient } from '../support/postgres.js';
 
 const modelId = 'bench/noop';
 const limit = 10;
-/** As the scheduler: from the very front once a second. */
+/** Like the scheduler, which claims from the very front once a second. */
 const floorlessEveryMs = 1_000;
 const recoveryPatienceSeconds = 60;
 const recovered = 1.3;
@@ -92,7 +92,7 @@ async function timedClaim(claimer, floor) {
   return ms;
 }
 
-/** The peer says itself how long its claims took; it stops early when it has become too slow. */
+/** The peer measures its own claims, and stops early when it has become too slow. */
 async function peerUnderSnapshot(bench, program, count) {
   const databaseUrl = await bench.emptyDatabase();
   const drain = program.replace('-claims', '-drain');

@@ -19,7 +19,7 @@ export const scene = {
     const count = bench.short ? 5_000 : 60_000;
     const submits = await interleave(bench.rounds, await submitTurns(bench));
     const drained = await interleave(bench.rounds, drains(bench, count, true));
-    // By turns the rows are read in another order than they were written in, a page for each.
+    // Keys that take turns make the claims read rows in another order than they were written in, a page for each row.
     const batches = await interleave(bench.rounds, drains(bench, count, false));
     return [
       turnsRow('submits/s, fair', submits.fair, 'arrival', submits.arrival, { bar }),
@@ -39,7 +39,7 @@ const drains = (bench, count, inTurn) => ({
   },
 });
 
-/** Both go to one process: two that are alike are some per cent apart. */
+/** Both models are served by one process, because two equal processes differ by some per cent. */
 async function submitTurns(bench) {
   const databaseUrl = await bench.serviceDatabase();
   await insertKeys(databaseUrl, keys);

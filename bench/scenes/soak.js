@@ -13,10 +13,10 @@ const perSecond = 300;
 const tickMs = 10;
 const sampleEveryMs = 15_000;
 const probe = new URL('../support/heap-probe.js', import.meta.url).href;
-/** The highest of the last third against the highest of the first: what saws stays flat. */
+/** The highest value of the last third against the highest of the first, so that a sawtooth counts as flat. */
 const flat = { most: 1.2 };
 
-/** What must not grow with what has passed; history itself does. */
+/** Tables that must not grow with the number of completed requests; history itself does. */
 const narrow = [
   'queue_entry',
   'delayed_entry',

@@ -6,7 +6,7 @@ import { interleave } from '../support/rounds.js';
 import { cpuRows, limitedPeerRows, turnsRow } from '../support/rows.js';
 import { insertBare } from './status.js';
 
-/** Every second call is one without a key; that caller is its address. */
+/** Every second call has no key; its caller is its address. */
 const callers = 8_000;
 const keys = callers / 2;
 
@@ -25,7 +25,7 @@ export const scene = {
       callers,
       perMinute: 1_800,
       serviceScript: async (url) => {
-        // The first of the queue is the one that runs.
+        // The first request of the queue runs.
         await preloadWaiting(url, 'bench/held', callers + 1, smallInput);
         const ids = await sampleWaiting(url, callers);
         await giveEverySecondToKeys(url, ids);

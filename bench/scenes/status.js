@@ -38,13 +38,13 @@ export const scene = {
 };
 
 /**
- * A service with so many waiting for a model at its limit.
+ * A service with `depth` requests waiting for a model at its limit.
  * @param {import('../support/bench.js').Bench} bench
  * @param {number} depth
  */
 export async function statusAt(bench, depth, databaseUrl) {
   const url = databaseUrl ?? (await bench.serviceDatabase());
-  // The first of the queue is the one that runs.
+  // The first request of the queue runs.
   await preloadWaiting(url, 'bench/held', depth + 1, smallInput);
   const ids = await sampleWaiting(url, asked);
   const service = await bench.service({ databaseUrl: url });
@@ -59,7 +59,7 @@ async function bareSelect(bench, count) {
   return load(bench, bare, getScript(ids.map((id) => `/status/${id}`)));
 }
 
-/** Requests in the table of the bare floor; ids of some of them. */
+/** Puts `count` requests into the table of the bare floor, and returns `ids` of their ids. */
 export async function insertBare(databaseUrl, count, ids) {
   return withClient(databaseUrl, async (client) => {
     await client.query(

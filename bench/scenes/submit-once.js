@@ -7,7 +7,7 @@ import { postScript } from '../support/wrk.js';
 const connections = 32;
 let series = 0;
 
-/** Each of its calls has a key of its own, as those of the client libraries have. */
+/** Each call has an idempotency key of its own, like calls of the client libraries. */
 const keyed = (script) => `${script}
 local n = 0
 request = function()

@@ -8,7 +8,7 @@ export const scene = {
   name: 'submit',
   title: 'submit, 32 connections',
   short: true,
-  /** Of short turns the tail is that of their beginning. */
+  /** In short turns the tail latency would be that of their beginning. */
   turnSeconds: 10,
 
   /** @param {import('../support/bench.js').Bench} bench */

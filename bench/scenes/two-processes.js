@@ -34,7 +34,7 @@ export const scene = {
   },
 };
 
-/** The same connections over so many processes, and how busy the machine was with it. */
+/** Measures the same connections over several processes, and how busy the machine was. */
 async function submitsOver(bench, processes) {
   const databaseUrl = await bench.serviceDatabase();
   const services = [];

@@ -24,7 +24,7 @@ export const scene = {
   },
 };
 
-/** In a process and a database that have seen some before, from right after a checkpoint on. */
+/** Measures from right after a checkpoint on, in a process and a database that have served some requests before. */
 async function kibibytes(bench, count, connections) {
   const databaseUrl = await bench.serviceDatabase();
   const service = await bench.service({ databaseUrl });

@@ -30,8 +30,8 @@ export const scene = {
 };
 
 /**
- * Twice as many are completed, every other one for the good receiver. Without a dead one the rest have no webhook, so
- * that the queue has as much to do.
+ * Completes twice as many requests, every other one for the good receiver. Without a dead receiver the rest have no
+ * webhook, so that the queue has equal work.
  * @param {import('../support/bench.js').Bench} bench
  * @param {number} count
  * @param {string | null} otherUrl
@@ -46,7 +46,7 @@ async function deliver(bench, count, otherUrl) {
   await until(databaseUrl, `(SELECT count(*) ${done}) = ${count}`, 250);
   const seconds = await secondsOf(
     databaseUrl,
-    // A delivery that is over has there when that was.
+    // The `next_try_at` of a finished delivery is the time at which it finished.
     `SELECT extract(epoch FROM max(next_try_at) - (SELECT min(started_at) FROM request)) AS seconds,
             count(*) AS done ${done}`,
     count,
@@ -62,7 +62,7 @@ async function closedUrl() {
   return url;
 }
 
-/** Takes connections, and says nothing. */
+/** Returns the URL of a server that accepts connections and never answers. */
 async function hangingUrl(bench) {
   const sockets = new Set();
   const { server, url } = await listening((socket) => sockets.add(socket.on('error', () => undefined)));

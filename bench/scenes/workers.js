@@ -9,9 +9,9 @@ import { cpuRows, missingRow, plainRow, samplesRow, turnsRow } from '../support/
 import { median, percentile } from '../support/stats.js';
 import { startWorkers, workerArrivals } from '../support/workers.js';
 
-/** In one turn of some seconds. */
+/** Samples of one turn, which takes some seconds. */
 const samples = 100;
-/** Longer than a claim is held: each is answered empty and sent again meanwhile. */
+/** Longer than a claim waits: each claim is answered empty meanwhile, and sent again. */
 const idle = { workers: 1_000, settleSeconds: 30, seconds: 60 };
 const idleShort = { workers: 200, settleSeconds: 5, seconds: 30 };
 const fleet = { workers: 4, slots: 100 };
@@ -32,7 +32,7 @@ export const scene = {
   },
 };
 
-/** Both in one process: the worker's claim is held while the other is measured. */
+/** Both subjects run in one process: the worker's claim waits while the other is measured. */
 async function claimRows(bench) {
   const service = await bench.service({ databaseUrl: await bench.serviceDatabase() });
   const subject = (model) => ({ url: `${service.url}/v1/queue/bench/${model}`, headers: keyHeader });
@@ -72,7 +72,7 @@ async function idleRows(bench) {
   ];
 }
 
-/** Started, ended and durable, by whoever runs them. */
+/** Measures requests that are started, ended and durable, for both kinds of runner. */
 async function lifeRows(bench) {
   const count = bench.short ? 2_000 : 20_000;
   const { worker, http } = await interleave(bench.rounds, {

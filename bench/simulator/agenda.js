@@ -1,6 +1,6 @@
 import { Heap } from './heap.js';
 
-/** Virtual time: what is to happen when, one after the other. */
+/** Virtual time: runs actions one after the other, each at its time. */
 export class Agenda {
   constructor() {
     this.now = 0;

@@ -8,10 +8,10 @@ export function judgeEstimates(
 ): {
   looks: number;
   absent: number;
-  /** As parts of the requests. */
+  /** A fraction of the requests. */
   holds: number;
   holdsEnd: number;
-  /** At the median. */
+  /** The median. */
   error: number;
   plain: number;
 };

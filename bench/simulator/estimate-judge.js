@@ -1,12 +1,12 @@
 import { Fleet } from './fleet.js';
 import { Random } from './random.js';
 
-/** A request is looked at this often while it waits… */
+/** How often the estimate of a waiting request is read. */
 const lookEveryMs = 5_000;
-/** …and nodes learn of each other's run times. */
+/** How often nodes exchange their run times. */
 const shareEveryMs = 10_000;
 
-/** What was estimated while requests waited, beside what then happened. */
+/** Compares the estimates of waiting requests with their real waits. */
 class Looks {
   constructor() {
     this.all = [];
@@ -19,7 +19,7 @@ class Looks {
       const waitedMs = Math.max(1, now - at);
       const off = (estimateMs) => Math.abs(estimateMs - waitedMs) / waitedMs;
       this.all.push({
-        // Each request counts the same, however long it waited.
+        // Each request has the same weight, however long it waited.
         weight: 1 / looks.length,
         holds: start.from <= waitedMs && waitedMs <= start.to,
         error: off((start.from + start.to) / 2),
@@ -50,7 +50,7 @@ class Looks {
 }
 
 /**
- * An hour of a workload. Estimates are asked for some of the requests that wait, of the node that took each.
+ * Plays an hour of a workload. Some waiting requests are estimated, each by the node that took it.
  * @param {import('./fleet.js').Order} product its order and its estimates
  */
 export function judgeEstimates(product, workload, { seed, untilMs = 3_600_000 }) {

@@ -3,16 +3,16 @@ import { Agenda } from './agenda.js';
 
 const modelId = 'simulated/model';
 
-/** The order of the table's key. */
+/** Compares in the order of the table's key. */
 const isBefore = (a, b) =>
   a.priority < b.priority ||
   (a.priority === b.priority && (a.start < b.start || (a.start === b.start && a.seq < b.seq)));
 
-/** What waits in the database: the front is what a claim takes, whatever the nodes know of it. */
+/** The waiting requests in the database. A claim takes the front, whatever the nodes know of it. */
 class WaitingTable {
   constructor() {
     this.heap = new Heap(isBefore);
-    /** By seq; what is not here is in the heap no more. */
+    /** Entries by seq; the heap may still contain entries that are not here. */
     this.entries = new Map();
   }
 
@@ -54,7 +54,7 @@ class WaitingTable {
     return undefined;
   }
 
-  /** Undefined where it is not there any more. */
+  /** Returns undefined if the entry is no longer there. */
   move({ seq, from, start }) {
     const entry = this.entries.get(seq);
     if (entry?.start !== from) return undefined;
@@ -72,7 +72,7 @@ class Node {
     this.isMoving = false;
     this.slots = 0;
     this.running = new Set();
-    /** When the last message to each other node arrives: they stay in their order. */
+    /** Times at which the last message to each other node arrives, because messages stay in their order. */
     this.arrivals = [];
   }
 
@@ -125,7 +125,7 @@ class Node {
     });
   }
 
-  /** As the mover does. */
+  /** Notes removed entries as the mover does. */
   removed(removed) {
     this.publish({ removed });
     this.freed.note(removed, this.fleet.agenda.now);
@@ -149,7 +149,7 @@ class Node {
     if (this.isMoving) agenda.in(1_000, () => this.moveSome());
   }
 
-  /** Its model is away: they go back to their places. */
+  /** The model is away, so the requests of the runs return to their places. */
   giveBack() {
     const returned = [...this.running];
     this.running.clear();
@@ -169,11 +169,11 @@ function changeOf({ priority, start, seq, attempt, key, ticks }) {
  * @property {(order: any, weight: number) => number} ticksFor
  */
 
-/** Nodes that share a queue, each with the product's own index of what waits, and messages that come late. */
+/** Nodes that share a queue. Each has the product's own waiting index, and messages between them are late. */
 export class Fleet {
   /**
    * @param {object} options
-   * @param {Order} options.order the product's
+   * the product's order
    * @param {import('./random.js').Random} options.random
    * @param {number} options.slots
    * @param {number} [options.nodes]
@@ -207,7 +207,7 @@ export class Fleet {
   }
 
   /**
-   * A submission, alone or a batch. Each gets its place before it is written, and its seq when it is.
+   * Submits one request or a batch. Each request gets its place before it is written, and its seq when it is written.
    * @param {object} of
    * @param {number} of.key above 0
    * @param {() => number} of.runMs
@@ -250,7 +250,7 @@ export class Fleet {
     return undefined;
   }
 
-  /** Of those that still wait. */
+  /** Cancels those of the requests that still wait. */
   cancel(requests, node = this.anyNode()) {
     const waiting = requests.filter((request) => this.table.has(request));
     for (const request of waiting) this.table.remove(request);
@@ -258,7 +258,7 @@ export class Fleet {
     if (waiting.length > 0) node.removed(waiting.map(changeOf));
   }
 
-  /** Nothing can be started until it is found again. */
+  /** Makes the model unavailable: nothing starts until `find`. */
   lose() {
     this.isAway = true;
     for (const node of this.nodes) node.giveBack();

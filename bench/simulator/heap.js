@@ -1,4 +1,4 @@
-/** The lowest first. */
+/** A heap whose lowest item is first. */
 export class Heap {
   /** @param {(a: any, b: any) => boolean} isBefore */
   constructor(isBefore) {

@@ -1,4 +1,4 @@
-/** Jain's index of fairness over any so many consecutive starts of some keys: how low it came. */
+/** Measures the lowest Jain's index of fairness over any `windowStarts` consecutive starts of some keys. */
 export class Jain {
   /**
    * @param {Map<number, number>} weights of the keys that always have work
@@ -40,16 +40,16 @@ export class Jain {
   }
 }
 
-/** Of one priority: who has work, how long newcomers wait, and whether anybody is left out. All in starts. */
+/** Measures the turns of one priority in starts: how long newcomers wait, and whether any key is left out. */
 export class Turns {
   constructor({ agenda, slots, lateMs }, warmUp) {
     Object.assign(this, { agenda, slots, warmUp, lateMs: lateMs[1] });
     this.starts = 0;
     this.keys = new Map();
     this.newcomers = 0;
-    /** Of the keys with work, each counted by its weight. */
+    /** The keys with work, each counted by its weight. */
     this.withWork = 0;
-    /** As parts of what may be: above 1 is too long. */
+    /** As a fraction of the bound: above 1 is too long. */
     this.longestNewcomer = 0;
     this.longestPause = 0;
   }
@@ -64,7 +64,7 @@ export class Turns {
     this.begin(line, isNew);
     if (!isNew) return;
     const { newcomers } = this;
-    // Those that come before the nodes know of it are as good as those before it.
+    // Keys that come before the nodes know of this one have the same right as those before it.
     this.agenda.in(this.lateMs, () => {
       if (line.isNew) line.others += this.newcomers - newcomers;
     });
@@ -84,7 +84,7 @@ export class Turns {
     if (--line.waiting === 0) this.withWork -= line.weight;
   }
 
-  /** Those that never had their turn again count too. */
+  /** Counts keys that never had another turn too. */
   close() {
     for (const line of this.keys.values()) if (line.waiting > 0) this.look(line, this.starts - line.since);
   }
@@ -95,9 +95,9 @@ export class Turns {
 
   look({ isNew, since, others, newcomers, weight }, starts) {
     if (since < this.warmUp) return;
-    // In rounds of a start a slot, of which there may be as many as keys share a slot, and 2.
+    // The bound in rounds of one start a slot: as many rounds as keys share a slot, plus 2.
     if (isNew) this.longestNewcomer = Math.max(this.longestNewcomer, starts / (others + 2 * this.slots));
-    // Between two turns of a key each other may have two, and each that comes meanwhile one.
+    // Between two turns of a key every other key may have two, and every newcomer one.
     const between = 2 * others + this.newcomers - newcomers;
     if (!isNew)
       this.longestPause = Math.max(

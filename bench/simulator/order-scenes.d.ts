@@ -18,7 +18,7 @@ export function playOrder(
   /** undefined: no key always has work. */
   jain: number | undefined;
   newcomers: number;
-  /** As parts of what may be. */
+  /** As a fraction of the bound. */
   longestNewcomer: number;
   longestPause: number;
   starts: number;

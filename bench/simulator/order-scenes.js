@@ -6,7 +6,10 @@ const heavyTailed = { batch: (random) => random.heavyTailed(1_000), meanBatch: 6
 const weightOf = (key) => [0.5, 1, 2, 4][key % 4];
 const isBusy = (key) => key <= 100;
 
-/** Keys that submit a thousand beside what they do, and cancel it, again and again; `all`: with all that they have. */
+/**
+ * Keys that submit a thousand requests beside their others, and cancel them, again and again; `all`: they cancel all
+ * that they have.
+ */
 const cancelThousands = (all) => (fleet, keys, submission, depth) => {
   const { agenda, random, slots } = fleet;
   const pauseMs = () => (random.between(50, 500) * 1_000) / slots;
@@ -14,7 +17,7 @@ const cancelThousands = (all) => (fleet, keys, submission, depth) => {
     const written = (requests) =>
       agenda.in(pauseMs(), () => {
         fleet.cancel(all ? fleet.table.of(key) : requests);
-        // Once every node knows of it.
+        // After every node knows of it.
         if (all) agenda.in(500, () => fleet.submit({ ...submission(key), count: depth(slots, key) }));
         agenda.in(500 + pauseMs(), again);
       });
@@ -25,9 +28,9 @@ const cancelThousands = (all) => (fleet, keys, submission, depth) => {
 
 /**
  * Some keys always have work, and others come and go among them.
- * - busy: keys that always have work; others: keys that come and go
- * - load: of the slots, what the others would take; batch: how much one submits at once; cancels: how often it is cancelled
- * - depth: how much a busy key has waiting; of: what the submissions of a key have
+ * - busy: number of keys that always have work; others: number of keys that come and go
+ * - load: fraction of the slots that the others would use; batch: requests that one submits at once
+ * - cancels: how often a batch is cancelled; depth: waiting requests of a busy key; of: options of a key's submissions
  */
 export const orderScenes = {
   'ones among busy keys': { busy: 100, others: 9_900 },
@@ -74,16 +77,16 @@ export const orderScenes = {
   '10,000 keys with work': { busy: 10_000, depth: () => 2, leastStarts: 5, slots: [1_000], windows: 2 },
 };
 
-/** Whose requests fill the slots before anybody competes for them. */
+/** The key whose requests fill the slots before any key competes for them. */
 const filler = 2_000_000;
 
 /**
  * Plays until a key that always has work has had its `leastStarts` in several windows.
- * @param {import('./fleet.js').Order} order the product's
+ * @param {import('./fleet.js').Order} order the product's order
  */
 export function playOrder(order, scene, { seed, slots, lateMs = [25, 250], windows = scene.windows ?? 6 }) {
   const { busy, others = 0, load = 0.5, batch = () => 1, meanBatch = 1, cancels = 0 } = scene;
-  // So much that none runs out while a message is under way.
+  // Enough that no key runs out of work while a message is under way.
   const { leastStarts = 10, depth = () => 3 + Math.ceil((3 * slots) / Math.max(1, busy)) } = scene;
   const random = new Random(seed);
   const fleet = new Fleet({ order, random, slots, lateMs });
@@ -97,7 +100,7 @@ export function playOrder(order, scene, { seed, slots, lateMs = [25, 250], windo
     Math.ceil((leastStarts * shares.reduce((a, b) => a + b, 0)) / Math.min(1, ...shares)),
   );
   const warmUp = 3 * slots + 2 * busy;
-  // In the first quarter of a second the nodes do not know of what the keys begin with.
+  // In the first quarter of a second the nodes do not know of the keys' first requests.
   const warmUpOfBusy = warmUp + 3 * busy * depth(slots, 2);
   const jain = new Jain(weights, window);
   const turns = new Map();

@@ -1,11 +1,11 @@
-/** A small generator with a seed (mulberry32), and what is drawn from it. */
+/** A small generator with a seed (mulberry32), and the distributions drawn from it. */
 export class Random {
   /** @param {number} seed */
   constructor(seed) {
     this.state = seed >>> 0;
   }
 
-  /** From 0 to below 1. */
+  /** Returns a number from 0 to below 1. */
   next() {
     this.state = (this.state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
@@ -17,7 +17,7 @@ export class Random {
     return from + this.next() * (to - from);
   }
 
-  /** A whole number below `count`. */
+  /** Returns a whole number below `count`. */
   below(count) {
     return Math.floor(this.next() * count);
   }
@@ -26,13 +26,13 @@ export class Random {
     return -mean * Math.log(1 - this.next());
   }
 
-  /** Of this mean; `spread`: the standard deviation of its logarithm. */
+  /** Returns a log-normal number with this mean; `spread`: the standard deviation of its logarithm. */
   logNormal(mean, spread) {
     const normal = Math.sqrt(-2 * Math.log(1 - this.next())) * Math.cos(2 * Math.PI * this.next());
     return mean * Math.exp(spread * normal - (spread * spread) / 2);
   }
 
-  /** Whole, at least 1, with a heavy tail up to `max`. */
+  /** Returns a whole number of at least 1, with a heavy tail up to `max`. */
   heavyTailed(max, shape = 1.1) {
     return Math.min(max, Math.floor((1 - this.next()) ** (-1 / shape)));
   }

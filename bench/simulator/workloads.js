@@ -11,7 +11,7 @@ function arriving({ fleet, random }, everyMs, request) {
   next();
 }
 
-/** Keys that always have so much waiting. */
+/** Keys that always have `depth` requests waiting. */
 function alwaysBusy({ fleet }, keys, depth, request) {
   const again = new Map();
   for (let key = 1; key <= keys; key++) {
@@ -23,7 +23,7 @@ function alwaysBusy({ fleet }, keys, depth, request) {
 
 const someKey = (random, count) => 1 + random.below(count);
 
-/** What may come in an hour: slots, how long runs take, and who sends what. `every`: of so many requests one is looked at. */
+/** Workloads of an hour: slots, run times and senders. `every`: one of this many requests is judged. */
 export const workloads = {
   steady: {
     slots: 8,

@@ -5,7 +5,7 @@ process.once('exit', () => {
 });
 
 /**
- * However the bench ends, what it started ends with it; only what was not stopped in good order before.
+ * Kills the child when the bench ends, however it ends, unless the child was stopped before.
  * @param {import('node:child_process').ChildProcess} child
  */
 export function killAtExit(child) {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { attacks } from './attacks.js';
 
-/** Runs one attack for so many seconds: `node attacker.js NAME SECONDS FILE`, where the file has the target as JSON. */
+/** Runs one attack: `node attacker.js NAME SECONDS FILE`, where the file has the target as JSON. */
 const [, , name, seconds, file] = process.argv;
 const deadline = performance.now() + Number(seconds) * 1_000;
 const target = {
@@ -9,7 +9,7 @@ const target = {
   isOver: () => performance.now() >= deadline,
 };
 process.on('disconnect', () => process.exit(0));
-// Whatever hangs ends with the time.
+// Ends hanging calls when the time is over.
 setTimeout(() => process.exit(0), Number(seconds) * 1_000 + 2_000);
 await attacks[name](target);
 process.exit(0);

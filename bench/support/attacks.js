@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
 /**
- * What a hostile or careless caller does for some seconds. Each runs in a process of its own (attacker.js), with loops
+ * Attacks of a hostile or careless caller. Each runs in a process of its own (attacker.js) for some seconds, with loops
  * that end when the time is over.
  * @typedef {object} Target
  * @property {string} url of the node
@@ -11,7 +11,7 @@ import { gzipSync } from 'node:zlib';
  * @property {string} workKey a key of a worker
  * @property {string} largeId a request of the ordinary key with an output of 10 MB
  * @property {string[]} ids a thousand requests of the ordinary key that wait
- * @property {number} hangingPort where connections are taken and never answered, on every loopback address
+ * @property {number} hangingPort where connections are accepted and never answered, on every loopback address
  * @property {() => boolean} isOver
  */
 
@@ -32,7 +32,7 @@ async function untilOver({ isOver }) {
   while (!isOver()) await pause(50);
 }
 
-/** Opens so many connections, unless they are closed opens them again, and does not read them. */
+/** Opens `count` connections without reading from them, and replaces those that are closed. */
 async function keepUnread(target, count, text) {
   const sockets = new Set();
   while (!target.isOver()) {
@@ -47,7 +47,7 @@ async function keepUnread(target, count, text) {
   for (const socket of sockets) socket.destroy();
 }
 
-/** So many at once, each as soon as the one before is answered. */
+/** Runs `connections` loops, each of which calls again as soon as its last call is answered. */
 async function inLoop(target, connections, next) {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   let number = 0;

@@ -18,14 +18,14 @@ const shortTurnSeconds = 2;
 const warmUpSeconds = 3;
 
 /**
- * How much is measured.
+ * The extent of the measurements.
  * @typedef {object} Extent
  * @property {boolean} short
  * @property {number} rounds
  * @property {boolean} profile whether the service's processes write CPU profiles
  */
 
-/** What the scenes stand on: one PostgreSQL, one Redis, and processes that end with their scene. */
+/** The base of all scenes: one PostgreSQL, one Redis, and processes that end with their scene. */
 export class Bench {
   /** @type {(() => Promise<void>)[]} */
   #ofScene = [];
@@ -52,7 +52,7 @@ export class Bench {
   }
 
   /**
-   * How long a turn of load is in a scene: the scene says it, not who measures.
+   * Sets the duration of a load's turn, which the scene defines.
    * @param {{ turnSeconds?: number }} scene
    */
   beginScene({ turnSeconds = 5 }) {
@@ -60,7 +60,7 @@ export class Bench {
     this.warmUpSeconds = this.short ? shortTurnSeconds : warmUpSeconds;
   }
 
-  /** A migrated database with the bench's key; gone with the scene. */
+  /** Creates a migrated database with the bench's key, which is dropped with the scene. */
   serviceDatabase() {
     return this.#database(template);
   }
@@ -95,7 +95,7 @@ export class Bench {
     );
   }
 
-  /** Ends what the scene started, the last first; with `profile`, says where its services spent their time. */
+  /** Ends the processes of the scene, the last first; with `profile`, prints where its services spent their time. */
   async endScene() {
     for (const end of this.#ofScene.splice(0).reverse()) await end();
     if (!this.profile || !existsSync(this.#profiles())) return undefined;
@@ -110,7 +110,7 @@ export class Bench {
   }
 
   /**
-   * Load on one subject until it has given so many answers.
+   * Loads one subject until it has given `count` answers.
    * @param {{ url: string }} subject
    * @param {string} script Lua
    * @param {{ connections: number, count: number }} options
@@ -121,8 +121,8 @@ export class Bench {
   }
 
   /**
-   * Load on one subject, with the processor time that an answer cost the subject and PostgreSQL: the figure that
-   * suffers least when others use the machine too.
+   * Loads one subject, and measures the processor time that an answer cost the subject and PostgreSQL. That figure
+   * suffers least when other programs use the machine too.
    * @param {{ url: string, pid: number }} subject
    * @param {string} script Lua
    * @param {{ connections: number, seconds?: number }} options
@@ -181,7 +181,7 @@ export class Bench {
   }
 }
 
-/** What a service is quick at refusing is no measurement. */
+/** Refusals do not count as a measurement. */
 function allGood(load) {
   if (load.failures > 0) throw new Error(`${load.failures} of ${load.answers} answers were failures`);
   return load;

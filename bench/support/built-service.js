@@ -8,13 +8,13 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const models = fileURLToPath(new URL('../models.yaml', import.meta.url));
 
 const both = (limits) => ({ RATE_LIMIT_SUBMIT: limits, RATE_LIMIT_OTHER: limits, RATE_LIMIT_BATCH: limits });
-/** High is above what any scene reaches; the accounting itself stays on. */
+/** `high` is above what any scene reaches, while the accounting itself stays on. */
 const limitsOf = { high: both('1000000/s,60000000/m'), off: both('off'), shipped: {} };
 
 export const apiKey = 'bench-key-0123456789abcdef';
 export const keyHeader = { Authorization: `Key ${apiKey}` };
 
-/** The service as it is built now; a build during the run does not change what is measured. */
+/** The service as it was built at the start. A build during the run does not change the measured code. */
 export class BuiltService {
   /** @param {string} directory */
   constructor(directory) {

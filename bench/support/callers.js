@@ -1,7 +1,7 @@
 import { withClient } from './postgres.js';
 
 /**
- * Keys of many callers, by SQL: a key is in the database as the SHA-256 of its secret.
+ * Inserts the keys of many callers by SQL. The database has the SHA-256 of a key's secret.
  * @param {string} databaseUrl
  * @param {number} count
  * @param {number} [series] keys of another series are other keys
@@ -20,7 +20,8 @@ export async function insertKeys(databaseUrl, count, series = 0) {
 }
 
 /**
- * Every second request is that of a key, the first of them of the first key: with a key one may read no others.
+ * Gives every second request to a key, the first of them to the first key, because a key may read no other key's
+ * requests.
  * @param {string} databaseUrl
  * @param {string[]} ids of requests
  */
@@ -40,13 +41,13 @@ export async function giveEverySecondToKeys(databaseUrl, ids) {
 }
 
 /**
- * Lua whose calls are those of many callers behind a proxy: each has an address and mostly a key of its own.
+ * Lua whose calls are those of many callers behind a proxy. Each caller has an address, and mostly a key of its own.
  * The calls are made before the load begins and sent in turn, so that callers are served evenly.
  * @param {object} options
  * @param {number} options.calls different ones, each from an address of its own
- * @param {string} options.key Lua: which key call `n` is made with; nil: none
+ * @param {string} options.key Lua: the key of call `n`; nil: none
  * @param {'GET' | 'POST'} options.method
- * @param {string[]} options.paths call `n` asks for the n-th, over and over
+ * @param {string[]} options.paths call `n` requests the n-th, over and over
  * @param {string} [options.body]
  * @param {number} [options.series] of the keys
  * @param {number} [options.from] the call to begin with

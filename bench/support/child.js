@@ -6,7 +6,7 @@ import { killAtExit } from './at-exit.js';
 const startPatienceMs = 120_000;
 
 /**
- * A process that says where it listens. Its output goes to a file, as a service's does.
+ * A process that reports where it listens. Its output goes to a file, as a service's does.
  * @typedef {object} ListeningProcess
  * @property {string} url
  * @property {number} pid

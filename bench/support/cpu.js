@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { cpus } from 'node:os';
 
-/** Linux counts the time of a process in hundredths of a second. */
+/** Linux counts the processor time of a process in hundredths of a second. */
 const tickMs = 10;
 
 /**
@@ -43,7 +43,7 @@ function childrenOf(parent) {
   return pids.map(Number).filter((pid) => Number(statOf(pid)?.[1]) === parent);
 }
 
-/** The fields after the program's name, which may itself contain spaces and brackets. */
+/** Returns the fields after the program's name, which may itself contain spaces and brackets. */
 function statOf(pid) {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');

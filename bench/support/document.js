@@ -4,7 +4,7 @@ import { digits } from './table.js';
 import { median } from './stats.js';
 
 /*
- * The generated parts of docs/performance.md: every file of bench/results counts, none is chosen.
+ * The generated parts of docs/performance.md. They use every file of bench/results.
  */
 
 const document = new URL('../../docs/performance.md', import.meta.url);
@@ -34,7 +34,7 @@ function generated(scenes) {
   return text;
 }
 
-/** The newest first. */
+/** Returns the results, the newest first. */
 function readResults() {
   const names = readdirSync(results).filter((name) => name.endsWith('.json'));
   return names
@@ -43,7 +43,7 @@ function readResults() {
     .map((name) => ({ name, ...JSON.parse(readFileSync(new URL(name, results), 'utf8')) }));
 }
 
-/** The rows of a scene in all files, those of one figure together. */
+/** The rows of a scene in all files, grouped by figure. */
 function figuresOf(number, files) {
   const figures = new Map();
   for (const { scenes } of files) {
@@ -68,7 +68,7 @@ function figureTable(scenes, files) {
   return ['<!-- prettier-ignore -->', ...[head, head.map(() => '-'), ...lines].map(tableLine)].join('\n');
 }
 
-/** A bar's figure always, so is a tail, whatever it says. */
+/** Rows with a bar are shown, and so are tails, whatever they say. */
 function isShown({ bar, shown, figure }) {
   return Boolean(bar ?? shown) || /p99|model_stats/.test(figure);
 }
@@ -87,7 +87,7 @@ function cells(rows) {
   return [figure, `${value}: ${bold(`${spread(rows, 'ratio')} ×`)}${within} ${against}${runs}`, bar];
 }
 
-/** The median of all runs, and between which they are. */
+/** The median of all runs, and their range. */
 function spread(rows, field) {
   const values = rows.map((row) => row[field] ?? NaN);
   const write = field === 'ratio' ? (value) => value.toFixed(2) : digits;
@@ -95,7 +95,7 @@ function spread(rows, field) {
   return low === high ? middle : `${middle} (${low}–${high})`;
 }
 
-/** What a planner asks first: of the deployed set-up where it was measured. */
+/** Figures for planning, of the deployed set-up where it was measured. */
 function planFigures(files) {
   const first = (numbers, figure, digitsOf = rounded) => {
     for (const number of numbers) {

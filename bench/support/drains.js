@@ -7,8 +7,8 @@ import { until } from './until.js';
 import { startWorkers } from './workers.js';
 
 /*
- * Each fills a fresh database, starts a fresh process, and says how many jobs a second there were from the
- * first start to the last durable end, and what processor time a life took, of the process and of PostgreSQL.
+ * Each function fills a fresh database, starts a fresh process, and measures two things: the jobs a second from the
+ * first start to the last durable end, and the processor time of a job, in the process and in PostgreSQL.
  */
 
 /**
@@ -78,7 +78,7 @@ export async function drainPgBoss(bench, count, mode) {
 }
 
 /**
- * It deletes what is done, so its time is taken outside.
+ * It deletes completed jobs, so its time is measured outside.
  * @param {import('./bench.js').Bench} bench
  * @param {number} count
  * @param {'plain' | 'batched'} mode
@@ -98,7 +98,7 @@ export async function drainGraphileWorker(bench, count, mode) {
   return { perSecond: count / ((endedAtMs - firstAtMs) / 1_000), ...cpu };
 }
 
-/** Starting up is in it; over so many jobs it is little. */
+/** Measures processor time, including that of the start, which is little over many jobs. */
 export function cpuMeter(bench) {
   const before = cpuMsOfChildren(bench.postgres.pid);
   return (processes, count) => ({

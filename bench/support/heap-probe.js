@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 
-/** Loaded into a service process: notes now and then what it holds after a collection. */
+/** Loaded into a service process: records every 10 s how much memory is in use after a collection. */
 const everyMs = 10_000;
 
 function probe() {

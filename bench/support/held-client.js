@@ -1,6 +1,6 @@
 import { watchEach } from './watching.js';
 
-/** Holds a status call open for each request; one whose time is over calls again. */
+/** Keeps a status call open for each request, and repeats the call when its time is over. */
 await watchEach({ path: 'status', field: 'Prefer: wait=60' }, ({ socket, text, isOpen }) => {
   let answer = '';
   socket.write(text, isOpen);

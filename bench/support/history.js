@@ -23,7 +23,7 @@ SELECT id, 1, '00000000-0000-7000-8000-000000000000', started_at, completed_at, 
 FROM written`;
 
 /**
- * Spread evenly over twenty days up to now.
+ * Inserts requests that are spread evenly over the twenty days up to now.
  * @param {string} databaseUrl
  * @param {number} count
  */

@@ -1,4 +1,4 @@
-/** What a caller of an image model sends. */
+/** A typical input of an image model. */
 export const smallInput = JSON.stringify({
   prompt: 'a quiet harbour at dusk, boats, long exposure',
   width: 1024,

@@ -8,8 +8,8 @@ const warmUps = 50;
 const patienceMs = 30_000;
 
 /**
- * Submits one at a time to an idle service and takes the time until its handler calls the model, or until it arrives
- * otherwise.
+ * Submits one request at a time to an idle service, and measures the time until its handler calls the model, or until
+ * it arrives otherwise.
  * @param {import('./bench.js').Bench} bench
  * @param {{ url: string, headers?: Record<string, string>, nextArrival?: () => Promise<number> }} subject
  * @param {number} count
@@ -27,7 +27,7 @@ export async function latencyOf(bench, subject, count) {
     });
     const ms = (await Promise.race([arrival, late])) - sentAtMs;
     await answered;
-    // Uneven, so that no beat of the subject's own timers is met again and again.
+    // Uneven, so that the pauses never stay in step with timers of the subject.
     await delay(15 + Math.random() * 30);
     return ms;
   };

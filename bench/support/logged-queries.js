@@ -12,7 +12,7 @@ export async function loggedDatabase(bench) {
 }
 
 /**
- * The name of each prepared statement that ran, or how its text begins.
+ * Returns the name of each prepared statement that ran, or the beginning of its text.
  * @param {string} log
  * @param {string} url of the database
  */
@@ -25,7 +25,7 @@ export function queriesIn(log, url) {
 }
 
 /**
- * How often a second each came, the most frequent first.
+ * Returns how often a second each name came, the most frequent first.
  * @param {string[]} names
  * @param {number} seconds
  */

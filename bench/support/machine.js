@@ -12,7 +12,7 @@ export function machine() {
     cores: cpus().length,
     memoryGiB: Math.round(totalmem() / 1024 ** 3),
     kernel: release(),
-    // Above 0 before the bench has begun: others use the machine too.
+    // Above 0 before the bench has begun: other programs use the machine too.
     loadBefore: loadavg()[0],
   };
 }
@@ -42,7 +42,7 @@ function versionOf(name) {
   return JSON.parse(readFileSync(file, 'utf8')).version;
 }
 
-/** What a program prints, whatever its exit code; wrk's for its version is 1. */
+/** Returns the output of a program, whatever its exit code. wrk's exit code for its version is 1. */
 function said(command, args) {
   try {
     return execFileSync(command, args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });

@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 const hrtimeMs = () => Number(process.hrtime.bigint()) / 1e6;
 
 /**
- * The model that the handlers of all subjects call: `/timed` notes when, `/second` takes one, `/hang` never ends, `/deltas`
- * waits to speak.
+ * The model that the handlers of all subjects call. `/timed` notes the time, `/second` takes a second, `/hang` never
+ * ends, `/deltas` waits for `speak`.
  */
 export class ModelServer {
   /** @type {((atMs: number) => void)[]} */
@@ -23,7 +23,7 @@ export class ModelServer {
   }
 
   /**
-   * When the next call of `/timed` arrives, in ms of the monotonic clock.
+   * Returns the time at which the next call of `/timed` arrives, in ms of the monotonic clock.
    * @returns {Promise<number>}
    */
   nextArrival() {
@@ -31,8 +31,8 @@ export class ModelServer {
   }
 
   /**
-   * Holds the answers of `/second` back.
-   * @returns {() => void} lets them go, each a second later
+   * Delays the answers of `/second`.
+   * @returns {() => void} releases them, each a second later
    */
   holdSeconds() {
     let open;
@@ -46,10 +46,10 @@ export class ModelServer {
   }
 
   /**
-   * Lets all who are there speak, each word with its number and when it was said, and then end.
-   * @param {number} perSecond words of each
+   * Lets all waiting calls of `/deltas` emit words, each with its number and its time, and then end.
+   * @param {number} perSecond words of each call
    * @param {number} seconds
-   * @returns {Promise<number>} words of all
+   * @returns {Promise<number>} words of all calls
    */
   async speak(perSecond, seconds) {
     const words = perSecond * seconds;

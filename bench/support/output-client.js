@@ -3,9 +3,9 @@ import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /*
- * Reads the output of each request in a file while it grows, as raw as it can. Each delta holds words of a number and the
- * time when the model sent it. Says `open` when all connections are; when it is asked it waits for the ends, and says how
- * late each word was, how many came out of order, and how many outputs were done.
+ * Reads the output of each request in a file while it grows, with as little work as possible. Each delta has the
+ * numbers of its words and the time at which the model sent it. Prints `open` when all connections are open. When
+ * asked, it waits for the ends, and reports the delay of each word, the words out of order, and the completed outputs.
  */
 const patienceMs = 20_000;
 const [, , url, idsFile, authorization] = process.argv;

@@ -2,10 +2,10 @@ import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const everyMs = 20;
-/** A call that takes longer counts as failed, and as this. */
+/** A call that takes longer counts as failed, with this duration. */
 const patienceMs = 10_000;
 
-/** Submits and asks for the status in turn, every 20 ms, whether the calls before are answered or not. */
+/** Submits and reads the status in turn, every 20 ms, even if earlier calls are not answered yet. */
 export class PacedCaller {
   /**
    * @param {string} url
@@ -19,7 +19,7 @@ export class PacedCaller {
 
   /**
    * @param {number} seconds
-   * @returns {Promise<{ ms: number[], failed: string[] }>} how long each call took, and what failed
+   * @returns {Promise<{ ms: number[], failed: string[] }>} how long each call took, and which calls failed
    */
   async call(seconds) {
     const ms = [];

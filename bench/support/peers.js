@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 export const peersDirectory = fileURLToPath(new URL('../peers', import.meta.url));
 
-/** The packages that bench/peers names, unless they are there. */
+/** Installs the packages that bench/peers names, unless they are installed. */
 export function installPeers() {
   const changedAt = (file) =>
     statSync(join(peersDirectory, file), { throwIfNoEntry: false })?.mtimeMs ?? -Infinity;

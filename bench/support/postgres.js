@@ -5,14 +5,15 @@ import { stopServerNow } from '../../test/support/temporary-servers.js';
 
 /** The service has up to 22 connections a process, a peer up to 12. */
 const maxConnections = 400;
-/** What is written in two checkpoints of a busy server; it has as many ready from then on as it will ever have. */
+/** The segments that a busy server writes in two checkpoints. With these it has as many ready as it will ever have. */
 const walSegments = 60;
 const required = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' };
 
 /**
- * The PostgreSQL that all subjects share: as the service ships it, with room for the connections of many processes.
+ * The PostgreSQL that all subjects share, configured as the service ships it, with room for the connections of many
+ * processes.
  * @typedef {object} BenchPostgres
- * @property {Record<string, string | number>} settings what decides over durability and speed, as the server says it
+ * @property {Record<string, string | number>} settings the server's settings that determine durability and speed
  * @property {number} pid of the process whose children do the work
  * @property {() => number} logSize
  * @property {(offset: number) => string} logSince
@@ -63,7 +64,7 @@ export async function startPostgres(built, directory) {
 }
 
 /**
- * Runs statements one after the other on a connection of their own.
+ * Runs statements one after the other on a connection of its own.
  * @param {string} url
  * @param {string[]} statements
  */
@@ -90,8 +91,8 @@ export async function withClient(url, work) {
 }
 
 /**
- * A new server makes each segment of its write-ahead log while all commits wait; one that was busy has some to use
- * again, as many as its settings let it keep.
+ * Makes a new server as fast as a busy one. A new server creates each segment of its write-ahead log while all commits
+ * wait. A server that was busy has segments to reuse, as many as its settings keep.
  */
 async function busyForAWhile(url) {
   return withClient(url, async (client) => {
@@ -107,7 +108,7 @@ async function busyForAWhile(url) {
   });
 }
 
-/** The shipped settings must be those of the server's start; nothing may have replaced them since. */
+/** The shipped settings must be those from the server's start; nothing may have replaced them since. */
 async function readSettings(url, shipped) {
   const names = [
     ...Object.keys(required),

@@ -2,9 +2,9 @@ import { insertKeys } from './callers.js';
 import { withClient } from './postgres.js';
 
 /*
- * What `count` submissions through the service leave: requests and their queue entries. The ids are UUIDv7 of
- * the last seconds, ten a millisecond, in the order of their seqs. Keys send one each in turn ($7), or all of theirs
- * before the next key does, and take turns in the queue.
+ * Inserts the rows that `count` submissions through the service leave: requests and their queue entries. The ids are
+ * UUIDv7 of the last seconds, ten a millisecond, in the order of their seqs. The keys send one request each in turn
+ * ($7), or each key sends all of its requests before the next one. The keys take turns in the queue.
  */
 const waitingRequests = `
 WITH now AS (
@@ -33,14 +33,14 @@ export const turnTicks = 1_000;
 
 /**
  * @typedef {object} Senders
- * @property {(string | null)[]} [webhookUrls] in turns
- * @property {number} [keys] which have sent as many each
- * @property {boolean} [inTurn] one each, over and over, and not all of one key before the next
+ * @property {(string | null)[]} [webhookUrls] used in turns
+ * @property {number} [keys] that have each sent as many
+ * @property {boolean} [inTurn] one request each, over and over, instead of all of one key before the next
  * @property {'fair' | 'arrival'} [order] of the model
  */
 
 /**
- * Puts requests into the queue of a model, before a process starts and fills its waiting index from the table.
+ * Puts requests into the queue of a model. Call it before a process starts and fills its waiting index from the table.
  * @param {string} databaseUrl
  * @param {string} modelId
  * @param {number} count
@@ -49,12 +49,12 @@ export const turnTicks = 1_000;
  */
 export async function preloadWaiting(databaseUrl, modelId, count, input, senders = {}) {
   const { webhookUrls = [null], keys = 1, inTurn = false, order = 'fair' } = senders;
-  // Beside the one that the bench has.
+  // In addition to the bench's own key.
   if (keys > 1) await insertKeys(databaseUrl, keys - 1);
   const ticks = order === 'fair' ? turnTicks : 0;
   await withClient(databaseUrl, async (client) => {
     await client.query(waitingRequests, [modelId, input, count, webhookUrls, keys, ticks, inTurn]);
-    // What autovacuum would have done by the time that so many wait.
+    // The work that autovacuum would have done by the time that this many wait.
     await client.query('VACUUM (ANALYZE) request, queue_entry');
   });
 }

@@ -12,8 +12,8 @@ export function profileArgs(directory) {
 }
 
 /**
- * Where the processes of one scene spent their time, itself and not what it called, from `skipMs` after their
- * start on.
+ * Reports where the processes of one scene spent their own time, without that of called functions, from `skipMs` after
+ * their start.
  * @param {string} directory with the profiles
  * @param {number} skipMs
  */
@@ -60,7 +60,7 @@ function describe(file, skipMs) {
   ].join('\n');
 }
 
-/** A package, a room of the service, or Node itself. */
+/** Returns a package, a folder of the service, or Node itself. */
 function placeOf({ url, functionName }) {
   const packageName = /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules\/)/.exec(url)?.[1];
   if (packageName !== undefined) return packageName;

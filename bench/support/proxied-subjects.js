@@ -5,12 +5,12 @@ const connections = 32;
 const trusted = { TRUST_PROXY: '1' };
 
 /**
- * The service as it is deployed, the floor, and the floor with limits, all behind the same proxy: they get the same
- * calls with the same headers. Each is ready when it has been loaded for a while.
+ * The service as it is deployed, the floor, and the floor with limits, all behind the same proxy. They get the same
+ * calls with the same headers. Each is loaded for a while before it is ready.
  * @param {import('./bench.js').Bench} bench
  * @param {object} scene
  * @param {number} scene.keys
- * @param {number} scene.callers with the ones that have no key
+ * @param {number} scene.callers including those without a key
  * @param {number} scene.perMinute the shipped limit
  * @param {(databaseUrl: string) => Promise<string>} scene.serviceScript
  * @param {(databaseUrl: string) => Promise<string>} scene.bareScript

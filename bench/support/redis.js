@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { killAtExit } from './at-exit.js';
 
 /**
- * A Redis that has every write on disk before it answers, or none at all.
+ * Starts a Redis that either writes everything to disk before it answers, or nothing at all.
  * @param {string} directory
  * @param {{ durable: boolean }} options
  * @returns {Promise<{ url: string, stop(): Promise<void> } | undefined>} undefined: it is not installed

@@ -1,8 +1,8 @@
 import { median } from './stats.js';
 
 /**
- * Measures several subjects in turns (A B A B …), so that what the machine does meanwhile meets them alike.
- * Every other round goes backwards, so that nobody always follows the same neighbour.
+ * Measures several subjects in turns (A B A B …), so that other work of the machine affects them alike.
+ * Every other round goes backwards, so that no subject always follows the same neighbour.
  * @template T
  * @param {number} rounds
  * @param {Record<string, () => Promise<T>>} subjects

@@ -4,15 +4,15 @@ import { median, standardError } from './stats.js';
 /**
  * One line of the table.
  * @typedef {object} Row
- * @property {string} figure what was measured, with its unit
+ * @property {string} figure the measured quantity, with its unit
  * @property {number} value
  * @property {string} [against] the floor or peer
- * @property {number} [base] what the floor or peer reached
+ * @property {number} [base] the value of the floor or peer
  * @property {number} [ratio] value / base
  * @property {number} [error] the ratio's standard error, from turn to turn
  * @property {string} [bar]
  * @property {boolean} [met]
- * @property {boolean} [grossFall] missed so far that the short form fails
+ * @property {boolean} [grossFall] missed by so much that the short form fails
  * @property {string} [note]
  * @property {boolean} [shown] in docs/performance.md although it has no bar
  */
@@ -21,7 +21,7 @@ import { median, standardError } from './stats.js';
  * @typedef {object} Bar
  * @property {number} [least] either this
  * @property {number} [most] or this
- * @property {boolean} [tail] of few samples, which say little: never a gross fall
+ * @property {boolean} [tail] of few samples, which are imprecise: never a gross fall
  */
 
 /**
@@ -39,7 +39,7 @@ export function ratioRow(figure, value, against, base, bar) {
 }
 
 /**
- * The median turn against the median turn of a floor or peer, with how much their ratio differs from turn to turn.
+ * Compares the median turn with that of a floor or peer; the error is how much their ratio differs from turn to turn.
  * @param {string} figure
  * @param {object[]} turns
  * @param {string} against
@@ -54,7 +54,7 @@ export function turnsRow(figure, turns, against, floor, { field = 'perSecond', b
 }
 
 /**
- * The median of all samples against that of a peer, with how much the turns' medians differ.
+ * Compares the median of all samples with that of a peer; the error is how much the turns' medians differ.
  * @param {string} figure
  * @param {number[][]} turns
  * @param {string} against
@@ -69,7 +69,7 @@ export function samplesRow(figure, turns, against, floor, bar) {
 }
 
 /**
- * The service against a bare floor that keeps limits as well; only the full form measures it.
+ * Compares the service with a bare floor that keeps limits as well; only the full form measures it.
  * @param {string} figure
  * @param {Record<string, object[]>} measured
  * @returns {Row[]}
@@ -84,7 +84,7 @@ export function limitedPeerRows(figure, { service, postgres, redis }) {
   ];
 }
 
-/** For docs/performance.md, where only what has a bar stands otherwise. */
+/** Marks a row for docs/performance.md, which otherwise shows only rows with a bar. */
 export function shown(row) {
   return { ...row, shown: true };
 }
@@ -101,8 +101,8 @@ export function plainRow(figure, value, bar) {
 }
 
 /**
- * Processor time by answer, reported only.
- * @param {string} what one answer is
+ * Processor time per answer, reported only.
+ * @param {string} what the name of one answer
  * @param {{ processUs: number, postgresUs: number }[]} measured
  * @param {{ processUs: number, postgresUs: number }[]} floor
  * @param {string} against
@@ -114,7 +114,7 @@ export function cpuRows(what, measured, floor, against) {
 }
 
 /**
- * A promise that holds or not.
+ * A promise that is met or not.
  * @param {string} figure
  * @param {boolean} met
  * @param {string} [note]
@@ -140,7 +140,7 @@ export function missingRow(figure, note) {
   return { figure, value: NaN, note };
 }
 
-/** A measurement that did not come about misses its bar. */
+/** A measurement that failed misses its bar. */
 function judge(reached, bar, unit) {
   if (bar?.least !== undefined) {
     return {

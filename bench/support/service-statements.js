@@ -1,5 +1,5 @@
 /**
- * The service's own statements on the service's own kind of pool, run by the bench itself.
+ * The service's own statements on the service's own kind of pool, which the bench itself runs.
  * @typedef {object} ServiceStatements
  * @property {object} database the service's `Database`
  * @property {(database: object, options: object) => Promise<object[]>} claim
@@ -49,7 +49,7 @@ export function claimOf({ claim, database, nodeId }, { modelId, limit, floor }) 
   return claim(database, { modelId, nodeId, limit, timeoutMs: 60_000, floor, byMs: Date.now() + 60_000 });
 }
 
-/** Ends what was claimed, as successful no-ops. */
+/** Finishes the claimed runs as successful no-ops. */
 export function finishOf({ finish, database }, claimed) {
   return finish(
     database,

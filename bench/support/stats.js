@@ -4,7 +4,7 @@ export function median(values) {
 }
 
 /**
- * By linear interpolation between the two nearest.
+ * Interpolates linearly between the two nearest values.
  * @param {number[]} values
  * @param {number} percent
  */
@@ -23,7 +23,7 @@ export function mean(values) {
 }
 
 /**
- * Of the mean of independent samples.
+ * Returns the standard error of the mean of independent samples.
  * @param {number[]} values
  */
 export function standardError(values) {
@@ -33,7 +33,7 @@ export function standardError(values) {
 }
 
 /**
- * How much a series grows over its whole length, as a share of its mean, by a least squares line.
+ * Returns how much a series grows over its whole length, as a fraction of its mean, by a least squares line.
  * @param {number[]} values measured at even intervals
  */
 export function relativeGrowth(values) {

@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 
 /**
- * Exactly so many submissions, over so many connections.
+ * Makes exactly `count` submissions over `connections` connections.
  * @param {object} options
  * @param {string} options.url
  * @param {Record<string, string>} [options.headers]

@@ -2,7 +2,7 @@ import { keyHeader } from './built-service.js';
 import { postScript } from './wrk.js';
 
 /**
- * The service, the floor and (where there is a Redis) BullMQ, ready to take submissions. The service's go to a
+ * The service, the floor and (if there is a Redis) BullMQ, ready to take submissions. The service's submissions go to a
  * model at its limit, so that only submitting is measured.
  * @param {import('./bench.js').Bench} bench
  * @param {object} options

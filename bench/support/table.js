@@ -38,7 +38,7 @@ function ratioText({ ratio, error }) {
   return Number.isFinite(error) ? `${text} ± ${error.toFixed(2)}` : text;
 }
 
-/** @param {number} value null after a way through JSON that has no NaN */
+/** @param {number} value null if it was NaN and passed through JSON */
 export function digits(value) {
   if (value === null || !Number.isFinite(value)) return '–';
   return Math.abs(value) >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)));

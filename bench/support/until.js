@@ -4,7 +4,7 @@ import { withClient } from './postgres.js';
 const patienceMs = 300_000;
 
 /**
- * Asks for a cheap condition now and then, so that asking is no load.
+ * Checks a cheap condition now and then, so that the checks are no load.
  * @param {string} databaseUrl
  * @param {string} condition SQL
  * @param {number} [everyMs]

@@ -13,7 +13,7 @@ import { preloadWaiting } from './preload.js';
 /** The model's slots; each is free again after a second. */
 export const startsPerSecond = 50;
 const client = (name) => fileURLToPath(new URL(`./${name}.js`, import.meta.url));
-/** What happens last may still be on its way. */
+/** The last events may still be on their way. */
 const marginMs = 2_000;
 
 /**
@@ -23,7 +23,7 @@ const marginMs = 2_000;
  * @param {number} options.count
  * @param {number} options.seconds
  * @param {'stream-client' | 'held-client'} [options.watcher]
- * @param {string[]} [options.states] that the client is notified of
+ * @param {string[]} [options.states] of which the client is notified
  */
 export async function watchedQueue(
   bench,
@@ -31,7 +31,7 @@ export async function watchedQueue(
 ) {
   const databaseUrl = await bench.serviceDatabase();
   await preloadWaiting(databaseUrl, 'bench/second', count + startsPerSecond, smallInput);
-  // The first fill the slots at once and stay there until the phase begins.
+  // The first requests fill the slots at once, and stay there until the phase begins.
   const openGate = bench.model.holdSeconds();
   const service = await bench.service({ databaseUrl });
   await delay(3_000);
@@ -71,7 +71,7 @@ async function waitingIds(databaseUrl) {
   return rows.map(({ id }) => id);
 }
 
-/** What happened in the phase to requests that were watched from before it, as the database has it. */
+/** Returns the database's transitions within the phase, of requests that were watched from before it. */
 async function transitionsOf(databaseUrl, fromMs, toMs) {
   const { rows } = await withClient(databaseUrl, (db) =>
     db.query(

@@ -4,12 +4,12 @@ import { readFileSync } from 'node:fs';
 const opening = 100;
 
 /**
- * What a process does that watches requests for a scene: it opens a connection for each id in a file, as raw as it can, so
- * that it eats little of the cores it measures. Notes when each first showed each state, by the machine's clock, and how
- * many messages came. Says `open` when all connections are, and its notes when it is asked.
- * @param {{ path: string, field: string }} call what follows the id in the path, and a header
+ * Watches requests for a scene. The process opens a connection for each id in a file, with as little work as possible,
+ * so that it uses little of the measured cores. It records when each request first showed each state, by the machine's
+ * clock, and how many messages came. It prints `open` when all connections are open, and its records when it is asked.
+ * @param {{ path: string, field: string }} call the path after the id, and a header
  * @param {(watched: { socket: import('node:net').Socket, text: string, isOpen: () => void }) =>
- *   (data: string, note: (state: string) => void) => void} watch sends the call, and reads what comes
+ * (data: string, note: (state: string) => void) => void} watch sends the call, and reads the answer
  */
 export async function watchEach({ path, field }, watch) {
   const [, , url, idsFile, authorization] = process.argv;

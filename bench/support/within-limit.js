@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 const minuteMs = 60_000;
-/** Callers that use more of their limit are what the limits are for. */
+/** Callers stay below this fraction of their limit, because limits are for callers that use more. */
 const share = 0.7;
 
 /**
- * Turns of a load that waits before a turn until no minute can hold more of a caller's calls than its limit allows,
- * however quick the subject is. All callers call equally often.
+ * Limits a load: before each turn it waits until no minute can contain more calls of a caller than this fraction of
+ * its limit, however fast the subject is. All callers call equally often.
  * @template {{ answers: number }} L
  * @param {(seconds: number) => Promise<L>} load
  * @param {{ callers: number, perMinute: number }} limit

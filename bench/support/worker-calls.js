@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { keyHeader } from './built-service.js';
 
-/** The longest that a claim may be held. */
+/** The longest time that a claim may wait. */
 const waitSeconds = 25;
 const noop = '{"ok":true}';
 
-/** A worker with nothing between it and the wire: it claims, and ends what it got. */
+/** A worker without a client library: it claims runs, and ends them. */
 export class BenchWorker {
   #worker = { id: randomUUID(), name: 'bench' };
 
@@ -22,7 +22,7 @@ export class BenchWorker {
   }
 
   /**
-   * Held until there is something, or nothing came.
+   * Returns when there is a run, or when the claim's time is over.
    * @param {number} max
    * @returns {Promise<{ request_id: string, lease_token: string }[]>}
    */

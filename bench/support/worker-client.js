@@ -2,8 +2,8 @@ import { Agent } from 'node:http';
 import { BenchWorker } from './worker-calls.js';
 
 /*
- * Workers in a process of their own: each claims as many runs as it has slots, ends them at once and claims again. Of a
- * model for which nothing waits, they are idle workers with held claims. Says `claiming` when all have claimed.
+ * Workers in a process of their own. Each claims as many runs as it has slots, ends them at once and claims again. If
+ * nothing waits for their model, they are idle workers with waiting claims. Prints `claiming` when all have claimed.
  */
 const [, , url, modelId, workers, slots] = process.argv;
 const agent = new Agent({ keepAlive: true });

@@ -8,7 +8,7 @@ import { BenchWorker } from './worker-calls.js';
 const program = fileURLToPath(new URL('./worker-client.js', import.meta.url));
 
 /**
- * Workers in a process of their own, which do nothing but end their runs.
+ * Starts workers in a process of their own, which only end their runs.
  * @param {import('./bench.js').Bench} bench
  * @param {{ url: string }} service
  * @param {string} modelId
@@ -36,7 +36,7 @@ export async function startWorkers(bench, service, modelId, { workers, slots }) 
 }
 
 /**
- * A worker of this process, whose claim is always held, and when a run came to it.
+ * A worker of this process whose claim always waits; it measures when a run arrives.
  * @param {import('./bench.js').Bench} bench
  * @param {{ url: string }} service
  * @param {string} modelId

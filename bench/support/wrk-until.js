@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { killAtExit } from './at-exit.js';
 import { scriptFile } from './wrk.js';
 
-/** wrk asks for one call before it begins, to look at it. */
+/** wrk makes one call before it begins, to check the response. */
 const countingReport = (count) => `
 local ffi = require("ffi")
 ffi.cdef[[
@@ -31,11 +31,11 @@ end
 `;
 
 /**
- * Exactly so many answers, from the first call to the last of these answers.
+ * Counts exactly `count` answers, from the first call to the last of these answers.
  * @param {object} options
  * @param {string} options.url
  * @param {string} options.directory for the script
- * @param {string} options.script Lua that makes the requests; some more of them are sent
+ * @param {string} options.script Lua that makes the requests; slightly more than `count` are sent
  * @param {number} options.connections
  * @param {number} options.count
  * @returns {Promise<{ perSecond: number, answers: number, failures: number }>}

@@ -37,7 +37,7 @@ export function scriptFile(directory, lua) {
 }
 
 /**
- * One thread of wrk, so that the load eats as little of the cores as it can.
+ * Uses one thread of wrk, so that the load takes as little of the cores as it can.
  * @param {object} options
  * @param {string} options.url
  * @param {string} options.directory for the script

@@ -1,7 +1,7 @@
 import type { BurstRecord } from '../load/bursts.js';
 import type { Ledger } from '../load/ledger.js';
 
-/** Without a fault one commit wrote more than one submission. */
+/** Outside of faults one commit must have written more than one submission. */
 export function checkBursts(records: readonly BurstRecord[], ledger: Ledger): void {
   const calm = records.filter((record) => record.calm);
   if (calm.length > 0 && calm.every(({ groupedCommits }) => groupedCommits === 0)) {

@@ -3,13 +3,13 @@ import type { FaultRecord } from '../faults/fault.js';
 import type { Disturbance, Ledger } from '../load/ledger.js';
 import type { Pace } from '../load/pace.js';
 
-/** After a process listens, or is thawed. */
+/** A node still counts as away this long after it listens, or after it is thawed. */
 const afterAwayMs = 1_000;
 
 /**
- * No 5xx and no broken connection where no fault is in the way: a fault of the database reaches all nodes, one of a
- * node only this one, and a restart in order only the node that is closing. A 503 that says what was not answered in time
- * is excused in a slow moment of the machine, and so is an answer beyond the bound of time. Returns how many were.
+ * No 5xx and no broken connection where no fault is in the way. A fault of the database reaches all nodes, a fault of a
+ * node only this one, and a restart in order only the node that is closing. In a slow moment of the machine two things
+ * are excused: a 503, and an answer beyond the bound of time. Returns how many were excused.
  */
 export function checkCalm(
   ledger: Ledger,
@@ -36,7 +36,7 @@ export function checkCalm(
         `${node.name}, ${Math.round(from)} to ${Math.round(to)}: ${what}`,
       );
   }
-  // A node is always away while it starts: only the database may keep it from listening.
+  // A node is always away while it starts, so only a fault of the database may keep it from listening.
   const byDatabase = records.filter(({ nodes: hit }) => hit.length === 0);
   for (const node of nodes) {
     for (const { from, to, output } of node.failedStarts) {

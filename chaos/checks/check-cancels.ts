@@ -7,21 +7,21 @@ import type { Fleet } from '../workers/fleet.js';
 import type { WorkRun } from '../workers/work-log.js';
 import { stepOf, type StoredState } from './stored-state.js';
 
-/** A beat is held for 10 s at most, and the next one says it anew. */
+/** A beat waits for 10 s at most, and the next one reports the cancel again. */
 const latestMs = 12_000;
 const medianMs = 500;
-/** Fewer say nothing of the median. */
+/** With fewer cancels the median is not judged. */
 const minJudged = 8;
 const around = { beforeMs: 12_000, afterMs: 1_000 };
 
 export interface CancelUse {
-  /** Cancels of what a worker was running, and nothing in the way. */
+  /** Cancels of runs of workers while nothing was in the way. */
   judged: number;
   medianMs: number;
   worstMs: number;
 }
 
-/** A worker whose run is cancelled is told so, and soon. */
+/** A worker learns soon that its run is cancelled. */
 export function checkCancels(
   stored: StoredState,
   fleet: Fleet,
@@ -52,7 +52,7 @@ export function checkCancels(
   }
   return use;
 
-  /** A process that is kept from anything else cannot be told. */
+  /** A blocked process cannot learn of a cancel. */
   function isBlocked(run: WorkRun, at: number): boolean {
     return fleet.log.during(run, at, at + latestMs).some(({ requestId, attempt }) => {
       const row = stored.requests.get(requestId);

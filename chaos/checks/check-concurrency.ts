@@ -9,9 +9,12 @@ import type { StoredState } from './stored-state.js';
 
 /** No node is given up sooner than this after it was frozen: 6 s of silence, less one interval of heartbeats. */
 const soonestGivenUpMs = 4_000;
-/** A run that its node broke off ends there; the model sees its end on one connection, and the next run on another, or later. */
+/**
+ * The model sees the end of an aborted run on one connection and the next run on another, so it may see the end this
+ * much later.
+ */
 const unheardMs = 25;
-/** A node that wakes looks at the clock every 250 ms, and then closes its connections. */
+/** A node that wakes compares the clock every 250 ms, and then closes its connections. */
 const wakingMs = 1_000;
 
 export interface Peak {
@@ -21,8 +24,8 @@ export interface Peak {
 }
 
 /**
- * The models' own count. A run counts from the call to the end of its connection, except while its node is frozen
- * and so cannot close the connection of a run that it has lost.
+ * Checks the count of the models themselves. A run counts from the call to the end of its connection, except while its
+ * node is frozen and so cannot close the connection of a run that it has lost.
  */
 export function checkConcurrency(
   runs: RunLog,
@@ -53,7 +56,7 @@ export function checkConcurrency(
     });
 }
 
-/** Of what workers run the leases are counted: what a worker does without its lease nobody can hinder. */
+/** For models of workers the leases are counted, because nothing can stop a worker that goes on without its lease. */
 export function checkLeases({ requests }: StoredState, ledger: Ledger): Peak[] {
   return models
     .filter(({ kind }) => kind === 'worker')
@@ -89,7 +92,7 @@ function countedSpans(
   let spans = [{ from: run.startedAt, to: Math.max(run.startedAt, endedAt), run }];
   const freezes = nodes.find(({ name }) => name === run.node)?.freezes ?? [];
   for (const freeze of freezes) {
-    // Sooner where it was cut off before it was frozen.
+    // Earlier if the node was cut off before it was frozen.
     const from = Math.min(freeze.from + soonestGivenUpMs, grants.givenUpAt(run.node, freeze));
     const to = freeze.to + wakingMs;
     if (freeze.to < from) continue;

@@ -19,12 +19,12 @@ interface FileRow {
   sha256: string | null;
 }
 
-/** Of what is fetched at once. */
+/** Files that are fetched at once. */
 const atOnce = 8;
-/** A node that gets nothing more of an upload gives it up after a minute, unless it is killed before. */
+/** A node gives up an upload that receives nothing for a minute, unless the node is killed before. */
 const stallMs = 65_000;
 
-/** A file is there as it was made, on every node, or not at all. */
+/** Checks that a file is there as it was made, on every node, or not at all. */
 export class FileCheck {
   private readonly files = new Map<string, FileRow>();
 
@@ -73,7 +73,7 @@ export class FileCheck {
     }
   }
 
-  /** What was said to be there is there. */
+  /** A file that a run reported as made is there. */
   private checkMade(url: string, { size, sha256: hash }: FileMade, requestId: string): void {
     const row = this.files.get(idOf(url));
     if (row?.state === 'stored' && Number(row.size) === size && row.sha256 === hash) return;
@@ -84,7 +84,7 @@ export class FileCheck {
     );
   }
 
-  /** Any node gives all of its bytes, or none. */
+  /** Any node returns all bytes of a file, or none. */
   private async checkBytes(row: FileRow): Promise<void> {
     const node = this.random.pick(this.cluster.apiNodes);
     const { headers } = this.random.pick(this.cluster.callers.auditors);
@@ -100,7 +100,10 @@ export class FileCheck {
     this.fail('a file is given whole or not at all', detail);
   }
 
-  /** What broke off leaves nothing, but where a fault kept a node from clearing up or from knowing: that goes later. */
+  /**
+   * An aborted upload leaves nothing on the disk. Exception: a fault kept a node from cleaning up or from noticing;
+   * those bytes are deleted later.
+   */
   private checkDisk(): void {
     const folder = join(this.cluster.dataDirectory, 'files');
     const kept = new Set(

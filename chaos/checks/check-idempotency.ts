@@ -1,7 +1,7 @@
 import type { Ledger } from '../load/ledger.js';
 import type { StoredState } from './stored-state.js';
 
-/** One key, one request. */
+/** One idempotency key belongs to one request. */
 export function checkIdempotency(stored: StoredState, ledger: Ledger): void {
   const rowsOfMarker = new Map<string, string[]>();
   for (const { id, marker } of stored.requests.values()) {

@@ -9,29 +9,29 @@ type RateWindow = ReturnType<typeof parseRateLimits>[number];
 /** A caller below this part of its limit is hardly ever refused. */
 const calmShare = 0.7;
 const maxRefused = 0.01;
-/** Fewer calls say nothing of one in a hundred. */
+/** With fewer calls a rate of one in a hundred is not judged. */
 const minJudged = 1_000;
-/** After a fault and one window; a caller may get less until then. */
+/** A caller may get less until this long, plus one window, after a fault. */
 const afterFaultMs = 5_000;
-/** A caller gives up by then. */
+/** The time after which a caller gives up a call. */
 const longestCallMs = 20_000;
 
 export interface LimitUse {
   routes: RouteClass;
   window: string;
   callers: number;
-  /** The greatest part of a limit that was provably admitted in one window, and by which caller. */
+  /** The greatest part of a limit that was provably admitted in one window; `fullestCaller` is the caller. */
   fullest: number;
   fullestCaller: string;
   refused: number;
-  /** Calls below 70 % of the limit, out of the way of faults and of slow moments, and how many of them were refused. */
+  /** Calls below 70 % of the limit, away from faults and slow moments; `unduly` is how many of them were refused. */
   judged: number;
   unduly: number;
-  /** By caller, so many of them. */
+  /** `unduly` by the caller's name. */
   undulyOf: Record<string, number>;
 }
 
-/** The limits as the callers see them: never exceeded, and hardly ever in the way of a caller far below them. */
+/** Checks the limits as callers see them: never exceeded, and hardly ever in the way of a caller far below them. */
 export function checkLimits(
   callers: readonly Caller[],
   records: readonly FaultRecord[],
@@ -78,8 +78,8 @@ function useOf(uses: Map<string, LimitUse>, routes: RouteClass, { name }: RateWi
 }
 
 /**
- * A call was admitted at some time between its sending and its answer. So many calls as the limit and one more, all
- * sent and answered within one window, were too many, whatever the clocks say.
+ * A call was admitted at some time between its sending and its answer. If one call more than the limit was both sent
+ * and answered within one window, the limit was exceeded, whatever the clocks say.
  */
 function checkExceeded(
   caller: Caller,
@@ -120,7 +120,8 @@ function countRefusals(
     if (call.result === 'unknown' || isDisturbed(records, sentAt - windowMs - afterFaultMs, answeredAt))
       continue;
     if (pace.isSlow(sentAt, answeredAt)) continue;
-    // Below it now, and in the window before: what was given back since then may still be on its way.
+    // Only calls of a caller below the limit now and in the window before: admissions given back since then may still
+    // be on their way.
     if (countBetween(calls, i, sentAt - windowMs, answeredAt) > most) continue;
     if (countBetween(calls, i, sentAt - 2 * windowMs, sentAt - windowMs) > most) continue;
     use.judged++;
@@ -130,7 +131,7 @@ function countRefusals(
   }
 }
 
-/** The calls that may have reached the service between the two times. `index` is where to begin. */
+/** Returns how many calls may have reached the service between the two times. `index`: where the search begins. */
 function countBetween(calls: readonly LimitedCall[], index: number, from: number, to: number): number {
   let count = 0;
   for (let i = index; i >= 0 && calls[i]!.sentAt > from - longestCallMs; i--) {

@@ -39,8 +39,8 @@ function checkIds({ id, events }: Followed, ledger: Ledger): void {
   for (const [i, event] of events.entries()) {
     const before = events[i - 1];
     if (before === undefined) continue;
-    // A changed position or estimate is no event of the request, and a new connection begins with what is known: all
-    // repeat the id of the last event.
+    // A changed position or estimate is no event of the request, and a new connection begins with the known state: all
+    // of these repeat the id of the last event.
     const isEstimate = event.status === before.status && event.logs.length === 0;
     const mayRepeat = event.status === 'IN_QUEUE' || isEstimate || event.connection > before.connection;
     const sound = event.id > before.id || (event.id === before.id && mayRepeat);

@@ -2,7 +2,7 @@ import type { FollowedOutput, Ledger, OutputEvent } from '../load/ledger.js';
 import { deltaOf, joinedDeltas, nonceOf } from '../model/made.js';
 import { countedAttempt, stepOf, type RequestRow, type StoredState } from './stored-state.js';
 
-/** What was said bit by bit is the output, and every stream shows it without a gap and without a repetition. */
+/** The deltas add up to the output, and every stream shows them without a gap and without a repetition. */
 export function checkOutputs(stored: StoredState, ledger: Ledger): void {
   for (const row of stored.requests.values()) checkWhole(row, ledger);
   for (const followed of ledger.followedOutputs) {
@@ -17,7 +17,7 @@ export function checkOutputs(stored: StoredState, ledger: Ledger): void {
   ledger.count('outputs seen to begin anew', events.filter(({ say }) => say === 'reset').length);
 }
 
-/** An output that deltas make has each that was said, in order. */
+/** An output made of deltas has every delta, in order. */
 function checkWhole(row: RequestRow, ledger: Ledger): void {
   const step = stepOf(row, countedAttempt(row));
   if (row.outcome !== 'succeeded' || step?.do !== 'deltas' || step.whole) return;
@@ -37,13 +37,13 @@ function checkFollowed({ events, opened }: FollowedOutput, row: RequestRow, ledg
   for (const [i, event] of events.entries()) {
     const around = { events: events.slice(Math.max(0, i - 2), i + 2) };
     if (event.say === 'reset') {
-      // One that follows a run that was handed back has the number of that one.
+      // A run that follows a handed-back run has the same attempt number.
       if (!(event.attempt! >= attempt)) fail('an output begins anew with a later attempt', around);
       [next, parts, attempt] = [0, [], event.attempt!];
     } else if (event.say === 'output') {
       if (event.index !== next) fail('a stream of an output has no gap and no repetition', around);
       next = event.index! + 1;
-      // The parts are gone, and the whole is shown.
+      // The single deltas are no longer kept, so the event shows the whole list.
       if (event.id.endsWith('whole') && Array.isArray(event.delta)) parts.push(...(event.delta as unknown[]));
       else parts.push(event.delta);
     } else checkDone(event, i === events.length - 1);
@@ -64,7 +64,7 @@ function checkFollowed({ events, opened }: FollowedOutput, row: RequestRow, ledg
   }
 }
 
-/** Texts that were joined on their way are the same. */
+/** Both sides are joined first, so it does not matter which texts the service joined. */
 function isSame(shown: unknown, stored: unknown): boolean {
   return JSON.stringify(shown) === JSON.stringify(stored);
 }

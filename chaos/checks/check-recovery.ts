@@ -6,10 +6,10 @@ import type { StoredState } from './stored-state.js';
 
 const takenUpTargetMs = 15_000;
 const servedTargetMs = 10_000;
-/** Of what a worker ran: its lease is over after 30 s. */
+/** The lease of a run of a worker is over after 30 s. */
 const afterLeaseMs = 30_000 + takenUpTargetMs;
 
-/** The promised times to recover; where another fault stood in the way, they begin again at its heal. */
+/** Checks the promised times to recover. Where another fault stood in the way, they begin again at its heal. */
 export function checkRecovery(
   records: readonly FaultRecord[],
   runs: RunLog,
@@ -22,7 +22,7 @@ export function checkRecovery(
       ledger.violate('the service is back within 10 s of the database', `${record.kind}: ${seconds(served)}`);
     }
     const takenUp = Math.max(0, ...takenUpAfterMs(record, records, runs, stored));
-    // In a rolling restart a run may be handed back by one node after the other.
+    // In a rolling restart several nodes may hand back the same run, one after the other.
     const lasts = record.nodes.length > 1 && !record.total ? record.healedAt - record.from : 0;
     if (takenUp > lasts + takenUpTargetMs) {
       ledger.violate('lost runs are taken up within 15 s', `${record.kind}: ${seconds(takenUp)}`);
@@ -30,7 +30,7 @@ export function checkRecovery(
   }
 }
 
-/** The same of what workers ran. Other workers were there all the time. */
+/** The same check for the runs of workers. Other workers were there all the time. */
 export function checkWorkersRecovery(
   records: readonly FaultRecord[],
   others: readonly FaultRecord[],

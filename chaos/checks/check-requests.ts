@@ -5,7 +5,7 @@ import type { ModelRun, RunLog, Starts } from '../model/run-log.js';
 import type { WorkLog, WorkRun } from '../workers/work-log.js';
 import { countedAttempt, type RequestRow, type StoredState } from './stored-state.js';
 
-/** Every request has one end, and its rows, attempts and events agree. */
+/** Checks that every request has one end, and that its rows, attempts and events agree. */
 export function checkRequests(stored: StoredState, ledger: Ledger, runs: RunLog, work: WorkLog): void {
   for (const id of ledger.accepted.keys()) {
     if (!stored.requests.has(id)) ledger.violate('an accepted request is stored', 'there is no such row', id);
@@ -58,7 +58,7 @@ function checkAttempts({ attempts, attempt, outcome, failed, lost }: RequestRow,
   }
 }
 
-/** A model that answers every request well fails none by being away, whatever takes nodes with it. */
+/** A model that answers every request well fails none by being away, even if nodes fail with it. */
 function checkOutage({ modelId, code }: RequestRow, fail: Fail): void {
   const isSound = ['chaos/fast', 'chaos/slow', 'chaos/single', 'chaos/impatient'].includes(modelId);
   if (isSound && code === 'model_unavailable') fail('an outage of a model fails no request', code);
@@ -66,18 +66,23 @@ function checkOutage({ modelId, code }: RequestRow, fail: Fail): void {
   if (isOfWorkers(modelId) && isOfOthers) fail('what workers run fails for no node and no address', code);
 }
 
-/** Steps after which a request succeeds. */
+/** Steps that let a request succeed. */
 const goodSteps = ['answer', 'lines', 'deltas', 'file', 'block', 'hold'];
-/** By which also a model that does well may end: its circuit is off, it lost two nodes or workers, it had no processor. */
+/**
+ * Codes with which a request may fail although its model does well: the circuit is off, two nodes or workers were lost,
+ * or the model had no processor.
+ */
 const sharedFates = ['model_unavailable', 'node_lost', 'worker_lost', 'timed_out'];
 
-/** What its model did well has no other outcome, whatever was broken when it was to be written. */
+/**
+ * A request that its model does well has no other outcome, even if something was broken when the outcome was written.
+ */
 function checkWell({ modelId, plan, outcome, code, attempts }: RequestRow, fail: Fail): void {
   if (plan === null || !plan.every((step) => goodSteps.includes(step.do))) return;
   if (outcome === 'failed' && !sharedFates.includes(code ?? '')) {
     fail('a request that its model does well does not fail', `${code}`);
   }
-  // The worker's library gives up an upload that is refused for long, and the attempt with it.
+  // The worker's library gives up an upload that is refused for long, and fails the attempt.
   if (modelId === 'chaos/drawing') return;
   const failed = attempts.filter((one) => one.outcome === 'failed' && !sharedFates.includes(one.code ?? ''));
   if (failed.length > 0) fail('an attempt that the model does well does not fail', JSON.stringify(failed));
@@ -92,7 +97,7 @@ function checkEvents({ events, attempt, completedAt }: RequestRow, fail: Fail): 
     fail('events are in the order of what happened', JSON.stringify(events));
   }
   const requeued = events.filter(({ kind }) => kind === 'requeued').map((event) => event.attempt);
-  // The last is the one that ended the request, unless that was cancelled or expired while it waited.
+  // The last attempt ended the request, unless the request was cancelled or expired while it waited.
   if (requeued.some((n, i) => n !== i + 1) || requeued.length < attempt - 1) {
     fail('every requeue has its event', `${attempt} runs, requeued ${requeued.join()}`);
   }
@@ -116,7 +121,7 @@ function checkOutput(row: RequestRow, runs: RunLog, work: WorkLog, fail: Fail): 
   fail('a success was computed by the attempt that holds it', detail);
 }
 
-/** The run that the output is of. One that is a file says so by the file alone. */
+/** Returns the run that made the output. An output that is a file names its run by the file alone. */
 function runOf({ id, output }: RequestRow, runs: RunLog, work: WorkLog): ModelRun | WorkRun | undefined {
   const { file } = (output ?? {}) as { file?: { sha256?: string } };
   if (file !== undefined) return runs.ofRequest(id).find((run) => run.file?.sha256 === file.sha256);
@@ -124,7 +129,7 @@ function runOf({ id, output }: RequestRow, runs: RunLog, work: WorkLog): ModelRu
   return runs.ofNonce(nonce) ?? work.ofNonce(nonce);
 }
 
-/** Every row, acknowledged or not, is what one caller sent; an accepted one is what this caller sent. */
+/** Every row, acknowledged or not, is what one caller sent. An accepted row is what this caller sent. */
 function checkSent(row: RequestRow, ledger: Ledger, fail: Fail): void {
   const sent = ledger.sent.get(row.marker);
   const entry = ledger.accepted.get(row.id) ?? sent;
@@ -135,7 +140,7 @@ function checkSent(row: RequestRow, ledger: Ledger, fail: Fail): void {
   fail('a stored request is what its caller sent', detail);
 }
 
-/** One request for each submission. A refused call is sent again under its marker: it must have left no row. */
+/** One request for each submission. A refused call is sent again under its marker, so it must have left no row. */
 function checkOnce({ requests }: StoredState, ledger: Ledger): void {
   const idOfMarker = new Map<string, string>();
   for (const { id, marker } of requests.values()) {
@@ -146,7 +151,7 @@ function checkOnce({ requests }: StoredState, ledger: Ledger): void {
   ledger.count('requests stored but never acknowledged', requests.size - ledger.accepted.size);
 }
 
-/** What its caller was answered is what is stored. */
+/** The answers to a caller agree with what is stored. */
 function checkAnswers(row: RequestRow, ledger: Ledger, fail: Fail): void {
   const entry = ledger.accepted.get(row.id);
   if (entry === undefined) return;

@@ -3,10 +3,10 @@ import type { Revocation } from '../load/key-revoker.js';
 import type { Ledger } from '../load/ledger.js';
 
 const promisedMs = 5_000;
-/** From the commit to the acknowledgement that the harness saw, and the look at a key that was under way. */
+/** Time between the commit and the acknowledgement that the harness saw, plus a check of the key that was under way. */
 const slackMs = 300;
 
-/** A revoked key is turned away by every node 5 s later; a fault that is in the way adds its time. */
+/** Every node refuses a revoked key 5 s later. A fault that is in the way adds its time. */
 export function checkRevocations(
   revocations: readonly Revocation[],
   records: readonly FaultRecord[],

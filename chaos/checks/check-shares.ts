@@ -7,21 +7,23 @@ import type { Starts } from '../model/run-log.js';
 import type { StoredState } from './stored-state.js';
 
 const minuteMs = 60_000;
-/** From one minute that is looked at to the next: they overlap. */
+/** Time from one judged minute to the next: they overlap. */
 const stepMs = 5_000;
 const leastPart = 1 / 2;
 
 export interface ShareUse {
   modelId: string;
-  /** Without a fault, while the keys were fed. */
+  /** Minutes without a fault in which the keys were fed. */
   minutes: number;
-  /** Keys in minutes, as far as the key had work all the time. */
+  /** Pairs of a key and a minute in which the key always had work. */
   judged: number;
-  /** The smallest part of its share that a key got in one of them. */
+  /** The smallest part of its share that a key got in a judged minute. */
   least: number;
 }
 
-/** A key that has work all the time gets half of its share of the starts, at least, in every minute without a fault. */
+/**
+ * Checks that a key that always has work gets at least half of its share of the starts in every minute without a fault.
+ */
 export function checkShares(
   { requests }: Pick<StoredState, 'requests'>,
   { modelId, callers, starts: log }: SharedModel,
@@ -57,7 +59,7 @@ function minutesWithoutFault(records: readonly FaultRecord[], { from, to }: Span
   );
 }
 
-/** When its requests waited for the shared model, by their beginning. */
+/** Returns the times in which requests of the caller waited for the shared model, in order of their beginning. */
 function waitsOf(caller: Caller, modelId: string, log: Starts, { accepted }: Ledger): Span[] {
   return [...accepted.values()]
     .filter((entry) => entry.caller === caller && entry.modelId === modelId)
@@ -65,7 +67,7 @@ function waitsOf(caller: Caller, modelId: string, log: Starts, { accepted }: Led
     .sort((a, b) => a.from - b.from);
 }
 
-/** Whether one of the spans at least is there at every time. */
+/** Whether the spans together cover the whole time. */
 function covers(spans: readonly Span[], { from, to }: Span): boolean {
   let until = from;
   for (const span of spans) if (span.from <= until) until = Math.max(until, span.to);

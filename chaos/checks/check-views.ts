@@ -3,12 +3,12 @@ import type { Ledger } from '../load/ledger.js';
 
 interface Comparison {
   rows: number;
-  /** Rows that only the view has, and rows that it lacks. */
+  /** Rows that only the view has; `missing`: rows that it lacks. */
   surplus: object[] | null;
   missing: object[] | null;
 }
 
-/** The documented views, and what their rows must be. */
+/** The documented views, and the rows that they must have. */
 const views = [
   {
     view: 'queue_depth',
@@ -56,7 +56,7 @@ const views = [
   },
 ];
 
-/** Each view is compared with the tables in one statement, and so in one snapshot, whatever moves meanwhile. */
+/** Compares each view with the tables in one statement, and so in one snapshot, whatever changes meanwhile. */
 export async function checkViews({ postgres }: Cluster, ledger: Ledger): Promise<void> {
   for (const { view, columns, expected } of views) {
     const [comparison] = await postgres.query<Comparison>(

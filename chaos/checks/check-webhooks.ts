@@ -9,7 +9,7 @@ interface DeliveryRow {
   state: string;
 }
 
-/** Every completion of a request with a webhook was sent, under one id, and nothing else was. */
+/** Every completion of a request with a webhook was sent, under one id, and nothing else was sent. */
 export async function checkWebhooks(
   { postgres }: Cluster,
   { requests }: StoredState,

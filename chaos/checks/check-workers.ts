@@ -13,15 +13,15 @@ import {
   type StoredState,
 } from './stored-state.js';
 
-/** Of the clocks of processes, and between a claim's commit and the run's first line. */
+/** Difference between the clocks of processes, and between a claim's commit and the run's first line. */
 const slackMs = 50;
-/** A lease that ends now may not have been renewed since. */
+/** A lease that ends now may last have been renewed this long ago. */
 const leaseMs = 30_000;
-/** Until the first beat. */
+/** The lease until the first beat. */
 const firstLeaseMs = 9_000;
 const lossLimit = 2;
 
-/** What workers wrote down of their runs agrees with the table of attempts, whatever was done to them. */
+/** Checks that the logs of workers agree with the table of attempts, whatever faults hit the workers. */
 export function checkWorkers(
   stored: StoredState,
   fleet: Fleet,
@@ -52,7 +52,7 @@ export function checkWorkers(
 
 type Fail = (rule: string, detail: string) => void;
 
-/** The output is of the process that says so, which ran it under the lease that was there. */
+/** The output is of the process that reported it, which ran it under the current lease. */
 function checkHolder(row: RequestRow, runs: readonly WorkRun[], fail: Fail): void {
   if (row.outcome !== 'succeeded') return;
   const attempt = row.attempts.at(-1)!;
@@ -69,7 +69,7 @@ function checkHolder(row: RequestRow, runs: readonly WorkRun[], fail: Fail): voi
   fail('an output is of the worker that held the lease', detail);
 }
 
-/** No attempt ran beside another that held the lease, but one that had lost it. */
+/** No run overlaps another attempt that held the lease, unless the run had lost its own. */
 function checkAlone(run: WorkRun, row: RequestRow, fleet: Fleet, ledger: Ledger, fail: Fail): void {
   const own = row.attempts.findLastIndex(
     ({ worker, startedAt }, i) =>
@@ -84,7 +84,7 @@ function checkAlone(run: WorkRun, row: RequestRow, fleet: Fleet, ledger: Ledger,
   if (beside.length === 0) return;
   const { outcome, endedAt } = row.attempts[own]!;
   if (outcome === 'lost') return ledger.count('runs of workers that went on without their lease');
-  // Who leaves hands back what runs under its name.
+  // A worker that leaves hands back all runs under its name.
   if (outcome === 'returned' && fleet.hadTwin(run.worker, endedAt)) {
     return ledger.count('runs of workers whose twin had handed them back');
   }
@@ -92,7 +92,7 @@ function checkAlone(run: WorkRun, row: RequestRow, fleet: Fleet, ledger: Ledger,
   fail('no attempt runs beside another that holds the lease', detail);
 }
 
-/** What a worker says of the end of a run whose lease it has lost is not taken. */
+/** The service refuses the output or failure of a run whose lease was lost. */
 function checkRefused(
   { taken }: WorkRun,
   { outcome, endedAt }: AttemptRow,
@@ -116,7 +116,7 @@ function checkLosses({ code, outcome, lost }: RequestRow, fail: Fail): void {
   }
 }
 
-/** Whether anything was in the way of its worker, or of the nodes, that a renewal can be lost by. */
+/** Whether a fault of the worker or of the nodes explains a lost renewal. */
 function isExplained(
   { worker, startedAt, endedAt }: AttemptRow,
   fleet: Fleet,
@@ -129,7 +129,7 @@ function isExplained(
   );
 }
 
-/** How long the process was kept from anything but runs that say so. */
+/** How long runs of the step `block` kept the process from anything else. */
 function blockedMs(
   { startedAt, endedAt }: AttemptRow,
   { id }: RequestRow,

@@ -5,7 +5,7 @@ export interface AttemptRow {
   attempt: number;
   outcome: string;
   code: string | null;
-  /** As `now`. */
+  /** On the clock of `now`. */
   startedAt: number;
   endedAt: number;
   /** The name of the worker that had the lease; null: a node had it. */
@@ -15,13 +15,13 @@ export interface AttemptRow {
 export interface EventRow {
   kind: string;
   attempt: number;
-  /** By the database's clock, but of a log line, which its run dates. */
+  /** By the database's clock; the time of a log line is from its run. */
   at: number;
   /** `LEVEL source message`; null: it is no log entry. */
   text: string | null;
 }
 
-/** Everything that the database has of one request. */
+/** All data that the database has of one request. */
 export interface RequestRow {
   id: string;
   modelId: string;
@@ -44,7 +44,7 @@ export interface RequestRow {
 export interface StoredState {
   requests: Map<string, RequestRow>;
   idempotencyKeys: { key: string; id: string }[];
-  /** Rows left in the tables of what waits and runs. */
+  /** Rows left in the tables of waiting and running requests. */
   left: { queue_entry: number; delayed_entry: number; lease: number };
 }
 
@@ -83,12 +83,14 @@ export async function readStoredState({ postgres }: Cluster): Promise<StoredStat
   };
 }
 
-/** What its model was asked to do in that attempt, as the attempts are counted to it. */
+/** Returns what the model was asked to do in that attempt. `attempt` is the number that the model gets. */
 export function stepOf({ plan }: RequestRow, attempt: number): Step | undefined {
   return plan?.[Math.min(attempt, plan.length) - 1];
 }
 
-/** As the attempts were counted to its model: those that were handed back, or never reached it, do not count. */
+/**
+ * The attempt's number as the model gets it. Attempts that were handed back, or never reached the model, do not count.
+ */
 export function countedAttempt({ attempts }: RequestRow, index = attempts.length - 1): number {
   const counted = ['failed', 'timed_out', 'lost'];
   return 1 + attempts.slice(0, index).filter(({ outcome }) => counted.includes(outcome)).length;

@@ -13,12 +13,12 @@ import { Postgres } from './postgres.js';
 import { ProxyThread } from './proxy-thread.js';
 import { type Role, ServiceNode } from './service-node.js';
 
-/** PostgreSQL, a proxy a node, and the nodes; all of it ours, and gone after `stop`. */
+/** PostgreSQL, one proxy for each node, and the nodes. `stop` ends and removes all of it. */
 export class Cluster {
   /** The repository, seen from `dist/chaos/cluster`. */
   readonly root = fileURLToPath(new URL('../../..', import.meta.url));
   readonly directory = mkdtempSync(join(tmpdir(), `nowserving-chaos-${process.pid}-`));
-  /** Of all nodes, as on a shared volume. */
+  /** The data directory that all nodes share, like a shared volume. */
   readonly dataDirectory = join(this.directory, 'data');
   readonly postgres = new Postgres(this.directory);
   readonly disk = new Disk(this.postgres);
@@ -85,20 +85,22 @@ export class Cluster {
     if (!keepDirectory) rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });
   }
 
-  /** When the harness itself breaks: nothing that it started outlives it. */
+  /** Called when the harness itself breaks, so that nothing that it started outlives it. */
   private readonly abandon = (): void => {
     for (const node of this.nodes) node.abandon();
     this.bouncer?.abandon();
     this.postgres.abandon();
   };
 
-  /** Its settings name one port, and the server has another after every start: a proxy stands between. */
+  /**
+   * PgBouncer's settings name one port, but the server has another after every start, so a proxy stands between them.
+   */
   private async startPgBouncer(): Promise<void> {
     const { port } = await this.proxies.open(this.postgres.portCell);
     this.bouncer = await PgBouncer.start(this.directory, port, this.postgres.password);
   }
 
-  /** Two nodes that do everything; the others are drawn. */
+  /** The first two nodes have the role `all`; the roles of the others are drawn. */
   private roles(): Role[] {
     return Array.from({ length: this.processes }, (_, index) =>
       index < 2 ? 'all' : this.random.pick<Role>(['all', 'api', 'scheduler']),

@@ -2,7 +2,7 @@ import type { PgBouncer } from './pgbouncer.js';
 import type { Postgres } from './postgres.js';
 import { portCell, type ProxyThread, type RemoteProxy } from './proxy-thread.js';
 
-/** How one node reaches the database: straight, or through PgBouncer and straight for the notification channel. */
+/** How one node reaches the database: directly, or through PgBouncer and directly for the notification channel. */
 export class DatabasePath {
   private constructor(
     private readonly proxies: RemoteProxy[],

@@ -1,13 +1,16 @@
 import type { Postgres } from './postgres.js';
 
 /**
- * The volume of the database as its tables see it. When it is full, every row that needs room is refused with
- * SQLSTATE 53100, while statements that only change or remove rows go on.
+ * The volume of the database as its tables see it. When it is full, every row that needs room is refused with SQLSTATE
+ * 53100. Statements that only change or remove rows still succeed.
  */
 export class Disk {
   constructor(private readonly postgres: Postgres) {}
 
-  /** Before any load: triggers wait for their tables, and what waits for the triggers could deadlock. */
+  /**
+   * Runs before any load: the triggers wait for locks on their tables, and statements that wait behind them could
+   * deadlock.
+   */
   async prepare(): Promise<void> {
     await this.free();
     await this.postgres.query(`
@@ -36,7 +39,7 @@ export class Disk {
     await this.onInsert('RETURN NULL');
   }
 
-  /** Another body for the function of all triggers: it takes no lock on any table. */
+  /** Replaces the body of the function that all triggers call, which takes no lock on any table. */
   private async onInsert(statement: string): Promise<void> {
     await this.postgres.query(
       `CREATE OR REPLACE FUNCTION chaos_need_room() RETURNS trigger LANGUAGE plpgsql

@@ -1,10 +1,10 @@
 import { now, sleep, type Span } from '../clock.js';
 import type { Postgres } from './postgres.js';
 
-/** Between two looks. */
+/** Time between two reads. */
 const lookMs = 300;
 
-/** Which node had how many slots of which model, over time: to judge a count that was exceeded, and to explain it. */
+/** Records which node had how many slots of which model, to judge and to explain a count that was exceeded. */
 export class GrantHistory {
   private readonly changes: { at: number; grants: string }[] = [];
   private watching = true;
@@ -26,7 +26,7 @@ export class GrantHistory {
     this.watching = false;
   }
 
-  /** What changed in the seconds before. */
+  /** Changes in the 15 s before. */
   before(at: number, modelId: string): string {
     return this.changes
       .filter((change) => change.at > at - 15_000 && change.at < at + 1_000)
@@ -37,7 +37,7 @@ export class GrantHistory {
       .join(' | ');
   }
 
-  /** Not later than this the node was given up within the span; Infinity: it was not. */
+  /** A time before which the node was not given up within the span; Infinity: it was not given up. */
   givenUpAt(node: string, { from, to }: Span): number {
     const without = ({ at, grants }: { at: number; grants: string }): boolean =>
       at > from && at < to && !grants.includes(` ${node} `);

@@ -1,17 +1,20 @@
 export interface ChaosModel {
   id: string;
-  /** Models of workers may go without. */
+  /** Models of workers may omit it. */
   concurrency?: number;
   timeout: string;
   attempts: number;
   expires?: string;
-  /** Whether its failures are those of single requests, which must not keep the others waiting. */
+  /** For a model whose failures are those of single requests, which must not keep the others waiting. */
   circuit?: 'off';
-  /** Who runs it: the harness under the model's own path, the service itself with the input as output, or workers. */
+  /**
+   * What runs it: the service itself with the input as output, or workers. undefined: the harness, under the model's
+   * own path.
+   */
   kind?: 'echo' | 'worker';
 }
 
-/** The models of a run. A lease of a worker is 30 s long: what they run may take longer. */
+/** The models of a run. A worker's lease lasts 30 s, and runs of workers may take longer. */
 export const models: readonly ChaosModel[] = [
   { id: 'chaos/fast', concurrency: 6, timeout: '20s', attempts: 3 },
   { id: 'chaos/slow', concurrency: 4, timeout: '20s', attempts: 3 },
@@ -47,7 +50,7 @@ export function modelsFile(modelUrl: string): string {
   return `models:${entries.join('')}\n`;
 }
 
-/** `NODE_NAME` lets the model know which process called it. */
+/** `NODE_NAME` tells the model which process called it. */
 function runnerOf(kind: ChaosModel['kind'], url: string): string {
   if (kind === 'worker') return '{ kind: worker }';
   if (kind === 'echo') return '{ kind: demo, demo: echo }';

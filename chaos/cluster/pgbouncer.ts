@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { within } from '../clock.js';
 import { freePort } from './free-port.js';
 
-/** PgBouncer in transaction mode, as Debian has it, before the server on `serverPort`. */
+/** PgBouncer in transaction mode, as Debian packages it, in front of the server on `serverPort`. */
 export class PgBouncer {
   readonly port: number;
   private child: ChildProcess | undefined;
@@ -14,7 +14,7 @@ export class PgBouncer {
     this.port = port;
   }
 
-  /** `settings`: lines of its configuration beside ours. */
+  /** `settings`: additional lines of its configuration. */
   static async start(
     directory: string,
     serverPort: number,
@@ -25,7 +25,7 @@ export class PgBouncer {
     const file = join(directory, 'pgbouncer.ini');
     writeFileSync(file, configuration(bouncer.port, serverPort, password) + settings);
     chmodSync(file, 0o644);
-    // As root it has to change its user.
+    // A process of root has to change its user.
     const user = process.getuid?.() === 0 ? ['-u', 'postgres'] : [];
     bouncer.child = spawn('pgbouncer', ['-q', ...user, file], { stdio: 'ignore' });
     const { child } = bouncer;

@@ -5,13 +5,13 @@ import { EmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.
 import { within } from '../clock.js';
 import { portCell } from './proxy-thread.js';
 
-/** A PostgreSQL of our own, durable as in production, that can be killed and started again. */
+/** A PostgreSQL of the harness, durable as in production, that can be killed and started again. */
 export class Postgres {
   private server: EmbeddedPostgres;
   private adminUrl = '';
-  /** It listens on another port after every start. */
+  /** The server listens on another port after every start. */
   readonly portCell = portCell();
-  /** False once it was killed: its pid may be another's by then. */
+  /** False after a kill, because its pid may then belong to another process. */
   private running = false;
 
   constructor(private readonly directory: string) {
@@ -41,23 +41,23 @@ export class Postgres {
     await this.server.stop();
   }
 
-  /** SIGKILL for the server and every process that it started. */
+  /** Sends SIGKILL to the server and every process that it started. */
   async kill(): Promise<void> {
     const postmaster = this.pid();
     const processes = [postmaster, ...childrenOf(postmaster)];
     this.running = false;
     for (const pid of processes) sendSignal(pid, 'SIGKILL');
-    // Else it would start the server again by itself, at a time of its own.
+    // Otherwise it would restart the server by itself at any time.
     await this.server.stop().catch(() => undefined);
     await within(10_000, () => !processes.some(isAlive));
   }
 
-  /** An immediate shutdown, without waiting for it. */
+  /** Starts an immediate shutdown without waiting for it. */
   abandon(): void {
     if (this.running) sendSignal(this.pid(), 'SIGQUIT');
   }
 
-  /** Past the proxies. */
+  /** Runs a query directly, without a proxy. */
   async query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
     const client = new pg.Client({ connectionString: this.adminUrl, application_name: 'chaos' });
     client.on('error', () => undefined);
@@ -74,7 +74,7 @@ export class Postgres {
   }
 }
 
-/** Linux only; elsewhere the server's processes end by themselves soon after it. */
+/** Linux only. Elsewhere the server's processes end by themselves soon after the server. */
 function childrenOf(parent: number): number[] {
   if (!existsSync('/proc')) return [];
   return readdirSync('/proc')
@@ -94,7 +94,7 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // gone already
+    // the process is gone already
   }
 }
 

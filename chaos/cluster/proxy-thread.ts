@@ -5,11 +5,11 @@ export type ProxyDeed = 'hang' | 'heal' | 'reset' | 'refuse' | 'slowDown' | 'beI
 export type ProxyOrder = { proxy: number } & (
   | { do: 'listen'; targets: PortCells }
   | { do: ProxyDeed }
-  /** `draw`: from 0 to 1, which of the connections. */
+  /** `draw`: a number from 0 to 1 that selects one of the connections. */
   | { do: 'muteChannel'; draw: number }
 );
 
-/** Ports that may change, shared between threads. New connections go to one after the other. */
+/** Ports that may change, shared between threads. New connections use them in turn. */
 export type PortCells = Int32Array<SharedArrayBuffer>;
 
 export function portCells(count: number): PortCells {
@@ -22,7 +22,7 @@ export function portCell(port = 0): PortCells {
   return cell;
 }
 
-/** A thread for the proxies: a burst that keeps the harness busy must not delay what passes them. */
+/** A thread for the proxies, so that a burst that keeps the harness busy does not delay their traffic. */
 export class ProxyThread {
   private readonly worker = new Worker(new URL('./proxy-worker.js', import.meta.url));
   private readonly waiting = new Map<number, (port: number) => void>();
@@ -41,7 +41,7 @@ export class ProxyThread {
     return new RemoteProxy(await this.order({ proxy, do: 'listen', targets }), proxy, this);
   }
 
-  /** Resolves when it was done. */
+  /** Resolves when the order is carried out. */
   order(order: ProxyOrder): Promise<number> {
     const id = this.orders++;
     return new Promise((done) => {

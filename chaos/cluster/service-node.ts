@@ -14,19 +14,19 @@ export interface NodeOptions {
   environment: Record<string, string>;
 }
 
-/** After SIGTERM a node may take its grace and a little more. */
+/** After SIGTERM a node may take its grace period and a little more. */
 const stopPatienceMs = 20_000;
 
-/** One process of the service, kept alive as a supervisor would. */
+/** One process of the service, restarted as a supervisor would. */
 export class ServiceNode {
   readonly name: string;
   readonly role: Role;
-  /** When it was frozen. */
+  /** Times in which the process was frozen. */
   readonly freezes: Span[] = [];
-  /** When it did not serve: killed, stopping, starting. */
+  /** Times in which the process did not serve: killed, stopping or starting. */
   readonly downs: Span[] = [];
   readonly complaints: string[] = [];
-  /** Called when the process ends and the harness did not end it. */
+  /** Called when the process ends although the harness did not end it. */
   onUnexpectedExit: (output: string) => void = () => undefined;
   /** Starts that ended before the process listened. */
   readonly failedStarts: (Span & { output: string })[] = [];
@@ -49,12 +49,14 @@ export class ServiceNode {
     return this.downs.at(-1)?.to !== Infinity && this.freezes.at(-1)?.to !== Infinity;
   }
 
-  /** Whether it could not answer, for reasons of its own, at some time of the span. */
+  /** Whether the node itself was unable to answer at some time of the span. */
   wasAway(from: number, to: number): boolean {
     return [...this.freezes, ...this.downs].some((span) => overlaps(span, from, to));
   }
 
-  /** Starts the process, again and again while the database keeps it from starting, or another has taken its port. */
+  /**
+   * Starts the process. Repeats this while the database keeps it from starting or another process has taken its port.
+   */
   async start(): Promise<void> {
     if (this.port === 0) await this.choosePort();
     if (this.downs.at(-1)?.to !== Infinity) this.downs.push({ from: now(), to: Infinity });
@@ -66,12 +68,12 @@ export class ServiceNode {
     this.downs.at(-1)!.to = now();
   }
 
-  /** SIGKILL. */
+  /** Ends the process with SIGKILL. */
   async kill(): Promise<void> {
     await this.end('SIGKILL');
   }
 
-  /** SIGTERM; false: it had to be killed after all. */
+  /** Ends the process with SIGTERM. false: it had to be killed. */
   async stop(): Promise<boolean> {
     return this.end('SIGTERM');
   }
@@ -88,7 +90,7 @@ export class ServiceNode {
     freeze.to = now();
   }
 
-  /** SIGKILL, without waiting. */
+  /** Sends SIGKILL, without waiting. */
   abandon(): void {
     this.expected = true;
     this.child?.kill('SIGKILL');
@@ -113,7 +115,7 @@ export class ServiceNode {
     return ended;
   }
 
-  /** False: it ended before it listened. */
+  /** False: the process ended before it listened. */
   private async spawn(): Promise<boolean> {
     const { root, environment, name, role } = this.options;
     const child = spawn(process.execPath, [join(root, 'dist/src/main.js')], {

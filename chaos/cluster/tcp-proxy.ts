@@ -3,24 +3,24 @@ import { createServer, connect, type AddressInfo, type Server, type Socket } fro
 interface Pair {
   client: Socket;
   server: Socket;
-  /** A connection of the notification channel, by the name that it gives itself. */
+  /** A connection of the notification channel, recognised by its own application name. */
   isChannel: boolean;
-  /** Silent for good: open on both sides, passing nothing. */
+  /** Silent for good: open on both sides, but nothing passes. */
   mute: boolean;
-  /** When something passed last, either way. */
+  /** When data last passed in either direction. */
   passedAt: number;
 }
 
 const idleLookMs = 250;
-/** So long a connection may be idle where idle ones are cut: shorter than any call is held. */
+/** In the mode `cut idle` a connection may be idle for this long, which is shorter than any long poll. */
 const idleMs = 3_000;
-/** One of so many answers is replaced where answers are. */
+/** In the mode `502` one of this many answers is replaced. */
 const replacedOf = 3;
-/** Where it is slowed down: so that a file takes a second. */
+/** In the mode `slow`, so that a file takes a second. */
 const slowBytesPerMs = 300;
 const badGateway = 'HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
 
-/** Stands between one process and what it calls; can go silent, break connections, and lie about answers. */
+/** Stands between one process and the servers it calls. It can go silent, break connections and replace answers. */
 export class TcpProxy {
   private readonly pairs = new Set<Pair>();
   private readonly waiting = new Set<Socket>();
@@ -38,13 +38,13 @@ export class TcpProxy {
     return (this.listener.address() as AddressInfo).port;
   }
 
-  /** Nothing passes any more, either way, without a sign of it. New connections are accepted and left alone. */
+  /** Nothing passes in either direction, and no side is notified. New connections are accepted and ignored. */
   hang(): void {
     this.mode = 'hang';
     for (const pair of this.pairs) pause(pair);
   }
 
-  /** What was held back goes on, in order, also what a client sent before it was gone. */
+  /** Passes the data that was held back, in order, even from a client that has since disconnected. */
   heal(): void {
     this.mode = 'pass';
     for (const pair of this.pairs) if (!pair.mute) resume(pair);
@@ -52,28 +52,30 @@ export class TcpProxy {
     this.waiting.clear();
   }
 
-  /** Every connection breaks at once, and every new one. */
+  /** Breaks every connection at once, and every new one. */
   refuse(): void {
     this.mode = 'refuse';
     this.reset();
   }
 
-  /** What clients send passes a little at a time. */
+  /** Passes data of clients a little at a time. */
   slowDown(): void {
     this.mode = 'slow';
   }
 
-  /** Cuts each connection that nothing passes for a while, such as those of held calls. */
+  /** Cuts each connection on which nothing passes for a while, such as those of long polls. */
   beImpatient(): void {
     this.mode = 'cut idle';
   }
 
-  /** Some calls reach what they are for, and are answered with 502. */
+  /** Some calls reach the server, but are answered with 502. */
   replaceAnswers(): void {
     this.mode = '502';
   }
 
-  /** One connection of the notification channel, drawn from 0 to 1, goes silent for good, if there is one. */
+  /**
+   * One connection of the notification channel, selected by `draw` from 0 to 1, goes silent for good, if there is one.
+   */
   muteChannel(draw: number): void {
     const channels = [...this.pairs].filter(({ isChannel, mute }) => isChannel && !mute);
     const pair = channels[Math.floor(draw * channels.length)];
@@ -82,7 +84,7 @@ export class TcpProxy {
     pause(pair);
   }
 
-  /** Every connection breaks at once. */
+  /** Breaks every connection at once. */
   reset(): void {
     for (const { client, server } of this.pairs) {
       client.resetAndDestroy();

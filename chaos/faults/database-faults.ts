@@ -1,7 +1,7 @@
 import { sleep } from '../clock.js';
 import type { FaultKind } from './fault.js';
 
-/** The time in which the service promises to be back. */
+/** The time within which the service promises to recover. */
 const graceMs = 10_000;
 
 export const databaseFaults: readonly FaultKind[] = [

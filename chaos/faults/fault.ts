@@ -7,25 +7,25 @@ import type { Random } from '../random.js';
 import type { Fleet } from '../workers/fleet.js';
 import type { WorkerProcess } from '../workers/worker-process.js';
 
-/** What a fault takes hold of: two faults never hold the same. */
+/** The part of the system that a fault occupies. Two faults never occupy the same part. */
 type Hits = 'one node' | 'all nodes' | 'database' | 'models' | 'one worker';
 
-/** One fault that was made. */
+/** One fault that happened. */
 export interface FaultRecord {
   kind: string;
   hits: Hits;
-  /** Names of the nodes, or the worker, it hit; empty: the database, and so all. */
+  /** Names of the nodes, or of the worker, that it hit; empty: the database, and so all nodes. */
   nodes: string[];
   from: number;
-  /** When it was over: what was broken is whole again. Infinity while it lasts. */
+  /** When it was over and everything broken was whole again. Infinity while it lasts. */
   healedAt: number;
-  /** How long after the heal what it hit may still answer with 5xx; null: only while a node is away. */
+  /** How long after the heal the nodes it hit may still answer with 5xx; null: only while a node is away. */
   graceMs: number | null;
-  /** Requests that the nodes, or the worker, were running, and when it was hit. */
+  /** Requests that the nodes, or the worker, were running, each with the time of the hit. */
   affected: { requestId: string; at: number }[];
   /** Whether no node was left to take up runs before the heal. */
   total: boolean;
-  /** When each node that was up accepted a submission again. */
+  /** Times at which nodes that were up accepted a submission again. */
   servedAt: number[];
 }
 
@@ -36,7 +36,7 @@ export interface FaultContext {
   load: Load;
   random: Random;
   record: FaultRecord;
-  /** Nodes that no other fault has in hand; never empty where nodes are hit. */
+  /** Nodes that no other fault occupies; never empty where the kind hits nodes. */
   targets: ServiceNode[];
   violate(rule: string, detail: string): void;
   count(what: string): void;
@@ -44,20 +44,20 @@ export interface FaultContext {
 
 interface Kind<Context> {
   name: string;
-  /** As in the record. */
+  /** Copied into the record. */
   graceMs: number | null;
-  /** Resolves when what it broke is whole again. */
+  /** Resolves when everything that it broke is whole again. */
   make(context: Context): Promise<void>;
 }
 
-/** Of workers: one that no other fault has in hand is given to it. */
+/** A fault of one worker, which no other fault occupies. */
 export interface WorkerFaultKind extends Kind<FaultContext & { worker: WorkerProcess }> {
   hits: 'one worker';
 }
 
 export type FaultKind = (Kind<FaultContext> & { hits: Exclude<Hits, 'one worker'> }) | WorkerFaultKind;
 
-/** Notes which nodes are hit, and what they are running. */
+/** Notes which nodes are hit, and which requests they are running. */
 export function mark({ record, model }: FaultContext, nodes: readonly ServiceNode[], total = false): void {
   record.total = total;
   record.nodes.push(...nodes.map(({ name }) => name));
@@ -67,7 +67,7 @@ export function mark({ record, model }: FaultContext, nodes: readonly ServiceNod
   }
 }
 
-/** The same of a worker. */
+/** Does the same for a worker. */
 export function markWorker({ record, fleet, worker }: FaultContext & { worker: WorkerProcess }): void {
   record.nodes.push(worker.name);
   const at = now();

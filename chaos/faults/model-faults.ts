@@ -1,10 +1,10 @@
 import { within } from '../clock.js';
 import type { FaultKind, FaultContext } from './fault.js';
 
-/** Longer than the longest wait between two probes, and what a probe takes. */
+/** Longer than the longest wait between two probes plus one probe. */
 const closedWithinMs = 45_000;
 
-/** A model that breaks by itself now and then has a circuit of its own. */
+/** The circuit of a model that breaks by itself now and then does not count. */
 const openCircuits = `SELECT count(*)::integer AS open FROM circuit WHERE model_id <> 'chaos/broken'`;
 
 async function beAway({ cluster, model, random }: FaultContext, how: 'refusing' | '503'): Promise<void> {

@@ -2,15 +2,16 @@ import type { StoredState } from '../checks/stored-state.js';
 import type { Start, Starts } from '../model/run-log.js';
 import type { FaultRecord } from './fault.js';
 
-/** How long each node that was up took to accept a submission again, from the heal on. */
+/** How long after the heal each node that was up accepted a submission again. */
 export function servedAfterMs(record: FaultRecord, all: readonly FaultRecord[]): number[] {
   return record.servedAt.map((at) => sinceUnhindered(record, all, record.healedAt, at));
 }
 
 /**
- * How long each run that a fault on nodes interrupted waited for its next start, or, once it was back in the queue, for
- * that of another of its model, which goes before it: from the fault on, or from its heal if no node was left. Models
- * that hold their runs are left out: those wait for the harness.
+ * How long each run that a fault on nodes interrupted waited for its next start. Once its request is back in the queue,
+ * the start of another request of its model counts too, because that one goes before it. The time counts from the
+ * fault, or from its heal if no node was left. Models that hold their runs are left out, because those wait for the
+ * harness.
  */
 export function takenUpAfterMs(
   record: FaultRecord,
@@ -41,7 +42,10 @@ function startOfAnother(
   return Math.min(...others.map(({ startedAt }) => startedAt));
 }
 
-/** The same, less the time in which another fault stood in the way. One worker is in nobody's way: there are others. */
+/**
+ * The time from `from` to `to` without the time in which another fault stood in the way. A fault of one worker does not
+ * count, because there are other workers.
+ */
 function sinceUnhindered(record: FaultRecord, all: readonly FaultRecord[], from: number, to: number): number {
   const others = all.filter(
     (other) => other !== record && other.hits !== 'one worker' && other.from < to && other.healedAt > from,

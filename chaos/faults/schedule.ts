@@ -16,8 +16,8 @@ export { workerFaults } from './worker-faults.js';
 export const serviceFaults: readonly FaultKind[] = [...nodeFaults, ...databaseFaults, ...modelFaults];
 
 /**
- * First in every bag, so that every minute has them: a node that dies, stands still, or cannot reach the database, and
- * a worker that does.
+ * First in every bag, so that every minute has them: a node that dies, freezes or cannot reach the database, and the
+ * same of workers.
  */
 const urgent = [
   ...['node killed', 'node frozen', 'node cut off'],
@@ -25,7 +25,7 @@ const urgent = [
   'worker killed while it uploads',
 ];
 
-/** So many workers at once are hit; the others go on. */
+/** At most this many workers are hit at once; the others go on. */
 const maxWorkersHit = 3;
 
 const probeEveryMs = 250;
@@ -33,7 +33,7 @@ const probePatienceMs = 30_000;
 
 type Hit = ServiceNode | WorkerProcess | 'database' | 'models';
 
-/** Makes faults in a random order that the seed repeats: every kind once before any comes again. */
+/** Makes faults in a random order that the seed repeats. Every kind comes once before any comes again. */
 export class Schedule {
   readonly records: FaultRecord[] = [];
   private bag: FaultKind[] = [];
@@ -50,21 +50,21 @@ export class Schedule {
     private readonly kinds: readonly FaultKind[],
   ) {}
 
-  /** Goes on until the deadline, and until every fault has healed. */
+  /** Makes faults until the deadline, then waits until every fault has healed. */
   async run(deadline: number): Promise<void> {
     while (now() < deadline) {
       await sleep(this.random.between(1_500, 6_000));
       if (this.kinds.length === 0) continue;
       const kind = this.next();
       const fault = this.make(kind);
-      // Mostly one after the other, at times one into the other; workers are many.
+      // Mostly one fault follows another, but some overlap. Faults of workers overlap up to `maxWorkersHit`.
       if (kind.hits === 'one worker') await within(120_000, () => this.held.size < maxWorkersHit);
       else if (!this.random.chance(0.25)) await fault;
     }
     await this.allHealed();
   }
 
-  /** Whether any kind of its own was asked for. */
+  /** Whether any kind of this schedule was asked for. */
   get isWanted(): boolean {
     return this.kinds.length > 0;
   }
@@ -97,7 +97,7 @@ export class Schedule {
       servedAt: [],
     };
     this.records.push(record);
-    // Its own stream: how long others take does not change what this one draws.
+    // A random stream of its own: the duration of other faults does not change the draws of this one.
     const random = this.random.fork(`${this.records.length}`);
     try {
       const { cluster, fleet, model, load, ledger } = this;
@@ -118,7 +118,7 @@ export class Schedule {
     if (kind.hits === 'database') await this.probe(record);
   }
 
-  /** Waits until what the fault hits is free, and takes it. A single node or worker is drawn here. */
+  /** Waits until the target of the fault is free, and occupies it. A single node or worker is drawn here. */
   private async take({ hits }: FaultKind): Promise<Hit[]> {
     let taken: Hit[] = [];
     await within(120_000, () => {
@@ -137,14 +137,14 @@ export class Schedule {
     return hits === 'one worker' ? this.fleet.workers : this.cluster.nodes;
   }
 
-  /** When does each node that is up accept a submission again? */
+  /** Records when each node that is up accepts a submission again. */
   private async probe(record: FaultRecord): Promise<void> {
     const nodes = this.cluster.apiNodes.filter((node) => node.isUp);
     await Promise.all(
       nodes.map(async (node) => {
         let servedAt: number | undefined;
         while (servedAt === undefined && node.isUp && now() - record.healedAt < probePatienceMs) {
-          // Not one after the other: one that hangs must not hide that the next would be answered.
+          // Calls overlap, because a call that hangs must not hide that the next one would be answered.
           const { submitter } = this.load;
           const submission = submitter.plain('chaos/fast', this.cluster.callers.probe, [
             { do: 'answer', ms: 1 },

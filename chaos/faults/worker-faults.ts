@@ -3,16 +3,16 @@ import type { ProxyDeed } from '../cluster/proxy-thread.js';
 import type { Random } from '../random.js';
 import { markWorker, type WorkerFaultKind } from './fault.js';
 
-/** Longer than the lease of a worker, 30 s, and what a rescuer takes to see it. */
+/** Longer than the lease of a worker, 30 s, plus the time until a rescuer finds it expired. */
 const beyondLeaseMs = { low: 34_000, high: 42_000 };
 const uploadPatienceMs = 15_000;
-/** Submitted at once, so that one comes to the worker that is to die over it. */
+/** Submitted at once, so that one reaches the worker that is to die during it. */
 const drawings = 12;
 
 const anyMs = (random: Random, { low, high }: { low: number; high: number }): number =>
   random.between(low, high);
 
-/** Its connections to all nodes are treated so for a while. */
+/** A fault that treats the worker's connections to all nodes this way for a while. */
 function onItsWay(name: string, deed: ProxyDeed, ms: { low: number; high: number }): WorkerFaultKind {
   return {
     name,

@@ -8,7 +8,7 @@ import type { Ledger } from './ledger.js';
 export interface Answer {
   status: number;
   headers: IncomingHttpHeaders;
-  /** Parsed JSON; undefined when it is none. */
+  /** Parsed JSON; undefined: the body is no JSON. */
   body: unknown;
   sentAt: number;
   answeredAt: number;
@@ -19,17 +19,17 @@ export interface CallOptions {
   idempotencyKey?: string;
 }
 
-/** A call must be answered within this, whatever the database does. */
+/** A call must be answered within this time, whatever happens to the database. */
 const boundMs = 11_000;
 const patienceMs = 20_000;
 
-/** Makes calls, and looks at every answer for what no answer may be. */
+/** Makes calls, and checks every answer for what no answer may contain. */
 export class ApiClient {
   worstMs = 0;
 
   constructor(private readonly ledger: Ledger) {}
 
-  /** undefined: the connection failed or nothing came in time. */
+  /** undefined: the connection failed or no answer came in time. */
   async call(
     caller: Caller,
     node: ServiceNode,
@@ -89,13 +89,13 @@ export class ApiClient {
   }
 }
 
-/** How long a caller over its limit has to wait; undefined: it was not refused for that. */
+/** How long a caller over its limit has to wait; undefined: the call was not refused because of a limit. */
 export function refusedForMs(answer: Pick<Answer, 'headers' | 'body'> | undefined): number | undefined {
   if (codeOf(answer?.body) !== 'rate_limited') return undefined;
   return Number(answer!.headers['retry-after'] ?? 1) * 1_000;
 }
 
-/** Whether there is an answer that does not ask to come again. */
+/** Whether there is an answer, and it does not ask the caller to come again. */
 export function isConclusive(answer: Answer | undefined): answer is Answer {
   return answer !== undefined && answer.status !== 503 && codeOf(answer.body) !== 'rate_limited';
 }

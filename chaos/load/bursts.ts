@@ -4,18 +4,18 @@ import type { Random } from '../random.js';
 import { CommitSampler } from './commit-sampler.js';
 import type { Load } from './load.js';
 
-/** What a burst must offer within its best second. */
+/** Submissions that a burst must offer within its best second. */
 export const burstBar = 2_000;
-/** What it aims at. */
+/** Submissions a second that a burst aims at. */
 const offeredPerSecond = 2_500;
 const minMs = 1_200;
-/** It goes on for so long, surge after surge, if a busy machine keeps it from the bar. */
+/** A burst goes on for at most this long, surge after surge, if a busy machine keeps it below the bar. */
 const maxMs = 15_000;
-/** Calls under way; then it waits for most of their answers, and surges again. */
+/** Calls under way at most; then the burst waits for most of their answers, and surges again. */
 const maxPending = 2_200;
 const fewPending = 200;
 const tickMs = 10;
-/** Requests of each burst that a caller watches to their end. */
+/** Requests of each burst that a caller watches until their end. */
 const watched = 12;
 
 export interface BurstRecord {
@@ -27,16 +27,16 @@ export interface BurstRecord {
   offered: number;
   accepted: number;
   refused: number;
-  /** In its best second. */
+  /** The rate in the best second. */
   offeredPerSecond: number;
   acceptedPerSecond: number;
-  /** The most submissions seen waiting that one commit wrote. */
+  /** The most waiting submissions that a sample saw of one commit. */
   largestCommit: number;
-  /** Commits of several submissions among those that were seen. */
+  /** Commits of several submissions among the sampled ones. */
   groupedCommits: number;
 }
 
-/** Many plain submissions at once, of hundreds of keys, on all nodes. */
+/** Many plain submissions at once, from hundreds of keys, to all nodes. */
 export class Bursts {
   readonly records: BurstRecord[] = [];
   private active = false;
@@ -47,7 +47,7 @@ export class Bursts {
     private readonly random: Random,
   ) {}
 
-  /** Bursts at any time until the deadline, whatever is broken. */
+  /** Makes bursts at any time until the deadline, whatever is broken. */
   async runUntil(deadline: number): Promise<void> {
     for (;;) {
       await sleep(this.random.between(8_000, 16_000));
@@ -56,7 +56,7 @@ export class Bursts {
     }
   }
 
-  /** Waits for every answer. */
+  /** Resolves when every call is answered. */
   async run(calm: boolean): Promise<BurstRecord> {
     await within(30_000, () => !this.active);
     this.active = true;
@@ -113,7 +113,7 @@ export class Bursts {
   private async submit(): ReturnType<Load['submitter']['send']> {
     const { random, cluster, load } = this;
     const caller = random.pick(random.chance(0.08) ? cluster.callers.greedy : cluster.callers.burst);
-    // Some of another model, so that a batch mixes them.
+    // A few go to another model, so that a batch mixes models.
     const submission = random.chance(0.03)
       ? load.submitter.plain('chaos/fast', caller, [{ do: 'answer', ms: 1 }])
       : load.submitter.plain('chaos/echo', caller);
@@ -121,7 +121,7 @@ export class Bursts {
   }
 }
 
-/** The most within any second; the times ascend. */
+/** The most within any second; `times` ascend. */
 function bestSecond(times: readonly number[]): number {
   let best = 0;
   let first = 0;

@@ -5,10 +5,13 @@ import type { Caller } from './caller.js';
 import type { Entry } from './ledger.js';
 import type { Submitter } from './submitter.js';
 
-/** What each key has waiting; the first so much more that by arrival the others would get a third of their share. */
+/**
+ * Requests that each key keeps waiting. The first key has so many more that by arrival the others would get a third of
+ * their share.
+ */
 const waitingEach = 5;
 const waitingOfFirst = 120;
-/** The model's `concurrency` and this let every key have some fifty starts a minute. */
+/** These times and the model's `concurrency` let every key have some fifty starts a minute. */
 const runMs = { low: 300, high: 900 };
 const lookEveryMs = 250;
 

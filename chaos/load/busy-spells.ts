@@ -1,10 +1,13 @@
 import { now, type Span } from '../clock.js';
 
 const tickMs = 20;
-/** A tick that is so late is no sign of work. */
+/** A tick that is late by less than this is no sign of work. */
 const lateMs = 20;
 
-/** When the harness was busy by itself: what happened meanwhile it notices in no order, and at the end of it at the latest. */
+/**
+ * Times in which the harness itself was busy. It notices events of such a time in no order, and at its end at the
+ * latest.
+ */
 export class BusySpells {
   private readonly spells: Span[] = [];
   private timer: NodeJS.Timeout | undefined;
@@ -22,13 +25,13 @@ export class BusySpells {
     clearInterval(this.timer);
   }
 
-  /** Since when what was noticed at this time may have been so. */
+  /** Returns the earliest time at which an event noticed at `at` may have happened. */
   since(at: number): number {
     const spell = this.spells.find(({ from, to }) => from <= at && at <= to);
     return spell?.from ?? at;
   }
 
-  /** What is noticed in one turn of the event loop may have come in the one before. */
+  /** An event that is noticed in one turn of the event loop may have arrived in the turn before. */
   private add({ from, to }: Span): void {
     const before = this.spells.at(-1);
     if (before !== undefined && from <= before.to) before.to = to;

@@ -2,10 +2,10 @@ import type { ServiceNode } from '../cluster/service-node.js';
 
 export type RouteClass = 'submit' | 'other';
 
-/** As in RATE_LIMIT_SUBMIT and RATE_LIMIT_OTHER. */
+/** Limits as RATE_LIMIT_SUBMIT and RATE_LIMIT_OTHER have them. */
 export type Limits = Readonly<Record<RouteClass, string>>;
 
-/** What `npm start` has. */
+/** The limits of `npm start`. */
 export const shippedLimits: Limits = { submit: '10/s,100/m', other: '100/s,1800/m' };
 
 /** One call, which was admitted or refused at some time between its sending and its answer. */
@@ -13,16 +13,16 @@ export interface LimitedCall {
   sentAt: number;
   answeredAt: number;
   node: ServiceNode;
-  /** Unknown: no answer, or a 5xx. */
+  /** `unknown`: no answer, or a 5xx. */
   result: 'admitted' | 'refused' | 'unknown';
-  /** The names of the windows that were full; of a refused call only. */
+  /** The names of the windows that were full; set for refused calls only. */
   violated: readonly string[];
 }
 
-/** Whose calls are counted together: a key, or an address without one. */
+/** A subject whose calls are counted together: a key, or an address without one. */
 export class Caller {
   readonly calls: Readonly<Record<RouteClass, LimitedCall[]>> = { submit: [], other: [] };
-  /** Of its row in `api_key`. */
+  /** The id of its row in `api_key`. */
   keyId = '';
 
   constructor(
@@ -31,7 +31,7 @@ export class Caller {
     readonly limits: Limits = shippedLimits,
   ) {}
 
-  /** Empty: it has none. */
+  /** Empty: the caller has no key. */
   get key(): string {
     return 'key' in this.identity ? this.identity.key : '';
   }

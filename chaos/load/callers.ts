@@ -9,37 +9,37 @@ const ample: Limits = { submit: '200/s,6000/m', other: '200/s,6000/m' };
 export class Callers {
   /** The bootstrap key. */
   readonly main = withKey('bootstrap');
-  /** Small requests of every kind, a few a minute each. */
+  /** Callers of small requests of every kind, a few a minute each. */
   readonly regular = [
     this.main,
     withKey('second', { submit: '20/s,300/m', other: '50/s,900/m' }),
     ...many(40, (n) => withKey(`regular-${n}`)),
   ];
-  /** Tries to exceed small limits all the time. */
+  /** A caller that tries to exceed small limits all the time. */
   readonly limited = withKey('limited', { submit: '5/s,60/m', other: '8/s,120/m' });
   /**
-   * Asks whether nodes serve again: its limits must not be what it waits for. After crashes what shares allowed counts as
-   * used, and would take up a minute.
+   * Asks whether nodes serve again, so its limits must not make it wait. After a crash everything that the lost shares
+   * allowed counts as used, which would take up a minute.
    */
   readonly probe = withKey('probe', { submit: '200/s', other: '200/s' });
-  /** Make the bursts together, each far below its limits. */
+  /** Callers that make the bursts together, each far below its limits. */
   readonly burst = many(500, (n) => withKey(`burst-${n}`));
-  /** Always have work for the model that they share. */
+  /** Callers that always have work for the model that they share. */
   readonly busy = many(10, (n) => withKey(`busy-${n}`, ample));
-  /** The same, for a model of workers. */
+  /** The same for a model of workers. */
   readonly busyWithWorkers = many(4, (n) => withKey(`team-${n}`, ample));
-  /** All workers' key. Their calls are not counted: with these limits none would get through. */
+  /** The key of all workers. Calls of workers are not counted: with these limits none would get through. */
   readonly worker = withKey('worker', { submit: '1/m', other: '1/m' });
-  /** Exceed the shipped limits in every burst. */
+  /** Callers that exceed the shipped limits in every burst. */
   readonly greedy = many(12, (n) => withKey(`greedy-${n}`));
   /** Callers without a key, behind a proxy. */
   readonly keyless = many(
     100,
     (n) => new Caller(`address-${n}`, { address: `198.51.${Math.floor(n / 50)}.${n % 50}` }),
   );
-  /** Look at positions alone: after a crash those who called before may be refused for a minute. */
+  /** Callers that read positions only, because after a crash earlier callers may be refused for a minute. */
   readonly auditors = many(250, (n) => new Caller(`auditor-${n}`, { address: `203.0.113.${n}` }));
-  /** Made and revoked on the way. */
+  /** Keys that are made and revoked during the run. */
   readonly revocable: Caller[] = [];
 
   get all(): Caller[] {
@@ -57,12 +57,12 @@ export class Callers {
     ];
   }
 
-  /** The settings of a node that makes the bootstrap key. */
+  /** The settings of a node that creates the bootstrap key. */
   get environment(): Record<string, string> {
     return { BOOTSTRAP_API_KEY: this.main.key };
   }
 
-  /** Writes the keys; the bootstrap key is there already. */
+  /** Writes the keys; the bootstrap key exists already. */
   async store(postgres: Postgres): Promise<void> {
     const [bootstrap] = await postgres.query<{ id: string }>('SELECT id FROM api_key WHERE name = $1', [
       this.main.name,

@@ -4,8 +4,8 @@ import type { Postgres } from '../cluster/postgres.js';
 const everyMs = 100;
 
 /**
- * How many submissions one commit wrote: rows with one xmin. Those of `queue_entry`, which a submission writes with
- * its request, for they are never changed; an entry that was never tried is its submission's.
+ * How many submissions one commit wrote: rows with one xmin. It counts rows of `queue_entry`, which a submission writes
+ * with its request, because they are never changed. A row of attempt 0 is from its submission.
  */
 export class CommitSampler {
   private readonly rowsOfCommit = new Map<string, number>();

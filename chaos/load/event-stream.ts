@@ -1,11 +1,11 @@
 export interface ServerSentEvent {
-  /** `message`, where it has no name. */
+  /** `message`: the event has no name. */
   event: string;
   id: string | undefined;
   data: string;
 }
 
-/** A caller that follows for so long comes back to another node. */
+/** A caller that has followed for this long comes back to another node. */
 export const followedMs = 120_000;
 
 /** Reads server-sent events; a silent connection ends the reading after `patienceMs`. */

@@ -36,7 +36,7 @@ export class Follower {
     }
   }
 
-  /** True: this end of the connection gave it up, or an answer said why there is no stream. */
+  /** True: this side ended the connection, or an answer said why there is no stream. */
   private async readOnce(entry: Entry, followed: Followed, node: ServiceNode): Promise<boolean> {
     const last = followed.events.at(-1);
     const caller = this.random.pick(this.cluster.callers.keyless);
@@ -66,7 +66,7 @@ export class Follower {
     try {
       for await (const { id, data } of readEvents(body, patienceMs)) {
         this.take(entry, followed, node, Number(id), JSON.parse(data) as Status);
-        // Some callers lose their connection for no reason of ours.
+        // Some callers lose their connection for reasons of their own.
         if (this.random.chance(0.03)) return true;
       }
     } catch (error) {

@@ -7,7 +7,7 @@ import type { Status } from './poller.js';
 import type { Submitter } from './submitter.js';
 
 const depth = 24;
-/** By then even a node that missed a message has compared its index with the database. */
+/** After this time even a node that missed a message has compared its index with the database. */
 const patienceMs = 45_000;
 const answerMs = 10_000;
 
@@ -18,7 +18,7 @@ interface Disagreement {
   true: number;
 }
 
-/** The queue of a model that holds what it runs: it does not move, and every position in it must be exact. */
+/** The queue of a model that holds its runs. The queue does not move, so every position in it must be exact. */
 export class HeldQueue {
   /** How long after the last heal all nodes showed every position right. */
   readonly exactAfterMs: number[] = [];
@@ -32,7 +32,7 @@ export class HeldQueue {
     private readonly modelId: string,
   ) {}
 
-  /** Lengthens the queue, and cancels some in its middle. */
+  /** Lengthens the queue, and cancels some requests in its middle. */
   async fill(): Promise<void> {
     const entries: Entry[] = [];
     for (let missing = depth - (await this.order()).length; missing > 0; missing--) {
@@ -45,7 +45,7 @@ export class HeldQueue {
     }
   }
 
-  /** To be called when nothing is broken any more. */
+  /** Call it while nothing is broken. */
   async audit(): Promise<void> {
     const from = now();
     let wrong = await this.compare();
@@ -78,13 +78,13 @@ export class HeldQueue {
       }
     }
     const after = await this.order();
-    // It moved while it was compared: look again.
+    // The queue moved during the comparison, so compare again.
     return before.join() === after.join() ? wrong : this.compare();
   }
 
   private async positionOf(id: string, node: Cluster['nodes'][number]): Promise<number | undefined> {
     let position: number | undefined;
-    // One that is refused or not answered says nothing.
+    // A call that is refused or not answered is tried again.
     await within(answerMs, async () => {
       const caller = this.random.pick(this.cluster.callers.auditors);
       const answer = await this.client.call(caller, node, 'GET', `requests/${id}/status`);

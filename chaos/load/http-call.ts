@@ -6,12 +6,12 @@ export interface RawAnswer {
   text: string;
 }
 
-/** Connections idle for longer are closed here, before the service closes them under a call. */
+/** Connections that are idle for longer are closed here, before the service closes them during a call. */
 const idleMs = 2_000;
 
 const agent = new Agent({ keepAlive: true, timeout: idleMs, scheduling: 'lifo', maxFreeSockets: 1_500 });
 
-/** One call; rejects when the connection breaks or the whole answer has not come in time. */
+/** Makes one call. Rejects when the connection breaks, or when the whole answer has not come in time. */
 export function httpCall(
   method: string,
   url: string,

@@ -7,24 +7,24 @@ import type { Caller } from './caller.js';
 import { storeKeys, withKey } from './callers.js';
 
 const everyMs = 12_000;
-/** How long the revoked key is still tried. */
+/** How long calls with the revoked key go on. */
 const afterMs = 9_000;
 
-/** One key that was revoked while it was in use on all nodes. */
+/** One key that was revoked while all nodes served it. */
 export interface Revocation {
   key: string;
-  /** When the database had acknowledged it. */
+  /** The time at which the database had acknowledged the revocation. */
   revokedAt: number;
   /** Calls that were served. */
   served: { node: string; sentAt: number; answeredAt: number }[];
-  /** Calls that were turned away as an invalid key. */
+  /** Calls that were refused because of an invalid key. */
   turnedAway: number;
 }
 
 /** Revokes keys while they are in use, whatever is broken. */
 export class KeyRevoker {
   readonly revocations: Revocation[] = [];
-  /** Not one that exists: the key is looked at before it. */
+  /** A request that does not exist: the service checks the key before it looks for the request. */
   private readonly path = `requests/${randomUUID()}/status`;
 
   constructor(

@@ -2,14 +2,14 @@ import type { ServiceNode } from '../cluster/service-node.js';
 import { now } from '../clock.js';
 import type { Caller } from './caller.js';
 
-/** The end of a request as its caller was answered. */
+/** The end of a request as its caller saw it. */
 export interface SeenEnd {
   success: boolean;
   code: string | null;
   node: string;
 }
 
-/** What was sent under one marker. */
+/** A submission that was sent under one marker. */
 export interface Sent {
   readonly modelId: string;
   readonly marker: string;
@@ -23,7 +23,7 @@ export interface Entry extends Sent {
   seenEnd?: SeenEnd;
   /** The last answer to a cancel. */
   cancel?: 'CANCELLED' | 'CANCELLATION_REQUESTED' | 'ALREADY_COMPLETED';
-  /** When that answer was there. */
+  /** The time at which that answer arrived. */
   cancelledAt?: number;
   output?: unknown;
 }
@@ -41,9 +41,9 @@ export interface StreamEvent {
 export interface Followed {
   id: string;
   events: StreamEvent[];
-  /** How many times it was opened. */
+  /** How many times the stream was opened. */
   opened: number;
-  /** Whether it came to its end: COMPLETED was seen. */
+  /** Whether COMPLETED was seen. */
   ended: boolean;
 }
 
@@ -82,12 +82,12 @@ export interface Disturbance {
   to: number;
 }
 
-/** Everything the callers sent and were answered, to be reconciled with the database afterwards. */
+/** Records everything that the callers sent and were answered, to be reconciled with the database afterwards. */
 export class Ledger {
   readonly accepted = new Map<string, Entry>();
-  /** By marker. */
+  /** Submissions by marker. */
   readonly sent = new Map<string, Sent>();
-  /** By idempotency key, the ids that its submissions were answered with. */
+  /** The ids that the submissions with an idempotency key were answered with, by that key. */
   readonly idsOfKey = new Map<string, Set<string>>();
   readonly followed: Followed[] = [];
   readonly followedOutputs: FollowedOutput[] = [];

@@ -4,7 +4,7 @@ import type { Random } from '../random.js';
 import type { ApiClient } from './api-client.js';
 import type { Submitter } from './submitter.js';
 
-/** Calls with one key far above its limits, on all nodes at once, whatever Retry-After says. */
+/** Calls with one key far above its limits, on all nodes at once, and ignores Retry-After. */
 export class LimitedCaller {
   private lastId: string | undefined;
 

@@ -11,9 +11,11 @@ import { OutputFollower } from './output-follower.js';
 import { Poller } from './poller.js';
 import { Submitter } from './submitter.js';
 
-/** Submissions a second: below what the models can do, so that what piles up in a fault drains after it. */
+/**
+ * Submissions a second: below the capacity of the models, so that a queue that grows during a fault drains after it.
+ */
 const submissionsPerSecond = 12;
-/** Those that say their output bit by bit. */
+/** Models that emit their output as deltas. */
 const sayers = ['chaos/tokens', 'chaos/story'];
 
 /** Callers of every kind, until they are stopped. */
@@ -52,12 +54,12 @@ export class Load {
     );
   }
 
-  /** No new requests; those that are watched are watched on. */
+  /** Submits no new requests; callers go on watching those that they have. */
   stopSubmitting(): void {
     this.running = false;
   }
 
-  /** Waits until every caller has seen the end of its request; what those do who have not in time. */
+  /** Waits until every caller has seen the end of its request. Returns what the callers that have not are doing. */
   async finish(ms: number): Promise<string[]> {
     await within(ms, () => this.active.size === 0);
     this.watching = false;
@@ -82,14 +84,14 @@ export class Load {
     }
   }
 
-  /** One request, of a drawn model if none is named. */
+  /** Submits and watches one request, of a drawn model if none is named. */
   async submitAndWatch(modelId?: string): Promise<void> {
     const entry = await this.submitter.submitOne(modelId);
     if (entry !== undefined) this.watch(entry);
   }
 
   private async cancelLater(entry: Entry): Promise<void> {
-    // A run of a worker may be long.
+    // A run of a worker may take long.
     await sleep(this.random.between(0, isOfWorkers(entry.modelId) ? 4_000 : 1_500));
     const node = this.random.pick(this.cluster.apiNodes);
     const answer = await this.client.call(entry.caller, node, 'PUT', `requests/${entry.id}/cancel`);
@@ -107,7 +109,7 @@ export class Load {
     else this.ledger.violate('a cancel is answered by the table', `${answer.status} ${status}`, entry.id);
   }
 
-  /** Its failure is one of the harness. */
+  /** A failure of the work is one of the harness. */
   track(what: string, work: Promise<unknown>): void {
     const activity = { what };
     this.active.add(activity);

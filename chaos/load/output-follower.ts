@@ -9,7 +9,7 @@ import type { Entry, FollowedOutput, Ledger, OutputEvent } from './ledger.js';
 /** Comments come every 15 s: a connection silent for longer is dead. */
 const patienceMs = 18_000;
 
-/** Follows what a request says bit by bit, and comes back to another node each time. */
+/** Follows the partial output of a request, and comes back to another node each time. */
 export class OutputFollower {
   constructor(
     private readonly cluster: Cluster,
@@ -20,7 +20,7 @@ export class OutputFollower {
   async follow(entry: Entry, keepOn: () => boolean): Promise<void> {
     const followed: FollowedOutput = { id: entry.id, events: [], opened: 0, ended: false };
     this.ledger.followedOutputs.push(followed);
-    // Some come when it has all been said.
+    // Some callers come late, even after the output is complete.
     if (this.random.chance(0.2)) await sleep(this.random.between(2_000, 12_000));
     while (!followed.ended && keepOn()) {
       const node = this.random.pick(this.cluster.apiNodes);
@@ -37,11 +37,11 @@ export class OutputFollower {
     }
   }
 
-  /** True: this end of the connection gave it up, or an answer said why there is no stream. */
+  /** True: this side ended the connection, or an answer said why there is no stream. */
   private async readOnce(entry: Entry, followed: FollowedOutput, node: ServiceNode): Promise<boolean> {
     const last = followed.events.at(-1)?.id;
     const caller = this.random.pick(this.cluster.callers.keyless);
-    // The two ways to say where it was.
+    // A caller has two ways to name its last event.
     const byHeader = this.random.chance(0.5);
     const query = last === undefined || byHeader ? '' : `?starting_after=${encodeURIComponent(last)}`;
     const resume: Record<string, string> = last !== undefined && byHeader ? { 'last-event-id': last } : {};
@@ -74,7 +74,7 @@ export class OutputFollower {
     try {
       for await (const event of readEvents(body, patienceMs)) {
         this.take(followed, node, event);
-        // Some callers lose their connection for no reason of ours.
+        // Some callers lose their connection for reasons of their own.
         if (this.random.chance(0.03)) return true;
       }
     } catch (error) {

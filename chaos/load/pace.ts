@@ -2,19 +2,19 @@ import type { Postgres } from '../cluster/postgres.js';
 import { now, overlaps, sleep, type Span } from '../clock.js';
 
 const everyMs = 200;
-/** A connection and a commit that is on disk take a tenth of it on a machine that is not overrun. */
+/** A connection and a durable commit take a tenth of this time on a machine that is not overloaded. */
 const slowMs = 150;
-/** What was asked for in a slow moment is answered after it, and a burst begins before it is noticed. */
+/** A call made in a slow moment is answered after it, and a slow moment begins before it is noticed. */
 const aroundMs = 1_000;
 
-/** When the machine or its disk was overrun: the service's promises of time do not count there. */
+/** Times in which the machine or its disk was overloaded. The service's promises of time do not count in them. */
 export class Pace {
   readonly slow: Span[] = [];
   private isWatching = true;
 
   constructor(private readonly postgres: Postgres) {}
 
-  /** A database that is away is no slow one: its faults are known. */
+  /** A database that is away does not count as slow, because its faults are known. */
   async watch(): Promise<void> {
     while (this.isWatching) {
       const from = now();

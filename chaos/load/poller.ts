@@ -14,7 +14,7 @@ export interface Status {
   logs?: { level: string; source: string; message: string; timestamp: string }[];
 }
 
-/** Asks after a request on any node until it has ended, fetches the response, and looks again later. */
+/** Polls a request on any node until it has ended, fetches the response, and reads it again later. */
 export class Poller {
   constructor(
     private readonly cluster: Cluster,
@@ -72,7 +72,7 @@ export class Poller {
     if (answer.status === 200) entry.output = answer.body;
   }
 
-  /** The id alone gives the right to read, with a key or without. */
+  /** The id alone gives the right to read, with or without a key. */
   private readerOf({ caller }: Entry): Caller {
     return this.random.chance(0.5) ? caller : this.random.pick(this.cluster.callers.keyless);
   }

@@ -29,18 +29,18 @@ export interface Submission {
   input: ChaosInput;
   caller: Caller;
   idempotencyKey?: string;
-  /** As they are written in the query. */
+  /** Options as written in the query. */
   options?: string;
 }
 
 export interface Submitted {
-  /** undefined: it was not acknowledged. */
+  /** undefined: the submission was not acknowledged. */
   entry?: Entry;
-  /** The caller is over its limit for so long. */
+  /** How long the caller, which is over its limit, has to wait. */
   refusedForMs?: number;
 }
 
-/** Submits as careful callers do: with a key that makes a retry safe; and as careless ones do, without. */
+/** Submits like careful callers, with a key that makes a retry safe, and like careless ones, without. */
 export class Submitter {
   private made = 0;
 
@@ -52,19 +52,19 @@ export class Submitter {
     private readonly random: Random,
   ) {}
 
-  /** One request of a drawn model. undefined: it was not acknowledged. */
+  /** Submits one request of a drawn model. undefined: it was not acknowledged. */
   async submitOne(modelId = this.random.pick(modelsByWeight)): Promise<Entry | undefined> {
     const { random } = this;
     const submission = this.make(modelId, planFor(modelId, random));
     const entry = await this.submit(submission);
-    // Some callers repeat themselves later, on whatever node; some come with another body.
+    // Some callers repeat a submission later, on any node, and some of them with another body.
     if (entry !== undefined && submission.idempotencyKey !== undefined && random.chance(0.05)) {
       void this.repeat(submission, entry);
     }
     return entry;
   }
 
-  /** One of a regular caller, most with an Idempotency-Key. */
+  /** A submission of a regular caller, mostly with an Idempotency-Key. */
   make(modelId: string, plan: Step[]): Submission {
     const submission = this.plain(modelId, this.random.pick(this.cluster.callers.regular), plan);
     if (this.random.chance(0.75)) submission.idempotencyKey = `key-${submission.input.marker}`;
@@ -82,17 +82,20 @@ export class Submitter {
     return options.toString();
   }
 
-  /** One without an Idempotency-Key. */
+  /** A submission without an Idempotency-Key. */
   plain(modelId: string, caller: Caller, plan?: Step[]): Submission {
     const input = { marker: `m${this.made++}`, ...(plan === undefined ? {} : { plan }) };
     return { modelId, input, caller };
   }
 
-  /** A careful caller comes again after 503 and a broken connection; after a refusal, which is certain, all do. */
+  /**
+   * A careful caller repeats the call after a 503 or a broken connection. After a refusal, which is certain, all
+   * callers do.
+   */
   async submit(submission: Submission): Promise<Entry | undefined> {
     const deadline = now() + persistenceMs;
     const { idempotencyKey } = submission;
-    // Two at once with one key, as a proxy that retries would send them.
+    // Two calls at once with one key, as a proxy that retries sends them.
     const twice = idempotencyKey !== undefined && this.random.chance(0.05);
     while (now() < deadline) {
       const tries = [this.send(submission), ...(twice ? [this.send(submission)] : [])];
@@ -107,7 +110,7 @@ export class Submitter {
     return undefined;
   }
 
-  /** One try, on one node or on any. */
+  /** Makes one try, on the given node or on any. */
   async send(submission: Submission, node?: ServiceNode): Promise<Submitted> {
     const { modelId, input, caller, idempotencyKey } = submission;
     const sent = { modelId, marker: input.marker, caller };

@@ -1,36 +1,36 @@
 import type { Random } from '../random.js';
 
-/** What the model does with one attempt; the input of a request names one for each. */
+/** An action of the model in one attempt. The input of a request names one for each attempt. */
 export type Step =
   | { do: 'answer'; ms: number }
   | { do: 'lines'; ms: number; lines: number }
-  /** Says its output bit by bit; with `whole` also as a whole, which then counts. */
+  /** Emits its output as deltas; with `whole` also as a whole, which then counts. */
   | { do: 'deltas'; ms: number; deltas: number; kind: 'texts' | 'values'; whole: boolean }
   /** Answers with a file. */
   | { do: 'file'; ms: number; bytes: number }
   | { do: 'status'; ms: number; status: number; retryAfter?: number }
   /** Breaks the connection before it answers. */
   | { do: 'reset'; ms: number }
-  /** Breaks the connection in the middle of its lines, of what it says, of its file. */
+  /** Breaks the connection in the middle of its lines, its deltas or its file. */
   | { do: 'cut'; ms: number; lines?: number; deltas?: number; bytes?: number }
   /** Ends with an error line. */
   | { do: 'error'; ms: number; lines: number; retryable: boolean }
   /** Never answers. */
   | { do: 'hang' }
-  /** Answers when the harness lets it. */
+  /** Answers when the harness releases it. */
   | { do: 'hold' }
   | WorkerStep;
 
-/** What only workers do. */
+/** Steps of workers only. */
 type WorkerStep =
-  /** Keeps its process from anything else. */
+  /** Blocks its process. */
   | { do: 'block'; ms: number }
-  /** Ends its process, and with it all that it runs. */
+  /** Ends its process and everything that the process runs. */
   | { do: 'crash'; ms: number };
 
 export interface ChaosInput {
   marker: string;
-  /** By attempt; the last one stands for all that follow. The model that echoes has none. */
+  /** Steps by attempt; the last one stands for all that follow. undefined: the model that echoes. */
   plan?: Step[];
 }
 
@@ -80,7 +80,7 @@ function mishap(random: Random): Step {
   ]);
 }
 
-/** Long runs, so that faults meet them. */
+/** Long runs, so that faults hit them. */
 function workPlan(random: Random): Step[] {
   const ms = random.integer(200, 6_000);
   const lines = random.integer(0, 8);

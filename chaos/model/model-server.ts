@@ -5,7 +5,7 @@ import type { ChaosInput, Step } from './behaviour.js';
 import { deltaOf, fileBytes, sha256 } from './made.js';
 import { type ModelRun, RunLog } from './run-log.js';
 
-/** The models: slow, broken or hanging as each request asks, and recorded. */
+/** The models. They are slow, broken or hanging as each request asks, and every call is recorded. */
 export class ModelServer {
   readonly runs = new RunLog();
   private held = new Set<() => void>();
@@ -29,7 +29,7 @@ export class ModelServer {
     await new Promise((done) => this.server.close(done));
   }
 
-  /** Refuses connections, or answers 503, until the time is over; the runs under way go on. */
+  /** Refuses connections, or answers 503, until the time is over. Runs under way go on. */
   async beAway(how: 'refusing' | '503', ms: number): Promise<void> {
     if (how === '503') {
       this.isUnavailable = true;
@@ -43,7 +43,7 @@ export class ModelServer {
     await this.start();
   }
 
-  /** Lets those go that are held; later ones are held again. */
+  /** Ends the runs that are held; later ones are held again. */
   release(): void {
     for (const end of this.held) end();
     this.held.clear();
@@ -128,13 +128,13 @@ function answer(run: ModelRun, response: ServerResponse): void {
   end(run, response, JSON.stringify(outputOf(run)));
 }
 
-/** The rest of an answer. */
+/** Sends the rest of an answer. */
 function end(run: ModelRun, response: ServerResponse, rest: string | Uint8Array): void {
   over(run);
   response.end(rest);
 }
 
-/** From here on its caller may know that it is: a harness that is busy hears later that it does. */
+/** Marks the run as over before the bytes leave: its caller may see the end before a busy harness notices it. */
 function over(run: ModelRun): void {
   run.endedAt = Math.min(run.endedAt, now());
 }
@@ -166,7 +166,7 @@ async function writeDeltas(
   await say(ms, deltas, response, (i) => ({ type: 'delta', delta: deltaOf(nonce, i, kind) }));
 }
 
-/** So many lines, evenly over the time. */
+/** Writes `count` lines, evenly spread over the time. */
 async function say(
   ms: number,
   count: number,
@@ -182,7 +182,7 @@ async function say(
   await sleep(ms / (count + 1));
 }
 
-/** The length is said before, so that half a file can be known as one. */
+/** Sends the length first, so that half a file can be recognised. */
 async function writeFile(
   step: { do: string; ms: number; bytes: number },
   run: ModelRun,

@@ -1,19 +1,19 @@
 import { now } from '../clock.js';
 
-/** What callers wait for: that a run of theirs has begun. */
+/** The start of a run, for which callers wait. */
 export interface Start {
   readonly requestId: string;
   readonly modelId: string;
   readonly startedAt: number;
 }
 
-/** Runs, by whatever executed them. */
+/** Runs, whatever executed them. */
 export interface Starts {
   readonly runs: readonly Start[];
   ofRequest(requestId: string): readonly Start[];
 }
 
-/** What the bytes of a file must be. */
+/** The expected size and hash of a file. */
 export interface FileMade {
   size: number;
   sha256: string;
@@ -24,19 +24,19 @@ export interface ModelRun extends Start {
   readonly attempt: number;
   /** The process that called. */
   readonly node: string;
-  /** What the output carries, to know which run computed it. */
+  /** A text in the output that identifies the run that computed it. */
   readonly nonce: string;
-  /** When the answer had gone out or the connection was closed; Infinity while the model is at work. */
+  /** The time at which the answer was sent or the connection closed; Infinity while the model works. */
   endedAt: number;
-  /** Whether the whole answer went out. */
+  /** Whether the whole answer was sent. */
   answered: boolean;
   /** Log lines sent. */
   lines: number;
-  /** Of one that answers with a file. */
+  /** The file of a run that answers with one. */
   file?: FileMade;
 }
 
-/** Every call that the models got. */
+/** Every call of the models. */
 export class RunLog implements Starts {
   readonly runs: ModelRun[] = [];
   private readonly byNonce = new Map<string, ModelRun>();

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { now, sleep } from '../clock.js';
 import type { Random } from '../random.js';
 
-/** What is sent of a completion, as far as the harness compares it. */
+/** The fields of a webhook's body that the harness compares. */
 export interface WebhookBody {
   request_id: string;
   status: 'OK' | 'ERROR';
@@ -18,11 +18,11 @@ export interface WebhookCall {
   readonly at: number;
 }
 
-/** How receivers behave; those that mend themselves do so from the second call of a delivery on. */
+/** Behaviours of receivers. Receivers that recover do so from the second call of a delivery on. */
 const kinds = ['good', 'good', 'good', 'late', 'broken', 'reset', 'hanging'] as const;
 const lateMs = { low: 200, high: 3_000 };
 
-/** Receivers of webhooks: good, slow, breaking, hanging, as the path says; every call is recorded. */
+/** Receivers of webhooks: good, slow, broken or hanging, as the path says. Every call is recorded. */
 export class WebhookReceiver {
   readonly calls: WebhookCall[] = [];
   private readonly times = new Map<string, number>();
@@ -41,7 +41,7 @@ export class WebhookReceiver {
     await new Promise((done) => this.server.close(done));
   }
 
-  /** Of a receiver of any kind. */
+  /** The URL of a receiver of any kind. */
   anyUrl(): string {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/${this.random.pick(kinds)}`;
   }

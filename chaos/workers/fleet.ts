@@ -10,10 +10,13 @@ import { type Language, WorkerProcess, type WorkerOptions } from './worker-proce
 const size = 6;
 const lookEveryMs = 100;
 
-/** The workers: as many in Python as in TypeScript, each behind a proxy of its own before all nodes that serve calls. */
+/**
+ * The workers: half in Python, half in TypeScript, each behind its own proxy, which leads to all nodes that serve
+ * calls.
+ */
 export class Fleet {
   readonly workers: WorkerProcess[] = [];
-  /** All processes that ever were, twins too. */
+  /** All processes of the run, including twins. */
   readonly processes: WorkerProcess[] = [];
   readonly log: WorkLog;
   private readonly directory: string;
@@ -44,12 +47,12 @@ export class Fleet {
     void this.watch();
   }
 
-  /** A second process under the name of another, not started yet. */
+  /** Creates, but does not start, a second process under the name of another. */
   async twinOf({ options: { workerId, language } }: WorkerProcess): Promise<WorkerProcess> {
     return this.make(`${workerId}-twin-${++this.twins}`, workerId, language);
   }
 
-  /** Lets those go that hold what they run; later ones are held again. */
+  /** Lets held runs end; later ones are held again. */
   release(): void {
     writeFileSync(join(this.directory, 'release'), String(now() + performance.timeOrigin));
   }
@@ -58,7 +61,9 @@ export class Fleet {
     return this.processes.some((worker) => worker.workerId === workerId && worker.wasHit(from, to));
   }
 
-  /** Whether another process of that name was there, or had just been: one that stops has time to end its runs. */
+  /**
+   * Whether another process of that name was there, or had just stopped: a stopping process has time to end its runs.
+   */
   hadTwin(workerId: string, at: number): boolean {
     const afterMs = 5_000;
     return this.processes.some(
@@ -102,7 +107,7 @@ export class Fleet {
     }
   }
 
-  /** A node that comes back may have another port. */
+  /** A node may have another port after a restart. */
   private notePorts(): void {
     for (const [i, { url }] of this.cluster.apiNodes.entries()) {
       Atomics.store(this.ports, i, Number(new URL(url).port));

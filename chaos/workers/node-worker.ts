@@ -3,11 +3,11 @@ import { Fail, Retry, serve, type Run } from '../../clients/typescript/src/worke
 import type { ChaosInput, Step } from '../model/behaviour.js';
 import { deltaOf, fileBytes, sha256 } from '../model/made.js';
 
-/** A worker in TypeScript: does with each run what its input asks, and keeps a log of its own of it. */
+/** A worker in TypeScript. It does with each run what the input asks, and logs it. */
 const environment = process.env as Record<`CHAOS_${'WORKER' | 'LOG' | 'RELEASE' | 'MODELS'}`, string>;
 const asAskedCode = 86;
 const releaseLookMs = 200;
-/** Of the last run of each request. */
+/** The nonce of the last run, by request. */
 const nonces = new Map<string, string>();
 let made = 0;
 
@@ -131,7 +131,7 @@ function reasonOf({ reason }: AbortSignal): string {
   return String((reason as { reason?: string }).reason);
 }
 
-/** Whole in one write, so that a process that is killed leaves no half of it. */
+/** Writes the line in one write, so that a process that is killed leaves no half line. */
 function note(nonce: string, line: object): void {
   const at = performance.timeOrigin + performance.now();
   appendFileSync(environment.CHAOS_LOG, `${JSON.stringify({ at, pid: process.pid, nonce, ...line })}\n`);
@@ -145,7 +145,9 @@ function releasedAt(): number {
   }
 }
 
-/** Two processes may go by one name; the library gives each its own. Its calls are made by `fetch`. */
+/**
+ * Makes this process use the given name, because the library gives each process its own. Its calls are made by `fetch`.
+ */
 function goBy(name: string): void {
   const own = globalThis.fetch;
   globalThis.fetch = async (target, init = {}) => {

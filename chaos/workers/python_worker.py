@@ -1,4 +1,4 @@
-"""A worker in Python: does with each run what its input asks, and keeps a log of its own of it."""
+"""A worker in Python. It does with each run what the input asks, and logs it."""
 
 import ctypes
 import hashlib
@@ -8,7 +8,8 @@ import json
 import os
 import time
 
-# As somebody who copied the one file has it: the rest of the package asks for more than Python brings.
+# Loads the one file as a user who copied it has it: the rest of the package requires more than Python's standard
+# library.
 spec = importlib.util.spec_from_file_location("worker", os.environ["CHAOS_LIBRARY"])
 worker = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(worker)
@@ -18,12 +19,12 @@ RELEASE_LOOK_S = 0.2
 made = itertools.count()
 
 
-# Of the last run of each request.
+# The nonce of the last run, by request.
 nonces = {}
 
 
 def note(nonce, say, **fields):
-    """Whole in one write, so that a process that is killed leaves no half of it."""
+    """Write the line in one write, so that a process that is killed leaves no half line."""
     line = {"at": time.time() * 1000, "pid": os.getpid(), "nonce": nonce, "say": say, **fields}
     log = os.open(os.environ["CHAOS_LOG"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     try:
@@ -46,7 +47,7 @@ class Execution:
         return {"request_id": self.run.request_id, "attempt": self.run.attempt, "nonce": self.nonce}
 
     def pause(self, ms):
-        """Raises as soon as the run is to stop."""
+        """Raise as soon as the run is to stop."""
         if self.run.cancelled.wait(ms / 1000):
             raise worker.Stopped(self.run.cancelled.reason)
 
@@ -116,7 +117,7 @@ def take(step, execution):
     if what == "file":
         return execution.upload(step["ms"], step["bytes"])
     if what == "block":
-        # Called so, it holds the interpreter: no other thread runs meanwhile.
+        # Called this way it holds the interpreter, so no other thread runs meanwhile.
         ctypes.PyDLL(None).usleep(int(step["ms"] * 1000))
         return execution.output()
     if what == "crash":
@@ -139,7 +140,7 @@ def released_at():
 
 
 def go_by(name):
-    """Two processes may go by one name; the library gives each its own."""
+    """Make this process use the given name, because the library gives each process its own."""
     own = worker._Worker.__init__
 
     def init(self, *args):

@@ -7,27 +7,27 @@ export interface WorkRun {
   readonly requestId: string;
   readonly attempt: number;
   readonly modelId: string;
-  /** What the output carries, to know which run computed it. */
+  /** A text in the output that identifies the run that computed it. */
   readonly nonce: string;
-  /** The name that the worker goes by; two processes may share it. */
+  /** The worker's name; two processes may share it. */
   readonly worker: string;
-  /** The process that ran it, and its id of the system. */
+  /** The process that ran it; `pid` is its process id. */
   readonly process: string;
   readonly pid: number;
   readonly startedAt: number;
-  /** When the handler was through, or its process gone; Infinity while it is at work. */
+  /** The time at which the handler returned, or its process ended; Infinity while it works. */
   endedAt: number;
-  /** undefined: the process was gone before. */
+  /** undefined: the process ended before. */
   how?: 'answered' | 'failed' | 'stopped';
-  /** Log lines that it had said by its end. */
+  /** Log lines that it had sent by its end. */
   lines?: number;
-  /** When it was told to stop, and why. */
+  /** When and why it was asked to stop. */
   told?: { at: number; why: string };
-  /** How what it said of its end was answered. */
+  /** How the service answered the outputs and failures that it sent. */
   taken: { at: number; what: 'output' | 'failure'; status: number }[];
-  /** When it began to upload its file. */
+  /** The time at which it began to upload its file. */
   uploadingAt?: number;
-  /** What it had uploaded. */
+  /** The file that it had uploaded. */
   file?: FileMade & { url: string; at: number };
 }
 
@@ -44,7 +44,7 @@ type Line = { at: number; pid: number; nonce: string } & (
 const suffix = '.work';
 const chunkBytes = 64 * 1024;
 
-/** What all workers wrote down of their runs, read as it is written. */
+/** Everything that the workers logged of their runs, read while they write it. */
 export class WorkLog implements Starts {
   readonly runs: WorkRun[] = [];
   private readonly byNonce = new Map<string, WorkRun>();
@@ -53,7 +53,7 @@ export class WorkLog implements Starts {
 
   constructor(private readonly directory: string) {}
 
-  /** Where the process of that name writes. */
+  /** The file that the process of that name writes. */
   pathOf(process: string): string {
     return join(this.directory, `${process}${suffix}`);
   }
@@ -66,25 +66,25 @@ export class WorkLog implements Starts {
     return this.byRequest.get(requestId) ?? [];
   }
 
-  /** Runs under way, of a worker's process or of all. */
+  /** Runs under way, of one worker's process or of all. */
   active(process?: string): WorkRun[] {
     return this.runs.filter(
       (run) => run.endedAt === Infinity && (process === undefined || run.process === process),
     );
   }
 
-  /** A process is gone: what it ran has ended. */
+  /** Notes that a process has ended, and so its runs. */
   gone(process: string, pid: number, at: number): void {
     this.refresh();
     for (const run of this.active(process)) if (run.pid === pid) run.endedAt = at;
   }
 
-  /** Those that were at work in a worker's process within that time. */
+  /** Runs of a worker's process that were under way within that time. */
   during({ pid }: Pick<WorkRun, 'pid'>, from: number, to: number): WorkRun[] {
     return this.runs.filter((run) => run.pid === pid && run.startedAt < to && run.endedAt > from);
   }
 
-  /** Takes in what was written since the last look. */
+  /** Reads the lines that were written since the last call. */
   refresh(): void {
     if (!existsSync(this.directory)) return;
     for (const name of readdirSync(this.directory)) {
@@ -101,7 +101,7 @@ export class WorkLog implements Starts {
       while (known.offset < fstatSync(file).size) {
         const length = readSync(file, buffer, 0, chunkBytes, known.offset);
         known.offset += length;
-        // Nothing but ASCII is written: no character is cut.
+        // Workers write only ASCII, so no character is cut.
         const lines = (known.rest + buffer.toString('latin1', 0, length)).split('\n');
         known.rest = lines.pop()!;
         for (const line of lines) this.take(process, JSON.parse(line) as Line);

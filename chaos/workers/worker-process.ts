@@ -9,7 +9,7 @@ import type { WorkLog } from './work-log.js';
 export type Language = 'TypeScript' | 'Python';
 
 export interface WorkerOptions {
-  /** Of the process: its twin has another one, under the same id. */
+  /** The name of the process. Its twin has another name under the same worker id. */
   name: string;
   workerId: string;
   language: Language;
@@ -20,21 +20,21 @@ export interface WorkerOptions {
   log: WorkLog;
 }
 
-/** The exit code of a process that crashes as its input asks. */
+/** The exit code of a process that crashes because its input asks for it. */
 const asAskedCode = 86;
-/** After SIGTERM a worker may finish what it runs; the longest run takes so long. */
+/** After SIGTERM a worker may finish its runs; the longest run takes this long. */
 const drainPatienceMs = 45_000;
 const restartMs = { low: 100, high: 1_500 };
 
-/** A worker as a process, kept alive as a supervisor would. */
+/** A worker process, restarted as a supervisor would. */
 export class WorkerProcess {
-  /** When it was frozen, for however long. */
+  /** Times in which the process was frozen. */
   readonly freezes: Span[] = [];
-  /** When it was not there. */
+  /** Times in which there was no process. */
   readonly downs: Span[] = [];
-  /** When what it sent or was sent did not get through, or not well. */
+  /** Times in which its connections were broken or impaired. */
   readonly cuts: Span[] = [];
-  /** Called when the process ends by itself, and not as asked. */
+  /** Called when the process ends unexpectedly. */
   onUnexpectedExit: (output: string) => void = () => undefined;
   startedAt = Infinity;
   private child: ChildProcess | undefined;
@@ -52,7 +52,7 @@ export class WorkerProcess {
     return this.options.workerId;
   }
 
-  /** Whether anything was done to it in that time. */
+  /** Whether a fault hit it in that time. */
   wasHit(from: number, to: number): boolean {
     return [...this.freezes, ...this.downs, ...this.cuts].some((span) => overlaps(span, from, to));
   }
@@ -95,12 +95,12 @@ export class WorkerProcess {
     child.once('exit', (code, signal) => this.exited(child, code, signal));
   }
 
-  /** SIGKILL. */
+  /** Ends the process with SIGKILL. */
   async kill(): Promise<void> {
     await this.end('SIGKILL', 5_000);
   }
 
-  /** SIGTERM; false: it had to be killed after all. */
+  /** Ends the process with SIGTERM. false: it had to be killed. */
   async stop(): Promise<boolean> {
     return this.end('SIGTERM', drainPatienceMs);
   }
@@ -117,18 +117,18 @@ export class WorkerProcess {
     freeze.to = now();
   }
 
-  /** It does not come back: what happens from here on is not its doing. */
+  /** Notes that the process does not come back: its downtime ends here, so later events are not explained by it. */
   retire(): void {
     this.downs.at(-1)!.to = now();
   }
 
-  /** SIGKILL, for good: a fault that is still at it starts it no more. */
+  /** Ends the process with SIGKILL for good: a fault that is still under way does not start it again. */
   async killForGood(): Promise<void> {
     this.isOver = true;
     await this.kill();
   }
 
-  /** SIGKILL, without waiting. */
+  /** Sends SIGKILL, without waiting. */
   abandon(): void {
     this.expected = true;
     this.child?.kill('SIGKILL');

@@ -41,7 +41,7 @@ test('a key that is refused without end writes 60 rows a minute, and one that co
   await refusals.flush();
   const rows = await refusalsOf(id);
   const counted = rows.filter(({ after }) => after?.left_out !== undefined);
-  // In two minutes, if one began meanwhile.
+  // The limit of two minutes, if a new minute began meanwhile.
   expect(rows.length - counted.length).toBeLessThanOrEqual(120);
   expect(counted).toHaveLength(1);
   expect(rows.length - 1 + counted[0]!.after!.left_out!).toBe(refused);
@@ -100,7 +100,7 @@ test('a key signs in so often a minute, and the oldest of its many sessions ends
     [id],
   );
   expect(counts).toEqual({ open: 100, kept: 1_000 });
-  // 60 in each of two minutes, if one begins meanwhile.
+  // 60 in each of two minutes, if a new minute begins meanwhile.
   let refused: Response | undefined;
   for (let n = 0; n < 130 && refused === undefined; n += 2) {
     const answers = await Promise.all([admin.signIn({ key }), admin.signIn({ key })]);

@@ -50,7 +50,7 @@ async function watch(key = observer): Promise<StreamReader> {
   return stream;
 }
 
-/** The first overview of a stream that fits. */
+/** Returns the first overview of a stream that fits. */
 const shown = (stream: StreamReader, fits: (overview: OverviewDto) => boolean): Promise<OverviewDto> =>
   until(() => overviewsOf(stream).find(fits), {
     message: 'the overview shows it',
@@ -113,7 +113,7 @@ test('the first event is whole, and those after it have only what has changed', 
   const changes = others.map(({ data }) => data as unknown as OverviewChangesDto);
   expect(Math.max(...changes.map(length))).toBeLessThan(length(first!.data) / 4);
   expect(changes.flatMap(({ models }) => models.map(({ id }) => id))).toContain('test/narrow');
-  // What was put together from changes is what another sees who comes later.
+  // The state assembled from changes equals the whole state that a later stream receives.
   const later = await watch();
   const whole = await shown(later, () => true);
   const together = await until(() => overviewsOf(stream).find(({ at }) => at === whole.at), {
@@ -241,7 +241,7 @@ test('of each node there is how long runs took there, and how many failed', asyn
 test('nodes say what they run, and those that are silent until when their slots rest', async () => {
   const at = new Date(Date.now() - 5_500);
   const silent = '01a1fbb3-65c9-706a-ab5f-d44e3660d916';
-  // In one commit: a list that is read between two would have the node without its slots.
+  // One commit, because a list that is read between two would have the node without its slots.
   await service.query(
     `WITH joined AS (
        INSERT INTO node (id, name, role, version, heartbeat_at) VALUES ($1, 'silent', 'all', '0.0.9', $2)

@@ -13,7 +13,7 @@ let admin: ModelAdminCalls;
 beforeAll(async () => {
   await Promise.all([model.start(), elsewhere.start()]);
   service = await startTestService({ models: model.file({ first: {}, second: {} }), limits: 'off' });
-  // A change that it sees first is none for the call.
+  // Otherwise the watch could see a change first, and the call would find none.
   service.app.get(ModelsReload).stopWatching();
   [calls, admin] = [new QueueCalls(service), new ModelAdminCalls(service)];
 });
@@ -24,7 +24,7 @@ afterAll(async () => {
 beforeEach(() => reload({ first: {}, second: {} }));
 afterEach(() => model.release());
 
-/** As an editor that saves beside the file does it. */
+/** Replaces the file like an editor that saves beside it and renames. */
 async function replaceFile(text: string): Promise<void> {
   const { modelsFile } = service.config;
   await writeFile(`${modelsFile}.new`, text);

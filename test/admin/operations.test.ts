@@ -180,7 +180,7 @@ test('what no longer qualifies when its turn comes is skipped and counted', asyn
   const running = await calls.submit('test/one?tag=late:1', { hold: true });
   await calls.reached(running, 'IN_PROGRESS');
   const waiting = await calls.submit('test/one?tag=late:1', {});
-  // As if it had been told of one that ends before its turn.
+  // As if the node had learned of an operation that ends before its turn.
   const { id } = await start({ action: 'cancel', filter: { tag: 'late:1' } });
   expect(await ended(id)).toMatchObject({ total: 2, done: 2 });
   const late = await start({ action: 'cancel', filter: { ids: [waiting] } });
@@ -276,7 +276,7 @@ describe('beside a request that the database does not let change', () => {
         END $$;
       CREATE TRIGGER refuses_some BEFORE UPDATE ON request FOR EACH ROW EXECUTE FUNCTION refuse_some()`),
   );
-  // One by one: a transaction that holds the lock of one table and waits for that of another is in the service's way.
+  // One by one, because a transaction that holds the lock of one table and waits for another would block the service.
   afterAll(async () => {
     await service.query('DROP TRIGGER refuses_some ON request');
     await service.query('DROP FUNCTION refuse_some()');

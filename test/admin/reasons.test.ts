@@ -69,7 +69,7 @@ const changes: Record<string, () => Promise<Call> | Call> = {
   }),
   'POST /v1/admin/operations/:operation_id/stop': async () => ({
     path: `/operations/${await insert(
-      // Somebody else works on it.
+      // Another node works on it.
       `operation (id, action, filter, actor_name, claimed_by, claimed_until)
        VALUES (gen_random_uuid(), 'cancel', '{}', 'other', gen_random_uuid(), now() + interval '1 hour')`,
     )}/stop`,
@@ -85,7 +85,7 @@ const changes: Record<string, () => Promise<Call> | Call> = {
     body: { disabled: true },
   }),
 };
-/** Whoever signs in says who it is, not why. */
+/** A sign-in has a key, but no reason. */
 const others = ['POST /v1/admin/session'];
 
 beforeAll(async () => {

@@ -223,7 +223,7 @@ test('without the scope payloads there are handles, no details, no payloads, and
     },
     { message: 'each refused try is audited' },
   );
-  // By the handle, whichever was sent: those who observe read the audit.
+  // The audit names the handle, even if the call used the id, because keys with `observe` read the audit.
   expect(refused[0]).toBe(`GET /v1/admin/requests/${handle(id)}/input`);
   expect(refused.at(-1)).toBe(`GET /v1/admin/requests/${handle(id)}/log`);
 });
@@ -256,7 +256,7 @@ test('payloads are read as they are, in parts too, and that a key reads one is a
     { part: 'output' },
     { part: 'input' },
   ]);
-  // Its own key is one more reader.
+  // The request's own key counts as another reader.
   await Promise.all(Array.from({ length: 3 }, async () => (await get(`requests/${id}/input`)).text()));
   expect(await audited('payload.read', handle(id))).toMatchObject([
     { actor_name: 'reader' },
@@ -318,7 +318,7 @@ test('the life of a request names what happened, where, and how it moved up', as
     outcome: 'failed',
     code: 'model_error',
   });
-  // Until when it paused is known also once that is over.
+  // The end of a pause stays known after the pause.
   const [, , requeued, started] = data;
   expect(data.map(({ until: end }) => end !== null)).toEqual([false, false, true, false, false]);
   expect(Date.parse(requeued!.until!)).toBeGreaterThan(Date.parse(requeued!.at));

@@ -5,7 +5,10 @@ import { startTestService, type TestService } from '../support/index.js';
 import { keyHeader, unknownId } from '../support/queue-calls.js';
 import { routesOf } from '../support/routes.js';
 
-/** Who may call a route: anybody, any valid key, one with the scope, or that or whoever knows a request's id. */
+/**
+ * Callers of a route: anybody, any valid key, a key with the scope, or also a key with another scope or a caller that
+ * knows a request's id.
+ */
 type Rule = 'open' | 'any key' | Scope | `${Scope} or ${Scope | 'id'}`;
 
 /** Every route of the service; a new one needs its line here. */
@@ -116,7 +119,7 @@ const rules: Record<string, Rule> = {
   'PUT /fal/*model_id/requests/:request_id/cancel': 'cancel or id',
 };
 
-/** What each scope brings, written down apart from the service. */
+/** The scopes that each scope implies, written independently of the service. */
 const brings: Record<Scope, readonly Scope[]> = {
   submit: ['submit'],
   read: ['read'],
@@ -146,7 +149,7 @@ test('every route of the service has its rule, and every rule a route', () => {
   expect([...new Set(routes)].sort()).toEqual(Object.keys(rules).sort());
 });
 
-/** Whether the service let it in; what it is about is not there. */
+/** Whether the service let the call in. The things that the call names do not exist. */
 async function isLetIn(route: string, headers: Record<string, string>): Promise<boolean> {
   const [method, template] = route.split(' ') as [string, string];
   const path = template
@@ -166,7 +169,7 @@ async function isLetIn(route: string, headers: Record<string, string>): Promise<
 function mayCall(rule: Rule, scope: Scope | undefined, isSession: boolean): boolean {
   if (rule === 'open') return true;
   const [needed, other] = rule.split(' or ') as [Scope | 'any key', (Scope | 'id')?];
-  // A cookie, which a browser sends unasked, takes nothing from who knows the id.
+  // A browser sends the cookie without being asked, so the cookie takes no right from a caller that knows the id.
   if (other === 'id' && (scope === undefined || isSession)) return true;
   if (scope === undefined) return false;
   const isOther = other !== undefined && other !== 'id' && brings[scope].includes(other);
@@ -178,7 +181,7 @@ async function expectRoles(
   isSession = false,
 ): Promise<void> {
   const calls = Object.entries(rules)
-    // It ends the session.
+    // Last, because it ends the session.
     .sort(([route]) => (route === 'DELETE /v1/admin/session' ? 1 : 0))
     .flatMap(([route, rule]) => callers.map((caller) => ({ route, rule, caller })));
   const wrong: string[] = [];

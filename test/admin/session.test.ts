@@ -137,7 +137,7 @@ test('each sign-in has a token of its own, and ends the session that the browser
   ]);
   expect((await whoAmI(first)).signed_in).toBeNull();
   expect((await whoAmI(second)).signed_in).not.toBeNull();
-  // One that somebody else chose is not taken over.
+  // A token that somebody else chose is not used.
   const chosen = `nowserving_session=${'a'.repeat(43)}`;
   expect(cookieIn(await admin.signIn({ key: service.key }, { cookie: chosen }))).not.toBe(chosen);
   expect((await whoAmI(chosen)).signed_in).toBeNull();

@@ -11,7 +11,7 @@ const [mine, other] = [randomUUID(), randomUUID()];
 let tables: QueueTables;
 let used: { statement: Statement; values: unknown[] } | undefined;
 const beforeAllOthers = { priority: -32_768, start: 0, seq: 0 };
-/** As those who look have it: with the planner as it comes. */
+/** A database with the default planner settings, as for a person who reads the view. */
 const database = {
   query: (statement: Statement, values: unknown[]) => {
     used = { statement, values };
@@ -47,7 +47,7 @@ async function fill(rows: number): Promise<void> {
   await tables.rows('ANALYZE queue_entry, delayed_entry');
 }
 
-/** The plan of what was asked last, and how many pages it reads. */
+/** Returns the plan of the last statement, and how many pages it reads. */
 async function look(): Promise<{ plan: string; pages: number }> {
   const how = 'ANALYZE, BUFFERS, TIMING off, SUMMARY off, COSTS off';
   const { statement, values } = used!;

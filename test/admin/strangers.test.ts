@@ -15,7 +15,7 @@ afterAll(() => service.stop());
 const json = 'application/json';
 const own = (): string => service.url;
 
-/** What another page could have a browser send with the cookie, if it were sent at all. */
+/** The headers that another page could have a browser send with the cookie, if the cookie were sent at all. */
 const strangers: [string, () => Record<string, string>][] = [
   ['another site', () => ({ 'content-type': json, 'sec-fetch-site': 'cross-site' })],
   ['another port of this host', () => ({ 'content-type': json, 'sec-fetch-site': 'same-site' })],
@@ -34,7 +34,7 @@ const strangers: [string, () => Record<string, string>][] = [
   ['a type that begins like JSON', () => ({ 'content-type': 'application/jsonp', origin: own() })],
 ];
 
-/** As fetch writes no field that is left out, it is sent with a word that means nothing. */
+/** Fields that a call omits unless its case sets them: `send` filters empty values out. */
 const bare = { 'sec-fetch-site': '', origin: '', 'content-type': '' };
 
 function send(
@@ -59,7 +59,7 @@ describe.each(strangers)('%s', (_, headersOf) => {
 
   test('signs nobody in, as somebody else would', async () => {
     const headers = headersOf();
-    // No browser sends a POST of JSON across origins without saying from where.
+    // A browser that sends a POST of JSON across origins always names the origin.
     if (headers['origin'] === undefined && headers['sec-fetch-site'] === undefined) return;
     const response = await send('POST', '/v1/admin/session', headers, JSON.stringify({ key: service.key }));
     expect(response.headers.getSetCookie()).toEqual([]);
@@ -85,7 +85,7 @@ test('a call that another page tried with the cookie of a session is in the audi
        WHERE action = 'access.refuse' AND after ->> 'reason' LIKE '%Content-Type: application/json%' ORDER BY target`,
     );
   await until(async () => (await refused()).some(({ target }) => target.endsWith('/operations')));
-  // What is no session has no name.
+  // A call without a session has no name.
   const bySession = { actor_name: 'bootstrap', by_session: true };
   expect(await refused()).toEqual([
     { target: 'DELETE /v1/admin/session', ...bySession },
@@ -106,7 +106,7 @@ test('what only reads is not asked where it comes from, and says nothing to othe
   const headers = { origin: 'http://evil.example', 'sec-fetch-site': 'cross-site' };
   const response = await send('GET', '/v1/admin/keys', headers);
   expect(response.status).toBe(200);
-  // A browser hands an answer to a call with cookies to another origin only with both.
+  // A browser gives the answer to a call with cookies to another origin only if both headers are there.
   expect(response.headers.get('access-control-allow-credentials')).toBeNull();
 });
 

@@ -13,7 +13,7 @@ const { service, calls } = testQueue({
 });
 const admin = new AdminCalls(service);
 
-/** What was heard of workers is written, and what they are told is read. */
+/** Writes what workers reported, and reads the orders for them. */
 const round = (): Promise<void> => service.app.get(WorkerKeeper).runOnce();
 const list = (query = ''): Promise<Page<AdminWorkerDto>> => admin.json('GET', `/workers${query}`);
 async function seen(name: string): Promise<AdminWorkerDto> {

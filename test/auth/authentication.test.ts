@@ -9,7 +9,7 @@ import { startTestService, type TestService, until } from '../support/index.js';
 let service: TestService;
 let app: Caller;
 
-/** A second node. Nothing runs on either. */
+/** Starts a second node. Nothing runs on either. */
 const startNode = (config: object = {}): Promise<TestService> =>
   startTestService({ limits: '1000/s', config: { role: 'api', ...config } });
 
@@ -161,7 +161,7 @@ describe('a key', () => {
 describe('looking keys up', () => {
   let finder: CallerFinder;
   let restore: () => void;
-  /** Statements that looked keys up, and what the next of them waits for with its answer. */
+  /** The number of statements that looked keys up; `hold`: the promise that delays the answer of the next one. */
   let lookUps = 0;
   let hold: Promise<void> | undefined;
 
@@ -221,7 +221,7 @@ describe('looking keys up', () => {
   test('what was read of a key before a change and arrives after it is not remembered', async () => {
     const key = hashOf(await app.newKey());
     const id = await newestKeyId();
-    // As many as go behind a look-up that is under way.
+    // As many keys as may be looked up behind one look-up that is under way.
     const others = await Promise.all(Array.from({ length: 8 }, () => app.newKey()));
     let answer: (() => void) | undefined;
     hold = new Promise((resolve) => (answer = resolve));

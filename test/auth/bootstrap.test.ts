@@ -23,7 +23,7 @@ async function start(bootstrapApiKey?: string): Promise<Caller> {
   return app;
 }
 
-/** As if the database were the embedded one. */
+/** Starts as if the database were the embedded one. */
 async function startEmbedded(): Promise<Caller> {
   const app = await start();
   app.service.app.get(Config).databaseUrl = undefined;

@@ -26,14 +26,14 @@ const watch = (): CallerWatch => service.app.get(CallerWatch);
 const size = (of: { size: number }, count: number): Promise<unknown> =>
   until(() => of.size === count, { message: `${count} calls are held`, explain: () => of.size });
 
-/** From now on the watch looks only because it was told of a change. */
+/** From now on the watch checks keys only after it is notified of a change. */
 function stopLooking(): void {
   clearInterval(watch()['timer']);
 }
 
 const prefer = (key: string): Record<string, string> => ({ prefer: 'wait=60', ...keyHeader(key) });
 
-/** As another node does it: this one is not told. */
+/** Revokes a key as another node does, without a notification to this one. */
 async function revokeElsewhere(id: string): Promise<void> {
   await service.query('UPDATE api_key SET revoked_at = now() WHERE id = $1', [id]);
 }
@@ -55,7 +55,7 @@ describe('a claim that is held', () => {
     return { id, answer };
   }
 
-  /** What is submitted now waits for a worker that may have it. */
+  /** Submits a request, which then waits for a worker that may run it. */
   async function expectUntouched(): Promise<void> {
     const id = await calls.submit('test/pulled', { secret: true });
     const other = new WorkerCalls(service);
@@ -108,7 +108,7 @@ describe('a claim that is held', () => {
 
   test('that was served in the moment of the revocation hands its run back at no cost', async () => {
     const { id, answer } = await hold();
-    // The watch is late: what brings the run is faster.
+    // The watch is late, so the run arrives before it.
     stopLooking();
     Object.assign(watch(), { lookSoon: () => undefined });
     await revokeElsewhere(id);

@@ -21,7 +21,7 @@ beforeEach(() => {
   stop.controller = new AbortController();
 });
 
-/** What becomes of a run of a shell script. */
+/** Runs a shell script, and returns its output. */
 async function run(script: string, options: Partial<Command> = {}, input: unknown = {}): Promise<unknown> {
   const output = await outputOf(script, options, JSON.stringify(input));
   return output instanceof JsonText ? JSON.parse(output.text) : output;
@@ -139,7 +139,7 @@ test('one that is not there is handed back', async () => {
   await expect(run('', { command: '/etc/hostname' })).rejects.toThrow(HandBack);
 });
 
-/** Says `printed`, and once it gets SIGTERM `last`, as if all were well. */
+/** A script that prints `printed`, and once it gets SIGTERM prints `last` and succeeds. */
 const untilTerm = (printed: string, last: string): string =>
   `trap 'printf "${last}"; exit 0' TERM; printf '${printed}'; echo ready >&2; while :; do sleep 0.01; done`;
 
@@ -187,7 +187,7 @@ test('what it printed is read to its end, however long the service takes over th
     const pid = await until(() => events.some(({ type }) => type === 'log') && pidOf(events));
     await until(() => !isAlive(pid));
     const endedMs = performance.now();
-    await until(() => performance.now() - endedMs > 3_000); // for longer than idle pipes are left open
+    await until(() => performance.now() - endedMs > 3_000); // longer than idle pipes stay open
   });
   await outcome;
   expect(text()).toBe('a'.repeat(120_000));

@@ -49,13 +49,13 @@ const access = (base: string, more: Partial<FileAccess> = {}): FileAccess => ({
   ...more,
 });
 
-/** Of an origin that is not the service, which is asked so many times and no more. */
+/** Downloads from an origin that is not the service, to which the client makes a limited number of tries. */
 const fetched = ({ url }: ScriptedServer, to?: string): Promise<Uint8Array | string> =>
   download(`${url}/a.bin`, access('http://127.0.0.1:1', { downloads: [url] }), to);
 
 const half = said(whole.subarray(0, 600_000), { length: whole.length, ETag: etag });
 
-/** The rest that was asked for, if it is still the same file. */
+/** Returns the requested rest if the file is still the same. */
 function rest(head: string): Buffer {
   const [, start] = /^range: bytes=(\d+)-$/m.exec(head) ?? [];
   if (start === undefined || !head.includes(`if-range: ${etag}`)) return said(whole, { ETag: etag });
@@ -107,7 +107,7 @@ test.each([
   ['too short', said('abc', { length: 10 })],
   ['cut between chunks', chunked('abc', '')],
   ['cut within a chunk', chunked('abc', '5\r\nab')],
-  // Node takes that for whole.
+  // Node takes this answer for complete.
   ['cut between the chunks of a connection that is to be closed', chunked('abc', '', 'close')],
   ['without a length', unframed(whole)],
   ['without an answer', Buffer.alloc(0)],

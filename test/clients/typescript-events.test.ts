@@ -34,7 +34,7 @@ it('is the same in whatever pieces it comes', () => {
   const stream = fc.array(fc.tuple(line, fc.constantFrom('\n', '\r\n', '\r')));
   fc.assert(
     fc.property(stream, fc.array(fc.nat(5)), (lines, sizes) => {
-      // After CR, an empty line that ends in LF reads as one line's end.
+      // The LF of an empty line merges with a CR before it into one line end.
       const text = `${lines.flat().join('')}\n`;
       const pieces: string[] = [];
       let rest = text;

@@ -12,7 +12,7 @@ interface Echo {
   more: { sound: string; text: string; date: string };
 }
 
-/** What the model is sent for this input, as the echo answers it. */
+/** Returns what the model receives for this input, as the echo answers it. */
 async function echoed(input: object): Promise<Echo> {
   const queue = createClient({ url: service.url, key: service.key });
   return (await queue.run<Echo>('demo/text/echo', { input })).output;
@@ -28,7 +28,7 @@ test('what of an input is a Blob, a File, a path or a stream is uploaded, all el
   const { images, more } = await echoed(input);
   expect(images[0]).toBe(images[2]);
   expect(more).toEqual({ sound: expect.any(String), text: 'cat.png', date: when.toJSON() });
-  // The caller's own input is not touched.
+  // The caller's own input is unchanged.
   expect([input.images[0], input.more.date]).toEqual([cat, when]);
   const expected: [string, string, string, string][] = [
     [images[0]!, 'file', 'image/png', 'meow'],

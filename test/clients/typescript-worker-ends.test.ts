@@ -9,7 +9,7 @@ let service: WorkerProtocol;
 beforeEach(async () => (service = await workers.start()));
 afterEach(() => workers.stop());
 
-/** Ends as soon as it is told to, without a word. */
+/** Ends silently as soon as it is asked to stop. */
 async function* untilStopped(_input: unknown, run: Run) {
   yield 'a';
   await untilAborted(run).catch(() => undefined);

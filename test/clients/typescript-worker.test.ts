@@ -7,7 +7,7 @@ const workers = new ProtocolWorkers();
 const { work, callTo, lines } = workers;
 let service: WorkerProtocol;
 
-// The pauses are as short as they may be.
+// Makes every pause as short as it may be.
 const { random } = Math;
 beforeAll(() => void (Math.random = () => 0));
 afterAll(() => void (Math.random = random));

@@ -39,7 +39,7 @@ interface Batch {
   messages: unknown[];
 }
 
-/** A sender whose batches are answered by hand; by itself it takes all. */
+/** A sender whose batches are answered by hand; without an answer it accepts all of a batch. */
 function sender(answers: ((batch: Batch) => Sent | Promise<Sent>)[] = []) {
   const batches: Batch[] = [];
   const events = new EventSender(async (lines, from) => {

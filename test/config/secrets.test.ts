@@ -4,7 +4,10 @@ import { migrate } from '../../src/database/migrate.js';
 import { parseModels } from '../../src/models/models-file.js';
 import { runnerKinds } from '../../src/runners/runners.module.js';
 
-/** Of characters that no message of ours has, with those that mean something in a URL, in YAML or in a log line. */
+/**
+ * A secret of letters that no message of ours has, and of characters that mean something in a URL, in YAML or in a log
+ * line.
+ */
 const secret = fc
   .array(fc.constantFrom(...'QXZJVKWY/#?%@: \\"\'&=*!{}[]|,~<>$`^+;'.split('')), {
     minLength: 8,
@@ -13,7 +16,10 @@ const secret = fc
   .map((parts) => parts.join(''))
   .filter((text) => /[A-Z]{2}/.test(text));
 
-/** Four characters in a row of the secret, two letters among them: shorter ones may be in any text by chance. */
+/**
+ * Looks for four consecutive characters of the secret with two letters among them, because any text may contain shorter
+ * ones by chance.
+ */
 function expectHidden(message: string, text: string): void {
   for (let i = 0; i + 4 <= text.length; i++) {
     const piece = text.slice(i, i + 4);
@@ -22,7 +28,7 @@ function expectHidden(message: string, text: string): void {
   }
 }
 
-/** What the start would print; empty: it would go on. */
+/** Returns the lines that the start would print; empty: the start would succeed. */
 async function printed(environment: Record<string, string>): Promise<string> {
   try {
     const { databaseUrl, databaseDirectUrl } = loadConfig(environment);
@@ -37,7 +43,7 @@ test.each(['DATABASE_URL', 'DATABASE_DIRECT_URL'])('no part of a password in %s 
   await fc.assert(
     fc.asyncProperty(secret, fc.boolean(), async (text, isUser) => {
       const userInfo = isUser ? `${text}:x` : `app:${text}`;
-      // Port 1 of this machine: nothing answers there.
+      // Port 1 of this machine, where nothing answers.
       const url = `postgres://${userInfo}@127.0.0.1:1/queue`;
       expectHidden(await printed({ DATABASE_URL: 'postgres://127.0.0.1:1/queue', [name]: url }), text);
     }),

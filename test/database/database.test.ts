@@ -28,7 +28,7 @@ test('a session that ends between two statements of a transaction fails the tran
   const work = database.transaction(async (query) => {
     const [{ pid } = { pid: 0 }] = await query<{ pid: number }>(session);
     await database.query(terminate, [pid]);
-    // The end of the session arrives while nothing is asked of it.
+    // The end of the session arrives while no statement is under way.
     await until(async () => (await database.query(sessionsOf, [pid])).length === 0);
     await new Promise((resolve) => setImmediate(resolve));
     await query(session);

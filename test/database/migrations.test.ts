@@ -9,7 +9,7 @@ import { createEmptyDatabase } from '../support/test-database.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Everything that a person could see of the schema, one line each. */
+/** Everything visible of the schema, one line each. */
 const catalogue = `
   SELECT format('column %s.%s %s%s %s', c.relname, a.attname, format_type(a.atttypid, a.atttypmod),
                 CASE WHEN a.attnotnull THEN ' NOT NULL' ELSE '' END, pg_get_expr(d.adbin, d.adrelid)) AS line
@@ -129,7 +129,7 @@ describe('the migrations', () => {
       expect(reports).toEqual([expect.stringContaining(`Waiting for another session`)]);
       await holder.query('SELECT pg_advisory_unlock_all()');
       await holder.release();
-      // Once nothing is to be migrated, nobody waits for it.
+      // With nothing to migrate, no start waits for the lock.
       await Promise.all([migrate(url), migrate(url), migrate(url)]);
       await dataSource.query('SELECT pg_advisory_lock(1835624306)');
       await migrate(url, { patienceMs: 0 });
@@ -179,7 +179,7 @@ async function schema(dataSource: DataSource): Promise<string[]> {
   return lines.map(({ line }) => line);
 }
 
-/** Every entity in the tree: one that nobody registers still has to match. */
+/** Returns every entity in the source tree, including entities that no module registers. */
 async function entities(): Promise<(new () => object)[]> {
   const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' });
   const modules = await Promise.all(
@@ -192,7 +192,7 @@ async function entities(): Promise<(new () => object)[]> {
     .filter((value): value is new () => object => typeof value === 'function');
 }
 
-/** The SQL of all migrations, taken down without running it. */
+/** Returns the SQL of all migrations, recorded without running it. */
 async function statements(): Promise<string> {
   const taken: string[] = [];
   const recorder = { query: async (sql: string) => void taken.push(sql) } as unknown as QueryRunner;

@@ -10,7 +10,7 @@ import { testWebhooks } from '../support/test-webhooks.js';
 
 const { service, calls, receiver, hooks } = testWebhooks();
 
-// Whatever wal_level says: a table that is published takes no update without an identity of its rows.
+// Independent of wal_level: a published table accepts no update unless its rows have a replica identity.
 beforeAll(() => service.query('CREATE PUBLICATION everything FOR ALL TABLES'));
 
 const withoutIdentity = `

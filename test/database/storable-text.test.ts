@@ -3,7 +3,7 @@ import { StorableText1790000000112 } from '../../migrations/0012-storable-text.j
 import { createDataSource } from '../../src/database/data-source.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-/** As stored before, and as it is after the migration. */
+/** Texts as stored before the migration, and as they are after it. */
 const texts = [
   ['"a\\u0000b"', '"a\\ufffdb"'],
   [
@@ -75,7 +75,7 @@ test('what was stored before is mended where PostgreSQL could not read it, on ev
   expect(errors.map(({ error }) => error)).toEqual([...details, ...details]);
   const deltas = await query<{ delta: string }>('SELECT delta::text FROM output_delta ORDER BY index');
   expect(deltas.map(({ delta }) => delta)).toEqual(clean);
-  // Every member can be read, also by those who look with psql.
+  // Every member can be read, in psql too.
   await query(`SELECT count(output::jsonb), count(error ->> 'details'), count(error::jsonb) FROM request`);
   await query('SELECT * FROM request_history');
 });

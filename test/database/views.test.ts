@@ -42,7 +42,7 @@ test('what waits, is held and runs, and the shares of each key, now and in the l
   await release(database, { keyId: bounded, modelId });
   const runs = await claimSome(database, node, 5);
   await finish(database, [ending(runs[0]!)]);
-  // A run that took two seconds, one that began before the hour, and one that ended before it.
+  // One run took two seconds, one began before the last hour, and one ended before it.
   const times = [
     ['2 seconds', '1 minute', runs[0]!.id],
     ['30 minutes', '50 minutes', v7()],

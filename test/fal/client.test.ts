@@ -25,7 +25,7 @@ const statusesOf = (updates: readonly QueueStatus[]): string[] => [
 const messagesOf = (update: QueueStatus | undefined): string[] =>
   update !== undefined && 'logs' in update ? update.logs.map(({ message }) => message) : [];
 
-/** What a promise rejects with. */
+/** Returns the error with which a promise rejects. */
 async function rejection<E extends Error>(
   promise: Promise<unknown>,
   type: new (...args: never[]) => E,
@@ -76,7 +76,7 @@ test.each(['polling', 'streaming'] as const)(
     );
     expect(await result).toEqual({ data: { url: 'https://files.example/1.png' }, requestId: id });
     expect(statusesOf(updates).slice(-2)).toEqual(['IN_PROGRESS', 'COMPLETED']);
-    // Cumulative when polled, collected by the client from the deltas of a stream.
+    // Cumulative when polled. From a stream the client collects the deltas.
     expect(messagesOf(updates.at(-1))).toEqual(['one', 'two', 'three']);
     expect(updates.at(-1)).toMatchObject({
       request_id: id,

@@ -6,7 +6,7 @@ const service = { url: 'http://127.0.0.1:3000', key: 'ns_secret' };
 const image = 'acme/image/upscale';
 
 let sent: string[];
-/** Nothing leaves: what would have is noted. */
+/** A network that sends nothing, but notes the origin of every call. */
 const network = ((url: string | URL | Request) => {
   sent.push(new URL(url instanceof Request ? url.url : url).origin);
   return Promise.resolve(Response.json({ request_id: 'id', file_url: 'f', upload_url: `${service.url}/up` }));
@@ -65,7 +65,7 @@ test('realtime gets no token, so it opens no connection', async () => {
   const fal = falAt(service, credentials, network);
   const before = asked;
   fal.realtime.connect(image, { onResult: () => undefined }).send({ prompt: 'x' });
-  // The client says nothing of a token that it did not get; it takes the key from where this fails.
+  // The client does not report that it got no token; it takes the key from the place where this fails.
   await until(() => asked > before || sent.length > 0);
   for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
   expect(sent).toEqual([]);

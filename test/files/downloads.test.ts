@@ -168,7 +168,7 @@ test('a file that has lost its end where it is stored breaks its download off, a
   expect(answer.headers.get('content-length')).toBe('1000000');
   await expect(answer.arrayBuffer()).rejects.toThrow('terminated');
   expect((await files.bytes(url)).equals(bytes)).toBe(true);
-  // Nor is there anything of it beyond its end.
+  // A range beyond its end has no bytes either.
   const beyond = await fetch(large, { headers: { range: 'bytes=800000-' } }).then(
     (response) => response.arrayBuffer(),
     (error: unknown) => error,
@@ -191,7 +191,7 @@ test('a reader that hangs up leaves no open file', async () => {
   await until(() => open().length === 0, { message: 'no file is open', explain: open });
 });
 
-/** Of a descriptor that may be closed by now. */
+/** Returns the target of a descriptor; empty if the descriptor is closed by now. */
 function targetOf(link: string): string {
   try {
     return readlinkSync(link);

@@ -15,7 +15,7 @@ const collection = new CollectionCalls(service);
 
 const prune = (): Promise<void> => service.app.get(FilePruner).runOnce();
 
-/** Those that name it, and whether their payload is gone. */
+/** Returns the requests that name the file, and whether their payload is deleted. */
 async function uses(url: string): Promise<Record<string, boolean>> {
   const rows = await service.query<{ id: string; over: boolean }>(
     'SELECT request_id AS id, is_over AS over FROM file_use WHERE file_id = $1',
@@ -31,7 +31,7 @@ async function aged(url: string, hours: number): Promise<void> {
   ]);
 }
 
-/** Row and bytes are gone. */
+/** Expects that row and bytes are deleted. */
 async function expectGone(...urls: string[]): Promise<void> {
   const ids = urls.map(fileId);
   for (const url of urls) expect(await verdict(fetch(url))).toEqual([404, 'unknown_file']);
@@ -79,7 +79,7 @@ describe('a file that requests name', () => {
     expect((await fetch(url)).status).toBe(200);
     expect(await uses(url)).toEqual({ [other]: false });
     expect((await collection.erase(other)).status).toBe(204);
-    // From the erasure on, before any bytes are removed.
+    // The file is unknown from the erasure on, before any bytes are removed.
     expect(await verdict(fetch(url))).toEqual([404, 'unknown_file']);
     await prune();
     await expectGone(url);
@@ -112,7 +112,7 @@ describe('a file that requests name', () => {
   test('is found in an output too', async () => {
     const url = await files.store('x');
     const id = await calls.run('test/model', { body: JSON.stringify({ image: 1, url }) });
-    // The input holds the output as a text; what is of interest is that it is found once.
+    // The input contains the output as a text, but the file is found only once.
     expect(await uses(url)).toEqual({ [id]: false });
     const plain = await files.store('y');
     model.respond = ({ response }) => {
@@ -167,7 +167,7 @@ describe('a file that requests name', () => {
       [id],
     );
     expect(row).toBeDefined();
-    // Its id says when it was submitted: an older one has to stand in for it.
+    // The id contains the time of the submission, so an older id has to stand in for it.
     const old = unknownId().replace(/^.{8}-.{4}/, '01890000-0000');
     await service.query(`SELECT ensure_partitions(uuid_time($1::uuid)::date, 1)`, [old]);
     await service.query('UPDATE file_use SET request_id = $2 WHERE request_id = $1', [id, old]);

@@ -15,7 +15,7 @@ interface Output {
   file: { url: string; content_type: string; size: number; sha256: string };
 }
 
-/** Runs one request, which the model answers so. */
+/** Runs one request that the model answers this way. */
 async function answered(type: string, body: Buffer | string, headers: object = {}): Promise<string> {
   model.respond = ({ response }) => {
     response.writeHead(200, { ...(type !== '' && { 'content-type': type }), ...headers }).end(body);
@@ -116,7 +116,7 @@ test('the fractal comes as a file where its input asks for it', async () => {
   expect(image).toMatchObject({ content_type: 'image/png', width: 32, height: 24 });
   const png = await files.bytes(image.url);
   expect([png.subarray(1, 4).toString(), sha256(png), png.length]).toEqual(['PNG', image.sha256, image.size]);
-  // Operators see it in the list.
+  // Operators see the output in the list.
   const admin = { headers: { authorization: `Key ${service.key}` } };
   const list = (await (await service.get('/v1/admin/requests?limit=1', admin)).json()) as {
     data: { output_type: string }[];

@@ -43,7 +43,7 @@ describe('several nodes', () => {
     const at = (url: string, { url: base }: TestService): string => base + new URL(url).pathname;
     expect((await new FileCalls(one).bytes(at(theirs, one))).toString()).toBe('2');
     expect((await new FileCalls(other).bytes(at(mine, other))).toString()).toBe('1');
-    // Begun at one node, sent to another.
+    // An upload that one node began is sent to the other.
     const { file_url, upload_url } = await new FileCalls(one).initiate();
     const moved = new URL(upload_url);
     const sent = await new FileCalls(other).put(other.url + moved.pathname + moved.search, '3');
@@ -66,7 +66,7 @@ describe('several nodes', () => {
       503,
       'unavailable',
     ]);
-    // With a marker of its own it is as far off.
+    // With a marker of its own the volume is still not the shared one.
     await becomes(other, [503, 'down']);
     expect(await filesReady(one)).toEqual([200, 'up']);
   });
@@ -142,11 +142,11 @@ describe('a disk that takes no more', () => {
     const answer = await files.put(upload_url, bytes);
     const { detail } = (await answer.clone().json()) as { detail: string };
     expect(await verdict(answer)).toEqual([status, problem]);
-    // What a file met is not told as a database that is away.
+    // An error of a file is not reported as a database that is away.
     expect(detail).not.toMatch(/database/);
     expect(await files.onDisk()).toEqual(before);
     prototype.writev = writev;
-    // With room again the same upload succeeds.
+    // Once there is room, the same upload succeeds.
     expect((await files.put(upload_url, bytes)).status).toBe(200);
     expect((await files.bytes(file_url)).equals(bytes)).toBe(true);
   });

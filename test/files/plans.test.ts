@@ -6,7 +6,7 @@ import { testQueue } from '../support/test-queue.js';
 
 const { service, calls } = testQueue({ limits: '1000/s' });
 
-/** Those that calls and duties of files have run, with their values. */
+/** Statements that calls and duties of files have run, with their values. */
 const used = new Map<string, { text: string; values: unknown[] }>();
 const { query, transaction } = Database.prototype;
 
@@ -70,7 +70,7 @@ test('no statement about files reads more of its tables than it is about', async
       Buffer.isBuffer(value) || Array.isArray(value) ? `'{}'` : `'${String(value)}'`,
     );
     const filled = text.replaceAll(/\$(\d+)/g, (_, n: string) => literals[Number(n) - 1]!);
-    // On a connection of the service's own, which closes plans to it.
+    // On a connection of the service, which has the service's planner settings.
     const explain = { name: `explain_${name}`, text: `EXPLAIN ${filled}` };
     const plan = await service.app.get(Database).query<{ 'QUERY PLAN': string }>(explain);
     const lines = plan.map((line) => line['QUERY PLAN']).join('\n');

@@ -27,7 +27,7 @@ const submit = (to: string, input: object = {}): Promise<Response> =>
   service.submit(to, input, keyHeader(key));
 const ask = (): Promise<Response> => files.ask({ content_type: 'image/png' }, keyHeader(key));
 
-/** What the rows themselves have, of all keys: the count is kept beside them. */
+/** Compares the stored counts of all keys with the rows themselves. */
 async function expectTrueCounts(): Promise<void> {
   const counted = await service.query(
     `SELECT api_key_id, files, bytes FROM stored_files WHERE files <> 0 OR bytes <> 0 ORDER BY 1`,
@@ -55,7 +55,7 @@ test('a key sees what it has stored, and is refused what it has no room for', as
     ) as string,
   });
   expect(await verdict(fetch(file_url))).toEqual([404, 'unknown_file']);
-  // What fits may be sent to the same URL.
+  // A body that fits may be sent to the same URL.
   expect((await files.put(upload_url, someBytes(400_000))).status).toBe(200);
   expect(await stored()).toMatchObject({ bytes: 1_000_000, files: 2 });
   expect(await verdict(ask())).toEqual([507, 'storage_full']);
@@ -80,7 +80,7 @@ test('an upload that does not say how long it is ends where the room does', asyn
 test('uploads in parallel take no more than there is', async () => {
   const urls = await Promise.all(Array.from({ length: maxStoredFiles }, begin));
   const answers = await inParallel(maxStoredFiles, urls, async ({ upload_url }, at) => {
-    // Half of them do not say how much will come.
+    // Half of the uploads do not announce their length.
     const body =
       at % 2 === 0 ? someBytes(99_000) : ReadableStream.from([someBytes(50_000), someBytes(49_000)]);
     const answer = await files.put(upload_url, body as Body, 'image/png', { duplex: 'half' });
@@ -92,7 +92,7 @@ test('uploads in parallel take no more than there is', async () => {
   const { bytes } = (await stored()) as { bytes: number };
   expect(bytes).toBe(99_000 * answers.filter((status) => status === 200).length);
   expect(bytes).toBeLessThanOrEqual(maxStoredBytes);
-  // What was refused holds nothing of it.
+  // A refused upload reserves no bytes.
   const left = maxStoredBytes - bytes;
   const refused = urls[answers.indexOf(507)]!;
   expect((await files.put(refused.upload_url, someBytes(left))).status).toBe(200);
@@ -148,7 +148,7 @@ test('neither is what a worker uploads for a run', async () => {
   const run = await worker.run();
   const initiated = await worker.ofRun('POST', run, 'files', '{"content_type": "image/png"}');
   const { file_url, upload_url } = (await initiated.json()) as { file_url: string; upload_url: string };
-  // The right is of this URL alone.
+  // The right is valid for this URL only.
   const changed = new URL(upload_url);
   changed.searchParams.delete('of');
   expect(await verdict(files.put(changed.href, 'abc'))).toEqual([403, 'invalid_upload_url']);

@@ -13,7 +13,7 @@ let folder: string;
 let service: TestService;
 let files: FileCalls;
 
-/** What the way to the store does with a call; undefined: nothing. */
+/** Handles a call on its way to the store, and returns whether it did; undefined: all calls are forwarded. */
 let fault: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined;
 const way = createServer((request, response) => {
   if (fault?.(request, response) === true) return;
@@ -44,7 +44,7 @@ afterAll(async () => {
   await s3.stop();
 });
 
-/** What the bucket has of a file. */
+/** Returns the objects that the bucket has of a file. */
 const inBucket = async (id: string): Promise<string[]> =>
   (await readdir(folder, { recursive: true })).filter((name) => name.includes(id));
 

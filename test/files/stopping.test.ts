@@ -3,10 +3,10 @@ import { FileCalls, someBytes } from '../support/file-calls.js';
 import { startTestService, type TestService, until } from '../support/index.js';
 import { Cluster } from '../../src/queue/cluster/cluster.js';
 
-/** More than the sockets between us hold. */
+/** More bytes than the sockets between client and service buffer. */
 const bytes = someBytes(40_000_000);
 
-/** A download that has begun, and of which nothing more is read. */
+/** Begins a download, and reads nothing more of it. */
 async function begin(service: TestService): Promise<IncomingMessage> {
   const url = await new FileCalls(service).store(bytes);
   const answer = await new Promise<IncomingMessage>((resolve, reject) =>
@@ -16,18 +16,18 @@ async function begin(service: TestService): Promise<IncomingMessage> {
   return answer;
 }
 
-/** How many bytes came, and whether those were all. */
+/** Returns how many bytes came, and whether the body was complete. */
 async function rest(answer: IncomingMessage): Promise<{ count: number; isWhole: boolean }> {
   let count = 0;
   try {
     for await (const chunk of answer) count += (chunk as Buffer).length;
   } catch {
-    // broken off
+    // the connection broke
   }
   return { count, isWhole: answer.complete };
 }
 
-/** The service has let its runs end and given back what it had; its answers are what is left. */
+/** Waits until the service has ended its runs and has deleted its row in `node`; only answers are still under way. */
 function isLeaving({ app, query }: TestService): Promise<unknown> {
   const { nodeId } = app.get(Cluster);
   return until(async () => (await query('SELECT FROM node WHERE id = $1', [nodeId])).length === 0);

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 afterEach(() => Object.assign(service.app.get(HttpConnections).pace, shippedPace, { checkMs: 2_000 }));
 
-/** What a test stores stays; whatever fails must add nothing. */
+/** Expects that the failing work adds nothing to the disk. Files that a test has stored stay there. */
 async function addsNothing(work: () => Promise<unknown>): Promise<void> {
   const before = await files.onDisk();
   await work();
@@ -269,7 +269,7 @@ test('browsers may make both calls where CORS allows their page; beginning one c
   await shared.stop();
 });
 
-/** Sends so many of the bytes that it has announced, and hangs up. */
+/** Sends `sent` of the announced bytes, and disconnects. */
 async function breaksOff(url: string, announced: number, sent: number): Promise<void> {
   const { hostname, port, pathname, search } = new URL(url);
   const socket = connect(Number(port), hostname);

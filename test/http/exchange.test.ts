@@ -20,7 +20,7 @@ const options = (level = 'info') => ({
   formatters: { level: (label: string) => ({ level: label }) },
 });
 
-/** One call of a server, and the lines that it leaves. */
+/** Makes one call of a server, and returns the log lines that it leaves. */
 async function call(listening: Listening, path = '/v1/queue/a/b?token=hunter2', level?: string) {
   let log = '';
   let closed = false;
@@ -37,7 +37,7 @@ async function call(listening: Listening, path = '/v1/queue/a/b?token=hunter2', 
     });
     const body = await response.text();
     await until(() => closed);
-    // The lines of a turn are written at its end.
+    // The log lines of a turn are written at its end.
     await nextTurn();
     const lines = log.split('\n').filter(Boolean);
     return { response, body, log, lines: lines.map((line) => JSON.parse(line) as Line) };

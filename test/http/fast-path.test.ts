@@ -28,7 +28,7 @@ interface Answer {
   body: string;
 }
 
-/** What the listener behind the fast path answers here: the call fell through. */
+/** The status of the listener behind the fast path: the call fell through. */
 const fellThrough = 299;
 
 const { service } = testQueue({
@@ -88,7 +88,7 @@ const submissionWith = (headers: Record<string, string>): Call =>
 const requestPath = (): string => `/v1/queue/requests/${waiting}`;
 const status = (): string => `${requestPath()}/status`;
 
-/** What differs from call to call made the same. */
+/** Replaces values that differ from call to call. */
 function comparable({ status: code, headers, body }: Answer): object {
   const steady = (value: string): string =>
     value

@@ -2,7 +2,7 @@ import type { Config } from '../../src/config/config.js';
 import { send } from '../support/hostile-client.js';
 import { startTestService, type TestService } from '../support/index.js';
 
-/** The `status_url` that a submission with these header fields is answered with. */
+/** Returns the `status_url` in the answer to a submission with these header fields. */
 async function statusUrl(
   service: TestService,
   fields: string[],

@@ -61,7 +61,7 @@ const sane: Record<string, string> = { request_id: '', model_id: 'demo/text/echo
 const filled = (path: string): string =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === 'request_id' ? id : sane[name] || id));
 
-/** A body as its schema has it, with a text at every leaf in turn. */
+/** Returns bodies that fit the schema, with the text at every leaf in turn. */
 function bodiesOf(schema: Schema | Reference, text: string, depth = 0): unknown[] {
   const { properties = {}, items, type, anyOf, allOf, oneOf } = resolved<Schema>(schema);
   const [first] = [...(anyOf ?? []), ...(allOf ?? []), ...(oneOf ?? [])];
@@ -85,7 +85,9 @@ function bodiesOf(schema: Schema | Reference, text: string, depth = 0): unknown[
   });
 }
 
-/** Of a batch, which is answered 200, that of its one entry. */
+/**
+ * Returns the status of the answer. A batch is answered with 200, so for a batch it is the status of its only entry.
+ */
 async function ask({ method, path, query = '', body = '' }: Call): Promise<{ status: number; call: string }> {
   const fields = ['Host: a', 'Connection: close', `Authorization: Key ${service.key}`];
   const bytes = Buffer.from(body);
@@ -97,7 +99,7 @@ async function ask({ method, path, query = '', body = '' }: Call): Promise<{ sta
   return { status, call: `${method} ${path}${query} ${body} → ${status}` };
 }
 
-/** All are refused; a text in a path may name nothing just as well. */
+/** Expects that all calls are refused. A text in a path may also be the name of nothing. */
 async function expectRefused(
   list: readonly Call[],
   isFine = (status: number) => status >= 400,
@@ -126,7 +128,7 @@ test('NUL in an option of a query is refused', () =>
   expectRefused(
     operations().flatMap(({ method, path, parameters }) =>
       parameters
-        // It is read as the header is: what is no event's id is passed over.
+        // It is read like the header: a value that is no event id is ignored.
         .filter((one) => one.in === 'query' && one.name !== 'Last-Event-ID')
         .map(({ name }) => ({ method, path: filled(path), query: `?${name}=a%00b` })),
     ),

@@ -36,7 +36,7 @@ test('the service waits longer for the next request than common proxies do', () 
   const server = probe.app.getHttpServer();
   expect(server.keepAliveTimeout).toBeGreaterThan(60_000);
   expect(server.headersTimeout).toBeLessThanOrEqual(60_000);
-  // A body may take as long as its bytes move.
+  // A body may take any time, as long as its bytes arrive.
   expect(server.requestTimeout).toBe(0);
 });
 

@@ -47,7 +47,7 @@ describe('in the database', () => {
   });
 
   const nothing = { rows: [], forgotten: [], silent: [] };
-  /** What is granted to `to`, which is given back at once. */
+  /** Returns what `to` is granted, and gives it back at once. */
   const granted = async (to: string, gone: { id: string; forMs: number }[] = []): Promise<unknown> => {
     const { grants } = await shares.grant(to, [request], gone);
     await shares.write({ id: to, beat: nextBeat++ }, { ...nothing, forgotten: [key] });

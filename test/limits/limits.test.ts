@@ -8,7 +8,9 @@ import { Caller, type Via } from '../support/caller.js';
 import { keyHeader, problemOf, statusCounts } from '../support/queue-calls.js';
 import { startTestService, type TestService, until } from '../support/index.js';
 
-/** One node; addresses are chosen by the field of a proxy. Nothing runs. An hour lets no window pass in mid-test. */
+/**
+ * One node that runs nothing. A proxy's header field selects the address. An hour's window does not end during a test.
+ */
 let service: TestService;
 let caller: Caller;
 
@@ -150,7 +152,7 @@ test('each node tells a key what is left of its limits over all nodes', async ()
     expect([await leftAt(service), await leftAt(other)]).toEqual([8, 8]);
     expect(await statusCounts(times(3, () => caller.submit(key)))).toEqual({ 202: 3 });
     expect(await leftAt(service)).toBe(5);
-    // It takes a part of the share of the first, which then says what it used.
+    // The second node takes a part of the first node's share, which makes the first write its use.
     expect((await new Caller(other).submit(key)).status).toBe(202);
     await until(async () => (await leftAt(service)) === 4 && (await leftAt(other)) === 4);
   } finally {
@@ -199,7 +201,7 @@ test("a changed limit of a key holds within 5 s, by the node's memory of keys", 
 });
 
 describe('statements', () => {
-  /** The names of those that `work` takes, those of the loops too. */
+  /** Returns the names of the statements that run during `work`, including those of the loops. */
   async function during(work: () => Promise<unknown>): Promise<string[]> {
     const names: string[] = [];
     const restore = [Database, LimitsDatabase].map((which) => {

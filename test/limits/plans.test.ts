@@ -58,7 +58,8 @@ test('a grant removes what the crashed left of its budgets, once it counts in no
     ...asked,
     ...gone,
   ]);
-  // In the second that has passed the one that just crashed counts for nothing, in the minute for all it had.
+  // In the window of a second, which has passed, the crashed holder counts for nothing; in the window of a minute, for
+  // all that it had.
   expect(rows[0]!.shares).toEqual([2, 5]);
   const left = await pool.query(
     `SELECT subject, holder_id AS holder FROM limit_share WHERE subject IN ('key:c', 'key:d') AND holder_id <> $1

@@ -10,12 +10,12 @@ import { seeded } from '../support/seeded.js';
 /** `npm run test:processes` runs two thousand. */
 const seeds = Number(process.env['SIMULATION_SEEDS'] ?? 100);
 
-// Hundreds of thousands of refusals are made here: without their stacks it takes half as long.
+// The simulation makes hundreds of thousands of refusals. Without stacks it takes half the time.
 const { stackTraceLimit } = Error;
 beforeAll(() => void (Error.stackTraceLimit = 0));
 afterAll(() => void (Error.stackTraceLimit = stackTraceLimit));
 
-/** A minute of six seconds, where nothing else is said. */
+/** Limits whose minute lasts six seconds by default. */
 const limitsOf = (second: number, minute: number, minuteMs = 6_000): RateLimits => [
   { name: 'second', limit: second, windowMs: 1_000 },
   { name: 'minute', limit: minute, windowMs: minuteMs },
@@ -26,12 +26,12 @@ const onlySecondBinds = limitsOf(10, 100);
 interface Plan {
   minuteMs: number;
   endMs: number;
-  /** Nobody calls from then to then, and trouble is rarer. */
+  /** The time without calls and with less trouble. */
   quiet: readonly [number, number];
 }
 
 const short: Plan = { minuteMs: 6_000, endMs: 12_000, quiet: [Infinity, Infinity] };
-/** Time enough for a node to forget its callers, and to give up its place among the holders. */
+/** Long enough for a node to forget its callers, and to be removed from the holders. */
 const long: Plan = { minuteMs: 60_000, endMs: 320_000, quiet: [75_000, 240_000] };
 
 function pick<T>(random: () => number, items: readonly T[]): T | undefined {
@@ -44,7 +44,7 @@ interface Counted {
   outcome: CallOutcome;
 }
 
-/** Calls of some callers at several times their limit on all nodes, while nodes come, go, freeze and die. */
+/** Calls of some callers at several times their limit on all nodes, while nodes join, leave, freeze and die. */
 async function hammered(seed: number, { minuteMs, endMs, quiet }: Plan): Promise<Counted[]> {
   const random = seeded(seed);
   const lostMessages = seed % 4 === 0 ? 0.2 : 0.05;
@@ -54,7 +54,7 @@ async function hammered(seed: number, { minuteMs, endMs, quiet }: Plan): Promise
   const counted: Counted[] = [];
   const isQuiet = (): boolean => fleet.time.now > quiet[0] && fleet.time.now < quiet[1];
   const maxNodes = 3 + (seed % 2);
-  // Every third begins with one node, which is given a default share; the others follow.
+  // Every third simulation begins with one node, which gets a default share. The other nodes follow.
   do fleet.join();
   while (seed % 3 !== 1 && fleet.joined < maxNodes - 1);
   for (const subject of ['a', 'b']) {
@@ -63,11 +63,11 @@ async function hammered(seed: number, { minuteMs, endMs, quiet }: Plan): Promise
     let limits = subject === 'a' ? changing[0]! : limitsOf(4, 100, minuteMs);
     const next = (): void => {
       if (isQuiet()) return fleet.time.at(quiet[1], next, 0);
-      // The limits of a key may be changed at any time; nodes see it when they see it.
+      // The limits of a key may change at any time; nodes notice the change at different times.
       if (subject === 'b' && random() < 0.002) limits = pick(random, changing)!;
       const mine = limits;
       const node = pick(random, fleet.nodes);
-      // Some calls are many in one.
+      // Some calls count several times.
       const many = random() < 0.15 ? { count: 2 + Math.floor(random() * 7), all: random() < 0.5 } : {};
       node?.wake(() =>
         node.call(subject, mine, (outcome) => counted.push({ subject, limits: mine, outcome }), many),
@@ -76,7 +76,7 @@ async function hammered(seed: number, { minuteMs, endMs, quiet }: Plan): Promise
     };
     fleet.time.at(0, next, 0);
   }
-  // Each calls once or twice, and in a while for a moment, on one node and then on all.
+  // Each of these callers calls once or twice, and now and then for a moment on one node and then on all.
   const strangers = (): void => {
     const ahead = random() < 0.1 ? Math.floor(random() * 8) : 0;
     const number = Math.floor(fleet.time.now / 700) + ahead;
@@ -227,7 +227,7 @@ const atRandom: NodeFor = (_n, random, nodes) => pick(random, nodes)!;
 
 interface Load {
   limits: RateLimits;
-  /** Of the limit. */
+  /** A fraction of the limit. */
   part: number;
   nodeFor: NodeFor;
 }
@@ -236,7 +236,7 @@ const firstCallMs = 2_000;
 /** Calls that wait for a slow grant are admitted later than they came, and closer together. */
 const growthMs = 8_000;
 
-/** Outcomes of calls at a part of the limit, once the shares have grown to what the caller needs. */
+/** Returns the outcomes of calls at a fraction of the limit, once the shares have grown to the caller's need. */
 async function steady(seed: number, { limits, part, nodeFor }: Load): Promise<CallOutcome[]> {
   const random = seeded(seed);
   const fleet = new SimulatedFleet(random, { lostMessages: 0, lateStatements: 0 });

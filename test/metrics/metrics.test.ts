@@ -14,7 +14,7 @@ const { service, calls, model } = testQueue({
   limits: 'off',
 });
 
-/** The first scrape that fits: one may be half a second old. */
+/** Returns the first scrape that fits, because a scrape may be half a second old. */
 const scraped = (fits: (scrape: Scrape) => boolean): Promise<Scrape> =>
   until(async () => {
     const one = await scrape(service);

@@ -52,7 +52,7 @@ test('an option is never a header in one call and a query parameter in another',
 });
 
 test('the document has the routes of the service and no others', () => {
-  // Those of operators are in the table of roles.
+  // The table of roles has the routes of operators.
   const routes = operations.map(([route]) => route).filter((route) => !route.includes(' /v1/admin/'));
   expect(routes.sort()).toEqual([
     'DELETE /v1/queue/requests/{request_id}',
@@ -95,12 +95,12 @@ test('the document shows nothing of the machine it was made on', () => {
   expect(document.servers).toEqual([{ url: '/', description: expect.any(String) as string }]);
 });
 
-/** Their URLs carry their right. */
+/** Routes whose URLs contain the right to call them. */
 const isOpen = (route: string): boolean => /^(GET \/v1\/files|PUT \/v1\/storage)\//.test(route);
 
 test('every answer has the request id, every limited one the quota, every one of an error an example', () => {
   for (const [route, { responses }] of operations) {
-    // What workers call is not counted; a claim has a 429 of its own.
+    // Calls of workers are not counted, but a claim has a 429 of its own.
     const limited = route.includes('/v1/') && !route.includes('/v1/worker/') && !isOpen(route);
     expect([route, '429' in responses]).toEqual([route, limited || route.endsWith('/claims')]);
     for (const [status, { headers, content }] of Object.entries(responses)) {

@@ -14,7 +14,7 @@ interface Served {
   paths: Record<string, { post?: { parameters: { name: string; schema: Record<string, unknown> }[] } }>;
 }
 
-/** With the shipped settings and the demos. */
+/** A service with the shipped settings and the demos. */
 let service: TestService;
 beforeAll(async () => (service = await startTestService()));
 afterAll(() => service.stop());

@@ -23,7 +23,7 @@ let gate: DatabaseGate;
 let sql: pg.Client;
 let prometheus: Prometheus | undefined;
 
-/** Both need a key for /metrics, as they do where nothing else is set. */
+/** Starts a node whose /metrics requires a key, which is the default. */
 const node = (name: string, role: string): Promise<SpawnedService> =>
   spawnService({
     ...{ NODE_NAME: name, ROLE: role, DATABASE_URL: gate.url, BOOTSTRAP_API_KEY: key },
@@ -45,7 +45,7 @@ beforeAll(async () => {
   postgres = new EmbeddedPostgres(directory);
   const url = await postgres.start();
   sql = new pg.Client({ connectionString: url });
-  // Its server is stopped by a test.
+  // A test stops the server behind it.
   sql.on('error', () => undefined);
   await sql.connect();
   for (const setting of ['fsync', 'synchronous_commit']) await sql.query(`ALTER SYSTEM SET ${setting} = off`);
@@ -74,7 +74,7 @@ async function completed(ids: readonly string[]): Promise<void> {
   await until(async () => (await sql.query(left, [ids])).rows.length === 0, { timeoutMs: 60_000 });
 }
 
-/** With outcomes of theirs, which are no matter here. */
+/** Runs requests, whatever their outcomes. */
 async function run(id: string, count: number, input: object): Promise<void> {
   const accepted = await Promise.all(Array.from({ length: count }, () => submit(id, input)));
   await completed(accepted.map(({ request_id }) => request_id));
@@ -101,7 +101,7 @@ test('each fault fires its alert and no other, and none is fired by the mistakes
   const hosts = nodes.map(({ url }) => new URL(url).host);
   const watching = (prometheus = await Prometheus.start(hosts, { key, factor, intervalSeconds: 2 }));
   await watching.scraped(2);
-  /** On a machine that is busy with other tests that one may fire rightly. */
+  /** Returns fired alerts, without the one that may fire rightly on a machine that is busy with other tests. */
   const fired = async (since: number): Promise<string[]> =>
     (await watching.firedSince(since)).filter((name) => name !== 'NowServingEventLoopSlow');
 
@@ -114,7 +114,7 @@ test('each fault fires its alert and no other, and none is fired by the mistakes
     });
     expect(refused.status).toBe(i % 2 === 0 ? 422 : 404);
   }
-  // Five minutes and a half of the rules.
+  // Five and a half minutes of the rules.
   await watching.watched(seconds(), 22);
   expect(await fired(mistakenAt)).toEqual([]);
 
@@ -148,7 +148,7 @@ test('each fault fires its alert and no other, and none is fired by the mistakes
   expect((await drain('POST')).status).toBe(200);
   const waiting = await submit('test/model', {});
   await watching.fired('NowServingNoScheduler', { severity: 'page' });
-  // A model without slots would be said to be stuck after two minutes.
+  // A model without slots would be reported as stuck after two minutes.
   await watching.watched(drainedAt, 20);
   expect(await fired(drainedAt)).toEqual(['NowServingNoScheduler']);
   const readiness = (await (await fetch(`${nodes[1]!.url}/health/ready`)).json()) as { notes: string[] };

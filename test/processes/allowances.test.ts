@@ -10,7 +10,7 @@ import { RequestEntity } from '../../src/queue/entities/request.entity.js';
 import { startTestService, type TestService, until } from '../support/index.js';
 import { verdict } from '../support/queue-calls.js';
 
-/** More than the buffers of a connection on this machine take. */
+/** More than a connection on this machine buffers. */
 const largeBytes = 16 * 1024 ** 2;
 let service: TestService;
 let allowances: Allowances;
@@ -155,7 +155,7 @@ describe('answers', () => {
       ) as SelectQueryBuilder<RequestEntity>;
     };
     expect(await verdict(service.get(`/v1/queue/requests/${id}`))).toEqual([429, 'caller_busy']);
-    // Whether it is small, and nothing more.
+    // The one read asks whether the response is small.
     expect(asked).toBe(1);
     Reflect.deleteProperty(requests, 'createQueryBuilder');
   });

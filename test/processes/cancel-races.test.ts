@@ -11,7 +11,7 @@ interface Ending {
   entries: number;
   leases: number;
   completions: number;
-  /** Events after it was completed. */
+  /** Events after the request was completed. */
   afterwards: number;
 }
 
@@ -66,7 +66,7 @@ test('of 500 requests cancelled while the scheduler claims them, each runs or is
       case 'CANCELLED': // it waited, and never starts
         expect(story).toMatchObject({ status: 200, outcome: 'cancelled', attempts: [], runs: 0 });
         break;
-      case 'CANCELLATION_REQUESTED': // it ran once, and what the run did decided
+      case 'CANCELLATION_REQUESTED': // it ran once, and the run decided the outcome
         expect(story).toMatchObject({ status: 202, attempts: [outcome] });
         expect(['succeeded', 'cancelled']).toContain(outcome);
         expect(runs).toBeLessThanOrEqual(1);

@@ -7,14 +7,14 @@ type Scenario = (cluster: ProcessCluster) => Promise<void>;
 const clusters: ProcessCluster[] = [];
 const going = new Map<Scenario, Promise<void>>();
 
-/** Each scenario waits for nodes to be given up: they all wait at the same time. */
+/** Each scenario waits until nodes are given up, so all scenarios run at the same time. */
 beforeAll(() => {
   for (const scenario of [killed, frozen, woken]) {
     const run = new ProcessCluster().start(2).then((cluster) => {
       clusters.push(cluster);
       return scenario(cluster);
     });
-    run.catch(() => undefined); // its test says it
+    run.catch(() => undefined); // its own test reports the error
     going.set(scenario, run);
   }
 });
@@ -58,7 +58,7 @@ async function killed(cluster: ProcessCluster): Promise<void> {
   await until(() => model.times(c) === 1);
   await cluster.completed(a);
   const following = cluster.scheduler();
-  second.kill('SIGKILL'); // with the second run of b and the first of c
+  second.kill('SIGKILL'); // it has the second run of b and the first of c
   const third = await following;
   await until(() => model.times(c) === 2, givenUp);
   await cluster.completed(b);
@@ -101,11 +101,11 @@ async function frozen(cluster: ProcessCluster): Promise<void> {
   await until(() => model.times(id) === 2, givenUp);
   await model.answer(id, undefined, 2);
   await cluster.completed(id);
-  await model.answer(id); // the answer that the frozen one finds when it wakes
+  await model.answer(id); // the frozen node finds this answer when it wakes
   first.kill('SIGCONT');
   await second.stop();
 
-  const next = await cluster.submit(); // only the one that was frozen is left to run it
+  const next = await cluster.submit(); // only the thawed node is left to run it
   await until(() => model.times(next) === 1, givenUp);
   model.release();
   await cluster.completed(next);
@@ -132,7 +132,7 @@ async function woken(cluster: ProcessCluster): Promise<void> {
     return status.status === 'IN_QUEUE';
   }, givenUp);
   only.kill('SIGCONT');
-  await until(() => model.times(id) === 2 && model.running === 1, givenUp); // the first call was given up
+  await until(() => model.times(id) === 2 && model.running === 1, givenUp); // the node gave up the first call
   model.release();
   await cluster.completed(id);
   await only.stop();

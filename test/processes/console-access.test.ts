@@ -17,7 +17,7 @@ let id: string;
 
 beforeAll(async () => {
   browser = await launchChromium();
-  // The link is for who starts without a database of their own.
+  // The link is for users who start without a database of their own.
   service = await spawnService({ DATA_DIR: join(await temporaryDirectory(), 'data') });
   await until(() => service.output.includes('#link='));
   key = /ns_[\w-]+/.exec(service.output)![0];

@@ -79,7 +79,7 @@ test('the session of somebody else is ended, and they sign in again', async () =
   await tab.click('End this session', 'dialog');
   await row.waitFor({ state: 'detached' });
   expect(await reasons('session.end')).toEqual([{ reason: 'left the house' }]);
-  // By itself, from the stream that every view has open.
+  // The view notices by itself, from the stream that every view has open.
   await guest.page.getByLabel('API key').waitFor();
   await guest.close();
 });
@@ -87,11 +87,11 @@ test('the session of somebody else is ended, and they sign in again', async () =
 test('whose session is over as they go on to another view is asked to sign in there', async () => {
   const { key, id } = await admin.newKey({ name: 'one more guest', scopes: ['observe'] });
   const guest = await ConsoleTab.open(browser, service.url);
-  // The stream says nothing of it.
+  // The stream does not report it.
   await guest.page.route('**/v1/admin/events', () => {});
   await guest.signIn(key);
   expect((await admin.call('DELETE', `/keys/${id}`)).status).toBe(204);
-  // Unless the view has asked for something meanwhile, and the sign-in is shown already.
+  // If the view has called the service meanwhile, the sign-in is shown already.
   await guest.page.evaluate(`document.querySelector('a[href$="/keys"]')?.click()`);
   await guest.page.getByLabel('API key').waitFor();
   await guest.close();

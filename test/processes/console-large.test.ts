@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** Elements of the page: what it shows stays in bounds, however much there is. */
+/** Returns the number of elements of the page, which stays bounded, however much there is. */
 const elements = (): Promise<number> => tab.page.evaluate<number>(`document.querySelectorAll('*').length`);
 async function report(what: string): Promise<void> {
   const longest = await tab.page.evaluate<number>('Math.round(window.longest ?? 0)');
@@ -67,7 +67,7 @@ test('a log of a thousand lines and more', async () => {
 
 test('a list is read on, page by page, with nothing twice', async () => {
   await Promise.all(Array.from({ length: 460 }, () => calls.submit('test/large')));
-  // What is looked at here is the page: nothing else is to be slow meanwhile.
+  // The test checks the page, so nothing else is to be slow meanwhile.
   const left = `SELECT FROM request WHERE state <> 'COMPLETED'`;
   await until(async () => (await service.query(left)).length === 0);
   await tab.show('requests');

@@ -38,7 +38,7 @@ test('what the page loads is kept for ever, packed for those who can unpack it',
   const packed = await service.get(`/console/${script}`, { headers: { 'accept-encoding': 'gzip' } });
   expect(packed.headers.get('content-encoding')).toBe('gzip');
   expect(packed.headers.get('vary')).toContain('Accept-Encoding');
-  // fetch has unpacked it already, or not: both are the same script.
+  // fetch may or may not have unpacked the body; the script is the same in both cases.
   const bytes = Buffer.from(await packed.arrayBuffer());
   const text = bytes[0] === 0x1f ? gunzipSync(bytes).toString() : bytes.toString();
   expect(text).toBe(await plain.text());

@@ -22,7 +22,7 @@ let browser: Browser;
 let tab: ConsoleTab;
 let calls: QueueCalls;
 let admin: AdminCalls;
-/** What the views show. */
+/** The ids of the requests that the views show. */
 const ids: Record<'picture' | 'failed' | 'running' | 'waiting' | 'cancelled', string> = {
   picture: '',
   failed: '',
@@ -141,7 +141,7 @@ test('a model is paused, resumed and let run more at once', async () => {
   send!();
   await page.getByRole('button', { name: 'Pause…', includeHidden: true }).waitFor({ state: 'attached' });
   await page.unroute('**/models/**');
-  // What ends meanwhile closes no dialog but its own.
+  // An action that ends meanwhile closes no dialog but its own.
   await page.getByLabel('Runs at once').fill('4');
   expect(await tab.findings()).toEqual([]);
   await tab.click('Run 4 at once', 'dialog');

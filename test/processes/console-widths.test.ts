@@ -41,7 +41,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => browser.close());
 
-/** How far the page, or something in a card, is wider than it may be. */
+/** How much wider than allowed the page, or an element in a card, is. */
 const over = `JSON.stringify([
   document.documentElement.scrollWidth - innerWidth,
   ...[...document.querySelectorAll('.card')].map((card) =>

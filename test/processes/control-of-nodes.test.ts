@@ -9,7 +9,7 @@ const { model } = cluster;
 beforeAll(() => cluster.start({ [id]: { concurrency: 6 } }, 3), 120_000);
 afterAll(() => cluster.stop(), 60_000);
 
-/** Through each node in turns, a few at a time, so that some start at once and some wait. */
+/** Submits through each node in turn, a few at a time, so that some requests start at once and some wait. */
 async function submitThroughAll(
   count: number,
   nodes: ControlledNode[] = cluster.nodes,
@@ -25,7 +25,10 @@ async function submitThroughAll(
 let isOver = false;
 afterEach(() => (isOver = true));
 
-/** Callers that come all the time, some dozens a second; resolves to what they were answered, once told to stop. */
+/**
+ * Starts callers that submit all the time, some dozens a second. The returned function stops them and resolves to their
+ * answers.
+ */
 function keepSubmitting(): () => Promise<(string | number)[]> {
   isOver = false;
   const results: (string | number)[] = [];
@@ -33,7 +36,7 @@ function keepSubmitting(): () => Promise<(string | number)[]> {
     for (; !isOver; await delay(50)) results.push(await node.submit(id));
   };
   const callers = Promise.all(cluster.nodes.flatMap((node) => [caller(node), caller(node)]));
-  // A test that fails does not come to ask for them.
+  // A failing test does not await the callers.
   callers.catch(() => undefined);
   return async () => {
     isOver = true;
@@ -114,7 +117,7 @@ test('a lowered concurrency is never exceeded once what ran has ended, and a rai
   const [first, second] = cluster.nodes as [ControlledNode, ControlledNode];
   await first.admin.change(id, { paused: 'hold' });
   await submitThroughAll(120);
-  // Those of the node that was killed rest until it is given up.
+  // Slots of the killed node rest until the node is given up.
   model.hold();
   await second.admin.change(id, { paused: false });
   await until(() => model.running === 6, { message: 'all slots are used' });
@@ -128,7 +131,7 @@ test('a lowered concurrency is never exceeded once what ran has ended, and a rai
     );
     return rows[0]!.slots;
   };
-  // Between two runs there may be no more than two also before all nodes have heard of it.
+  // Between two runs there may be at most two running even before all nodes have noticed the change.
   await until(async () => (await granted()) <= 2 && model.running <= 2);
   for (let looks = 0; looks < 3; looks++) {
     model.maxAtOnce = 0;

@@ -37,7 +37,7 @@ afterEach(async () => {
 const metrics = (key: string): Promise<Response> =>
   service.get('/metrics', { headers: { authorization: `Bearer ${key}` } });
 
-/** How the database goes away. */
+/** Ways in which the database goes away. */
 const ways = ['close', 'hang'] as const;
 
 test.each(ways)(
@@ -63,7 +63,7 @@ test.each(ways)(
       return one.value('nowserving_database_up') === 0 && one;
     });
     expect(during.value('nowserving_build_info')).toBe(1);
-    // Nothing is claimed that nobody can know: a 0 would page for what is well.
+    // No metric claims what no node can know: a 0 would page somebody although all is well.
     const known = /^nowserving_cluster_snapshot_(timestamp_seconds|duration_seconds|failures_total)$/;
     const claimed = during.text.match(/^nowserving_cluster_\w+(?=[ {])/gm) ?? [];
     expect(claimed.filter((name) => !known.test(name))).toEqual([]);
@@ -90,7 +90,7 @@ test.each(ways)(
     expect(Math.abs(Date.parse(gone.database_away_since!) - goneAt)).toBeLessThan(10_000);
     expect(Date.parse(gone.read_at!)).toBeLessThanOrEqual(Date.parse(gone.at));
     gate.open();
-    // The figures are read again, too.
+    // The figures are read again too.
     const back = await until(() => {
       const last = said().at(-1)!;
       return last.database === 'up' && Date.parse(last.read_at!) > Date.parse(gone.at) && last;

@@ -31,7 +31,7 @@ afterEach(async () => {
   await until(() => held.bytes === 0, { message: 'nothing is held any more' });
 });
 
-/** The disk of the service is said to have so much left of 100 GB, which leaves the reserve at its 2 GB. */
+/** Simulates a disk of 100 GB with this much free space, for which the reserve stays at its 2 GB. */
 function disk(freeBytes: number): void {
   const measure = { bsize: 1, blocks: 100 * gigabyte, bavail: freeBytes } as StatsFs;
   looks = 0;
@@ -40,10 +40,10 @@ function disk(freeBytes: number): void {
     return Promise.resolve(measure);
   };
 }
-/** How often the service has looked at the disk since `disk`. */
+/** How often the service has checked the disk since `disk`. */
 let looks = 0;
 
-/** The database refuses what is to be written to a table, as if its disk were full. */
+/** Makes the database refuse writes to a table, as if its disk were full. */
 async function refuse(table: string, verb = 'INSERT'): Promise<() => Promise<unknown>> {
   await service.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN RAISE disk_full USING MESSAGE = 'could not extend file: No space left on device'; END $$;

@@ -5,7 +5,7 @@ import { launchChromium } from '../support/chromium.js';
 let browser: Browser;
 let service: TestService;
 let page: Page;
-/** Whatever a person with the browser's console open would see. */
+/** Everything that the browser's console would show. */
 const complaints: string[] = [];
 
 beforeAll(async () => {
@@ -50,7 +50,7 @@ test('a bare key that is entered under Authorize is used by Try it out, with the
   const submit = operation('submit');
   await submit.locator('.opblock-summary-control').click();
   await submit.locator('.parameters select').first().selectOption('demo/text/echo');
-  // More than once: nothing that was filled in beforehand may be good for one try only.
+  // Twice, because a value that is filled in beforehand must not be valid for one try only.
   for (const prompt of ['from the docs', 'again from the docs']) {
     await submit.locator('textarea.body-param__text').fill(JSON.stringify({ prompt }));
     await submit.locator('.execute').click();

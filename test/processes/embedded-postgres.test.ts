@@ -36,7 +36,7 @@ async function kill(service: SpawnedService): Promise<void> {
   await service.exited;
 }
 
-/** The link that stands beside the key. */
+/** Signs in with the link that is printed beside the key. */
 async function signsInOnce({ output, url }: SpawnedService): Promise<void> {
   const [, base, link] = /\(once, within an hour\): (\S+)\/console#link=([\w-]{43})$/m.exec(output)!;
   expect(base).toBe(url);
@@ -68,7 +68,7 @@ test('the embedded database keeps its data over every way in which a service can
   for (const known of ids) expect(await answer(service, known)).toEqual({ prompt: 'remember me' });
   ids.push(await submit(service, key));
 
-  // The service alone is killed: the next one ends the server that was left behind, and starts its own.
+  // The service alone is killed. The next one ends the server that was left behind, and starts its own.
   const orphan = serverPid(environment.DATA_DIR);
   await kill(service);
   expect(isAlive(orphan)).toBe(true);
@@ -77,7 +77,7 @@ test('the embedded database keeps its data over every way in which a service can
   for (const known of ids) await answer(service, known);
   ids.push(await submit(service, key));
 
-  // Everything is killed, and somebody else has the server's process id when the next one starts.
+  // Everything is killed, and another process has the server's process id when the next service starts.
   const killed = serverPid(environment.DATA_DIR);
   await kill(service);
   process.kill(killed, 'SIGKILL');
@@ -129,7 +129,7 @@ test('two services that make the same directory at once: one runs, the other giv
 
 test('a start that is killed or interrupted at any moment leaves nothing running and spoils no later one', async () => {
   const data = (environment.DATA_DIR = join(directory, 'interrupted'));
-  /** Once it has the directory to itself; it makes the database next, if there is none. */
+  /** Whether the service has the directory to itself; next it creates the database, if there is none. */
   const begins = ({ pid }: SpawnedService) => readFileSync(join(data, 'starting'), 'utf8') === String(pid);
   const makes = (): boolean => readdirSync(data).some((name) => name.startsWith('postgres.new-'));
 

@@ -21,7 +21,7 @@ const models = {
   'test/held': { concurrency: 1 },
 };
 const { service, calls, model } = testQueue({ models, limits: 'off' });
-/** Long beside what the machine adds to it. */
+/** Long compared with the time that the machine adds. */
 const even = { fail_attempts: 0, delay_ms: 1_500 };
 
 const statusOf = async (id: string): Promise<EstimatedStatus> => (await calls.status(id)) as EstimatedStatus;
@@ -55,7 +55,7 @@ test('estimates are absent at first, and then hold when requests of even length 
       return [holds(start!, startedAt!), holds(end!, completedAt!)];
     }),
   );
-  // On a machine that is busy with other things some take longer.
+  // Some take longer on a machine that is busy.
   expect(held.filter(([start]) => start).length).toBeGreaterThanOrEqual(held.length / 2);
   expect(held.filter(([, end]) => end).length).toBeGreaterThanOrEqual(held.length / 2);
 });

@@ -28,7 +28,9 @@ afterAll(async () => {
   await new Promise((resolve) => elsewhere.close(resolve));
 });
 
-/** What page scripts do: submit with a key, follow the stream without one, until the EventSource is closed. */
+/**
+ * Does what page scripts do: submits with a key and follows the stream without one, until the EventSource is closed.
+ */
 async function followInPage(page: Page) {
   return page.evaluate(
     async ({ url, key }) => {
@@ -56,7 +58,7 @@ async function followInPage(page: Page) {
   );
 }
 
-/** How often each stream of the service was opened, and how that was answered. */
+/** Counts how often each stream of the service was opened, and records how that was answered. */
 function streamAnswers(): { statuses: number[]; stop(): void } {
   const statuses: number[] = [];
   const note = (

@@ -4,7 +4,7 @@ import type { Status } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
 
 const { service, model } = testQueue({ models: { 'test/held': { concurrency: 1 } } });
-/** What each connection of an EventSource was answered with. */
+/** The answer to each connection of an EventSource. */
 let answers: { status: number; lastEventId: string | undefined }[];
 
 beforeAll(() => void model.hold());

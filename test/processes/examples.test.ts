@@ -24,7 +24,9 @@ let folder: string;
 let port: number;
 let url = '';
 
-/** Goes on until the end of the tests; a group of its own, to be signalled as a terminal does. */
+/**
+ * Starts a block that runs until the tests end. It is a process group of its own, to be signalled as a terminal does.
+ */
 function startBlock(commands: string, env: Record<string, string> = {}): Started {
   const child = spawn('bash', ['--norc', '-euc', here(commands)], {
     detached: true,
@@ -38,13 +40,13 @@ function startBlock(commands: string, env: Record<string, string> = {}): Started
   return block;
 }
 
-/** What the block prints. */
+/** Returns the output of the block. */
 async function runBlock(commands: string): Promise<string> {
   const args = ['--norc', '-euc', here(commands)];
   return (await promisify(execFile)('bash', args, { env: environment(), timeout: 240_000 })).stdout;
 }
 
-/** The page's commands with ports and files of this test. */
+/** The page's commands with the ports and files of this test. */
 const here = (commands: string): string =>
   commands
     .replaceAll('/tmp/', `${folder}/`)
@@ -76,7 +78,7 @@ beforeAll(async () => {
 }, 300_000);
 
 afterAll(async () => {
-  // The workers leave before their queue does.
+  // The workers stop before their queue does.
   for (const { child } of started.reverse()) {
     if (child.exitCode !== null || child.signalCode !== null) continue;
     process.kill(-child.pid!, 'SIGTERM');

@@ -47,7 +47,7 @@ function start(environment: Record<string, string>): Promise<Ended> {
   });
 }
 
-/** Fails with one line, on standard error, that matches. */
+/** Expects a failure with one line, on standard error, that matches. */
 async function expectOneLine(environment: Record<string, string>, line: RegExp): Promise<void> {
   const { code, stdout, stderr } = await start(environment);
   expect({ code, stdout, lines: stderr.trimEnd().split('\n').length, stderr }).toEqual({
@@ -59,7 +59,7 @@ async function expectOneLine(environment: Record<string, string>, line: RegExp):
   expect(stderr).not.toMatch(/secret/);
 }
 
-/** The database of these tests, called with a wrong password. */
+/** The URL of the database of these tests with a wrong password. */
 function locked(): string {
   const url = new URL(database.url);
   url.password = 'not-the-secret';
@@ -86,7 +86,7 @@ describe('a start that cannot succeed ends with code 1 and one clear line:', () 
     await expectOneLine({ DATA_DIR: file('data'), PORT: port() }, new RegExp(`Port ${port()} `));
     expect(existsSync(file('data/postgres/PG_VERSION'))).toBe(true);
     expect(existsSync(pidFile(file('data')))).toBe(false);
-    // Nor is the key lost that a first start makes.
+    // The key that a first start creates is not lost either.
     const next = await spawnService({ DATA_DIR: file('data') });
     await until(() => /ns_[\w-]{43}/.test(next.output));
     await next.stop();

@@ -27,7 +27,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** 1 where all have the same, 1 ÷ n where one has all. */
+/** 1 if all have the same count, 1 ÷ n if one has all. */
 function jainsIndex(counts: readonly number[]): number {
   const sum = counts.reduce((a, b) => a + b, 0);
   return sum ** 2 / (counts.length * counts.reduce((total, count) => total + count ** 2, 0));
@@ -51,7 +51,7 @@ test('over three nodes, keys that always have work get the same share, whatever 
   await until(() => model.calls.length === 900, { timeoutMs: 60_000 });
 
   const starts = model.calls.map(({ id }) => keyOf.get(id)!);
-  // What was held came before any of the others.
+  // The held requests came before any of the others.
   const shared = starts.slice(6, 506);
   const counts = keys.map((_, key) => shared.filter((one) => one === key).length);
   expect({ counts, index: jainsIndex(counts) }).toEqual({ counts, index: expect.any(Number) });

@@ -40,7 +40,7 @@ async function submitted(path: string, body: object = {}, headers?: Record<strin
   return queued;
 }
 
-/** Status and body. */
+/** Returns status and body. */
 async function answered(answer: Response | Promise<Response>): Promise<[number, Record<string, unknown>]> {
   const { status, headers } = await answer;
   expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -53,7 +53,7 @@ const completed = ({ status_url: url }: Queued): Promise<Record<string, unknown>
     return status === 200 && body;
   });
 
-/** Holds the only slot of `acme/slow/text` until it is called. */
+/** Occupies the only slot of `acme/slow/text` until the returned function is called. */
 async function busy(): Promise<() => Promise<void>> {
   const queued = await submitted('acme/slow/text', { hold: true });
   await model.arrived(queued.request_id);

@@ -31,7 +31,7 @@ test('ten thousand uploads, hundreds at once, are all whole, and go again', asyn
 test('a disk that is full takes no file, keeps what it has, and takes files again', async () => {
   const dataDir = await temporaryDirectory();
   const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', dataDir]);
-  // Not everybody may mount: test/files/places.test.ts has the same with a disk that only says so.
+  // Not every user may mount. test/files/places.test.ts tests the same with a simulated disk.
   if (mount.status !== 0) return;
   try {
     const service = await startTestService({ limits: 'off', config: { dataDir, reservedDiskBytes: 0 } });

@@ -24,7 +24,7 @@ async function call(service: SpawnedService, method: string, path: string, body?
   return { status: answer.status, body: (await answer.json()) as Answered['body'] };
 }
 
-/** All that is left of the disk. */
+/** Fills the rest of the disk. */
 function fill(path: string): void {
   const file = openSync(path, 'w');
   const block = Buffer.alloc(megabyte);
@@ -44,7 +44,7 @@ function fill(path: string): void {
 test('uploads leave room for the database, a full disk is named, and with room again nothing is lost', async () => {
   const volume = await temporaryDirectory();
   const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256m,mode=0755', 'tmpfs', volume]);
-  // Not everybody may mount: test/files/full-disk.test.ts has the same with a disk that only says so.
+  // Not every user may mount. test/files/full-disk.test.ts tests the same with a simulated disk.
   if (mount.status !== 0) return;
   let service: SpawnedService | undefined;
   try {
@@ -60,7 +60,7 @@ test('uploads leave room for the database, a full disk is named, and with room a
       call(node, 'POST', '/v1/queue/demo/text/echo', { text });
     const ready = (): Promise<Answered> => call(node, 'GET', '/health/ready');
 
-    // One key takes all that there is for files.
+    // One key uses all space that files may have.
     const upload = async (): Promise<number> => {
       const begun = await call(node, 'POST', '/v1/storage/upload/initiate', { content_type: 'image/png' });
       if (begun.status !== 200) return begun.status;
@@ -86,7 +86,7 @@ test('uploads leave room for the database, a full disk is named, and with room a
     }
     expect((await ready()).status).toBe(200);
 
-    // Something else takes the rest.
+    // Something else uses the rest.
     const ballast = join(volume, 'ballast');
     fill(ballast);
     const refused = await until(
@@ -129,7 +129,7 @@ test('uploads leave room for the database, a full disk is named, and with room a
     await service.stop();
   } finally {
     service?.destroy();
-    // What is killed may have it open for a moment.
+    // A killed process may have it open for a moment.
     spawnSync('umount', ['--lazy', volume]);
   }
 }, 300_000);

@@ -9,7 +9,7 @@ import { startTestService, type TestService } from '../support/index.js';
 const run = promisify(execFile);
 const bin = (name: string): string => resolve('node_modules', name);
 
-/** What users of the API would write. A wrong path, member or status value would not compile. */
+/** Code as users of the API would write it. A wrong path, member or status value would not compile. */
 const openapiFetch = `
 import createClient from 'openapi-fetch';
 import type { components, paths } from './api.js';
@@ -164,7 +164,7 @@ const node = (...args: string[]): Promise<{ stdout: string }> =>
     Promise.reject(new Error(`${error.stdout}\n${error.stderr}`)),
   );
 
-/** Compiles what was generated with what a user writes, runs it, and returns what that prints. */
+/** Compiles the generated code with a user's code, runs it, and returns the output. */
 async function tryOut(usage: string): Promise<unknown> {
   await writeFile(join(directory, 'usage.ts'), usage);
   const options =
@@ -175,7 +175,7 @@ async function tryOut(usage: string): Promise<unknown> {
   return JSON.parse(stdout) as unknown;
 }
 
-/** What `directory` names, once: it is too large to be among the packages of the project. */
+/** Installs the packages that `directory` names, once. They are too large for the packages of the project. */
 async function install(directory: string): Promise<void> {
   const changedAt = (file: string): number =>
     statSync(join(directory, file), { throwIfNoEntry: false })?.mtimeMs ?? -Infinity;

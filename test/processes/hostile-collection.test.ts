@@ -110,7 +110,7 @@ test.each([...oddIds, unknownId(), unknownId().toUpperCase(), 'a'.repeat(5_000)]
   },
 );
 
-/** What JSON can say, with the words that mean something here among it. */
+/** Values of every kind that JSON has, with the words that mean something here among them. */
 const names = [
   'model_id',
   'input',

@@ -19,7 +19,7 @@ afterEach(() => expectWholeRequests(calls, accepted));
 
 const body = '{"a":1}';
 
-/** A submission with the fields as they are, and `Connection: close`. */
+/** Submits with exactly these fields and `Connection: close`. */
 const submit = (fields: string[]): Promise<RawAnswer> =>
   send(
     service,

@@ -117,7 +117,7 @@ test.each(['GET', 'PUT', 'DELETE'])('a redelivery is no %s', async (method) => {
   expectRefusal(await ask(method, target), 405, 'method_not_allowed');
 });
 
-/** A refusal in fal's form. */
+/** Expects a refusal in fal's form. */
 function expectFalRefusal(answer: RawAnswer, status: number | number[], sent: string): void {
   expect({ ...answer, ok: [status].flat().includes(answer.status) }).toMatchObject({ ok: true });
   expect(answer.fields).toMatch(/^content-type: application\/json; charset=utf-8\r?$/im);

@@ -35,7 +35,7 @@ function routeOf(text: string, route: string): [string, string] {
 const post = (target: string): ReturnType<typeof send> =>
   ask('POST', target, [`Authorization: Key ${service.key}`], '{"a":1}');
 
-/** What stands where a request's id belongs. */
+/** Texts in place of a request's id. */
 const ids = [
   words`
     0 -1 null undefined NaN true * . ... ~ $ %20 %00 %0a %0d%0aX-Evil:%201 %2e%2e %2F %252F %5c a%00b
@@ -60,7 +60,7 @@ test.each(ids.map((text) => [text.slice(0, 60), text] as const))(
   async (_name, text) => {
     for (const route of ['GET /status', 'GET ', 'GET /status/stream?logs=1', 'PUT /cancel']) {
       const answer = await ask(...routeOf(text, route));
-      // An encoded slash or dots are for proxies to fight over; with us they only lead nowhere.
+      // Proxies may disagree about an encoded slash or dots; here they only lead nowhere.
       expectRefusal(answer, 404, ['unknown_request', 'not_found'], text);
     }
   },
@@ -71,14 +71,14 @@ test.each(['\u00e9', '%', '%f', '%zz', '%c3', '%ff', '%c0%af', '%e0%80%af', '%ed
   async (text) => {
     for (const route of ['GET /status', 'PUT /cancel']) {
       const answer = await ask(...routeOf(text, route));
-      // What is no ASCII is no HTTP; the rest names nothing.
+      // Bytes that are no ASCII are no HTTP; other texts name nothing.
       const [status, code] = text === '\u00e9' ? [400, 'bad_request'] : [404, 'unknown_request'];
       expectRefusal(answer, status, [code], text);
     }
   },
 );
 
-/** What stands where a model's id belongs. */
+/** Texts in place of a model's id. */
 const models = [
   words`
     % %zz %ff %00 demo/%00 demo/text/echo%00 demo/text/%65cho%20 demo%252Ftext/echo demo\text\echo

@@ -8,7 +8,7 @@ test('of 10,000 exchanges with every route, none is answered with a 5xx, and eve
   const service = await startTestService({ limits: 'off', config: { adapters: ['fal'] } });
   try {
     const calls = new QueueCalls(service);
-    // Some of them are erased on the way.
+    // Some of them are erased during the test.
     const known = await inParallel(8, Array.from({ length: 40 }), () => calls.run('demo/text/echo'));
     await expectHarmless(service, exchangesOf(19, 10_000, known));
     await expectWholeRequests(calls, await calls.count('request'));

@@ -6,7 +6,7 @@ import { pidFile, temporaryDirectory } from '../support/data-directory.js';
 import { createTestDatabase, SpawnedService, type TestDatabase, until } from '../support/index.js';
 import { createEmptyDatabase } from '../support/test-database.js';
 
-/** The lock of `src/database/migrate.ts`, as releases before held it: by a session. */
+/** The lock of `src/database/migrate.ts`, held by a session, as earlier releases did. */
 const takeMigrationLock = 'SELECT pg_advisory_lock(1835624306)';
 const inOrder = { code: 0, signal: null };
 /** A process has to load before it does anything, which takes long on a busy machine. */
@@ -90,7 +90,7 @@ describe('a signal', () => {
 
   test('rolls a migration back that is under way', async () => {
     await use(createEmptyDatabase());
-    // Another session makes a table of that name and does not say whether it will stay.
+    // Another session creates a table of that name in a transaction that stays open.
     await session.query('BEGIN; CREATE TABLE node (id integer)');
     const service = new SpawnedService({ DATABASE_URL: database.url });
     await until(isBlocked, soon);

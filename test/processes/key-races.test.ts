@@ -26,7 +26,7 @@ test('a key revoked in mid-flight: after the first refusal there are only refusa
   let refusals = 0;
 
   const caller = async (): Promise<void> => {
-    // Each goes on until it has been refused a few times.
+    // Each caller goes on until it has been refused a few times.
     for (let refused = 0; refused < 3;) {
       const begunAfterRefusal = refusals > 0;
       const response = await service.submit('demo/text/echo', { n: calls.length }, { authorization });
@@ -50,7 +50,7 @@ test('a key revoked in mid-flight: after the first refusal there are only refusa
   expect(rows.map(({ id }) => id).toSorted()).toEqual(accepted.toSorted());
   await stream.ended;
   expect(stream.statuses().at(-1)).toBe('IN_PROGRESS');
-  // What was accepted is worked off: a revoked key takes nothing back.
+  // Accepted requests complete, because the revocation of a key takes nothing back.
   await until(async () => {
     const [left] = await service.query<{ n: number }>(
       `SELECT count(*)::int AS n FROM request WHERE api_key_id = $1 AND outcome IS DISTINCT FROM 'succeeded'`,

@@ -22,7 +22,7 @@ interface Ended {
   output: string;
 }
 
-/** `npm run keys -- …` as a process of its own. */
+/** Runs `npm run keys -- …` as a process of its own. */
 async function keys(environment: Record<string, string>, ...args: string[]): Promise<Ended> {
   const command = new SpawnedService(environment, { script: 'dist/src/keys.js', args });
   const { code } = await command.exited;

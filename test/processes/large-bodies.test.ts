@@ -7,7 +7,7 @@ import { until } from '../support/index.js';
 import { testQueue } from '../support/test-queue.js';
 import { WorkerCalls } from '../support/worker-calls.js';
 
-/** What no engine matches in a time that grows with the text. */
+/** A pattern that no engine matches in a time that is linear in the length of the text. */
 const endless = '^(?!x)(\\w+\\s?)*$';
 const { service, calls, model } = testQueue({
   models: {
@@ -27,7 +27,7 @@ const { service, calls, model } = testQueue({
 const collection = new CollectionCalls(service);
 const threads = (): JsonThreads => service.app.get(JsonThreads);
 const hostile = { text: `${'a'.repeat(40)}!` };
-/** More than is read between two calls. */
+/** More than the service reads between two calls. */
 const padding = ' '.repeat(70_000);
 
 afterEach(() => Object.assign(threads().bounds, jobBounds));
@@ -83,7 +83,7 @@ describe('a large input', () => {
       422,
       'idempotency_key_reused',
     ]);
-    // A small one and a large one have one kind of fingerprint.
+    // A small and a large body have fingerprints of one kind.
     const small = { 'idempotency-key': 'small-1' };
     await accepted(await submit('test/endless', '{"text":"a"}', small));
     expect((await submit('test/endless', '{"text":"a"}', small)).headers.get('idempotent-replayed')).toBe(
@@ -169,7 +169,7 @@ describe('a check that takes long', () => {
     expect(problem).toMatchObject({ status: 422, code: 'invalid_input' });
     expect(problem.detail).toContain("takes too long to check against the model's schema");
     threads().bounds.checking = jobBounds.checking;
-    // What waited behind it goes on in a new thread.
+    // The body that waited behind it goes on in a new thread.
     await accepted(await behind);
   });
 
@@ -187,7 +187,7 @@ describe('a check that takes long', () => {
 
 test('a body that takes too much memory is refused, and the next one is read', async () => {
   const limits = { ...threads().limits };
-  // Threads that are there have the shipped limits.
+  // Existing threads have the shipped limits.
   await Promise.all([...threads().running].map((thread) => thread.end(new Error('the test ends it'))));
   threads().limits.maxOldGenerationSizeMb = 16;
   const list = Array.from({ length: 200_000 }, (_, at) => ({ [`name${at}`]: at }));

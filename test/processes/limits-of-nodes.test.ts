@@ -35,7 +35,7 @@ test('a burst over three nodes admits 10 and not one more, and nothing but refus
   const key = await three[0]!.newKey({ rateLimitSubmit: '10/h' });
   const answers = Array.from({ length: 90 }, (_, i) => i);
   const codes = await inParallel(9, answers, async (i) => (await three[i % 3]!.submit(key)).status);
-  // A share of one node that the others ask for may still be on its way: all of it is used in the end.
+  // A part of one node's share may still be on its way to the others; in the end all of it is used.
   const rest = async (): Promise<number> => (await three[codes.length % 3]!.submit(key)).status;
   await until(async () => codes.push(await rest()) > 0 && codes.filter((code) => code === 202).length === 10);
   for (let i = 0; i < 9; i++) codes.push((await three[i % 3]!.submit(key)).status);
@@ -87,7 +87,7 @@ test('no limits at all: nothing is sent, nothing is counted', async () => {
   const node = await startNode('off');
   const { headers } = await node.status(await node.newKey());
   expect([...headers.keys()].filter((name) => name.includes('ratelimit'))).toEqual([]);
-  // The row `*` is the default share of a node that is alone: it counts no call.
+  // The row `*` is the default share of a lone node, which counts no call.
   expect(await node.service.query(`SELECT FROM limit_share WHERE subject <> '*'`)).toEqual([]);
 });
 
@@ -129,7 +129,7 @@ describe('statements of a holder', () => {
   async function registered(): Promise<{ node: Caller; on: ShareDatabase }> {
     const node = await startNode();
     const on = node.service.app.get(ShareDatabase);
-    // Its own holder would be a third.
+    // The node's own holder would be a third one.
     await node.service.app.get(ShareKeeper).stop();
     for (const id of ids) await on.register(id);
     return { node, on };
@@ -208,7 +208,7 @@ describe('statements of a holder', () => {
     const all = { ...both, ...none, needed: [10, 100], wanted: [10, 100] };
     const sharesAfter = async (forMs: number): Promise<unknown> =>
       (await on.grant(other, [all], [{ id, forMs }])).grants[0]!.shares;
-    // Seven seconds at two a second beside the 20 that it wrote.
+    // Seven seconds at two a second, plus the 20 that it wrote.
     expect(await sharesAfter(900)).toEqual([8, 66]);
     await node.service.query('DELETE FROM limit_share WHERE holder_id = $1', [other]);
     expect(await sharesAfter(1_000)).toEqual([10, 66]);

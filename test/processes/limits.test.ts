@@ -52,7 +52,7 @@ async function join(limits: string): Promise<SpawnedService> {
 }
 
 async function cluster(size: 2 | 3, limits: string): Promise<[SpawnedService, SpawnedService]> {
-  // The first migrates and makes the key.
+  // The first process migrates and creates the key.
   const first = await join(limits);
   const others = await Promise.all(Array.from({ length: size - 1 }, () => join(limits)));
   return [first, ...others] as [SpawnedService, SpawnedService];
@@ -64,7 +64,7 @@ async function end(node: SpawnedService, signal: NodeJS.Signals): Promise<void> 
   await node.exited;
 }
 
-/** One that reads a request that is not there: 404 if it was admitted. */
+/** Reads a request that does not exist: 404 means that the call was admitted. */
 async function call({ url }: SpawnedService): Promise<Call> {
   const sentAt = performance.now();
   const status = await fetch(`${url}/v1/queue/requests/${unknownId()}/status`, {
@@ -80,7 +80,7 @@ async function call({ url }: SpawnedService): Promise<Call> {
   return { sentAt, answeredAt: performance.now(), status };
 }
 
-/** The most calls of which each was sent and answered within some `windowMs`. */
+/** Returns the most calls that were all sent and answered within some `windowMs`. */
 function maxSurelyWithin(calls: readonly Call[], windowMs: number): number {
   return Math.max(
     0,
@@ -91,7 +91,7 @@ function maxSurelyWithin(calls: readonly Call[], windowMs: number): number {
   );
 }
 
-/** Calls `nodeOf(n)` so often until `isOver`. */
+/** Calls `nodeOf(n)` this many times a second until `isOver`. */
 async function callers(
   perSecond: number,
   nodeOf: (n: number) => SpawnedService | undefined,
@@ -116,7 +116,7 @@ async function holders(): Promise<Holder[]> {
   return (await tables.query<Holder>('SELECT id, beat FROM limit_holder ORDER BY id')).rows;
 }
 
-/** Until no more than `left` of these holders have a row, and those have beaten twice since: they share the rest. */
+/** Waits until at most `left` of these holders have a row and those have beaten twice since. They share the rest. */
 async function givenUp(before: Holder[], left: number): Promise<void> {
   const known = new Set(before.map(({ id }) => id));
   const rest = async (): Promise<Holder[]> => (await holders()).filter(({ id }) => known.has(id));

@@ -49,21 +49,21 @@ interface Line {
   code?: string;
 }
 
-/** As `npm run requests` prints it. */
+/** Returns the output of `npm run requests`. */
 async function translated(...args: string[]): Promise<string> {
   const command = new SpawnedService(environment, { script: 'dist/src/requests.js', args });
   expect({ ...(await command.exited), output: command.output }).toMatchObject({ code: 0 });
   return command.output.trim();
 }
 
-/** The lines of the log among what a process said. */
+/** Returns the log lines in the output of a process. */
 const linesOf = (output: string): Line[] =>
   output
     .split('\n')
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as Line);
 
-/** Some that fail, and one that does not, after them all. */
+/** Runs some requests that fail, and after them one that succeeds. */
 async function runSome(url: string): Promise<string> {
   const failing = Array.from({ length: 5 }, () => submitTo(url, key, 'test/first', { status: 500 }));
   for (const { status_url } of await Promise.all(failing)) await completed(status_url);
@@ -108,7 +108,7 @@ test('nothing in the log is the right to anything: neither ids of requests nor f
     await fetch(upload_url, { method: 'PUT', headers: { 'content-type': 'image/png' }, body: 'x' })
   ).text();
   await (await fetch(file_url)).text();
-  // A model that repeats what it was called with, and what it was given.
+  // A model that repeats the call and the input that it got.
   const error = JSON.stringify({ message: `no ${file_url} at ${model.url}?key=${secret}` });
   const webhook = `?webhook=${encodeURIComponent(`http://127.0.0.1:1/${secret}?token=${secret}`)}`;
   const failing = await submitTo(url, key, `test/first${webhook}`, { status: 400, body: error });

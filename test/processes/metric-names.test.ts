@@ -22,7 +22,7 @@ interface Dashboard {
 }
 const { panels } = JSON.parse(text('deploy/grafana.json')) as Dashboard;
 
-/** As they are written somewhere, without what histograms add. */
+/** Returns the metric names in a source, without the suffixes of histograms. */
 const namesIn = (source: string): Set<string> =>
   new Set(
     [

@@ -30,13 +30,13 @@ afterAll(async () => {
 
 const start = (): string => `${service.url}/v1/admin/session/oidc`;
 
-/** To where the provider sends the browser back. */
+/** Returns the address to which the provider sends the browser back. */
 async function callback(browser: CookieBrowser, login: string): Promise<string> {
   const begun = await browser.fetch(start());
   return passProvider(browser, begun.headers.get('location')!, login);
 }
 
-/** Where the browser ends up. */
+/** Signs in, and returns the address at which the browser ends. */
 async function signIn(login: string, browser = new CookieBrowser()): Promise<string> {
   const answer = await browser.fetch(await callback(browser, login));
   return answer.headers.get('location')!.slice(service.url.length);
@@ -121,7 +121,7 @@ test('what somebody may follows the provider, at each sign-in', async () => {
   provider.groups.set('bob', ['support']);
   await signIn('bob', second);
   const { key_id: id } = (await whoIs(second))!;
-  // The session of before has the same key.
+  // The earlier session has the same key.
   expect(await whoIs(first)).toMatchObject({ key_id: id, scopes: ['observe'] });
   const changed = admin.call('PATCH', `/keys/${id}`, { body: { scopes: ['admin'] } });
   expect(await verdict(changed)).toEqual([409, 'conflict']);
@@ -158,7 +158,7 @@ describe('what comes back from the provider', () => {
 
   test('signs in only the browser that began', async () => {
     const url = await callback(new CookieBrowser(), 'mallory');
-    // As a link that mallory sends to somebody, who would then work in her name.
+    // As with a link that mallory sends to somebody, who would then work in her name.
     expect(await end(new CookieBrowser(), url)).toEqual([refused, false]);
     const other = new CookieBrowser();
     await other.fetch(start());
@@ -203,7 +203,7 @@ describe('a provider that is away', () => {
   let other: TestService;
   let silent: Server;
   beforeAll(async () => {
-    // It takes connections and says nothing.
+    // It accepts connections and never answers.
     silent = createServer(() => undefined);
     await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done));
     const issuer = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;

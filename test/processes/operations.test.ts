@@ -9,10 +9,10 @@ import {
   until,
 } from '../support/index.js';
 
-/** OPERATION_SIZE=500000 for the record. */
+/** The size; recorded measurements use OPERATION_SIZE=500000. */
 const size = Number(process.env['OPERATION_SIZE'] ?? 20_000);
 const retries = 300;
-/** Until a node finds what a killed one left, and has worked it off. */
+/** Long enough for a node to find what a killed node left, and to complete it. */
 const patience = { timeoutMs: 60_000 + size };
 
 interface Operation {
@@ -24,7 +24,7 @@ interface Operation {
   failed: number;
 }
 
-/** Nothing is run: the nodes serve calls only. */
+/** The nodes only serve calls, so nothing runs. */
 let service: TestService;
 beforeAll(async () => {
   service = await startTestService({ limits: '10000/s', config: { role: 'api' } });
@@ -35,7 +35,7 @@ const startNode = (): Promise<SpawnedService> =>
   spawnService({ ROLE: 'api', DATABASE_URL: service.databaseUrl, LOG_LEVEL: 'error' });
 const model = 'demo/text/echo';
 
-/** Written as submissions are, but all at once. */
+/** Writes requests as submissions do, but all at once. */
 async function write(count: number, tag: string, state: 'IN_QUEUE' | 'COMPLETED'): Promise<void> {
   await service.query(
     `WITH written AS (
@@ -126,7 +126,7 @@ test(
     const { id: secondId } = await timed('the second is taken', call(node.url, '', body));
     const second = await timed('members of the second', collected(secondId));
     expect(second.total).toBe(size - stopped.done);
-    // The step that reaches this one waits, and is killed in the middle.
+    // The step that reaches this request waits, and is killed in the middle.
     const holder = new pg.Client({ connectionString: service.databaseUrl });
     holder.on('error', () => undefined);
     await holder.connect();
@@ -141,7 +141,7 @@ test(
     await node.exited;
     const { done: before } = await read(second.id);
     expect(before).toBeLessThan(second.total);
-    // The operation need not cancel those that others cancel meanwhile.
+    // The operation need not cancel requests that others cancel meanwhile.
     const others = await service.query<{ id: string }>(
       `SELECT id FROM request WHERE tags @> ARRAY['many:1'] AND state = 'IN_QUEUE' ORDER BY id DESC LIMIT 10`,
     );
@@ -177,7 +177,7 @@ test(
       action: 'retry',
       filter: { tag: 'again:1', status: 'COMPLETED' },
     });
-    // In the middle of a step: what it made is not accounted for yet.
+    // In the middle of a step, whose new requests are not counted yet.
     const made = (): Promise<number> => count(`request WHERE retry_of IS NOT NULL`);
     await until(async () => (await made()) > retries / 4, patience);
     node.kill('SIGKILL');

@@ -19,10 +19,10 @@ interface Row {
   seq: number;
 }
 
-/** An entry that was added to the queue, or came `from` further behind. */
+/** An entry that was added to the queue, or that moved up from virtual start `from`. */
 type Change = EntryChange & { from?: number };
 
-/** A position that was more than the last one, and what changed from `from` on until it was seen. */
+/** A position that was higher than the last one. The changes from `from` to `to` happened meanwhile. */
 interface Rise {
   id: string;
   by: number;
@@ -32,7 +32,7 @@ interface Rise {
 
 type Reason = 'priority' | 'came back' | 'turn' | 'moved up' | 'none';
 
-/** `before`: where the row was, if it has moved itself since. */
+/** `before`: the row's virtual start at that time, because it may have moved since. */
 function reasonOf(entry: Change, row: Row, before: number): Reason | undefined {
   const isOwn = entry.orderKey === orderKeyOf(row.keyId);
   const start = isOwn ? row.start : before;
@@ -44,7 +44,7 @@ function reasonOf(entry: Change, row: Row, before: number): Reason | undefined {
   return isOwn || entry.from < start ? undefined : 'moved up';
 }
 
-/** Looks at positions again and again, and keeps every rise. */
+/** Reads positions again and again, and keeps every rise. */
 class Watcher {
   readonly rises: Rise[] = [];
   readonly ids: string[] = [];
@@ -58,7 +58,7 @@ class Watcher {
       .subscribe(({ added = [], moved = [] }) => this.changes.push(...added, ...moved));
   }
 
-  /** How often a position rose for which reasons, and the rises that have fewer than places. */
+  /** Counts the reasons of all rises. `unexplained`: rises with fewer reasons than places. */
   async reasons(): Promise<{ counts: Record<Reason, number>; unexplained: object[] }> {
     const rows = await service.query<Row>(
       `SELECT id, api_key_id AS "keyId", priority, virtual_start::integer AS start, seq::integer FROM request`,
@@ -89,7 +89,7 @@ class Watcher {
     const { queue_position: position } = await calls.status(id);
     const last = this.last.get(id);
     if (position === undefined) {
-      // It runs; should it come back, its place is new to its watcher.
+      // It runs. If it comes back, its position counts as new.
       this.last.delete(id);
       return;
     }
@@ -111,7 +111,7 @@ test('a position rises for a retry, a higher priority and another key’s turn, 
   const watcher = new Watcher();
   let moving = true;
   const watching = watcher.watch(() => moving);
-  // One has a batch; the others come now and then.
+  // One key has a batch; the others submit now and then.
   await inParallel(8, Array.from({ length: 400 }), async (_, i) => {
     const headers = keys[i % 3 === 0 ? 1 + (i % 4) : 0]!;
     const input = i % 9 === 0 ? { attempts: [{ status: 500 }, {}] } : {};

@@ -7,11 +7,11 @@ import { ModelServer } from '../support/model-server.js';
 import { QueueCalls } from '../support/queue-calls.js';
 
 const id = 'test/model';
-/** The same model, by the way of one node and by that of the others. */
+/** Two servers of the same model: one node calls the first, the others call the second. */
 const [way, otherWay] = [new ModelServer(), new ModelServer()];
 let database: TestDatabase;
 let api: QueueCalls;
-/** A takes the one way, B and C the other. */
+/** Node A calls the first server, B and C call the second. */
 let nodes: QueueCalls[];
 
 async function startNode(role: Config['role'], server: ModelServer): Promise<QueueCalls> {

@@ -35,7 +35,7 @@ test('200 requests outlive an outage of their models in order, with no attempt u
   for (let n = 0; n < 100; n++)
     for (const [model, submitted] of Object.entries(ids))
       submitted.push((await submitTo(service.url, key, model, {})).request_id);
-  // The first run and the probes after 1, 3 and 7 s.
+  // The first run, and the probes after 1, 3 and 7 s.
   await until(() => starting.calls.length === 4);
   expect(await left()).toBe(200);
   await refusing.start();

@@ -21,7 +21,7 @@ test('the output of a run whose node is killed begins anew with its next attempt
   const gone = await readOutputStream(url, reader.events[2]!.id);
   await gone.has(2);
   await gone.drop();
-  // What was on its way is lost with the node, or shown: never both.
+  // Deltas that are on their way are lost with the node, or shown, but never both.
   await cluster.model.say(id, [delta({ part: 5 })], 1);
   victim.kill('SIGKILL');
   const heir = await cluster.scheduler();
@@ -33,7 +33,7 @@ test('the output of a run whose node is killed begins anew with its next attempt
   expect(first).toEqual(Array.from({ length: first.length }, (_, part) => `${part} {"part":${part}}`));
   const second = ['reset 2', '0 {"again":0}', '1 {"again":1}', '2 {"again":2}', 'done true'];
   expect(reader.words.slice(first.length)).toEqual(second);
-  // Whoever was at an id of the first attempt comes back to the second.
+  // A reader that was at an id of the first attempt comes back to the second.
   for (const { id: seen } of reader.events.slice(0, first.length)) {
     const back = await readOutputStream(url, seen);
     await back.ended;

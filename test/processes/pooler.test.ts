@@ -31,7 +31,7 @@ const environment = (): Record<string, string> => ({
   BOOTSTRAP_API_KEY: key,
 });
 
-/** What sessions hold that no transaction does: the pooler would hand it on to others. */
+/** Returns session state that outlives a transaction. The pooler would hand it on to other clients. */
 async function leftBehind(): Promise<object[]> {
   const { rows } = await direct.query<object>(
     `SELECT pid, locktype, objid, state FROM pg_locks JOIN pg_stat_activity USING (pid)
@@ -85,7 +85,7 @@ test('no setting that is for notifications or looks stays on the connections of 
   expect(look.status).toBe(200);
   await until(() => node.output.includes('DATABASE_DIRECT_URL'));
   const pool = new pg.Pool({ connectionString: pooledUrl, max: 20 });
-  // All at once, so that each has another connection of the pooler.
+  // All at once, so that each uses another connection of the pooler.
   const seen = await Promise.all(
     Array.from({ length: 20 }, async () => {
       const { rows } = await pool.query<{ commit: string; timeout: string }>(

@@ -20,14 +20,14 @@ const { service, calls, model } = testQueue({
   limits: 'off',
 });
 
-/** undefined once it has started. */
+/** Returns the position; undefined: the request has started. */
 async function position(id: string): Promise<number | undefined> {
   const { status, queue_position: shown } = await calls.status(id);
   expect(shown !== undefined).toBe(status === 'IN_QUEUE');
   return shown;
 }
 
-/** What the database says, counted row by row. */
+/** Returns the positions by the database, counted row by row. */
 async function truth(): Promise<Map<string, number>> {
   const rows = await service.query<{ id: string; position: number }>(
     `SELECT request_id AS id,
@@ -40,7 +40,7 @@ async function truth(): Promise<Map<string, number>> {
   return new Map(rows.map((row) => [row.id, row.position]));
 }
 
-/** Nothing moves: every position over HTTP is the one that counting gives. */
+/** Nothing moves, so every position over HTTP equals the counted one. */
 async function expectExact(ids: string[]): Promise<number> {
   const exact = await truth();
   const shown = await inParallel(20, ids, position);
@@ -56,7 +56,10 @@ test('while 50 submit and 5 read, no position rises or leaves its bounds, and ea
   let moving = true;
   let reads = 0;
 
-  /** Compares with what was known before the read began: two reads at once may answer in any order. */
+  /**
+   * Compares with the position that was known before the read began, because two parallel reads may answer in any
+   * order.
+   */
   const read = async (id: string): Promise<void> => {
     const before = lowest.get(id) ?? Infinity;
     const now = (await position(id)) ?? -1;
@@ -79,7 +82,7 @@ test('while 50 submit and 5 read, no position rises or leaves its bounds, and ea
         for (let i = 0; i < rounds; i++) {
           begun.total++;
           const id = await calls.submit((submitter + i) % 8 === 0 ? 'test/b' : 'test/a');
-          await read(id); // at once: whoever is ahead of it must be known by now
+          await read(id); // at once: all requests ahead of it must be known by now
           ids.push(id);
         }
       }),
@@ -149,7 +152,7 @@ test('with priorities, schedules, bulk cancels and retries at once, none of high
     }
     for (const high of [...lowest.keys()].slice(-3)) await read(high);
   });
-  // Those that are due soon have joined.
+  // Requests that are due soon have joined the queue.
   const soon = `SELECT 1 FROM delayed_entry WHERE ready_at < now() + interval '1 minute'`;
   await until(async () => (await service.query(soon)).length === 0);
   for (const high of lowest.keys()) await read(high);
@@ -210,7 +213,7 @@ test('a request between two attempts keeps its place, and those behind it count 
   model.hold();
   const ids = [first, ...(await calls.submitAll(5, 'test/b'))];
   await until(() => model.times(ids[1]!) === 1);
-  // Its backoff may end while we look: then it is in the queue itself, at the very same position.
+  // Its backoff may end during the test. Then it is in the queue itself, at the same position.
   expect(await inParallel(6, ids, position)).toEqual([0, undefined, 1, 2, 3, 4]);
   model.release();
   await until(() => ids.every((id) => model.times(id) > 0) && model.times(first) === 2);

@@ -250,7 +250,7 @@ test('the server lets a call be held for a minute', () => {
   expect([server.timeout, server.requestTimeout]).toEqual([0, 0]);
 });
 
-/** A status as it is shown to callers of another address. */
+/** Returns the URLs of a status as callers of another address see them. */
 function urlsOf(base: string, status: Status): object {
   return JSON.parse(JSON.stringify(status).replaceAll(service.url, base)) as object;
 }

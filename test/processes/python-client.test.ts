@@ -9,10 +9,10 @@ import { webhookAllow } from '../support/test-webhooks.js';
 const client = resolve('clients/python');
 
 interface Input {
-  /** Under which its calls are counted. */
+  /** The name under which its calls are counted. */
   name?: string;
   n?: number;
-  /** Said one after another before the answer. */
+  /** Log messages, emitted one after another before the answer. */
   logs?: string[];
   /** Parts of the output. */
   deltas?: unknown[];
@@ -23,7 +23,7 @@ interface Input {
 const counts = new Map<string, number>();
 const count = (name: string): void => void counts.set(name, (counts.get(name) ?? 0) + 1);
 
-/** Squares `n`, or refuses to; the model `held` never answers. A GET says how often each name came. */
+/** Squares `n`, or fails. The model `held` never answers. A GET returns how many calls each name had. */
 function respond({ method, url, body, response }: Call): void {
   const json = (status: number, value: object): void =>
     void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
@@ -82,7 +82,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** The first Python that has what the tests need: Debian's packages are seen by Debian's Python alone. */
+/** Finds the first Python that has what the tests need. Only Debian's own Python sees Debian's packages. */
 function findPython(): string {
   const found = ['python3', '/usr/bin/python3'].find(
     (python) => spawnSync(python, ['-c', 'import httpx, pytest, setuptools, wheel']).status === 0,
@@ -106,7 +106,7 @@ test('the Python client passes its own tests against this service', async () => 
     NOWSERVING_TEST_WEBHOOK_SECRET: webhookSecret,
   };
   const said = await new Promise<{ code: unknown; output: string }>((done) => {
-    // A test that hangs is named, with what each of its threads waits for.
+    // pytest names a test that hangs, and shows where each of its threads waits.
     const args = ['-m', 'pytest', '--quiet', '-o', 'faulthandler_timeout=240'];
     const options = { cwd: client, env, maxBuffer: 2 ** 26, timeout: 570_000 };
     execFile(findPython(), args, options, (error, stdout, stderr) =>

@@ -92,7 +92,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => service.stop());
 
-/** With nothing but Python, and one file beside the program: -S leaves out whatever is installed. */
+/** Uses only Python and one file beside the program: -S ignores installed packages. */
 const trials = (): Trials => ({
   service,
   start: (model, url, { concurrency = 1, graceS = 25 } = {}) => {
@@ -153,7 +153,7 @@ test('one that holds it for good loses its lease, and its late output is refused
   const worker = await trials().start('me/stuck', service.url);
   const id = await calls.submit('me/stuck', { holds: 50 });
   await worker.says(`run ${id}`);
-  // It goes back to the queue while the worker still holds the interpreter.
+  // The run goes back to the queue while the worker still holds the interpreter.
   await until(async () => (await calls.status(id)).status === 'IN_QUEUE', { timeoutMs: 45_000 });
   const other = await trials().start('me/stuck', service.url);
   await other.says(`run ${id}`);

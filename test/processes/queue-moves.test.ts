@@ -30,7 +30,7 @@ afterAll(() => tables.drop());
 
 const execute = (session: Database, text: string): Promise<object[]> => session.query({ name: '', text });
 
-/** Of all that were submitted, one virtual start for each. */
+/** Gives every submitted request another virtual start. */
 async function moveAll(session: Database, start = 1_000): Promise<string[]> {
   const seqs = await tables.rows<{ seq: string }>('SELECT seq FROM request ORDER BY seq');
   const advances = seqs.map(({ seq }, i) => ({

@@ -8,7 +8,7 @@ import { readStream, type StreamReader } from '../support/stream-reader.js';
 const bootstrapApiKey = 'a-key-that-all-nodes-know';
 const model = new ModelServer();
 let database: TestDatabase;
-/** A and B serve callers, C runs. */
+/** A and B serve callers, C runs requests. */
 let a: QueueCalls, b: QueueCalls, c: QueueCalls;
 
 async function startNode(role: Config['role'], config: Partial<Config> = {}): Promise<QueueCalls> {
@@ -53,12 +53,12 @@ test('a request submitted on one node and run by another is followed on a third,
   await fill();
   const id = await submit(a);
   const stream = await streamOf(b, id);
-  // Node b hears a moment later that the four no longer wait.
+  // Node B learns a moment later that the four no longer wait.
   await until(() => stream.data.some(({ queue_position: shown }) => shown === 0));
   expect(stream.statuses()[0]).toBe('IN_QUEUE');
   model.release();
   await stream.ended;
-  // A run of a moment may have ended before the stream asks what its start has changed.
+  // A very short run may end before the stream reads what its start has changed.
   expect(stream.statuses().join()).toMatch(/^(IN_QUEUE,)+(IN_PROGRESS,)?COMPLETED$/);
   for (const node of [a, b]) {
     expect(await (await node.response(id)).json()).toEqual({ done: id, attempt: 1 });
@@ -156,7 +156,7 @@ test('while nodes join and leave, concurrency is never exceeded and every reques
   await some();
   await e.service.stop();
   await some();
-  // Nobody took a place along: all four can still be had at once.
+  // No node kept a slot when it stopped: all four can still be used at once.
   model.hold();
   await until(() => model.running === 4);
   model.release();

@@ -4,7 +4,7 @@ import { startTestService, type TestService, until } from '../support/index.js';
 import { type Call, ModelServer } from '../support/model-server.js';
 import { QueueCalls } from '../support/queue-calls.js';
 
-/** Each model has a server, and so a circuit, of its own. */
+/** Each model has its own server, and so its own circuit. */
 const settings = {
   stopped: { concurrency: 1 },
   busy: { concurrency: 1 },
@@ -91,7 +91,7 @@ test('while a server is stopped all wait, and once it is back all run in their o
   await until(async () => (await service.query('SELECT FROM circuit')).length === 0);
   const activity = service.app.get(Activity);
   await activity.read();
-  // With the one that found it away; the probes that were in vain are none of it.
+  // All requests and the run that found the server away; failed probes do not count.
   await until(() => activity.startedToday('test/stopped') === ids.length + 1, {
     message: 'what was started is counted',
     explain: () => activity.startedToday('test/stopped'),

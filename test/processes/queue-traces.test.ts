@@ -10,7 +10,7 @@ const traceparent = `00-${traceId}-${spanId}-01`;
 const caller = { traceparent, tracestate: 'rojo=1,congo=2' };
 const other = { traceparent: `00-${traceId}-${spanId}-00` };
 
-/** What each call of a request told the model. */
+/** Returns the trace fields that each call of a request sent to the model. */
 async function told(id: string): Promise<object[]> {
   await calls.reached(id, 'COMPLETED');
   const ofRequest = model.calls.filter((call) => call.id === id);

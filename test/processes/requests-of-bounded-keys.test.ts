@@ -27,7 +27,7 @@ async function newKey(maxRunning: number | 'off'): Promise<TestKey> {
 
 const submit = (count: number, { headers }: TestKey, path = 'test/wide', input: object = { hold: true }) =>
   Promise.all(Array.from({ length: count }, () => calls.submit(path, input, headers)));
-/** Of these, the ones that the model has and has not answered. */
+/** Returns those of the requests that are running at the model. */
 const atModel = (ids: string[]): string[] =>
   ids.filter((id) => model.calls.some((call) => call.id === id && !call.response.writableEnded));
 const runs = (ids: string[], count: number): Promise<true> =>
@@ -79,7 +79,7 @@ test('those that are held wait at their places; nobody else waits for them', asy
   for (const one of seen) expect(one).toMatchObject({ status: 'IN_QUEUE', reason: 'busy', attempt: 1 });
   const fillers = await submit(7, other);
   await runs(fillers, 7);
-  // No slot is free, so it waits: for none of those that are held.
+  // No slot is free, so they wait, but not behind the held requests.
   const waiting = await submit(2, other);
   expect((await statuses(waiting)).map(({ queue_position: at }) => at)).toEqual([0, 1]);
   for (const id of fillers) await model.answer(id);
@@ -163,7 +163,7 @@ test('what is held for no reason is let in, whatever became of the node that was
   const key = await newKey(1);
   const [first, second] = [...(await submit(1, key)), ...(await submit(1, key))];
   await runs([first!], 1);
-  // As a node leaves it that ends a run and dies.
+  // A node that ends a run and then dies leaves the lease like this.
   await service.query('UPDATE lease SET bounded_key_id = NULL WHERE request_id = $1', [first]);
   await runs([second!], 1);
   await endAll([first!, second!]);

@@ -8,7 +8,7 @@ const nodes = testNodes({ 'test/narrow': { concurrency: 1 }, 'test/model': {} })
 const { model } = nodes;
 const start = (shutdownGraceMs: number): Promise<QueueCalls> => nodes.start({ shutdownGraceMs });
 
-/** What `look` sees while no service runs. */
+/** Runs `look` while no service runs. */
 async function offline<T>(look: (query: TestService['query']) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: nodes.databaseUrl() });
   await client.connect();
@@ -19,9 +19,9 @@ async function offline<T>(look: (query: TestService['query']) => Promise<T>): Pr
   }
 }
 
-/** Whether one statement has waited for a lock for so long. */
+/** Whether one statement has waited for a lock for this long. */
 async function hasWaited(query: TestService['query'], seconds: number): Promise<boolean> {
-  // Within a transaction now() stands still, and so does pg_stat_activity unless it is asked to look again.
+  // Within a transaction now() is constant, and so is pg_stat_activity until its snapshot is cleared.
   await query('SELECT pg_stat_clear_snapshot()');
   const sessions = await query(
     `SELECT FROM pg_stat_activity
@@ -89,7 +89,7 @@ describe('a service that stops', () => {
     const only = await start(30_000);
     await offline(async (query) => {
       await query('BEGIN');
-      // Whoever gets a lease waits for it.
+      // A claim waits here for its lease.
       await query('LOCK TABLE lease IN SHARE MODE');
       const answer = only.service.submit('test/model', { attempts: [{ body: '"ran"' }] });
       await until(() => hasWaited(query, 0), { message: 'the submission waits for its lease' });

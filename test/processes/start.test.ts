@@ -24,7 +24,7 @@ describe('npm start', () => {
     said = '';
     npm = spawn('npm', ['start'], {
       cwd: root,
-      // A group of its own, to be signalled as a terminal does.
+      // A process group of its own, to be signalled as a terminal does.
       detached: true,
       env: {
         PATH: process.env['PATH'],
@@ -96,7 +96,7 @@ describe('the built service', () => {
     const entry = (id: string, option = ''): string =>
       `  - { id: ${id}, runner: { kind: demo, demo: echo }${option} }\n`;
     const start = async (...entries: string[]): Promise<SpawnedService> => {
-      // Each its own: nodes read theirs again when it changes.
+      // Each has its own file, because nodes read their file again when it changes.
       const file = join(await temporaryDirectory(), 'models.yaml');
       await writeFile(file, `models:\n${entries.join('')}`);
       return spawnService({ DATABASE_URL: database.url, MODELS_FILE: file });

@@ -26,7 +26,7 @@ async function stateOf(name: string, seenBy: ControlledNode): Promise<string | u
 }
 
 test('a stopping node leaves its idle slots to the others while its runs go on', async () => {
-  // Both are granted one of two slots, and one of them has the only slot of the other model.
+  // Each of the nodes is granted one of two slots, and one of them has the only slot of the other model.
   const both = [
     { name: 'node-0', slots: 1 },
     { name: 'node-1', slots: 1 },
@@ -37,7 +37,7 @@ test('a stopping node leaves its idle slots to the others while its runs go on',
   const [leaving, staying] = name === 'node-0' ? cluster.nodes : cluster.nodes.toReversed();
 
   cluster.model.hold();
-  // One runs at each of them.
+  // One request runs at each of them.
   const held = [await leaving!.submit('test/long'), await leaving!.submit('test/long')] as string[];
   for (const id of held) await cluster.model.arrived(id);
 

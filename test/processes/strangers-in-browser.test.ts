@@ -8,7 +8,7 @@ let browser: Browser;
 let context: BrowserContext;
 let service: TestService;
 let stranger: Server;
-/** The page that the stranger serves. */
+/** The page that the other origin serves. */
 let html = '';
 let port: number;
 
@@ -28,7 +28,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** Signed in, as the console does it. */
+/** Signs in as the console does. */
 beforeEach(async () => {
   context = await browser.newContext();
   const page = await context.newPage();
@@ -38,7 +38,7 @@ beforeEach(async () => {
 });
 afterEach(() => context.close());
 
-/** By the page's own fetch: the status, or what it is told instead. */
+/** Calls from the page by fetch. Returns the status, or the page's error. */
 function ask(page: Page, method: string, url: string, body?: object): Promise<unknown> {
   const init = {
     method,
@@ -51,7 +51,7 @@ function ask(page: Page, method: string, url: string, body?: object): Promise<un
   );
 }
 
-/** Everything that a page can have a browser send to another origin. */
+/** Every call that a page can have a browser send to another origin. */
 function attack(): string {
   const keys = `${service.url}/v1/admin/keys`;
   const body = JSON.stringify({ name: 'theirs', scopes: ['admin'] });

@@ -33,7 +33,7 @@ const connections = (): Promise<number> =>
 const listeners = (): number => service.app.get(EventEmitter2).listenerCount('queue.changes');
 const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 
-/** Sends the call and waits for the first event, on a bare socket that can vanish as it likes. */
+/** Sends the call and waits for the first event, on a bare socket that can disconnect at any time. */
 async function openRaw(url: string): Promise<Socket> {
   const { hostname, port, pathname } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -55,7 +55,7 @@ async function openRaw(url: string): Promise<Socket> {
 test('of a thousand streams opened and dropped abruptly nothing is left: sources, listeners, sockets, timers, memory', async () => {
   const urls = await inParallel(20, Array.from({ length: 40 }), submit);
   await until(() => model.running === 1);
-  (await openRaw(urls[0]!)).destroy(); // what is made once and kept is there before we count
+  (await openRaw(urls[0]!)).destroy(); // objects that are made once and kept exist before the count
   await until(() => sources.size === 0);
   const before = { listeners: listeners(), timers: timers() };
 

@@ -88,7 +88,8 @@ test.each(['/bin/sh', '/bin/bash'])(
     terminal!.child.once('exit', () => (ended = true));
     terminal!.child.stdin!.write('\x03');
     await until(() => terminal!.said.includes('stopping: 1 run may end'), { explain: () => terminal!.said });
-    // Lines of the log come a tenth of a second late: what npm passes on has been obeyed or passed over by now.
+    // Log lines are a tenth of a second late, so by now the service has obeyed or ignored the signal that npm passes
+    // on.
     expect(serverHasEnded(server)).toBe(false);
     await until(() => {
       terminal!.child.stdin!.write('\x03');

@@ -78,7 +78,7 @@ async function call<Answer = Queued>(
   return (await response.json()) as Answer;
 }
 
-/** The trace and the span that a call brought. */
+/** The trace and the span of a call. */
 function brought(headers: Record<string, unknown>): string {
   const [, trace, span, flags] = String(headers['traceparent']).split('-');
   expect(flags).toBe('01');
@@ -88,7 +88,7 @@ function brought(headers: Record<string, unknown>): string {
 const completed = (statusUrl: string): Promise<unknown> =>
   until(async () => (await (await fetch(statusUrl)).text()).includes('"COMPLETED"'), givenUp);
 
-/** The spans of a name, in the order of their attempts. */
+/** The spans of this name, in the order of their attempts. */
 const named = (name: string): ReceivedSpan[] =>
   collector.spans
     .filter((span) => span.name === name)
@@ -129,7 +129,7 @@ test('one trace over the submission, attempts on nodes that stop and are killed,
   const script = { attempts: [failing, { hold: true }, {}] };
   const { request_id: id, status_url: statusUrl } = await call(url, script, caller);
   await model.arrived(id, 1);
-  // The attempt has failed, and its span is sent, before the node ends.
+  // The attempt has failed, and its span is sent before the node ends.
   await first.stop();
   const second = await node('second', { ROLE: 'scheduler' });
   await model.arrived(id, 2);
@@ -169,7 +169,7 @@ test('one trace over the submission, attempts on nodes that stop and are killed,
   expect(failed.resource).toMatchObject({ 'service.instance.id': 'first' });
   const links = [{ traceId, spanId: send.spanId }];
   expect(succeeded).toMatchObject({ ...child, links, isError: false });
-  // The second was lost with its node, as was its span.
+  // The second attempt was lost with its node, and its span too.
   expect(succeeded.attributes).toEqual({ ...processed, 'nowserving.attempt': 3 });
   expect(succeeded.resource).toMatchObject({ 'service.instance.id': 'third' });
 
@@ -215,7 +215,7 @@ test('batches, retries and callers without a trace have theirs too', async () =>
   const [batch, again, alone] = named('send test/traced');
   expect(batch!.attributes).toMatchObject({ 'messaging.batch.message_count': 2 });
   expect(batch!.parentSpanId).toBe('');
-  // A retry without a trace of its own goes on in that of what it repeats.
+  // A retry without a trace of its own continues the trace of the request that it repeats.
   expect(again).toMatchObject({ traceId: batch!.traceId, parentSpanId: batch!.spanId });
   expect(alone).toMatchObject({ parentSpanId: '' });
   expect(alone!.traceId).not.toBe(batch!.traceId);

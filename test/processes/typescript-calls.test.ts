@@ -15,7 +15,7 @@ const problem = (status: number, code: string, headers?: Record<string, string>)
 const lost = (): Error => new TypeError('fetch failed');
 const queued = { request_id: 'r1', response_url: '', status_url: '', cancel_url: '' };
 
-/** A client of a service that answers with these, in turn, and what it was sent. */
+/** A client of a service that gives these replies in turn, and the calls that it got. */
 function clientOf(replies: Reply[], options: object = {}) {
   const seen: Seen[] = [];
   const fetch = (url: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
@@ -27,7 +27,7 @@ function clientOf(replies: Reply[], options: object = {}) {
   return { seen, queue: createClient({ url: 'http://service.test/base/', key: 'k', fetch, ...options }) };
 }
 
-/** The error that a call rejects with, while pauses pass at once. */
+/** Returns the error with which a call rejects, while pauses take no time. */
 async function failureOf(call: Promise<unknown>): Promise<NowServingError> {
   const failure = call.then(
     () => undefined,
@@ -42,7 +42,7 @@ async function failureOf(call: Promise<unknown>): Promise<NowServingError> {
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
-/** Resolves while pauses pass at once. */
+/** Resolves while pauses take no time. */
 async function passing<T>(call: Promise<T>): Promise<T> {
   await jest.runAllTimersAsync();
   return call;

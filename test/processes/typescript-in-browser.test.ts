@@ -46,7 +46,7 @@ afterAll(async () => {
   await new Promise((resolve) => pages.close(resolve));
 });
 
-/** The package as the page has it. */
+/** The package as the page loads it. */
 type Nowserving = typeof import('../../clients/typescript/src/index.js');
 declare const nowserving: Nowserving;
 

@@ -53,7 +53,7 @@ test.each([
   expect(JSON.parse(await node(file))).toEqual([{ text: 'hello' }, ['unknown_request', 'invalid_signature']]);
 });
 
-/** Prints how many runs of its own each process and thread had, all at once. */
+/** Prints how many runs of its own each process and thread had, all at the same time. */
 const inParallel = `
 import cluster from 'node:cluster';
 import { once } from 'node:events';
@@ -91,7 +91,7 @@ test('processes of a cluster and threads have clients of their own', async () =>
   expect(JSON.parse(await node('parallel.mjs'))).toEqual([20, 20, 20, 20, 20]);
 }, 60_000);
 
-/** What a caller writes, and what must not compile. */
+/** Code as a caller writes it, and code that must not compile. */
 const usage = `
 const queue = createClient({ url: 'http://127.0.0.1:1' });
 export async function use(): Promise<number | undefined> {

@@ -102,7 +102,7 @@ test('outputs over broken connections grow without gap or repetition, and begin 
       expect(grown).toEqual(parts.slice(0, grown.length));
     }
     expect(grown).toEqual(parts);
-    // One who came when the second was under way had nothing to forget.
+    // A reader that came during the second attempt had nothing to reset.
     expect(resets.join()).toMatch(number % 4 === 0 ? /^2?$/ : /^$/);
   });
   expect(proxy.counts.cut - cutBefore).toBeGreaterThan(30);
@@ -129,7 +129,7 @@ test('an output that fails rejects with why, after what there was of it', async 
 test('a stream that is held back on the way is followed by polling', async () => {
   model.respond = echo;
   const paths: string[] = [];
-  // As a proxy does that waits for the end of an answer before it passes it on.
+  // Like a proxy that waits for the end of an answer before it passes the answer on.
   const buffering = createServer((request, response) => {
     paths.push(request.url!.replace(/^.*\//, ''));
     const call = { method: request.method!, headers: { authorization: `Key ${service.key}` } };

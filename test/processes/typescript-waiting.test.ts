@@ -22,7 +22,7 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 const statesOf = (updates: Status[]): string[] => updates.map(({ status }) => status);
 const linesOf = (updates: Status[]): string[] =>
   updates.flatMap(({ logs = [] }) => logs.map(({ message }) => message));
-/** An output after so many lines of log. */
+/** An output after `count` lines of log. */
 const talkative = (count: number): { type: string; body: string; lines: string[] } => {
   const lines = Array.from({ length: count }, (_, i) => `line ${i}`);
   const said = lines.map((message) => ({ type: 'log', level: 'INFO', message }));

@@ -13,7 +13,7 @@ test('a model has typical times of what succeeded within the hour, once it is kn
   ids.push(await calls.submit('test/model', { status: 400 }));
   const rare = await calls.submitAll(4, 'test/rare');
   await Promise.all([...ids, ...rare].map((id) => calls.reached(id, 'COMPLETED')));
-  // 1 to 8 s of run after a wait of a minute; the first two began to wait later, one ended two hours ago.
+  // Runs of 1 to 8 s after a wait of a minute. The first two began to wait later, and one ended two hours ago.
   for (const [i, id] of ids.slice(0, 8).entries()) {
     await service.query(
       `UPDATE request SET inference_ms = $2 * 1000, created_at = started_at - interval '1 minute' WHERE id = $1`,

@@ -9,7 +9,7 @@ const { service, calls, receiver, hooks } = testWebhooks({
   webhookAllow: parseAllowedAddresses('127.0.0.1,named.example'),
 });
 
-/** From now on a name means these addresses, each look-up the next of them, and others mean nothing. */
+/** Makes the name resolve to these addresses, the next list at each look-up. Other names do not exist. */
 function resolveTo(known: string, ...answers: string[][]): string[] {
   const asked: string[] = [];
   service.app.get(Resolver).resolve = (name) => {
@@ -67,7 +67,7 @@ test.each(['https://localhost/', 'https://LOCALHOST./', 'http://localhost/', 'ht
   (url) => expect(new AddressRule(new Config(), new Resolver()).refusalOf(url)).toMatch(/^must /),
 );
 
-/** Completes a request whose webhook goes to this URL, and says what its first try failed with. */
+/** Completes a request whose webhook goes to this URL, and returns the error of its first try. */
 async function failureAt(url: string): Promise<string | null> {
   const id = await calls.run(`test/hook?webhook=${encodeURIComponent(url)}`);
   return (await hooks.only(id, 'pending')).tries[0]!.error;
@@ -97,7 +97,7 @@ describe('a name that leads to no public address is not called', () => {
     );
     const { tries } = await hooks.only(id, 'failed', 2);
     expect(asked).toEqual(['rebound.example', 'rebound.example']);
-    // The first was connected to, but does not speak TLS.
+    // The first address accepted the connection, but does not speak TLS.
     expect(tries[0]!.error).toContain('The connection could not be made, or broke');
     expect(tries[1]!.error).toContain('has no address that webhooks may');
   });

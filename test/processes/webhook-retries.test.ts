@@ -9,7 +9,7 @@ const say =
   ({ response }: Hook): void =>
     void response.writeHead(status, fields).end(`status ${status}`);
 
-/** Milliseconds until the next try of the only delivery of a request. */
+/** Returns the milliseconds until the next try of the only delivery of a request. */
 async function nextInMs(id: string): Promise<number> {
   const [row] = await service.query<{ ms: number }>(
     `SELECT (extract(epoch FROM next_try_at - now()) * 1000)::float8 AS ms FROM webhook_delivery WHERE request_id = $1`,

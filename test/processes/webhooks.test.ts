@@ -37,7 +37,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** `npm run <script> -- …` as a process of its own. */
+/** Runs `npm run <script> -- …` as a process of its own. */
 async function run(script: string, ...args: string[]): Promise<[code: number | null, output: string]> {
   const environment = { DATABASE_URL: database.url, WEBHOOK_ALLOW: '127.0.0.1' };
   const command = new SpawnedService(environment, { script: `dist/src/${script}.js`, args });

@@ -20,11 +20,11 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const environment = () => ({ NOWSERVING_URL: service.url, NOWSERVING_KEY: service.key });
-/** As npx starts it. */
+/** Starts the command like npx. */
 const nowserving = (...args: string[]): WorkerProcess =>
   new WorkerProcess('node_modules/.bin/nowserving', args, project.directory, environment());
 
-/** A worker whose command is a line for sh. */
+/** Starts a worker whose command is a line for sh. */
 const work = (model: string, script: string, ...options: string[]): Promise<WorkerProcess> =>
   nowserving('work', '--model', model, ...options, '--', 'sh', '-c', script).says('Serving');
 

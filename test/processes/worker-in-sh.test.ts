@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** The worker of the docs. */
+/** Starts the worker of the docs. */
 function startWorker(url: string, key: string): ChildProcess {
   const env = { PATH: process.env['PATH'], URL: url, KEY: key, MODEL: 'me/text/count', WORKER: 'sh' };
   return spawn('sh', [join(folder, 'worker.sh'), 'sh', '-c', command], {
@@ -38,7 +38,7 @@ function startWorker(url: string, key: string): ChildProcess {
   });
 }
 
-/** Whether one of its processes lives. */
+/** Whether a process of the group is alive. */
 function isGroup(id: number): boolean {
   try {
     return process.kill(-id, 0);
@@ -79,7 +79,7 @@ describe('the worker of the docs, sh and curl in 25 lines,', () => {
 
   it('leaves on SIGTERM, and leaves nothing behind', async () => {
     worker.kill('SIGTERM');
-    // It waits for the claim that it holds.
+    // It waits until the worker's claim is waiting.
     const last = await calls.submit('me/text/count', { text: 'x' });
     await once(worker, 'exit');
     await calls.cancel(last);
@@ -97,7 +97,7 @@ describe('the worker of the docs, where the service is played,', () => {
   const answer = JSON.stringify({ runs: [{ request_id: unknownId(), lease_token: 'lease', input: {} }] });
   let worker: ChildProcess;
 
-  /** One claim brings a run, the next is held. */
+  /** One claim returns a run; the next is a long poll. */
   function play(respondToInput: (response: ServerResponse) => void): void {
     model.calls.length = 0;
     model.respond = ({ url, response }) => {

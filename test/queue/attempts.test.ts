@@ -11,7 +11,7 @@ const { service, calls, model } = testQueue({
   limits: '1000/s',
 });
 
-/** Asks to be tried again at once. */
+/** An answer that asks for a retry at once. */
 const busy: Script = { status: 500, headers: { 'retry-after': '0' } };
 
 const attemptsOf = (id: string): Promise<Record<string, unknown>[]> =>

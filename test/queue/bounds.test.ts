@@ -61,7 +61,7 @@ async function submitHeld(count: number, { priority = 0, model = modelId } = {})
   return ids;
 }
 
-/** The ids of what came into the queue, and of what was taken back. */
+/** Returns the ids of the released requests (`in`) and of the recalled ones (`back`). */
 async function released(database = here, of = heldQueue): Promise<{ in: string[]; back: string[] }> {
   const changed = await release(database, of);
   const idsOf = (isHeld: boolean): string[] =>
@@ -283,7 +283,7 @@ test('one that is scheduled is held when its time comes', async () => {
   expect((await released()).in).toEqual([id]);
 });
 
-/** Of the bounded key. */
+/** Requests of the bounded key. */
 interface Counts {
   taken: number;
   started: number;

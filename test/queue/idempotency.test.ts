@@ -3,7 +3,7 @@ import { testQueue } from '../support/test-queue.js';
 
 const { service, calls } = testQueue({ limits: '1000/s' });
 let keys = 0;
-/** One that was not used before. */
+/** Returns a key that was not used before. */
 const freshKey = (): string => `key-${++keys}`;
 
 const submit = (

@@ -37,7 +37,7 @@ const positionIn = async (from: QueueCalls, id: string): Promise<number | undefi
 const positions = (ids: string[], from = calls): Promise<(number | undefined)[]> =>
   Promise.all(ids.map((id) => positionIn(from, id)));
 
-/** In the order in which the model was called with them. */
+/** Returns the ids in the order in which the model was called with them. */
 async function ran(ids: string[]): Promise<string[]> {
   await Promise.all(ids.map((id) => calls.reached(id, 'COMPLETED')));
   return model.calls.map(({ id }) => id).filter((id) => ids.includes(id));
@@ -89,7 +89,7 @@ test('an attempt that failed is tried again at its old place', async () => {
   expect(await ran([failing, holding, ...others])).toEqual([failing, holding, failing, ...others]);
 });
 
-/** How what waits comes out of its queue. */
+/** Ways in which waiting requests leave their queue. */
 const leave = {
   'in bulk': async (ids: string[]): Promise<void> => {
     const answer = await fetch(new URL('/v1/queue/requests/cancel', service.url), {

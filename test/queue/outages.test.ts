@@ -48,7 +48,7 @@ test('nodes that are restarted one after the other do not make an outage look ne
   await start(second);
   await writeCircuits(database, second, [open('11:05')]);
   await expectOutageSince('10:00');
-  // Written again, as when a probe begins.
+  // Written again, as at the beginning of a probe.
   await writeCircuits(database, second, [open('11:05', { isProbing: true })]);
   await stop(third);
   await expectOutageSince('10:00');

@@ -35,7 +35,7 @@ const { service, calls } = testQueue({
   config: { rateLimitSubmit: [{ name: 'minute', limit: 100, windowMs: 60_000 }] },
 });
 let database: Database;
-/** Every statement that a life of requests has used, with the values it had last. */
+/** Every statement that the requests have used, with its last values. */
 const used = new Map<string, Used>();
 
 beforeAll(async () => {
@@ -45,7 +45,7 @@ beforeAll(async () => {
   for (const end of restore) end();
 });
 
-/** Notes what is asked of it, until what it returns is called. */
+/** Records the statements of `queries` until the returned function is called. */
 function watch(queries: Queries & { atomically?: Database['atomically'] }): () => void {
   const { query, atomically } = queries;
   if (atomically !== undefined)
@@ -77,7 +77,7 @@ async function liveALife(): Promise<void> {
   await calls.response(await calls.submit('test/model', { attempts: [{ status: 400 }] }));
   await calls.submit('test/model', {}, { 'idempotency-key': 'plans' });
   await calls.submit('test/model', {}, { 'idempotency-key': 'plans' });
-  // Nobody runs them. At once within the process, so that they go together, and then one alone.
+  // Nothing runs these requests. First ten at once in the process, so that they share a statement, then a single one.
   const queue = service.app.get(QueueService);
   const submissions = service.app.get(Submissions);
   const request = await queueRequest(service, 'test/other');
@@ -87,7 +87,7 @@ async function liveALife(): Promise<void> {
   // Unbatched and with room, as the first one was, but with nothing to count in the same statement.
   await submissions.submit({ ...request, modelId: 'test/model' });
   await Promise.all(ids.map((one) => calls.cancel(one)));
-  // Alone and without room.
+  // Unbatched and without room.
   const scheduler = service.app.get(Scheduler);
   await scheduler.stop();
   const waiting = await calls.submit('test/model', {});
@@ -158,7 +158,10 @@ async function submitBounded(
   await service.app.get(RequestCollection).cancelFitting(boundedKey, { modelId: request.modelId });
 }
 
-/** The plan that the service itself would get: on its own connections, with the plan kept for all values. */
+/**
+ * Returns the plan that the service itself would get: on its own connections, with the plan that is kept for all
+ * values.
+ */
 async function planOf(name: string, options = ''): Promise<string> {
   const { statement, values } = used.get(name)!;
   const lines = await database.transaction(async (query) => {
@@ -224,7 +227,7 @@ async function expectGoodPlans(): Promise<void> {
   for (const name of hot) {
     const plan = await planOf(name);
     expect(`${name}\n${plan}`).not.toMatch(/Seq Scan/);
-    // By id it would be read through.
+    // That index would be read from end to end.
     if (name !== 'list_requests') expect(`${name}\n${plan}`).not.toMatch(/api_key_id_id_idx/);
   }
   const claim = await planOf('claim');
@@ -242,12 +245,12 @@ async function expectGoodPlans(): Promise<void> {
   expect(await planOf('expire_waiting')).not.toMatch(/Sort/);
   expect(await planOf('read_log')).not.toMatch(/Sort/);
   const list = await planOf('list_requests');
-  // A node that sorts; the days are merged by a sort key.
+  // The list has no node that sorts; the days are merged by a sort key.
   expect(list).not.toMatch(/Sort {2}\(cost/);
   expect(list).toMatch(/Merge Append {2}\(cost/);
   expect(list).toMatch(/Index Scan Backward using request_\d+_api_key_id_id_idx/);
   expect(list).not.toMatch(/request_\d+_pkey/);
-  // Lists of thousands: no way but by the keys of their elements.
+  // Lists of thousands of elements may be looked up only by the keys of their elements.
   for (const name of ['open_requests', 'cancel_many', 'expire_waiting', 'find_idempotency_keys']) {
     expect(`${name}\n${await planOf(name)}`).not.toMatch(
       /Join Filter|Seq Scan on request_\d|api_key_id_id_idx/,
@@ -268,7 +271,7 @@ async function fill(rows: number): Promise<void> {
   );
 }
 
-/** With ids of a UUIDv7's form, spread over the coming seconds. */
+/** Fills the history. Ids have the form of a UUIDv7, spread over the coming seconds. */
 async function fillHistory(rows: number): Promise<void> {
   await service.query(
     `INSERT INTO request (id, model_id, api_key_id, seq)

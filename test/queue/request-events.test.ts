@@ -33,7 +33,7 @@ beforeAll(() => {
 
 beforeEach(() => (published = []));
 
-/** What was published of a request, in its order, once it has completed. */
+/** Returns the events of a request, in the order of their publication, once it has completed. */
 async function lifeOf(id: string): Promise<unknown[]> {
   const life = (): typeof published => published.filter(([, event]) => 'id' in event && event.id === id);
   await until(() => life().some(([name]) => name === 'request.completed'), {
@@ -42,7 +42,7 @@ async function lifeOf(id: string): Promise<unknown[]> {
   return life().map(([name, event]) => [name, { ...event, id: undefined }]);
 }
 
-/** The two that every request of a model begins with, when it starts at once. */
+/** The two events with which every request begins when it starts at once. */
 async function beginning(modelId: string): Promise<unknown[]> {
   const [key] = await service.query<{ id: string }>('SELECT id FROM api_key');
   return [
@@ -111,7 +111,7 @@ test('what a runner broke with is published with it', async () => {
 test('what is cancelled or expires while it waits never ran', async () => {
   const running = await calls.submit('test/narrow', { hold: true });
   const [cancelled, together, expired] = await calls.submitAll(3, 'test/narrow');
-  // Starts that never reached the model are no attempts.
+  // Starts that never reached the model do not count as attempts.
   await service.query(`UPDATE request SET attempt = 7 WHERE state = 'IN_QUEUE'`);
   await calls.cancel(cancelled!);
   const [key] = await service.query<{ id: string }>('SELECT id FROM api_key');
@@ -156,7 +156,7 @@ test('a lost node is published, and what becomes of its runs; starts that never 
       failure: expect.objectContaining({ code: 'node_lost' }),
     },
   ]);
-  // The runs of before go on without a lease; the second run of the one that was requeued has one.
+  // The earlier runs go on without a lease. The second run of the requeued request has one.
   await Promise.all(ids.map((id) => model.answer(id)));
   await model.answer(ids[0]!, '{}', 2);
   await lifeOf(ids[0]!);

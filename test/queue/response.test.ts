@@ -85,7 +85,7 @@ describe('the response before the end', () => {
 });
 
 describe('the response of a failure', () => {
-  /** The failure as the response has it, after a look whether the status has the same. */
+  /** Returns the failure in the response, and checks that the status has the same. */
   async function failureOf(name: string, input: object): Promise<[number, string, unknown]> {
     const id = await calls.run(name, input);
     const response = await service.get(calls.path(id));

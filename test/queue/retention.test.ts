@@ -14,7 +14,7 @@ const { service, calls, model } = testQueue({
 });
 let seq = 1_000_000;
 
-/** Of before all that is planted. */
+/** The key is older than all planted requests. */
 beforeAll(() => service.query(`UPDATE api_key SET created_at = now() - interval '1 year'`));
 
 const prune = (): Promise<void> => service.app.get(Pruner).runOnce();
@@ -22,7 +22,7 @@ const prune = (): Promise<void> => service.app.get(Pruner).runOnce();
 const dayOf = (age: number): string =>
   new Date(Date.now() - age * dayMs).toISOString().slice(0, 10).replaceAll('-', '');
 
-/** A request that was submitted so many days ago, with the partitions of its day. */
+/** Plants a request that was submitted `age` days ago, with the partitions of its day. */
 async function plant(age: number, completedAge: number | null, modelId = 'test/model'): Promise<string> {
   const at = Date.now() - age * dayMs;
   await service.query(`SELECT ensure_partitions(to_date($1, 'YYYYMMDD'), 1)`, [dayOf(age)]);
@@ -51,7 +51,7 @@ const complete = (id: string, daysAgo: number): Promise<object[]> =>
     [id, daysAgo],
   );
 
-/** The days of which any table is left. */
+/** The days that still have a partition of any table. */
 async function days(): Promise<string[]> {
   const rows = await service.query<{ day: string }>(
     `SELECT DISTINCT right(relname, 8) AS day FROM pg_class
@@ -188,7 +188,7 @@ test('nodes that make the same days at once make each once, and none fails', asy
   const ahead = await days();
   for (const table of ['request', 'attempt', 'request_event'])
     for (const n of [-5, -6, -7]) await service.query(`DROP TABLE ${table}_${dayOf(n)}`);
-  // As of nodes that start: each on a connection that has read nothing of the catalogue yet.
+  // Like nodes that start: each on a connection that has not read the catalogue yet.
   const databases = Array.from({ length: 8 }, () => {
     const pool = createStatementPool({ url: service.databaseUrl, size: 1 });
     return new Database(pool, { databasePreparedStatements: true });

@@ -88,7 +88,7 @@ describe('two claims at once', () => {
     const ids = await submitSome(here, 4);
     await here.execute('BEGIN');
     const first = await claimSome(here, node, 2);
-    // Not committed yet: a claim that waited for it would wait for ever.
+    // Not committed yet: a claim that waited for it would wait forever.
     const second = await claimSome(there, node, 2);
     await here.execute('COMMIT');
     expect([...first, ...second].map(({ id }) => id)).toEqual(ids);
@@ -201,7 +201,7 @@ describe('the log', () => {
       (await appendEvents(here, [logLines(run, from, count)])).get(run.id)?.next;
     expect(await next(0, 2)).toBe(2);
     expect(await next(0, 2)).toBe(2);
-    // One that overlaps is cut off by whoever sends it, and a gap is filled.
+    // A batch that overlaps is cut by its sender, and a gap is filled.
     expect(await next(1, 2)).toBe(2);
     expect(await next(3, 1)).toBe(2);
     expect(await next(2, 1)).toBe(3);

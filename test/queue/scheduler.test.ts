@@ -25,7 +25,7 @@ beforeEach(async () => {
 
 afterEach(() => service.stop());
 
-/** As after a submission whose answer was lost: it is in the queue, and no node was notified. */
+/** Submits as if the answer was lost: the request is in the queue, and no node was notified. */
 async function submitUnpublished(): Promise<string> {
   const id = service.app.get(RequestIds).next();
   await submit(database, [{ id, virtualStart: 0, ...(await queueRequest(service, modelId)) }]);

@@ -70,7 +70,7 @@ function asRow(request: ModelRequest): object {
   };
 }
 
-/** One step: what it does to tables and model, and then a look at whether they agree in everything. */
+/** One step: it changes tables and model, and then checks that they agree in everything. */
 function step(
   name: string,
   check: (model: QueueModel) => boolean,
@@ -152,7 +152,7 @@ const claimFor = (node: number, limit: number): Command =>
 const log = (pick: number, from: number, count: number): Command =>
   step(`log ${count} lines from ${from} of ${pick}`, anyRuns, async (model) => {
     const request = pickFrom(model.at('lease'), pick);
-    // From one that may be written already: a write that is repeated changes nothing.
+    // The lines may begin with ones that are written already: a repeated write changes nothing.
     const first = Math.max(0, request.lease!.lines - from);
     const appended = await appendEvents(database, [logLines(held(request), first, count)]);
     model.log(request, first, count);
@@ -165,7 +165,7 @@ const finishSome = (picks: number[], how: Finish['attemptOutcome']): Command =>
     const chosen = [...new Set(picks.map((pick) => pickFrom(running, pick)))];
     const items = chosen.map((one) => ending(held(one), how, outputOf(attemptOf(one))));
     const isOfWorker = ({ lease }: ModelRequest): boolean => lease!.worker !== null;
-    // What was to be cancelled may only succeed, where a worker runs it.
+    // A run of a worker that is to be cancelled is cancelled unless it succeeds.
     const yields = (one: ModelRequest): boolean =>
       isOfWorker(one) && one.lease!.cancelRequested && (how === 'failed' || how === 'timed_out');
     for (const by of ['node', 'worker'] as const) {
@@ -191,7 +191,7 @@ const giveBack = (pick: number, attemptOutcome: Requeue['attemptOutcome'], delay
     );
   });
 
-/** As many of the bounded as `max` may run, or be about to; what is less urgent gives way. */
+/** Releases requests of the bounded key until `max` run or are about to. Less urgent ones are recalled. */
 const releaseSome = (max: number): Command =>
   step(`release up to ${max}`, always, async (model) => {
     await tables.rows('UPDATE api_key SET max_running = $1', [max]);
@@ -221,14 +221,14 @@ const promoteSome = (count: number, start: number, isBounded: boolean): Command 
       const seqs = new Map(promoted.map(({ id, seq }) => [id, seq]));
       for (const request of ready) {
         const seq = seqs.get(request.id)!;
-        // Who comes now is behind all that came before.
+        // A request that joins now is behind all earlier ones.
         expect(request.isScheduled ? seq > last : seq === request.seq).toBe(true);
         model.promote(request, { start: request.isScheduled ? start : request.start, seq }, isBounded);
       }
     },
   );
 
-/** Of one priority; what waits for its next attempt stays, and what is not where it was thought to be. */
+/** Moves requests of one priority. Requests in backoff stay, and so do those that are not where they were expected. */
 const moveSome = (picks: number[], by: number): Command =>
   step(
     `move ${picks.join()} up by ${by}`,
@@ -327,7 +327,7 @@ const loseNode = (node: number): Command =>
     nodes[node] = await tables.node(database);
   });
 
-/** Everything that a run without its lease could try, beside one that has its lease. */
+/** Everything that a run without its lease could try while another run has the lease. */
 const lateWrites = (pick: number, how: Finish['attemptOutcome']): Command =>
   step(
     `late writes of ${pick} as ${how}`,
@@ -383,7 +383,7 @@ const anyCommand = [
   fc.tuple(pick, how).map((args) => lateWrites(...args)),
 ];
 
-/** As many sequences as fit into some seconds; a failure shows the seed and the path that repeat it. */
+/** Runs as many sequences as fit into some seconds. A failure shows the seed and the path that repeat it. */
 test('whatever happens in whatever order, the tables follow the rules', async () => {
   await fc.assert(
     fc.asyncProperty(fc.commands(anyCommand, { maxCommands: 80, size: 'max' }), async (sequence) => {

@@ -4,7 +4,7 @@ import { ending, QueueTables, runOne } from '../support/queue-tables.js';
 describe('the database itself refuses', () => {
   let tables: QueueTables;
 
-  /** One request that has succeeded. */
+  /** Runs one request that succeeds. */
   beforeAll(async () => {
     tables = await QueueTables.create();
     const database = tables.session();

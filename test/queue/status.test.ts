@@ -14,7 +14,7 @@ const { service, calls, model } = testQueue({
 
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-/** What every status has. */
+/** The members that every status has. */
 const common = (id: string, modelId: string): object => {
   const url = `${service.url}/v1/queue/requests/${id}`;
   return {
@@ -161,7 +161,7 @@ describe('the query parameter logs', () => {
 describe('a log', () => {
   const said = (lines: object[]): Script => ({ type: 'application/x-ndjson', body: ndjson(lines) });
 
-  /** The log of a run whose model says these lines. */
+  /** Returns the log of a run whose model emits these lines. */
   async function logOf(lines: object[]): Promise<NonNullable<Status['logs']>> {
     const id = await calls.run('test/model', said([...lines, { type: 'output', output: 1 }]));
     return (await calls.status(id, '?logs=1')).logs!;

@@ -83,7 +83,7 @@ describe('a submission is refused, and leaves nothing behind,', () => {
   const counts = (): Promise<number[]> =>
     Promise.all(['request', 'request_event', 'idempotency_key'].map((table) => calls.count(table)));
   beforeAll(async () => {
-    // What was submitted before may still be writing its events.
+    // Requests that were submitted before may still be writing their events.
     await until(async () => (await calls.count(`request WHERE state <> 'COMPLETED'`)) === 0);
     before = await counts();
   });

@@ -131,7 +131,7 @@ describe('the compose file', () => {
   });
 });
 
-/** `${NAME}`, `${NAME:-default}` and `${NAME:?message}`, as Compose replaces them. */
+/** Replaces `${NAME}`, `${NAME:-default}` and `${NAME:?message}` as Compose does. */
 function interpolate(
   values: Record<string, string>,
   environment: Record<string, string>,

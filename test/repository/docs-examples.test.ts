@@ -11,7 +11,7 @@ import { alike, examplesOf, readPage } from '../support/page-examples.js';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 const examples = ['docs/calling.md', 'docs/collection.md'].flatMap((page) => examplesOf(page));
-/** Between the outputs of two blocks. */
+/** Separates the outputs of two blocks. */
 const mark = '~~~ next ~~~';
 
 let service: TestService;
@@ -21,7 +21,7 @@ let printed: string[];
 beforeAll(async () => {
   service = await startTestService({ limits: '1000/s' });
   folder = await mkdtemp(join(tmpdir(), 'examples-'));
-  // One shell for all: what a block sets, the next ones use.
+  // One shell for all blocks: variables that a block sets are used by the next ones.
   const script = examples
     .map(({ commands }) => `${commands.replaceAll('/tmp/', `${folder}/`)}\nprintf '\\n${mark}\\n'`)
     .join('\n');
@@ -67,7 +67,7 @@ test('every link of a page for callers leads to a file, and to a heading in it',
   expect(broken).toEqual([]);
 });
 
-/** As GitHub names them in addresses. */
+/** The anchors of the headings, as GitHub names them. */
 function headingsOf(page: string): string[] {
   return [...readPage(page).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
     heading!

@@ -5,7 +5,7 @@ import type { Order } from '../../src/models/model.js';
 
 const page = readFileSync(fileURLToPath(new URL('../../docs/order.md', import.meta.url)), 'utf8');
 
-/** A batch of a thousand of one key, and three of another that come while the third runs: which run when. */
+/** Returns when each runs: a batch of a thousand of one key, and three of another that come while the third runs. */
 function startsOf(order: Order, weight: number): string[] {
   const queue = new FairQueue();
   const waiting: { name: string; start: number; seq: number }[] = [];

@@ -26,7 +26,7 @@ describe('the lock file', () => {
   });
 });
 
-/** Without what is generated. */
+/** The client's files, without generated ones. */
 const clientFiles = files(join('clients', 'typescript', 'src'), '.ts').filter(
   (file) => !file.endsWith('wire.ts'),
 );
@@ -88,7 +88,7 @@ describe('docs/reliability.md', () => {
       const file = name!.startsWith('src/') ? name! : `test/${name!}.test.ts`;
       const source = existsSync(join(root, file)) ? contents(file) : undefined;
       if (source === undefined) return [file];
-      // What a quote leaves out is behind an ellipsis.
+      // A quote replaces omitted words by an ellipsis.
       const parts = [...quotes!.matchAll(/"([^"]+)"/g)].flatMap(([, quoted]) => quoted!.split(/ ?… ?/));
       return parts.filter((part) => !source.includes(part)).map((part) => `${file}: ${part}`);
     });

@@ -20,7 +20,7 @@ const receiver = new WebhookReceiver();
 beforeAll(() => receiver.start());
 afterAll(() => receiver.stop());
 
-/** What PostgreSQL cannot hold, what looks like it, and what it is made of. */
+/** Characters that PostgreSQL cannot store, texts that look like them, and the parts that they consist of. */
 const unit = fc.constantFrom('\0', '\ud83d', '\ude00', '\ufffd', '\\', 'u0000', '"', 'a', 'é', '😀', '\n');
 const text = fc.string({ unit, minLength: 1, maxLength: 12 });
 const { value } = fc.letrec((tie) => ({
@@ -37,7 +37,7 @@ interface Said {
   [member: string]: unknown;
 }
 
-/** What runs say while they go on. */
+/** Events that runs emit while they go on. */
 const event: fc.Arbitrary<Said> = fc.oneof(
   fc.record({ type: fc.constant('log'), message: value, level: text, source: text }),
   fc.record({ type: fc.constant('progress'), value: fc.constant(0.5), message: value }),
@@ -88,7 +88,7 @@ const seed = 20_261;
 const answers = fc.sample(answer, { seed, numRuns: 50 });
 const works = fc.sample(work, { seed, numRuns: 25 });
 
-/** Of what is answered as JSON, or as events or lines of it. */
+/** Checks a body of JSON, or of events or lines of JSON. */
 function expectClean(body: string): void {
   const values = body
     .split('\n')

@@ -328,7 +328,7 @@ test('entries have a limit of their own: those beyond it are refused, the rest g
   expect([third.status, third.headers.get('x-ratelimit-remaining')]).toEqual([200, '0']);
   const refused = ((await third.json()) as { results: BatchResult[] }).results;
   expect(codes(refused)).toEqual(refused.map(() => [403, 'rate_limited']));
-  // Neither takes from the limit of single submissions, nor they from it.
+  // Batches do not count against the limit of single submissions, nor the other way round.
   expect((await service.submit('test/one', {}, keyHeader(key))).status).toBe(202);
   expect(await verdict(service.submit('test/one', {}, keyHeader(key)))).toEqual([403, 'rate_limited']);
 });

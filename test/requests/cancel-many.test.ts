@@ -26,7 +26,7 @@ async function batch(count: number, model_id: string, more: object = {}): Promis
   return results.map(({ request_id: id }) => id!);
 }
 
-/** Keeps the slot of test/one busy. */
+/** Occupies the slot of test/one. */
 async function running(): Promise<string> {
   const id = await calls.submit('test/one?tag=busy:yes', { hold: true });
   await model.arrived(id);

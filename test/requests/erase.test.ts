@@ -8,7 +8,7 @@ const collection = new CollectionCalls(service);
 const secret = 'the-secret-of-the-caller';
 const log = `{"type":"log","message":"${secret}"}\n`;
 
-/** Everything that the tables keep of a request, as text. */
+/** Returns everything that the tables keep of a request, as text. */
 async function kept(id: string): Promise<string> {
   const tables = [
     'request',
@@ -69,7 +69,7 @@ test('nothing of the content is left, and every call but the list says that it i
   expect(JSON.stringify(data)).not.toContain(secret);
 });
 
-/** As an earlier release stored what a model had cut in the middle of a character. */
+/** Earlier releases stored such texts when a model had cut them in the middle of a character. */
 test('of those that hold what PostgreSQL cannot read too', async () => {
   for (const unreadable of ['"\\u0000"', '{"\\ud83d":"\\udc00"}', '"a\\ud800"']) {
     const failed = await calls.run('test/one', { secret, status: 422, type: 'application/json', body: '{}' });

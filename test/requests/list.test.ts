@@ -8,14 +8,14 @@ const { service, calls } = testQueue({
 });
 const collection = new CollectionCalls(service);
 
-/** Newest first, as a list has them. */
+/** Submits requests, and returns their ids newest first, like a list. */
 async function submitTagged(count: number, path: string, key: string): Promise<string[]> {
   const ids: string[] = [];
   for (let i = 0; i < count; i++) ids.unshift(await calls.submit(path, {}, { authorization: `Key ${key}` }));
   return ids;
 }
 
-/** Ids of one millisecond have no order among them: the list's is by id. */
+/** Ids of one millisecond have no order of time; the list orders by id. */
 const newestFirst = (ids: string[]): string[] => ids.toSorted().reverse();
 
 describe('the list of a key', () => {

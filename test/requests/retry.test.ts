@@ -80,7 +80,7 @@ describe('under an Idempotency-Key', () => {
     const [made] = again;
     expect(await calls.status(id)).toMatchObject({ retried_as: made });
     await calls.reached(made!, 'COMPLETED');
-    // Another retry does not take the key away, and neither does the loss of the input.
+    // Neither another retry nor the loss of the input removes the key.
     await calls.reached(await retried(id), 'COMPLETED');
     await service.query('UPDATE request SET input = NULL WHERE id = $1', [id]);
     expect(await idOf(await withKey(id, '"retry-1"'))).toBe(made);

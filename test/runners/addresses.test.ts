@@ -70,7 +70,7 @@ test('those that are away get probes only, the good one all slots, and no attemp
   }
   good.release();
   await allSucceed(ids);
-  // So many may have been sent before the first came back; then one a second.
+  // About this many may have been sent before the first answer; then one a second.
   expect(busy.calls.length - before).toBeLessThan(ids.length / 2);
   const outcomes = await service.query<{ outcome: string; count: number }>(
     `SELECT outcome, count(*)::integer AS count FROM attempt
@@ -110,7 +110,7 @@ test('a probe that is out is shown as such', async () => {
     if (held.length === 0) await calls.submit(id);
     return held.length > 0;
   });
-  // The other one is probed too, for the moment that it takes to refuse a connection.
+  // The other address is probed too, for the moment that it takes to refuse a connection.
   const isSeen = async (): Promise<boolean> =>
     (await shown()).nodes[0]!.addresses_away.some(
       ({ address, circuit }) => address === origin(busy) && circuit === 'probing',

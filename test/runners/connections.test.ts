@@ -27,11 +27,11 @@ function answer(status = 200, headers: Record<string, string> = {}) {
   };
 }
 
-/** Two runs, the second once the first's connection is back or gone; whether they shared it. */
+/** Makes two runs, the second after the first's connection is back or closed. Returns whether they shared it. */
 async function shareConnection(first = answer(), second = answer()): Promise<boolean> {
   server.respond = first;
   await run().catch(() => undefined);
-  // What the end of an answer has to do with its connection is done in the turns after it.
+  // The runner handles the connection in the turns after the end of the answer.
   await until(() => server.calls[0]!.response.closed);
   server.respond = second;
   await run();

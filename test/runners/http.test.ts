@@ -27,7 +27,7 @@ function httpRun(input?: string, headers: Record<string, string> = {}, attempt?:
   return testRun({ kind: 'http', url: server.url, headers }, input, attempt);
 }
 
-/** What a run fails with whose call is answered so. */
+/** Returns the failure of a run whose call is answered this way. */
 function failureAfter(respond: ModelServer['respond']): Promise<RunFailure> {
   server.respond = respond;
   return failureOf(runner, httpRun());
@@ -248,7 +248,7 @@ describe('a broken connection', () => {
     const impatient = Object.assign(new HttpRunner(config, new Tracing(), noFiles, threads), {
       connectTimeoutMs: 50,
     });
-    // It takes the connection, and never begins with TLS.
+    // The server accepts the connection, and never begins with TLS.
     const url = `https://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
     const failure = await failureOf(impatient, testRun({ kind: 'http', url, headers: {} }));
     expect(failure.options).toEqual(unreached);
@@ -283,7 +283,7 @@ describe('a run that is stopped', () => {
   });
 });
 
-/** Sends the head and the beginning of a body, then does something. */
+/** Sends the head and the beginning of a body, then calls `then`. */
 function begin(
   { response }: Call,
   body: string,

@@ -5,7 +5,7 @@ import { Tracing } from '../../src/tracing/tracing.js';
 import { ModelServer } from '../support/model-server.js';
 import { failureOf, testRun, threads, type TestRun } from '../support/test-run.js';
 
-/** Keeps nothing: the file is named by its bytes. */
+/** Stores nothing: the URL of a file is its bytes. */
 const files = {
   keep: async (source: AsyncIterable<Buffer>) => {
     const chunks: Buffer[] = [];
@@ -18,7 +18,7 @@ const server = new ModelServer();
 beforeAll(() => server.start());
 afterAll(() => server.stop());
 
-/** A run whose call is answered by these very bytes; then the connection ends. */
+/** Returns a run whose call is answered with exactly these bytes; then the connection ends. */
 function answered(bytes: string): TestRun {
   server.respond = ({ socket }) => void socket.end(bytes);
   return testRun({ kind: 'http', url: server.url, headers: {} });

@@ -10,7 +10,7 @@ import { QueueCalls, unknownId, verdict } from '../support/queue-calls.js';
 const bootstrapApiKey = 'a-key-that-both-nodes-know';
 const model = new ModelServer();
 let database: TestDatabase;
-/** The first runs requests, the second only serves. */
+/** The first node runs requests, the second only serves calls. */
 let here: QueueCalls, there: QueueCalls;
 
 beforeAll(async () => {

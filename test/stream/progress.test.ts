@@ -31,7 +31,7 @@ test('a stream brings progress as a change of its own, to the last value, and no
   const stream = await readStream(`${service.url}${calls.path(id)}/status/stream`);
   await model.arrived(id);
   const began = performance.now();
-  // With a line each, which a stream without logs does not show.
+  // Each value comes with a log line, which a stream without logs does not show.
   for (let step = 1; step <= 100; step++) {
     await model.say(id, [progress(step / 100), { type: 'log', message: 'a' }]);
     await new Promise((resolve) => setImmediate(resolve));

@@ -9,7 +9,7 @@ import { testQueue } from '../support/test-queue.js';
 
 /** Three URLs of this length make an event so large that the kernel's buffers are full after a few dozen. */
 const publicBaseUrl = `http://queue.example/${'x'.repeat(40_000)}`;
-/** What the service may hold for one client, with the event that is being written. */
+/** Bytes that the service may buffer for one client, plus the event that is being written. */
 const maxHeldBytes = 256 * 1024 + 2 * 3 * publicBaseUrl.length + 64 * 1024;
 
 const { service, model } = testQueue({
@@ -18,7 +18,7 @@ const { service, model } = testQueue({
 });
 
 test('a client that stops reading costs bounded memory and is dropped, while others get everything', async () => {
-  // Not over HTTP, where the Location field would be as long.
+  // Not over HTTP, where the Location field would be as long as the URLs.
   const request = await queueRequest(service, 'test/chatty', { hold: true });
   const id = await service.app.get(Submissions).submit(request);
   const url = `${service.url}/v1/queue/requests/${id}/status/stream?logs=1`;
@@ -56,7 +56,7 @@ test('a client that stops reading costs bounded memory and is dropped, while oth
   ]);
   await until(() => service.app.get(StatusSources).size === 0);
 
-  // The dropped one comes back where it left off, and has missed nothing.
+  // The dropped client resumes where it stopped, and has missed nothing.
   slow.response.resume();
   await slow.ended;
   const again = await readStream(url, { 'last-event-id': slow.lastEventId });

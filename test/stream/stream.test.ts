@@ -89,7 +89,7 @@ test('positions fall as the queue moves, a second apart', async () => {
   const positions = stream.data.map(({ queue_position: position }) => position!);
   expect(positions[0]).toBe(30);
   expect(positions).toEqual([...positions].sort((a, b) => b - a));
-  // Thirty changes in less than a few seconds: they come together.
+  // Thirty changes in a few seconds are merged.
   expect(positions.length).toBeLessThan(15);
   await model.answer(running);
   await stream.ended;

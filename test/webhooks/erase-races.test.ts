@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => tables.drop());
 
-/** The tries under way, in no order, of a request that has completed. */
+/** Returns the tries under way, in no order, of a request that has completed. */
 async function underWay(): Promise<[requestId: string, tries: Tried[]]> {
   const run = await runOne(database, await tables.node(database));
   await finish(database, [ending(run)]);

@@ -33,7 +33,7 @@ beforeEach(async () => {
 });
 afterAll(() => tables.drop());
 
-/** Submits one with a webhook. */
+/** Submits a request with a webhook. */
 async function submitHooked(): Promise<string> {
   const [id] = await submitSome(database, 1);
   await tables.rows('UPDATE request SET webhook_url = $1', [url]);

@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(() => tables.drop());
 
-/** What every connection of the service would get for any values. */
+/** Returns the plan that every connection of the service would get for any values. */
 async function planOf(name: string, how = ''): Promise<string> {
   const text = used.get(name)!;
   const count = new Set(text.match(/\$\d+/g)).size;
@@ -127,7 +127,8 @@ test('keys take turns, and none has more tries than it leaves free: another keyâ
     for (const { host, signedFor } of deliveries) limiter.begin(host, signedFor);
     return deliveries.map(({ host }) => host);
   };
-  // Of the 16 that hosts not known to answer may have: as many as stay free, and no host twice before the others.
+  // Hosts not known to answer may have 16 tries. A key takes at most as many as it leaves free, and no host gets two
+  // before the others get one.
   const taken = await claim();
   expect([taken.length, new Set(taken).size]).toEqual([8, 8]);
   expect(await claim()).toEqual([]);

@@ -19,7 +19,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** As a process with these settings has them. */
+/** The secrets of a process with these settings. */
 const secretsOf = (config: Partial<Config> = {}): WebhookSecrets =>
   new WebhookSecrets(dataSource.getRepository(WebhookSecretEntity), Object.assign(new Config(), config));
 

@@ -30,7 +30,7 @@ test('a new receiver is called though another key has a hundred receivers on tri
     return { model_id: 'test/hook', input: {}, webhook: `http://127.0.0.1:${port}/` };
   });
   await new CollectionCalls(service).batch(requests, await calls.newKey());
-  // Half of all tries are for hosts on trial, and a key has half of those.
+  // Half of all tries are for hosts on trial, and a key may have half of those.
   const most = 8;
   await until(() => connections >= most, { message: 'the first key has as many tries as it may' });
   const { id, path } = await hooks.submit();

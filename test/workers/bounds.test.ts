@@ -79,7 +79,7 @@ test('of workers that came and went under one key the last thousand stay in the 
   await service.app.get(WorkerKeeper).runOnce();
   const rows = await service.query<{ id: string }>('SELECT id FROM worker WHERE api_key_id = $1', [keyId]);
   const ids = new Set(rows.map(({ id }) => id));
-  // An operator told one of them something that is to hold when it comes again.
+  // An operator gave one of them an order that is valid when the worker comes again.
   expect([
     ids.size,
     ids.has('there'),

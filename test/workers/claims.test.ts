@@ -103,7 +103,7 @@ describe('a claim', () => {
     expect(await worker.runs({ claimId, max: 2 })).toEqual(first);
     expect(await verdict(worker.claim({ claimId, max: 1 }))).toEqual([409, 'claim_conflict']);
     const other = new WorkerCalls(service, worker.id, await calls.newKey({ scopes: ['work'] }));
-    // Another key chooses its ids by itself.
+    // Another key chooses its ids independently.
     expect((await other.run({ claimId })).request_id).not.toBe(first[0]!.request_id);
   });
 
@@ -129,7 +129,7 @@ describe('a claim', () => {
     });
     const id = await calls.submit('test/pulled');
     await until(() => isClaimed);
-    // Another worker gets it, and no attempt was used up.
+    // Another worker gets the run, and no attempt was used up.
     const run = await worker.run();
     expect([run.request_id, run.attempt]).toEqual([id, 1]);
     expect(await service.query('SELECT outcome FROM attempt WHERE request_id = $1', [id])).toEqual([
@@ -192,7 +192,7 @@ describe('the rules of the queue hold for workers:', () => {
     expect(runs).toHaveLength(2);
     const next = worker.run({ models: ['test/bounded'] });
     await worker.output(runs[0]!);
-    // The end of one lets another begin.
+    // The end of one run lets another begin.
     expect((await next).request_id).not.toBe(runs[0]!.request_id);
   });
 
@@ -239,7 +239,7 @@ describe('the rules of the queue hold for workers:', () => {
   });
 });
 
-/** Until so many wait. */
+/** Waits until `count` claims wait. */
 function heldClaims(count: number): Promise<unknown> {
   const claims = service.app.get(WorkerClaims);
   return until(() => claims.size === count, { message: `${count} claims are held` });

@@ -11,7 +11,7 @@ import { pulled, WorkerCalls } from '../support/worker-calls.js';
 const { start } = testNodes({ 'test/pulled': pulled, 'test/bounded': { ...pulled, concurrency: 1 } });
 let a: QueueCalls;
 let b: QueueCalls;
-/** One worker, through a proxy that takes turns. */
+/** One worker that calls through a proxy, which alternates between nodes. */
 let onA: WorkerCalls;
 let onB: WorkerCalls;
 

@@ -33,7 +33,7 @@ test('a reader that was shown nothing is told of no reset, whatever came before'
   const id = await calls.submit('test/pulled');
   const first = await worker.run();
   const reader = await open(id);
-  // It has looked, and found nothing.
+  // The reader has read the output once, and found nothing.
   await worker.events(first, 0, [{ type: 'progress', value: 0.5 }]);
   await worker.release(first);
   const second = await worker.run();

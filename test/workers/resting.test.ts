@@ -8,7 +8,7 @@ const { service, calls } = testQueue({ limits: 'off', models: { 'test/once': { .
 const models = ['test/once'];
 let worker: WorkerCalls;
 
-/** Says of so many runs that they failed, all of them claimed before. */
+/** Reports failures of `count` runs that were all claimed before. */
 async function fail(count: number, isCancelled = false): Promise<void> {
   const ids = await calls.submitAll(count, 'test/once');
   const runs = await worker.runs({ models: [{ model_id: 'test/once', max: count }], max: count });
@@ -22,7 +22,7 @@ async function rests(seconds: string): Promise<void> {
   expect(await verdict(resting)).toEqual([429, 'worker_resting']);
 }
 
-/** Its last runs have failed, and it is told to wait for a second. */
+/** The last runs of the worker have failed, and it has to wait for a second. */
 beforeEach(async () => {
   worker = new WorkerCalls(service);
   await fail(5);

@@ -19,7 +19,9 @@ const { service, calls } = testQueue({
 });
 let worker: WorkerCalls;
 beforeEach(() => (worker = new WorkerCalls(service)));
-/** A run that a test leaves would wait again once its lease expires, before those of the tests that follow. */
+/**
+ * Cancels runs that a test leaves. Their requests would wait again once the lease expires, before those of later tests.
+ */
 afterEach(async () => {
   await worker.leave();
   const open = await service.query<{ id: string }>(
@@ -28,7 +30,7 @@ afterEach(async () => {
   await Promise.all(open.map(({ id }) => calls.cancel(id)));
 });
 
-/** One that the worker has. */
+/** Returns a run that the worker has. */
 async function begin(model = 'test/pulled', input: object = {}): Promise<WorkerRun> {
   const id = await calls.submit(model, input);
   const run = await worker.run({ models: [model] });
@@ -46,7 +48,7 @@ const attempts = async ({ request_id: id }: WorkerRun): Promise<string[]> => {
 
 const rescuer = (): WorkerRescuer => service.app.get(WorkerRescuer);
 
-/** As if the worker had not been heard of for too long. */
+/** Expires the lease, as if the worker had been silent for too long. */
 async function lose({ request_id: id }: WorkerRun): Promise<void> {
   await service.query(`UPDATE lease SET expires_at = now() - interval '1 second' WHERE request_id = $1`, [
     id,
@@ -54,7 +56,7 @@ async function lose({ request_id: id }: WorkerRun): Promise<void> {
   await rescuer().rescueNow();
 }
 
-/** In seconds. */
+/** Returns the seconds until the lease ends. */
 async function leaseLeft({ request_id: id }: WorkerRun): Promise<number> {
   const [lease] = await service.query<{ left: number }>(
     `SELECT extract(epoch FROM expires_at - clock_timestamp())::float8 AS left FROM lease WHERE request_id = $1`,
@@ -143,11 +145,11 @@ describe('a lease token', () => {
     await calls.cancel(run.request_id);
     expect(await thief.beat([run])).toMatchObject({ lost: [run.request_id], cancel: [] });
     expect((await thief.leave()).status).toBe(204);
-    // Nor did it renew the lease.
+    // The call did not renew the lease either.
     expect(await leaseLeft(run)).toBeLessThan(leftBefore);
     expect((await worker.output(run, 'mine')).status).toBe(200);
     expect(await (await calls.response(run.request_id)).json()).toBe('mine');
-    // Nor is it told how the run has ended.
+    // The worker does not learn how the run has ended either.
     expect(await each(thief, run)).toEqual(lost);
     expect((await worker.output(run, 'mine')).status).toBe(200);
   });
@@ -215,7 +217,7 @@ describe('what a run says', () => {
       cancel: false,
     });
     expect(await json(worker.events(run, 0, [one!]))).toEqual({ next: 2, cancel: false });
-    // The first two are known.
+    // The service has the first two already.
     expect(
       await json(worker.events(run, 1, [{ type: 'progress', value: 0.9 }, two!, { type: 'none' }])),
     ).toEqual({
@@ -327,7 +329,7 @@ describe('a beat', () => {
     await heldBeats(1);
     await calls.cancel(run.request_id);
     expect(await held).toMatchObject({ cancel: [run.request_id], lost: [] });
-    // The next one is held, though it knows of the cancel.
+    // The next beat waits, although the worker knows of the cancel.
     expect(await worker.beat([run], 1)).toMatchObject({ cancel: [run.request_id] });
     expect(await json(worker.events(run, 0, []))).toEqual({ next: 0, cancel: true });
     await worker.failure(run);
@@ -346,7 +348,7 @@ describe('a beat', () => {
     const run = await begin();
     const held = worker.beat([run], 10);
     await heldBeats(1);
-    // As it comes from another node, late.
+    // A late notification, as from another node.
     service.app.get(QueueEvents).publish({ lost: [run.request_id] });
     await calls.cancel(run.request_id);
     expect(await held).toMatchObject({ cancel: [run.request_id], lost: [] });

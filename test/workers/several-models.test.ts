@@ -10,12 +10,12 @@ const models = ['test/one', 'test/pulled'];
 let worker: WorkerCalls;
 let running: WorkerRun;
 
-/** One model is at its bound, and has more that waits. */
+/** One model is at its bound, and more of its requests wait. */
 beforeEach(async () => {
   worker = new WorkerCalls(service);
   await calls.submitAll(2, 'test/one');
   running = await worker.run({ models: ['test/one'] });
-  // What looks each second whether something was missed would find it late.
+  // The rescuer, which checks each second for missed requests, would find it late.
   await service.app.get(WorkerRescuer).stop();
 });
 afterEach(async () => {

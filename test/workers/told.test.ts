@@ -15,7 +15,7 @@ const keeper = (): WorkerKeeper => service.app.get(WorkerKeeper);
 let worker: WorkerCalls;
 beforeEach(() => (worker = new WorkerCalls(service)));
 
-/** By an operator, heard of by the node. */
+/** Gives the worker an operator's order, and lets the node read it. */
 async function tell(what: 'drain' | 'stop' | 'run'): Promise<void> {
   await keeper().runOnce();
   const [row] = await service.query<{ uid: string }>('SELECT uid FROM worker WHERE id = $1', [worker.id]);
@@ -26,7 +26,7 @@ async function tell(what: 'drain' | 'stop' | 'run'): Promise<void> {
   await keeper().runOnce();
 }
 
-/** Long before the time of one is over. */
+/** Waits until `count` claims wait, long before their time is over. */
 const held = (count: number): Promise<unknown> =>
   until(() => service.app.get(WorkerClaims).size === count, { message: `${count} claims are held` });
 
@@ -43,7 +43,7 @@ test('what an operator tells a worker is read because it was told, not at the ne
   await calls.submit('test/pulled');
   const run = await worker.run();
   await keeper().runOnce();
-  // Its time over, a beat would say that nothing was told.
+  // If the beat ended by its time, it would report no order.
   const beat = worker.beat([run], 10);
   await until(() => service.app.get(WorkerBeats).size === 1);
   const [row] = await service.query<{ uid: string }>('SELECT uid FROM worker WHERE id = $1', [worker.id]);
@@ -56,7 +56,7 @@ test('what an operator tells a worker is read because it was told, not at the ne
 });
 
 describe('a claim that is held is answered at once when its worker is told', () => {
-  // `tell` does its rounds: one beside them could end last, with what it had read before.
+  // `tell` runs the rounds of the keeper; a parallel round could end last, with older data.
   beforeAll(() => keeper().stop());
 
   test('to stop: it is over', async () => {

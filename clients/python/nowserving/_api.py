@@ -146,7 +146,7 @@ class Api:
     ) -> Flow[T]:
         if not files.has_files(input):
             return then(self._submission(model_id, input, key, given))
-        self._submission(model_id, {}, key, given)  # what cannot be right is said before anything is sent
+        self._submission(model_id, {}, key, given)  # a mistake is reported before anything is sent
 
         def flow() -> Flow[T]:
             sent = yield from files.uploaded(self._settings, input)

@@ -58,13 +58,13 @@ def new_key() -> str:
 
 
 def idempotency(key: str | None) -> dict[str, str]:
-    """A quoted string, as the draft of the IETF has it."""
+    """Returns the header: a quoted string, as in the IETF's draft."""
     escaped = (key or new_key()).replace("\\", "\\\\").replace('"', '\\"')
     return {"idempotency-key": f'"{escaped}"'}
 
 
 def prefer(hold_s: int) -> dict[str, str]:
-    """Holds the answer until the request has completed, if the service knows how."""
+    """Asks the service to hold the answer until the request has completed, if the service supports that."""
     return {"prefer": f"wait={hold_s}"} if hold_s > 0 else {}
 
 
@@ -73,7 +73,7 @@ def logs_query(logs: bool) -> dict[str, str]:
 
 
 def options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a submission, as the wire has them."""
+    """Returns the options of a submission as the API writes them."""
     return _written(given, _OPTIONS, "option")
 
 
@@ -82,7 +82,7 @@ def filters(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _written(given: Mapping[str, Any], known: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """Those that are None are left out."""
+    """Returns the given members by their names in the API, without those that are None."""
     for name in given:
         if name not in known:
             raise TypeError(f"There is no {kind} {name!r}. The known ones are: {', '.join(known)}.")

@@ -18,7 +18,7 @@ from .errors import NowServingError
 
 T = TypeVar("T")
 
-# Some errors of the transports come through httpx as they are.
+# httpx passes on some errors of the transports unchanged.
 LOST = (httpx.RequestError, OSError)
 CHUNK_BYTES = 256 * 1024
 ELSEWHERE = Lost("The connection belongs to another process or event loop.")
@@ -54,7 +54,7 @@ class Driver:
                     step = flow.throw(Left())
                 except BaseException as error:
                     connection.end()
-                    # The flow may have something to do before it passes this on.
+                    # The flow may have to clean up before it passes this on.
                     step = flow.throw(error)
                 else:
                     step = flow.send(outcome)
@@ -110,11 +110,11 @@ class _Base:
         self._is_ending = False
         self._stream: httpx.Response | None = None
         self._chunks: Any = None
-        # Where the stream was opened: nowhere else is it read or closed.
+        # The place where the stream was opened: it is read and closed only there.
         self._place = self._home
 
     def end(self) -> None:
-        """From here on the flow only cleans up, which in a fork's child is not its business: it cancels nothing."""
+        """From here on the flow only cleans up. In a fork's child it does not even cancel a request."""
         self._is_ending = True
 
     @property
@@ -257,7 +257,7 @@ async def _read_async(content: Content) -> AsyncIterator[bytes]:
 
 
 class _Whole:
-    """Holds the last block back until the end is read: what has changed meanwhile is never sent to its end."""
+    """Holds the last block until the end is read, so that a file that changed is never sent whole."""
 
     def __init__(self, content: Content) -> None:
         self.is_read = False
@@ -267,7 +267,7 @@ class _Whole:
         self._held = b""
 
     def take(self, block: bytes) -> bytes:
-        """The block before it."""
+        """Returns the block before this one."""
         self._count += len(block)
         self._sum.update(block)
         self.is_read = not block
@@ -297,7 +297,7 @@ def _answer(response: httpx.Response) -> Answer | Lost:
 
 
 def _may_be_cut(response: httpx.Response) -> bool:
-    """Without a length the end of the connection ends a body. JSON that is cut shows, unless it is a number."""
+    """Without a length a body ends with its connection. A number may be cut unnoticed, other JSON may not."""
     is_http_1 = response.extensions.get("http_version", b"").startswith(b"HTTP/1")
     has_end = "content-length" in response.headers or "transfer-encoding" in response.headers
     return is_http_1 and not has_end and response.content.lstrip()[:1] in [*map(bytes, zip(b"-0123456789"))]

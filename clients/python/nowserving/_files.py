@@ -1,4 +1,4 @@
-"""Uploads: what of an input is no JSON is sent ahead of it, and its URL stands in its place."""
+"""Uploads: files in an input are sent before the request, and replaced by their URLs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def upload(settings: Settings, given: Uploadable, name: str | None, content_type
             if outcome.json.get("sha256", content.sum) != content.sum:
                 raise NowServingError("invalid_response", "The service did not store the file as it was sent.")
             return str(urls["file_url"])
-        if failures > 0 and error.status == 409:  # the try before had arrived, and its answer was lost
+        if failures > 0 and error.status == 409:  # the try before had arrived, but its answer was lost
             return str(urls["file_url"])
         if not local.is_repeatable:
             raise error
@@ -63,7 +63,7 @@ def has_files(value: Any) -> bool:
 
 
 def uploaded(settings: Settings, value: Any, urls: dict[int, str] | None = None) -> Flow[Any]:
-    """The same with URLs in place of files; what is in it twice is uploaded once."""
+    """Returns the value with URLs in place of files. A file that occurs twice is uploaded once."""
     urls = {} if urls is None else urls
     if isinstance(value, Mapping):
         parts = {}
@@ -83,7 +83,7 @@ def uploaded(settings: Settings, value: Any, urls: dict[int, str] | None = None)
 
 
 def _is_file(value: Any) -> bool:
-    """A str is text, whatever it names."""
+    """A str is text, even if it is a path."""
     return isinstance(value, (os.PathLike, bytes, bytearray, memoryview)) or callable(
         getattr(value, "read", None)
     )

@@ -22,11 +22,11 @@ from .errors import NowServingError
 Http = TypeVar("Http", httpx.Client, httpx.AsyncClient)
 Given = Union[Http, Callable[[], Http], None]
 
-# Each subscription holds a connection: none may keep the other calls waiting for a free one.
+# Each subscription uses a connection, and must not make other calls wait for a free one.
 LIMITS = httpx.Limits(max_connections=None, max_keepalive_connections=20)
 
 _forks = 0
-# What a fork copied is neither used nor closed here: the connections are those of the parent process.
+# Objects that a fork copied are neither used nor closed here, because their connections are the parent's.
 _inherited: list[Any] = []
 
 
@@ -41,9 +41,9 @@ if hasattr(os, "register_at_fork"):
 
 @dataclass(frozen=True)
 class Place:
-    """Where connections can be used."""
+    """A process, or an event loop in it, whose connections can be used there only."""
 
-    # The number alone may be that of a parent, in another namespace; the count alone misses forks by other languages.
+    # The pid alone may be a parent's in another namespace. The count alone misses forks by other languages.
     pid: int
     forks: int
     loop: asyncio.AbstractEventLoop | None = None
@@ -61,7 +61,7 @@ def this_loop() -> Place:
 
 
 def leave(place: Place, things: Any) -> None:
-    """Lets go of what belongs to another place."""
+    """Keeps things of another process unused and unclosed."""
     if not place.is_in_this_process():
         _inherited.append(things)
 
@@ -98,13 +98,13 @@ def _maker(kind: type[Http], given: Given[Http]) -> Callable[[], Http]:
 
 
 class Pools(_Pools[httpx.Client]):
-    """One pool a process."""
+    """One pool per process."""
 
     def __init__(self, given: Given[httpx.Client]) -> None:
         super().__init__(given, httpx.Client)
         self._home = this_process()
         self._made: dict[Place, httpx.Client] = {}
-        # Each process has its own: a fork may copy one that another thread holds.
+        # Each process has its own lock, because a fork may copy a lock that another thread holds.
         self._locks: dict[Place, threading.Lock] = {}
 
     def get(self) -> httpx.Client:
@@ -133,12 +133,12 @@ class Pools(_Pools[httpx.Client]):
 
 
 class AsyncPools(_Pools[httpx.AsyncClient]):
-    """One pool a process and event loop."""
+    """One pool per process and event loop."""
 
     def __init__(self, given: Given[httpx.AsyncClient]) -> None:
         super().__init__(given, httpx.AsyncClient)
         self._process = this_process()
-        # Of one that was given: where it was first used.
+        # The place where a given client was first used.
         self._home: Place | None = None
         self._made: dict[Place, tuple[httpx.AsyncClient, AsyncGenerator[None, None]]] = {}
 
@@ -166,13 +166,13 @@ class AsyncPools(_Pools[httpx.AsyncClient]):
         _, keeper = self._made.pop(this_loop(), (None, None))
         if keeper is not None:
             await keeper.aclose()
-        # A generator that is dropped is ended by its own event loop, and closes its pool there.
+        # The event loop of a dropped generator ends the generator, which closes its pool there.
         for place in [*self._made]:
             if place.is_in_this_process():
                 del self._made[place]
 
     async def _keep(self, http: httpx.AsyncClient, here: Place) -> AsyncGenerator[None, None]:
-        """Closes a pool with its event loop: asyncio.run ends the generators of a loop before it closes that."""
+        """Closes a pool with its event loop: asyncio.run ends a loop's generators before it closes the loop."""
         try:
             yield
         finally:
@@ -180,7 +180,7 @@ class AsyncPools(_Pools[httpx.AsyncClient]):
             await http.aclose()
 
     def _forget_others(self) -> None:
-        """Event loops that were closed without an end to their generators, and those of the parent process."""
+        """Forgets event loops that are closed although their generators did not end, and the parent's."""
         for place in [*self._made]:
             leave(place, self._made[place])
             if not place.is_in_this_process() or (place.loop is not None and place.loop.is_closed()):

@@ -9,14 +9,14 @@ from .errors import NowServingError
 
 BASE_S = 0.25
 CAP_S = 8.0
-# Beyond that the error is of more use than a caller that seems to hang. The windows of the limits are a minute.
+# For longer waits an error is more useful than a caller that seems to hang. Limits have windows of a minute.
 MAX_RETRY_AFTER_S = 90.0
-# How a request has ended: to ask again changes nothing, whatever the status is.
+# Codes with which a request has ended: another try changes nothing, whatever the status is.
 ENDINGS = {"cancelled", "expired", "model_error", "model_unavailable", "node_lost", "timed_out", "worker_lost"}
 
 
 def problem_of(outcome: Answer | Lost, request_id: str | None) -> NowServingError | None:
-    """What is wrong with an outcome, None if nothing is."""
+    """Returns the error of an outcome, or None if it is a success."""
     if isinstance(outcome, Lost):
         return NowServingError("connection_failed", outcome.why, request_id=request_id)
     readable = True
@@ -41,7 +41,7 @@ def problem_of(outcome: Answer | Lost, request_id: str | None) -> NowServingErro
 
 
 def retry_delay(error: NowServingError, failures: int, settings: Settings) -> float | None:
-    """Seconds until the next try, after so many failures; None if there is to be none."""
+    """Returns the seconds until the next try after this many failures, or None if there is none."""
     if failures > settings.retries or not is_passing(error):
         return None
     if error.retry_after is not None:
@@ -52,24 +52,24 @@ def retry_delay(error: NowServingError, failures: int, settings: Settings) -> fl
 
 
 def pause(failures: int, settings: Settings) -> float:
-    """Exponential, with jitter over its upper half."""
+    """Exponential backoff with jitter in its upper half."""
     longest: float = min(CAP_S, BASE_S * 2 ** (failures - 1))
     return longest * (0.5 + settings.random() / 2)
 
 
 def is_passing(error: NowServingError) -> bool:
-    """Whether the same call may do better later."""
+    """Whether the same call may succeed later."""
     if error.code in ENDINGS:
         return False
     if error.code in ("connection_failed", "rate_limited"):
         return True
-    # A 2xx that cannot be read was cut off on its way.
+    # A 2xx that cannot be read was cut during the transfer.
     status = error.status
     return status is not None and (status in (408, 429) or status >= 500 or status < 300)
 
 
 def retry_after_of(answer: Answer) -> float | None:
-    """Seconds, or a date (RFC 9110)."""
+    """Returns the seconds of the field, which has seconds or a date (RFC 9110)."""
     text = answer.headers.get("retry-after", "").strip()
     if text.isdigit():
         return float(text)

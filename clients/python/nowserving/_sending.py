@@ -1,4 +1,4 @@
-"""How calls are sent, and tried again."""
+"""Sends calls, and retries them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Deadline:
         self._at = None if seconds is None else settings.clock() + seconds
 
     def bound(self, seconds: float) -> float:
-        """No more than is left."""
+        """Returns the seconds, but no more than are left."""
         return seconds if self._at is None else max(0.001, min(seconds, self._at - self._clock()))
 
     def check(self, request_id: str | None, *, ahead_s: float = 0) -> None:
@@ -48,7 +48,7 @@ def send(
     failures = 0
     while True:
         deadline.check(request_id)
-        # Something on the way may break off calls that take so long: less with each try.
+        # A proxy may break off long calls, so each try waits for half as long.
         held_s = int(deadline.bound(hold_s / 2**failures))
         patience_s = deadline.bound(settings.timeout_s + held_s)
         outcome = yield Send(with_headers(call, calls.prefer(held_s)), patience_s)
@@ -69,7 +69,7 @@ def wait_to_retry(
         deadline.check(error.request_id, ahead_s=seconds)
     except NowServingError as over:
         raise over from error
-    # A caller that seems to hang should learn why.
+    # Tells the user why a caller seems to hang.
     level = logging.INFO if failures < 3 else logging.WARNING
     log.log(level, "Try %d failed (%s); the next one is in %.1f s.", failures, error, seconds)
     yield Sleep(seconds)
@@ -86,7 +86,7 @@ def pages(settings: Settings, query: Mapping[str, Any]) -> Flow[None]:
         yield Emit(page)
         if page.get("next_cursor") is None:
             return
-        # A cursor holds its filters.
+        # A cursor contains its filters.
         query = {"cursor": page["next_cursor"], **{k: v for k, v in query.items() if k == "limit"}}
 
 
@@ -94,7 +94,7 @@ def delete(settings: Settings, request_id: str) -> Flow[None]:
     try:
         yield from result(settings, calls.call(settings, "DELETE", calls.request_path(request_id)))
     except NowServingError as error:
-        # Perhaps by an earlier try of this very call, whose answer was lost.
+        # An earlier try of this call, whose answer was lost, may have deleted it.
         if error.code != "gone":
             raise
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 __version__ = "0.1.0"
 
 
-# A program may seed the generator of the module `random`; its processes would then all try again at the same moments.
+# A program may seed the module `random`, and its processes would then all retry at the same moments.
 _system = random.SystemRandom()
 
 
@@ -29,6 +29,6 @@ class Settings:
     def __post_init__(self) -> None:
         if not self.url.startswith(("http://", "https://")):
             raise ValueError(f"The url must begin with http:// or https://, unlike {self.url!r}.")
-        # The longest that the service holds a call.
+        # The longest time that the service holds a call.
         if not 0 <= self.hold_s <= 60:
             raise ValueError(f"hold_s must be 0 to 60 seconds, not {self.hold_s}.")

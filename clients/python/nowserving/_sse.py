@@ -11,7 +11,7 @@ class Event:
 
 
 class EventParser:
-    """Server-sent events out of chunks that end anywhere. An event that was cut off never comes out."""
+    """Parses server-sent events from chunks that end anywhere. It never returns an event that was cut."""
 
     def __init__(self) -> None:
         self._rest = b""

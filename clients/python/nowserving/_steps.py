@@ -16,15 +16,15 @@ T = TypeVar("T")
 
 @dataclass
 class Content:
-    """A body that is read as it is sent."""
+    """A body that is read while it is sent."""
 
     open: Callable[[], BinaryIO]
-    # Whether it is ours to close.
+    # Whether the client opened the file, and so closes it.
     is_own: bool
     name: str
-    # In bytes; None: it is known at its end.
+    # In bytes; None: the size is known only at the end.
     size: int | None
-    # The SHA-256 of what was read last.
+    # The SHA-256 of the content that was read last.
     sum: str = ""
 
 
@@ -45,20 +45,20 @@ class Answer:
 
     @cached_property
     def json(self) -> Any:
-        """Raises a ValueError if it is none; None where the status says that there is no body."""
+        """Raises ValueError for a body that is no JSON. None: the status says that there is no body."""
         return None if self.status == 204 else json.loads(self.body)
 
 
 @dataclass(frozen=True)
 class Lost:
-    """There was no answer, or not all of it."""
+    """There was no answer, or it was not complete."""
 
     why: str
 
 
 @dataclass(frozen=True)
 class Send:
-    """Gives an Answer or Lost."""
+    """Returns an Answer or Lost."""
 
     call: Call
     timeout_s: float
@@ -66,7 +66,7 @@ class Send:
 
 @dataclass(frozen=True)
 class Open:
-    """Gives an Answer, whose body has still to be read in chunks if it is 200; or Lost."""
+    """Returns Lost or an Answer. If its status is 200, its body has still to be read in chunks."""
 
     call: Call
     timeout_s: float
@@ -74,7 +74,7 @@ class Open:
 
 @dataclass(frozen=True)
 class Read:
-    """Gives the next chunk of what is open, None at its end, or Lost."""
+    """Returns the next chunk of the open answer, None at its end, or Lost."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""How requests are waited for and followed, and what becomes of those that nobody waits for any more."""
+"""Waits for requests, follows them, and cancels those that no caller waits for any more."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .types import Result
 
 T = TypeVar("T")
 
-# The service sends a comment every 15 s: a stream that is silent for three times that is dead.
+# The service sends a comment every 15 s. A stream that is silent for three times as long is dead.
 STREAM_SILENCE_S = 45.0
-# For the calls that cancel what nobody waits for any more: they hold up the caller's exit.
+# The time for calls that cancel abandoned requests, because they delay the caller's exit.
 EXIT_S = 5.0
 FIRST_POLL_S = 0.1
 LAST_POLL_S = 2.0
@@ -31,7 +31,7 @@ MAX_POLL_S = 30.0
 
 @dataclass
 class Submitted:
-    """A submission that may have been sent, and what is known of its request."""
+    """A submission that may have been sent, and the known facts of its request."""
 
     call: Call
     request_id: str | None = None
@@ -68,7 +68,7 @@ def wait(settings: Settings, request_id: str, deadline: Deadline) -> Flow[Result
             deadline.check(request_id, ahead_s=pause_s)
             yield Sleep(pause_s)
             poll_s = min(LAST_POLL_S, poll_s * 1.5)
-    # Of a request that failed this is the error.
+    # If the request failed, the answer is its error.
     response = calls.call(settings, "GET", calls.request_path(request_id))
     answer = yield from send(settings, response, request_id=request_id, deadline=deadline)
     return Result(request_id, answer.json, status)
@@ -97,7 +97,7 @@ def follow(settings: Settings, request_id: str, logs: bool, deadline: Deadline) 
             yield Emit(status)
             return False
         yield Close()
-        # To leave the loop here is not to leave the request.
+        # A caller that leaves the loop here does not abandon the request.
         with suppress(Left):
             yield Emit(status)
         return True
@@ -127,7 +127,7 @@ def output(
 
     yield from _read_stream(settings, request_id, "/output/stream", {}, deadline, take)
     if not success:
-        # Of a request that failed this is the error.
+        # If the request failed, the answer is its error.
         response = calls.call(settings, "GET", calls.request_path(request_id))
         yield from send(settings, response, request_id=request_id, deadline=deadline)
 
@@ -140,7 +140,7 @@ def _read_stream(
     deadline: Deadline,
     take: Callable[[Event], Flow[bool]],
 ) -> Flow[None]:
-    """Until `take` is true of an event. A stream that breaks goes on from the event that came last."""
+    """Reads until `take` returns true for an event. A stream that breaks resumes after the last event."""
     last_id: str | None = None
     failures = 0
     while True:
@@ -173,7 +173,7 @@ def _read_stream(
 
 
 def cancelling(settings: Settings, submitted: Submitted, flow: Flow[T]) -> Flow[T]:
-    """If `flow` is left before its request has ended, the request is cancelled on the service."""
+    """Cancels the request on the service if `flow` is left before the request has ended."""
     try:
         return (yield from flow)
     except BaseException as left:
@@ -187,7 +187,7 @@ def cancelling(settings: Settings, submitted: Submitted, flow: Flow[T]) -> Flow[
 
 def _cancel_once(settings: Settings, submitted: Submitted) -> Flow[None]:
     if submitted.request_id is None:
-        # Its answer was still to come. The same submission again says which request it made.
+        # The answer was still to come. A repeated submission returns the id of the same request.
         outcome = yield Send(submitted.call, EXIT_S)
         if problem_of(outcome, None) is not None:
             return

@@ -44,29 +44,29 @@ from urllib.parse import urljoin, urlsplit
 __all__ = ["Fail", "Retry", "Run", "Stopped", "TransferError", "serve"]
 
 CLAIM_WAIT_S = 20
-# In one claim.
+# Runs per claim.
 MAX_RUNS = 100
-# A handler may keep the interpreter to itself for 20 s: the beat before must not be long ago.
+# A handler may block the interpreter for 20 s, so the last beat must be recent.
 BEAT_WAIT_S = 5
-# After it a held beat is sent anew, with the leases that there are by then.
+# This long after a claim a waiting beat is cut and sent again, with the new leases.
 NEW_LEASE_S = 0.25
 BATCH_S = 0.1
 BATCH_BYTES = 16 * 1024
 MAX_PENDING_BYTES = 1024 * 1024
 MAX_TEXT = 8_192
 MAX_FAILURE = 500
-# What is to be said under a lease must be said before it is over.
+# A call under a lease must be made before the lease ends.
 LEASED_PAUSE_S = 8.0
 PATIENCE_S = 30.0
 BYTES_PER_S = 64 * 1024
-# Another try may fare better, as after 500 and above.
+# Statuses below 500 after which another try may succeed.
 PASSING = (408, 409, 425, 429)
-# The service, or what is before it, is away or has no room: for as long as the lease lives it is asked again.
+# The service, or a proxy before it, is away or has no room. Calls are retried while the lease lasts.
 AWAY = (408, 425, 429, 502, 503, 504, 507)
-# In a row, of a transfer that gets no further for another reason.
+# Failures in a row of a transfer that makes no progress for another reason.
 MAX_TRIES = 6
 BLOCK_BYTES = 256 * 1024
-# Not the module's own generator, which a model's code may seed: all its workers would then try again at the same moments.
+# A model's code may seed the module's own generator, and all its workers would then retry at the same moments.
 JITTER = random.SystemRandom().random
 
 Handler = Callable[[Any, "Run"], Any]
@@ -232,7 +232,7 @@ class Backoff:
 
     @property
     def has_failed(self) -> bool:
-        """Since the last success."""
+        """Whether there was a failure since the last success."""
         return self._window_s > 1.0
 
     def next(self, retry_after: float | None = None) -> float:
@@ -245,7 +245,7 @@ class Backoff:
 
 
 class Hold:
-    """For how long calls are held: something on the way may cut those that are silent for long."""
+    """How long calls may wait. A proxy may cut connections that are silent for long."""
 
     def __init__(self, max_s: int) -> None:
         self._max_s = max_s
@@ -255,7 +255,7 @@ class Hold:
         self.seconds = min(self.seconds + 1, self._max_s)
 
     def broken(self, after_s: float) -> None:
-        if after_s >= 1:  # what breaks sooner was not held
+        if after_s >= 1:  # a call that breaks sooner was not waiting
             self.seconds = max(1, self.seconds // 2)
 
 
@@ -280,14 +280,14 @@ class Answer:
 
     @property
     def is_passing(self) -> bool:
-        """Overload, or something else than the service: another try may fare better."""
+        """Overload, or an answer from something other than the service: another try may succeed."""
         if self.is_success:
             return False
         return self.code in (None, "rate_limited") or self.status in (408, 425, 429) or self.status >= 500
 
     @property
     def is_decided(self) -> bool:
-        """A key that is refused in mid-run may be put right while the lease lasts."""
+        """Whether the answer is final. A refused key may become valid again while the lease lasts."""
         return not self.is_passing and self.status not in (401, 403)
 
 
@@ -308,7 +308,7 @@ def _seconds(field: str | None) -> float | None:
 
 
 class _Line:
-    """A connection that is kept. One thread calls at a time; another may cut it."""
+    """A kept connection. One thread calls at a time; another may cut it."""
 
     def __init__(self, base: str) -> None:
         self._base = urlsplit(base)
@@ -320,7 +320,7 @@ class _Line:
         try:
             return self._once(method, path, body, headers, timeout)
         except (http.client.HTTPException, OSError):
-            # A kept connection may have been closed while nothing was said; all calls may be repeated.
+            # An idle connection may have been closed. All calls may be repeated.
             if not was_open or self._cuts != cuts:
                 raise
         return self._once(method, path, body, headers, timeout)
@@ -371,7 +371,7 @@ class _Service:
 
     @property
     def is_inherited(self) -> bool:
-        """In a process that a handler forked: the connections are those of its parent, and so is the lease."""
+        """Whether a handler forked this process: the connections and the lease are those of its parent."""
         return os.getpid() != self._pid
 
     def line(self) -> _Line:
@@ -388,7 +388,7 @@ class _Service:
         wait: int | None = None,
         line: _Line | None = None,
     ) -> Answer:
-        """One try. Raises where no answer came that can be read."""
+        """Makes one try. Raises if no readable answer came."""
         headers = dict(self.authorization)
         if body is not None:
             headers["Content-Type"] = content_type
@@ -412,7 +412,7 @@ class _Service:
         return answer
 
     def until_decided(self, gone: threading.Event, method: str, path: str, body: bytes | None, **how: Any) -> Answer | None:
-        """Tried again until the service has decided, whatever it decided; None once `gone` is set."""
+        """Retries until the service has decided in any way; None once `gone` is set."""
         backoff = Backoff(LEASED_PAUSE_S)
         while not gone.is_set():
             retry_after = None
@@ -468,7 +468,7 @@ class Events:
             self._changed.notify_all()
 
     def flush(self) -> None:
-        """Returns once all has arrived, or nothing can any more."""
+        """Returns when all events have arrived, or none can arrive any more."""
         with self._changed:
             self._is_hurried = True
             self._changed.notify_all()
@@ -534,7 +534,7 @@ class Events:
 
 
 class _Leased:
-    """A run under its lease: from the claim until its end is recorded or the lease is gone."""
+    """A run under its lease: from the claim until its end is recorded or the lease is lost."""
 
     def __init__(
         self,
@@ -572,13 +572,13 @@ class _Leased:
 
     def lose(self) -> None:
         if self._is_ending or self.gone.is_set():
-            return  # its end is answered for itself
+            return  # the service answers the call that ends it
         say(f"{self.request_id}: the lease is lost; later results of the run are ignored")
         self._close()
         self.stop("lost")
 
     def release(self) -> None:
-        """Hands the request back, at no cost to it, whatever its handler still does."""
+        """Hands the request back at no cost to it, whatever its handler still does."""
         if self.gone.is_set():
             return
         self._close()
@@ -586,7 +586,7 @@ class _Leased:
         try:
             self._service.once("POST", self._path("release"), b"", token=self.token)
         except Exception:
-            pass  # the worker leaves next, and takes all its leases along
+            pass  # the worker leaves next, which releases all its leases
 
     def _close(self) -> None:
         self.gone.set()
@@ -607,7 +607,7 @@ class _Leased:
             reason = self.run.cancelled.reason
             if reason == "shutdown":
                 return "release", None
-            # Whether there is another attempt after a timeout the service decides, who ends the run by itself.
+            # After a timeout the service ends the run by itself, and decides whether there is another attempt.
             if reason in ("timed_out", "lost"):
                 return "silence", None
             if reason:
@@ -618,7 +618,7 @@ class _Leased:
             return "failure", failure
 
     def _check_process(self, error: BaseException | None) -> None:
-        """Ends a process that the handler forked and that comes back from it: the run is its parent's to end."""
+        """Ends a forked process that returns from the handler, because only the parent may end the run."""
         if not self._service.is_inherited:
             return
         code = error.code if isinstance(error, SystemExit) else 1
@@ -635,7 +635,7 @@ class _Leased:
         return json.loads(self.run.download(self._claimed["input_url"]))
 
     def _tell(self, kind: str, what: Any) -> None:
-        """Until it is taken, or the lease is gone."""
+        """Sends the end of the run until it is taken or the lease is lost."""
         if kind == "silence":
             return
         body = what if kind == "output" else b"" if what is None else _json(what)
@@ -643,7 +643,7 @@ class _Leased:
         answer = self._service.until_decided(self.gone, method, self._path(kind), body, token=self.token)
         if answer is None or answer.is_success:
             return
-        is_refused = answer.status not in (404, 409, 410)  # too large, say, or a status that cannot be
+        is_refused = answer.status not in (404, 409, 410)  # for example too large, or an invalid status
         if is_refused and kind == "output":
             self._tell("failure", {"message": answer.detail, "retryable": False})
         elif is_refused and kind == "failure" and len(what) > 2:
@@ -669,7 +669,7 @@ class _Leased:
 
 
 class _Signals:
-    """The signals that end a process. One that a handler forks heeds them as if there were no worker."""
+    """The signals that end a process. A handler's forked process handles them as if there were no worker."""
 
     def __init__(self) -> None:
         self._before: dict[signal.Signals, Any] = {}
@@ -688,7 +688,7 @@ class _Signals:
         self._before = {}
 
     def _hold(self) -> None:
-        """While a process is forked, for Python discards the signals that reach the child before it is set up."""
+        """Blocks signals during a fork: Python discards those that reach the child before it is set up."""
         self._of_thread.blocked = signal.pthread_sigmask(signal.SIG_BLOCK, self._before)
 
     def _release(self) -> None:
@@ -703,7 +703,7 @@ _signals = _Signals()
 
 
 class _Worker:
-    """Claims runs for its free slots, keeps their leases, and leaves when it is told to."""
+    """Claims runs for its free slots, renews their leases, and leaves when it is asked to."""
 
     def __init__(
         self,
@@ -753,10 +753,10 @@ class _Worker:
             raise self._fault
 
     def _on_signal(self, *_: Any) -> None:
-        self._signals += 1  # no more: the lock that it interrupts may be the one that it needs
+        self._signals += 1  # no more: the lock that it needs may be the one that it interrupts
 
     def _watch(self, is_done: Callable[[], bool], until: float) -> None:
-        """In the main thread, where signals arrive; run after run it looks at the deadlines too."""
+        """Runs in the main thread, where signals arrive. It checks the deadlines of runs too."""
         while not is_done() and time.monotonic() < until:
             if self._signals > 0:
                 self._drain("The worker finishes its runs and claims no more.")
@@ -799,7 +799,7 @@ class _Worker:
                 if self._is_draining:
                     return
                 free = min(self._concurrency - len(self._runs), MAX_RUNS)
-            # One whose answer was lost is asked for again as it was: it may have been given runs.
+            # A claim whose answer was lost is repeated unchanged, because the lost answer may have contained runs.
             body = body or self._claim_for(free)
             began, answer, retry_after = time.monotonic(), None, None
             try:
@@ -825,7 +825,7 @@ class _Worker:
                 self._pause(JITTER())
 
     def _ask(self) -> None:
-        """Perhaps an operator drains it: then nothing is held for it."""
+        """Sends a beat, because an operator may be draining the worker: then no claim of it waits."""
         try:
             self._heed(self._beat([], 0, None), [])
         except Exception:
@@ -852,7 +852,7 @@ class _Worker:
         runs = []
         for claimed in answer.body["runs"]:
             left = math.inf
-            if claimed.get("deadline_at"):  # by the clock of the service: those of workers are off
+            if claimed.get("deadline_at"):  # by the clock of the service, because clocks of workers are wrong
                 left = datetime.fromisoformat(claimed["deadline_at"].replace("Z", "+00:00")).timestamp() - answer.at_s
             handler = self._handlers[claimed["model_id"]]
             run = _Leased(claimed, handler, self._service, self._downloads, time.monotonic() + left)
@@ -868,7 +868,7 @@ class _Worker:
                 self._runs[run.token] = run
                 self._changed.notify_all()
             runs.append(run)
-        # Before any handler, which may not let another thread go on for a while.
+        # Before any handler, which may block the other threads for a while.
         try:
             leases = self._leases()
             self._heed(self._beat(leases, 0, None), leases)
@@ -896,7 +896,7 @@ class _Worker:
                 answer = self._beat(leases, hold.seconds, self._beat_line)
             except Exception:
                 if {run.token for run in self._now()} - self._beaten:
-                    continue  # it was cut to tell of these
+                    continue  # it was cut so that the next beat has these
             if answer is None or answer.is_passing:
                 hold.broken(time.monotonic() - began)
                 time.sleep(backoff.next(None if answer is None else answer.retry_after))
@@ -904,7 +904,7 @@ class _Worker:
             backoff.reset()
             hold.answered()
             is_news = self._heed(answer, leases)
-            # What is known already, such as a cancel of a run that takes its time, is answered at once again.
+            # A known order, such as a cancel of a run that takes its time, is answered at once again.
             if not is_news and time.monotonic() - began < 1:
                 time.sleep(1)
 
@@ -922,7 +922,7 @@ class _Worker:
         return self._service.once("POST", "/beats", body, wait=wait, line=line)
 
     def _heed(self, answer: Answer, leases: Sequence[str]) -> bool:
-        """Whether it said something new. What is lost are runs that the beat named: a later one of the request is not."""
+        """Whether the answer has news. Only runs that the beat named can be lost, not a later run of the request."""
         said = answer.body if answer.is_success else {}
         if answer.status == 410 or said.get("worker") == "stop":
             self._drain("The service told the worker to stop.")
@@ -968,7 +968,7 @@ _OPENER = urllib.request.build_opener(_NoRedirect)
 
 
 class _Files:
-    """The files of one run, at the service."""
+    """The files of one run."""
 
     def __init__(
         self, service: _Service, path: str, token: str, downloads: Sequence[str], gone: threading.Event
@@ -991,7 +991,7 @@ class _Files:
             return arrival.whole()
 
     def _followed(self, url: str, fields: Mapping[str, str]) -> tuple[Any, bool]:
-        """Redirects lead nowhere that might not be asked itself."""
+        """Follows redirects only to places that may be called themselves."""
         for _ in range(6):
             source, is_ours = source_of(url, self._service.base, self._downloads)
             headers = {**self._service.authorization, "Lease-Token": self._token} if is_ours else {}
@@ -1029,7 +1029,7 @@ class _Files:
     def _persist(
         self, attempt: Callable[[], Any], over: threading.Event, is_ours: bool, size: Callable[[], int] = lambda: 0
     ) -> Any:
-        """Tries again where that may help: a service that is away for as long as the lease lives."""
+        """Retries if that may help. It retries a service that is away while the lease lasts."""
         backoff, tries, furthest = Backoff(LEASED_PAUSE_S), 0, 0
         while True:
             try:
@@ -1046,7 +1046,7 @@ class _Files:
 
 
 class _Broken(Exception):
-    """A try failed; another one may not."""
+    """A try failed; another one may succeed."""
 
     def __init__(
         self, message: str, *, status: int | None = None, is_away: bool = True, retry_after: float | None = None
@@ -1058,7 +1058,7 @@ class _Broken(Exception):
 
 
 class _Arrival:
-    """What has come of a file: in memory, or under a name of its own beside the one that it gets when it is whole."""
+    """The arrived part of a file: in memory, or in a file beside the target, which is renamed when it is whole."""
 
     def __init__(self, to: Path | None) -> None:
         self._to = to
@@ -1067,7 +1067,7 @@ class _Arrival:
         self._count = 0
         self._sum = hashlib.sha256()
         self._etag: str | None = None
-        # Of the whole file, where that was said.
+        # The size of the whole file, if an answer had it.
         self._size: int | None = None
 
     def __enter__(self) -> _Arrival:
@@ -1097,7 +1097,7 @@ class _Arrival:
     def take(
         self, ask: Callable[[str, Mapping[str, str]], tuple[Any, bool]], url: str, cancelled: threading.Event
     ) -> None:
-        """One try: returns once all is there."""
+        """Makes one try. Returns when the file is complete."""
         fields = {}
         if self._count > 0 and self._etag is not None:
             fields = {"Range": f"bytes={self._count}-", "If-Range": self._etag}
@@ -1170,13 +1170,13 @@ class _Arrival:
 
 
 def _said(error: BaseException) -> str:
-    """Without the URL, which may be the right to read the file."""
+    """Leaves out the URL, which may be the right to read the file."""
     reason = getattr(error, "reason", error)
     return f"{type(reason).__name__}: {reason}" if str(reason) else type(reason).__name__
 
 
 class _LocalFiles:
-    """The files of a run that is only tried: whoever tries may read any file and any address."""
+    """The files of a run under `--try`: the user may read any file and any address."""
 
     def download(self, url: str, to: Path | None, cancelled: Cancelled) -> Any:
         def ask(url: str, fields: Mapping[str, str]) -> tuple[Any, bool]:
@@ -1198,7 +1198,7 @@ class _LocalFiles:
 
 
 def source_of(url: str, base: str, downloads: Sequence[str]) -> tuple[str, bool]:
-    """What a file is fetched from, and whether the key goes along; nothing else is asked unless it is allowed."""
+    """Returns the address of a file, and whether the key is sent. Other addresses must be allowed."""
     to = urljoin(base, url)
     parts = urlsplit(to)
     if parts.scheme in ("http", "https") and parts.hostname:
@@ -1206,7 +1206,7 @@ def source_of(url: str, base: str, downloads: Sequence[str]) -> tuple[str, bool]
             return to, True
         if "*" in downloads or _origin(to) in [_origin(one) for one in downloads]:
             return to, False
-        # The service may be known to callers by another address than to its workers.
+        # Callers may know the service by another address than its workers do.
         if parts.path.startswith(("/v1/files/", "/v1/worker/")):
             return urljoin(base, parts._replace(scheme="", netloc="", fragment="").geturl()), True
     origin = f"{parts.scheme}://{parts.netloc}"
@@ -1219,7 +1219,7 @@ def _origin(url: str) -> tuple[str, Optional[str], Optional[int]]:
 
 
 class _Sending:
-    """A file as it is sent: exactly as long as was said, or not to its end."""
+    """A file while it is sent: exactly as long as announced, or not to its end."""
 
     def __init__(self, file: Any, name: str) -> None:
         self._file = io.BytesIO(file) if isinstance(file, (bytes, bytearray, memoryview)) else file
@@ -1230,7 +1230,7 @@ class _Sending:
         self.sum = hashlib.sha256()
 
     def __iter__(self) -> Iterator[bytes]:
-        """The last block leaves only when it is known to be the last: until then the service keeps nothing."""
+        """The last block is sent only when it is known to be the last: until then the service keeps nothing."""
         block = self._read()
         while block:
             following = self._read()
@@ -1269,7 +1269,7 @@ def _put(url: str, file: Any, content_type: str, name: str) -> None:
         try:
             connection.request("PUT", target, sending, headers)
         except ConnectionError:
-            pass  # the service may have answered before it had all, and said why
+            pass  # the service may have answered with a reason before it had the whole body
         done = _read(connection.getresponse())
     except TransferError:
         raise
@@ -1285,7 +1285,7 @@ def _put(url: str, file: Any, content_type: str, name: str) -> None:
 
 
 def _refusal(answer: Answer, name: str) -> Exception:
-    """Of an upload. Where the fault is with the file no other attempt would do better; a key or URL may be valid again."""
+    """The error of a refused upload. Fail: the file is at fault. TransferError: a key or URL may be valid again."""
     said = f"The upload of {name} was refused: {answer.detail}"
     if answer.status < 500 and answer.status not in PASSING:
         return TransferError(said, status=answer.status) if answer.status in (401, 403) else Fail(said)
@@ -1294,15 +1294,15 @@ def _refusal(answer: Answer, name: str) -> Exception:
 
 
 def _is_imported_by_multiprocessing() -> bool:
-    """In a child process that imports the program again, as "spawn" and "forkserver" do."""
+    """Whether this is a child process that imports the program again, as "spawn" and "forkserver" do."""
     process = sys.modules.get("multiprocessing.process")
     return process is not None and getattr(process.current_process(), "_inheriting", False)
 
 
 def _execute(handler: Handler, input: Any, run: Run) -> Any:
-    """Runs a handler to its end; what it yields are deltas. None: the deltas are the output."""
+    """Runs a handler to its end. The values that it yields are deltas. None: the deltas are the output."""
     output = _output_of(handler(input, run), run)
-    # What was said until the run had to stop is not all that it would have said.
+    # The deltas until the run had to stop are not the whole output.
     if output is None and run.cancelled:
         raise Stopped(run.cancelled.reason)
     return output
@@ -1327,7 +1327,7 @@ def _output_of(result: Any, run: Run) -> Any:
 
 
 def failure_of(error: BaseException) -> dict[str, Any]:
-    """As the service takes it. Callers see it: no stack, and not at any length."""
+    """Returns the failure as the service takes it. Callers see it, so it has no stack and is short."""
     if isinstance(error, Fail):
         return {"message": str(error), "retryable": False, **_told(status=error.status, details=error.details)}
     if isinstance(error, Retry):
@@ -1339,7 +1339,7 @@ def failure_of(error: BaseException) -> dict[str, Any]:
 
 
 def _told(**fields: Any) -> dict[str, Any]:
-    """What of it can be told: a failure with details that are no JSON is one all the same."""
+    """Returns the members that are JSON. A failure whose details are no JSON is still a failure."""
     return {name: value for name, value in fields.items() if value is not None and _is_json(value)}
 
 
@@ -1374,7 +1374,7 @@ def _tried_input(args: Sequence[str]) -> str | None:
 
 
 def _try_once(handlers: Mapping[str, Handler], text: str) -> None:
-    """Runs one input without a service: prints what the run says, and its output or error, as lines of JSON."""
+    """Runs one input without a service. Prints the run's events and its output or error as lines of JSON."""
     model, handler = next(iter(handlers.items()))
     deltas: list[Any] = []
 
@@ -1390,7 +1390,7 @@ def _try_once(handlers: Mapping[str, Handler], text: str) -> None:
         except ValueError:
             raise Fail("""The value of --try must be JSON, such as --try '{"prompt":"hello"}'.""") from None
         output = _execute(handler, given, Run(claimed, show, _LocalFiles()))
-        _output_json(output)  # raises where it is none
+        _output_json(output)  # raises if it is none
         show({"type": "output", "output": _joined(deltas) if output is None and deltas else output})
     except Exception as error:
         if not isinstance(error, (Fail, Retry)):
@@ -1400,7 +1400,7 @@ def _try_once(handlers: Mapping[str, Handler], text: str) -> None:
 
 
 def _joined(deltas: Sequence[Any]) -> Any:
-    """The output that deltas make, as the service does it: texts that follow each other are joined, all else is listed."""
+    """Joins deltas as the service does: consecutive texts are joined, everything else is listed."""
     parts: list[Any] = []
     for delta in deltas:
         if parts and isinstance(delta, str) and isinstance(parts[-1], str):

@@ -1,4 +1,4 @@
-"""A TCP proxy that drops, delays and cuts connections, by a seed. It runs in a thread of its own."""
+"""A TCP proxy that drops, delays and cuts connections by a seed. It runs in a thread of its own."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class ChaosProxy:
                     cut(end)
 
     async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, what: str) -> None:
-        """Ends when the connection is to be cut."""
+        """Returns when the connection is to be cut."""
         while chunk := await reader.read(65_536):
             if self._is(f"{what} swallowed", 0.01):
                 await asyncio.Event().wait()
@@ -94,7 +94,7 @@ class ChaosProxy:
 
 
 def cut(writer: asyncio.StreamWriter) -> None:
-    """With a reset, as a crashed machine would."""
+    """Cuts the connection with a reset, as a crashed machine would."""
     connection = writer.get_extra_info("socket")
     if connection is not None and connection.fileno() != -1:
         no_linger = struct.pack("ii", 1, 0)

@@ -19,7 +19,7 @@ NAMES = ("URL", "KEY", "LIMITED_KEY", "MODEL", "WEBHOOK_SECRET")
 
 @pytest.fixture(scope="session")
 def service() -> Service:
-    """A running service, whose models are in test/processes/python-client.test.ts."""
+    """A running service. Its models are in test/processes/python-client.test.ts."""
     try:
         return Service(*(os.environ[f"NOWSERVING_TEST_{name}"] for name in NAMES))
     except KeyError as missing:
@@ -44,7 +44,7 @@ def protocol() -> Iterator[Protocol]:
 
 @pytest.fixture
 def start(protocol: Protocol, tmp_path: Path) -> Iterator[Callable[[str], subprocess.Popen[str]]]:
-    """Starts a program beside a copy of the file, with whatever else is installed left out."""
+    """Starts a program beside a copy of the file, without any other installed package."""
     started: list[subprocess.Popen[str]] = []
 
     def start(body: str, *args: str) -> subprocess.Popen[str]:

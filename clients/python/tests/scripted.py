@@ -1,4 +1,4 @@
-"""A server that says byte for byte what a test tells it to, one answer a connection."""
+"""A server that answers byte for byte as a test says, one answer per connection."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import threading
 from typing import Union
 from collections.abc import Callable
 
-# Of a request's head, in lower case.
+# The heads of the requests, in lower case.
 Said = Union[bytes, Callable[[str], bytes]]
 
 
 def answer(body: bytes, status: str = "200 OK", length: int | None = None, **fields: str) -> bytes:
-    """With the length of the body, or the one that is claimed."""
+    """Returns an answer with the length of its body, or with the claimed length."""
     names = {"Content-Length": str(len(body) if length is None else length), **fields}
     head = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in names.items() if value)
     return f"HTTP/1.1 {status}\r\nConnection: close\r\n{head}\r\n".encode() + body
@@ -24,13 +24,13 @@ def chunked(body: bytes, is_whole: bool = True, **fields: str) -> bytes:
 
 
 def unframed(body: bytes, **fields: str) -> bytes:
-    """The end of the connection is that of the body."""
+    """Returns an answer whose body ends with the connection."""
     return answer(body, **fields).replace(f"Content-Length: {len(body)}\r\n".encode(), b"")
 
 
 class Scripted:
     def __init__(self, *answers: Said) -> None:
-        """The last answer is said again and again."""
+        """The last answer is repeated."""
         self.heads: list[str] = []
         self.bodies: list[bytes] = []
         self._answers = list(answers)

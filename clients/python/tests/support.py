@@ -26,13 +26,13 @@ class Service:
     webhook_secret: str
 
     def runs_of(self, name: str) -> int:
-        """How often the model was called for the inputs with that name."""
+        """Returns how often the model was called for the inputs with that name."""
         counts: dict[str, int] = httpx.get(self.model_url).json()
         return counts.get(name, 0)
 
 
 class Clock:
-    """Goes on by what is slept."""
+    """A clock that advances only by sleeping."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -56,7 +56,7 @@ def problem(status: int, code: str, **headers: str) -> Answer:
 
 
 class Played:
-    """A flow that was played against given outcomes: what it asked for, emitted and came to."""
+    """A flow that was played against given outcomes: its steps, its emitted values and its result."""
 
     def __init__(self, flow: Flow[Any], outcomes: Iterable[Any], clock: Clock | None = None) -> None:
         self.steps: list[Step] = []
@@ -111,7 +111,7 @@ def until(check: Callable[[], Any], seconds: float = 20) -> Any:
 
 
 class Changing(io.BytesIO):
-    """A file that another program still writes to, or cuts."""
+    """A file that another program still writes to, or truncates."""
 
     def __init__(self, changes_to: int) -> None:
         super().__init__(bytes(600_000))

@@ -15,7 +15,7 @@ from support import SQUARE, Service
 
 RUNS = 500
 STREAMS = 40
-# The proxy swallows some calls whole: only a timeout shows it.
+# The proxy swallows some calls whole, which only a timeout detects.
 PATIENCE: Any = {"retries": 20, "timeout_s": 1, "hold_s": 1}
 
 

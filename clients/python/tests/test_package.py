@@ -35,7 +35,7 @@ def python(code: str, cwd: Path, *args: str, **env: str) -> str:
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built from a copy, for setuptools leaves folders behind."""
+    """Built from a copy, because setuptools leaves folders behind."""
     source = tmp_path_factory.mktemp("source") / "python"
     shutil.copytree(HERE, source, ignore=shutil.ignore_patterns("__pycache__", "build", "*.egg-info"))
     build = "from setuptools.build_meta import build_wheel; print(build_wheel('.'))"

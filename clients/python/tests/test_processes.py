@@ -1,4 +1,4 @@
-"""One client in several processes, threads and event loops: each call gets the answer that it asked for."""
+"""One client in several processes, threads and event loops: each call gets its own answer."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from nowserving._calls import new_key
 from nowserving._settings import Settings
 from support import HELD, SQUARE, Service
 
-# multiprocessing would close and flush what it inherits: these are as gunicorn and uWSGI make their workers.
+# multiprocessing would close and flush what it inherits. These processes fork like gunicorn and uWSGI.
 Child = tuple[int, int]
 
 
 def forked(work: Callable[[], Any]) -> Child:
-    """What `work` gives in a child process, as JSON through a pipe."""
+    """Returns what `work` returns in a child process, as JSON through a pipe."""
     reading, writing = os.pipe()
     pid = os.fork()
     if pid != 0:
@@ -58,7 +58,7 @@ def result_of(child: Child) -> Any:
 
 @pytest.fixture(scope="module")
 def squares(service: Service) -> dict[str, int]:
-    """Completed requests, and the output of each."""
+    """Returns completed requests, and the output of each."""
     with Client(service.url, service.key) as client:
         numbers = range(16)
         results = client.batch([{"model_id": SQUARE, "input": {"n": n}} for n in numbers])
@@ -67,7 +67,7 @@ def squares(service: Service) -> dict[str, int]:
 
 
 def wrong(client: Client, squares: dict[str, int], times: int = 2) -> list[Any]:
-    """Asks for each output, in four threads; gives the answers that belong to another request."""
+    """Reads each output, in four threads. Returns the answers that belong to another request."""
 
     def ask(request_id: str) -> list[Any]:
         output = client.response(request_id)
@@ -87,7 +87,7 @@ def test_a_client_that_was_used_before_the_fork_serves_parent_and_children_at_on
         children = [forked(lambda: wrong(client, squares)) for _ in range(4)]
         here = wrong(client, squares)
         assert [here, *map(result_of, children)] == [[]] * 5
-        # Nor did the children take the connections of the parent away.
+        # The children did not take the connections of the parent either.
         assert wrong(client, squares) == []
 
 
@@ -168,7 +168,7 @@ def test_no_two_children_have_an_idempotency_key_or_a_pause_in_common() -> None:
     draw = Settings("http://queue", None, 0, 1, 0).random
 
     def drawn() -> list[Any]:
-        random.seed(7)  # as a model's code does
+        random.seed(7)  # as the code of a model does
         return [[new_key() for _ in range(20)], [draw() for _ in range(20)]]
 
     results = [drawn(), *map(result_of, [forked(drawn) for _ in range(3)])]
@@ -246,7 +246,7 @@ def test_an_httpx_client_of_the_callers_own_is_refused_in_a_child(service: Servi
 
 def test_a_function_makes_one_for_each_process(service: Service, squares: dict[str, int]) -> None:
     made: list[httpx.Client] = []
-    tls = httpx.create_ssl_context()  # before the fork: OpenSSL's locks are not safe after it
+    tls = httpx.create_ssl_context()  # before the fork, because OpenSSL's locks are not safe after it
 
     def make() -> httpx.Client:
         made.append(httpx.Client(headers={"x-made-by": "us"}, verify=tls))

@@ -1,4 +1,4 @@
-"""What is tried again, and when."""
+"""Which calls are retried, and when."""
 
 from __future__ import annotations
 

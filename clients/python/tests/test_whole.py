@@ -1,4 +1,4 @@
-"""Only a whole answer counts: one that broke off is asked for again."""
+"""Only a whole answer counts: a call whose answer broke off is repeated."""
 
 from __future__ import annotations
 

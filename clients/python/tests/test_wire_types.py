@@ -1,4 +1,4 @@
-"""The types against the service's own description of itself."""
+"""Compares the types with the service's own description of itself."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def test_calls_that_break_while_they_are_held_are_held_for_less() -> None:
 
 
 class Sent:
-    """What events were sent; `answers` come first, then all is taken."""
+    """Records the events that were sent. `answers` are returned first, then everything is accepted."""
 
     def __init__(self, *answers: Any) -> None:
         self.batches: list[tuple[int, list[Any]]] = []
@@ -215,7 +215,7 @@ def test_a_run_from_its_claim_to_its_output(protocol: Protocol, start: Any) -> N
         {"type": "delta", "delta": "b"},
     ]
     assert protocol.of("output") == [b""]  # the deltas are the output
-    # Before the handler, which may hold the interpreter.
+    # Before the handler, which may block the interpreter.
     order = [name for name, _, _ in protocol.calls]
     assert order.index("beats") < order.index("events")
     headers = next(headers for name, headers, _ in protocol.calls if name == "output")
@@ -252,7 +252,7 @@ def test_what_a_handler_raises_is_told(protocol: Protocol, start: Any) -> None:
 def test_a_cancel_and_a_loss_reach_the_handler(protocol: Protocol, start: Any, news: str, ends: int) -> None:
     protocol.run = RUN
     program = start('serve({"me/x": lambda input, run: [run.cancelled.wait(), run.cancelled.reason, run.log("late")][1]})')
-    # By a held beat, not by the one right after the claim.
+    # By a waiting beat, not by the one right after the claim.
     until(lambda: len(protocol.of("beats")) > 2)
     protocol.beat = {news: ["r1"]}
     until(lambda: len(protocol.of("claims")) == 2)

@@ -1,4 +1,4 @@
-"""How the run of a worker ends that was told to stop, or whose output is not to be had."""
+"""How a run ends whose worker was asked to stop, or whose output cannot be used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker downloads and uploads: a whole file, or an error and nothing."""
+"""A worker downloads and uploads a whole file, or raises an error and leaves nothing."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def files_of(url: str, downloads: tuple[str, ...] = ()) -> Any:
 
 
 def download(server: Scripted, to: Path | None = None, cancelled: Cancelled | None = None) -> Any:
-    """Of an origin that is not the service, which is asked so many times and no more."""
+    """Downloads from an origin that is not the service, with a limited number of tries."""
     files = files_of("http://127.0.0.1:1", (server.url,))
     return files.download(f"{server.url}/a.bin", to, cancelled or Cancelled())
 
 
 def part(etag: str = ETAG) -> Callable[[str], bytes]:
-    """The rest that was asked for, if it is still the same file."""
+    """Returns the requested rest if the file is still the same."""
 
     def rest(head: str) -> bytes:
         fields = dict(line.split(": ", 1) for line in head.split("\r\n")[1:])
@@ -69,7 +69,7 @@ def test_a_download_that_breaks_off_goes_on_where_it_was(tmp_path: Path, into_a_
 @pytest.mark.parametrize(
     "answers",
     [
-        (answer(WHOLE[:9], length=len(WHOLE)), part()),  # no ETag, by which it could go on
+        (answer(WHOLE[:9], length=len(WHOLE)), part()),  # no ETag, which a resumed download needs
         (answer(WHOLE[:9], length=len(WHOLE), ETag=f"W/{ETAG}"), part()),
         (answer(b"another file", length=100, ETag=OTHER), part()),
         (HALF, answer(WHOLE[5:], "206 Partial Content", Content_Range=f"bytes 5-999999/{len(WHOLE)}"), part()),

@@ -1,4 +1,4 @@
-"""Processes that a handler starts: the run, its lease and its connections stay with the worker's own."""
+"""Processes that a handler starts: run, lease and connections stay with the worker's own process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from worker_protocol import RUN, Protocol
 
 
 def output_of(protocol: Protocol, start: Any, program: str) -> tuple[Any, Any]:
-    """What a run gives whose handler is `handle`, and its program."""
+    """Returns the output of a run whose handler is `handle`, and its program."""
     protocol.run = RUN
     started = start(f'import os, sys, time\n{program}\nserve({{"me/x": handle}})')
     [output] = until(lambda: protocol.of("output"))
@@ -37,7 +37,7 @@ def code_of(pid):
 
 
 def test_files_of_forked_processes_go_over_connections_of_their_own(protocol: Protocol, start: Any) -> None:
-    """Over that of the parent, each would read answers to what others have asked."""
+    """On a connection of the parent each process would read answers to calls of the other."""
     protocol.echo_names = True
     program = FORKED + """
 def handle(input, run):
@@ -101,7 +101,7 @@ def handle(input, run):
 
 
 def test_a_forked_process_can_be_ended_by_a_signal(protocol: Protocol, start: Any) -> None:
-    """From its first moment: the signal comes while Python sets the process up."""
+    """A signal ends it from its first moment, even while Python sets the process up."""
     program = """
 import multiprocessing
 

@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Protocol:
-    """Hands out one run, holds the claims that follow, and answers as the test says."""
+    """Hands out one run, lets the following claims wait, and answers as the test says."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, dict[str, str], bytes]] = []
