@@ -4514,7 +4514,7 @@ export interface components {
             /**
              * @description Faults that do not prevent requests, for example that no node runs them. Absent: there are none.
              * @example [
-             *       "No node runs requests: they wait. Start one with ROLE=all or ROLE=scheduler, or end a drain."
+             *       "No node runs requests, so they wait. Start one with ROLE=all or ROLE=scheduler, or end a drain."
              *     ]
              */
             notes?: string[];
