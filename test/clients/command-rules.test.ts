@@ -92,7 +92,7 @@ test.each([
   ],
   [
     ['work', '--model', 'a', '--kill-after', 'soon', '--', 'x'],
-    '--kill-after is a time such as 500ms, 10s or 2m, not "soon".',
+    '--kill-after must be a time such as 500ms, 10s or 2m, not "soon".',
   ],
   [
     ['work', '--model', 'a', '--env', 'NOWSERVING_KEY', '--', 'x'],
@@ -214,9 +214,9 @@ test('files of the output folder are uploaded once each, wherever the output nam
 });
 
 test.each([
-  ['', 'no path'],
-  ['/etc/passwd', 'no path'],
-  ['a\0.png', 'no path'],
+  ['', 'not a path'],
+  ['/etc/passwd', 'not a path'],
+  ['a\0.png', 'not a path'],
   ['../secret', 'outside'],
   ['sub/../../secret', 'outside'],
   ['.', 'outside'],

@@ -250,7 +250,7 @@ describe('a models file', () => {
     expect(faultsOf(text).map((fault) => /line (\d+): (.{12})/.exec(fault)!.slice(1))).toEqual([
       ['2', 'id: expected'],
       ['3', 'url: expecte'],
-      ['6', 'the id "b" i'],
+      ['6', 'the id "b" a'],
       ['8', 'unknown opti'],
       ['9', 'id: expected'],
       ['10', 'expected a m'],

@@ -169,7 +169,7 @@ describe('an NDJSON answer', () => {
       expect(run.lines).toEqual([
         {
           level: 'WARN',
-          message: expect.stringMatching(/^Progress lines .* number from 0 to 1 .* passed over/),
+          message: expect.stringMatching(/^Progress lines .* number from 0 to 1 .* ignored/),
         },
       ]);
     },
