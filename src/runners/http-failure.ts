@@ -1,4 +1,5 @@
 import { type Outage, RunFailure } from '../queue/runs/runner.js';
+import { parseRetryAfter } from '../tools/retry-after.js';
 import { cleanText, parseJson } from '../tools/storable-text.js';
 import { readBeginning } from './answer-body.js';
 import type { HttpAnswer } from './http-exchange.js';
@@ -55,11 +56,11 @@ export async function failureOf(answer: HttpAnswer): Promise<RunFailure> {
   const json = parseJson(text);
   const details = json === undefined ? cleanText(text, maxTextLength) : json.value;
   const modelMessage = messageIn(json === undefined ? text : json.value);
-  const retryAfterMs = parseRetryAfter(headers['retry-after']);
+  const askedMs = parseRetryAfter(headers['retry-after'], Date.now());
   return statusFailure(status, {
     ...(text.trim() !== '' && { details }),
     modelMessage,
-    retryAfterMs,
+    retryAfterMs: askedMs && Math.min(askedMs, maxRetryAfterMs),
     outage: outages.get(status),
   });
 }
@@ -73,15 +74,4 @@ async function readWords(answer: HttpAnswer): Promise<string> {
   const words = await readBeginning(answer.chunks, maxJsonBytes);
   clearTimeout(timer);
   return words.toString('utf8');
-}
-
-/**
- * Parses `Retry-After` to milliseconds: seconds or an HTTP date (RFC 9110), at most one hour. undefined: not usable.
- */
-function parseRetryAfter(value = ''): number | undefined {
-  const text = value.trim();
-  let ms = NaN;
-  if (/^\d+$/.test(text)) ms = Number(text) * 1_000;
-  else if (/^[A-Z][a-z]{2},? /.test(text)) ms = Date.parse(text) - Date.now();
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), maxRetryAfterMs);
 }

@@ -1,4 +1,4 @@
-import { retryAfterMs, verdictOn } from './retry-plan.js';
+import { verdictOn } from './retry-plan.js';
 import { SendingTerms } from './sending-terms.js';
 
 const terms = new SendingTerms();
@@ -26,14 +26,6 @@ test.each(plan.map((delayMs, made): [number, number] => [made + 1, delayMs]))(
 
 test('the eleventh try that fails is the last', () =>
   expect(verdictOn({ status: 500 }, 10, terms, nowMs)).toMatchObject({ state: 'failed', step: 11 }));
-
-test.each([
-  ['120', 120 * s],
-  ['Sun, 01 Mar 2026 12:10:00 GMT', 10 * min],
-  ['Sun, 01 Mar 2026 11:00:00 GMT', 0],
-  ['soon', 0],
-  [undefined, 0],
-])('Retry-After: %s', (field, ms) => expect(retryAfterMs(field, nowMs)).toBe(ms));
 
 test('a receiver can put off the next try, but not for ever', () => {
   expect(verdictOn({ status: 503, retryAfter: '600' }, 0, terms, nowMs).nextInMs).toBe(600 * s);

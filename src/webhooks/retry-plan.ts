@@ -1,3 +1,4 @@
+import { parseRetryAfter } from '../tools/retry-after.js';
 import type { DeliveryState } from './entities/webhook-delivery.entity.js';
 import type { SendingTerms } from './sending-terms.js';
 
@@ -28,13 +29,6 @@ export function verdictOn(
   if (delayMs === undefined) return { state: 'failed', step, nextInMs: 0 };
   // Jitter of up to a fifth, so that deliveries that failed together are not retried together.
   const jittered = delayMs * (1 + Math.random() / 5);
-  const putOff = Math.min(retryAfterMs(retryAfter, nowMs), maxRetryAfterMs);
+  const putOff = Math.min(parseRetryAfter(retryAfter, nowMs) ?? 0, maxRetryAfterMs);
   return { state: 'pending', step, nextInMs: Math.max(jittered, putOff) };
-}
-
-/** Reads seconds or a date (RFC 9110, 10.2.3); 0: the field is neither. */
-export function retryAfterMs(field: string | undefined, nowMs: number): number {
-  if (field === undefined) return 0;
-  if (/^\s*\d{1,9}\s*$/.test(field)) return Number(field) * 1_000;
-  return Math.max(0, (Date.parse(field) || 0) - nowMs);
 }
