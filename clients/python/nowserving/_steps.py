@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, BinaryIO, TypeVar, Union
 from collections.abc import Callable, Generator, Mapping
 
@@ -43,10 +42,14 @@ class Answer:
     headers: Mapping[str, str]
     body: bytes
 
-    @cached_property
+    @property
     def json(self) -> Any:
         """Raises ValueError for a body that is no JSON. None: the status says that there is no body."""
-        return None if self.status == 204 else json.loads(self.body)
+        # No functools.cached_property: before Python 3.12 all its users share a lock, and a fork copies it locked.
+        kept = vars(self)
+        if "parsed" not in kept:
+            kept["parsed"] = None if self.status == 204 else json.loads(self.body)
+        return kept["parsed"]
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import faulthandler
 import json
 import multiprocessing
 import os
@@ -25,6 +26,7 @@ import pytest
 from nowserving import AsyncClient, Client, NowServingError
 from nowserving._calls import new_key
 from nowserving._settings import Settings
+from nowserving._steps import Answer
 from support import HELD, SQUARE, Service
 
 # multiprocessing would close and flush what it inherits. These processes fork like gunicorn and uWSGI.
@@ -40,6 +42,8 @@ def forked(work: Callable[[], Any]) -> Child:
         return pid, reading
     code = 1
     try:
+        # A child that hangs shows where, and ends.
+        faulthandler.dump_traceback_later(120, exit=True, file=sys.__stderr__)
         os.close(reading)
         with os.fdopen(writing, "w") as pipe:
             json.dump(work(), pipe)
@@ -134,6 +138,30 @@ def test_a_fork_in_the_middle_of_calls_of_other_threads_leaves_the_child_a_clien
     for thread in threads:
         thread.join()
     assert faults == []
+
+
+def test_a_fork_while_another_thread_reads_an_answer_does_not_hold_up_the_child(monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, go_on = threading.Event(), threading.Event()
+    parse = json.loads
+
+    def slowly(text: bytes) -> Any:
+        reading.set()
+        go_on.wait()
+        return parse(text)
+
+    def read_in_child() -> Any:
+        faulthandler.dump_traceback_later(20, exit=True, file=sys.__stderr__)
+        monkeypatch.setattr(json, "loads", parse)
+        return Answer(200, {}, b"[2]").json
+
+    monkeypatch.setattr(json, "loads", slowly)
+    thread = threading.Thread(target=lambda: Answer(200, {}, b"[1]").json)
+    thread.start()
+    assert reading.wait(20)
+    child = forked(read_in_child)
+    go_on.set()
+    thread.join()
+    assert result_of(child) == [2]
 
 
 def test_a_loop_over_statuses_goes_on_in_parent_and_child(service: Service, client: Client) -> None:
