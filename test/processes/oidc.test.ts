@@ -111,7 +111,7 @@ test('a subject that cannot be stored is refused, and changed for nobody', async
   const browser = new CookieBrowser();
   expect(await signIn('ada\0', browser)).toBe('/console#sign-in=refused');
   expect(await whoIs(browser)).toBeNull();
-  expect((await refusals()).at(-1)!.reason).toContain('"sub" of ada holds NUL');
+  expect((await refusals()).at(-1)!.reason).toContain('"sub" of ada contains NUL');
 });
 
 test('what somebody may follows the provider, at each sign-in', async () => {
