@@ -116,8 +116,14 @@ test.each<[view: string, says: RegExp[]]>([
   for (const [look, viewport, colorScheme] of looks) {
     await tab.page.setViewportSize(viewport);
     await tab.page.emulateMedia({ colorScheme });
-    expect([look, await tab.findings()]).toEqual([look, []]);
+    // The page follows its width a moment later.
+    await until(async () => (await tab.findings()).length === 0, {
+      explain: async () => `${look}: ${(await tab.findings()).join(', ')}`,
+    });
   }
+});
+
+afterEach(async () => {
   await tab.page.setViewportSize(looks[0][1]);
 });
 
