@@ -42,14 +42,19 @@ def forked(work: Callable[[], Any]) -> Child:
         return pid, reading
     code = 1
     try:
-        # A child that hangs shows where, and ends.
-        faulthandler.dump_traceback_later(120, exit=True, file=sys.__stderr__)
+        end_after(120)
         os.close(reading)
         with os.fdopen(writing, "w") as pipe:
             json.dump(work(), pipe)
         code = 0
     finally:
         os._exit(code)
+
+
+def end_after(seconds: int) -> None:
+    """Lets a child that hangs show where, and end. faulthandler's own timer would wait for the parent's thread."""
+    faulthandler.register(signal.SIGALRM, file=sys.__stderr__, chain=True)
+    signal.alarm(seconds)
 
 
 def result_of(child: Child) -> Any:
@@ -150,7 +155,7 @@ def test_a_fork_while_another_thread_reads_an_answer_does_not_hold_up_the_child(
         return parse(text)
 
     def read_in_child() -> Any:
-        faulthandler.dump_traceback_later(20, exit=True, file=sys.__stderr__)
+        end_after(20)
         monkeypatch.setattr(json, "loads", parse)
         return Answer(200, {}, b"[2]").json
 
