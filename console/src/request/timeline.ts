@@ -105,7 +105,7 @@ function noteOf({ code, message }: RequestEvent): string {
 export interface Stretch {
   from: number;
   to: number;
-  /** As a fraction of the whole width, from 0 to 1. */
+  /** The position as a fraction of the whole width, from 0 to 1. */
   x: number;
   width: number;
   isFolded: boolean;
