@@ -43,3 +43,18 @@ test('a browser that has no network says so, and follows again as soon as it has
   await lost().waitFor({ state: 'detached' });
   await tab.page.getByText('and succeeded').waitFor();
 });
+
+test('a request that completed while the connection was lost is shown so, even if its stream stays silent', async () => {
+  const id = await calls.submit('acme/text/story', { hold: true });
+  await model.arrived(id);
+  await tab.show(`requests/${id}`);
+  await tab.page.getByText('It has been running').waitFor();
+  await tab.page.context().setOffline(true);
+  await lost().waitFor();
+  await model.answer(id, '{}');
+  await calls.reached(id, 'COMPLETED');
+  await tab.page.route('**/status/stream*', () => {});
+  await tab.page.context().setOffline(false);
+  await tab.page.getByText('and succeeded').waitFor();
+  await tab.page.unroute('**/status/stream*');
+});

@@ -40,7 +40,7 @@ async function write(count: number, tag: string, state: 'IN_QUEUE' | 'COMPLETED'
   await service.query(
     `WITH written AS (
        INSERT INTO request (id, model_id, api_key_id, seq, input, tags, state, outcome, output, completed_at, started_at, attempt)
-       SELECT uuidv7(), $3, (SELECT id FROM api_key LIMIT 1), nextval('request_seq'), '{"prompt":"x"}', ARRAY[$2], $4::text,
+       SELECT uuidv7(), $3, (SELECT id FROM api_key ORDER BY id LIMIT 1), nextval('request_seq'), '{"prompt":"x"}', ARRAY[$2], $4::text,
               CASE $4 WHEN 'COMPLETED' THEN 'succeeded' END, CASE $4 WHEN 'COMPLETED' THEN '1'::json END,
               CASE $4 WHEN 'COMPLETED' THEN now() END, CASE $4 WHEN 'COMPLETED' THEN now() END,
               CASE $4 WHEN 'COMPLETED' THEN 1 ELSE 0 END

@@ -34,8 +34,12 @@ interface StateProps {
   note?: string | undefined;
 }
 
-/** Merges a stream's status into a request. The stream reports success and error, from which the outcome follows. */
+/**
+ * Merges a stream's status into a request. The stream reports success and error, from which the outcome follows. A
+ * request that was read as completed is final: an older status of a stream that broke does not change it.
+ */
 export function followedBy<T extends AdminRequest>(read: T, told: Partial<AdminRequest>): T {
+  if (read.status === 'COMPLETED') return read;
   const request = { ...read, ...told };
   if (request.status !== 'COMPLETED') return { ...request, outcome: null };
   if (request.outcome !== null || request.success === undefined) return request;
