@@ -8,8 +8,8 @@ export class Disk {
   constructor(private readonly postgres: Postgres) {}
 
   /**
-   * Runs before any load: the triggers wait for locks on their tables, and statements that wait behind them could
-   * deadlock.
+   * Runs before any load, because a trigger waits for the lock of its table. Each is committed by itself, so that no
+   * statement of a node can deadlock with two of them.
    */
   async prepare(): Promise<void> {
     await this.free();
@@ -24,6 +24,7 @@ export class Disk {
         LOOP
           EXECUTE format('CREATE TRIGGER chaos_need_room BEFORE INSERT ON %s
                           FOR EACH STATEMENT EXECUTE FUNCTION chaos_need_room()', relation);
+          COMMIT;
         END LOOP;
       END
       $$`);

@@ -2,9 +2,16 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { Config } from '../config/config.js';
 
+/**
+ * Connections that the system keeps until this process accepts them, as far as it allows so many (on Linux
+ * net.core.somaxconn, by default 4,096). Node's default is 511. A burst of callers fills that within half a second in
+ * which the event loop is busy, and a client whose connection is dropped tries again only after 1, 3, 7 and 15 seconds.
+ */
+const backlog = 4_096;
+
 /** Does not use Nest's own method, which logs a failure besides throwing it. */
 export async function listen(server: Server, { host, port }: Pick<Config, 'host' | 'port'>): Promise<void> {
-  server.listen(port, host);
+  server.listen({ port, host, backlog });
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
     throw new Error(explain(error, host, port), { cause: error });
   });
