@@ -6,9 +6,6 @@ import { type Caller, hasScope } from './caller.js';
 import { ServiceSecrets } from './service-secrets.js';
 
 const handle = /^rh_[\w-]{22}$/;
-/** Handles that are kept in memory, because a polled request is in the log again and again. */
-const maxRecent = 10_000;
-
 /**
  * Stand-ins for the ids of requests. An id is the right to read and cancel, so callers that may not see payloads are
  * shown handles, which only /v1/admin takes. A handle is the id as one enciphered block, so it is always the same for a
@@ -19,7 +16,6 @@ export class Handles implements OnModuleInit {
   /** Each works block by block and is used again, because making one takes longer than a block. */
   private cipher: Cipher | undefined;
   private decipher: Decipher | undefined;
-  private readonly recent = new Map<string, string>();
 
   constructor(
     private readonly secrets: ServiceSecrets,
@@ -31,7 +27,7 @@ export class Handles implements OnModuleInit {
     const secret = await this.secrets.of('handles');
     this.cipher = createCipheriv('aes-256-ecb', secret, null).setAutoPadding(false);
     this.decipher = createDecipheriv('aes-256-ecb', secret, null).setAutoPadding(false);
-    this.redaction.handleOf = (id) => this.handleOf(id);
+    this.redaction.useHandles((id) => this.handleOf(id));
   }
 
   /** Returns the id if the caller may see payloads, otherwise its handle. */
@@ -40,12 +36,7 @@ export class Handles implements OnModuleInit {
   }
 
   handleOf(requestId: string): string {
-    const known = this.recent.get(requestId);
-    if (known !== undefined) return known;
-    const made = `rh_${this.cipher!.update(parse(requestId)).toString('base64url')}`;
-    if (this.recent.size >= maxRecent) this.recent.clear();
-    this.recent.set(requestId, made);
-    return made;
+    return `rh_${this.cipher!.update(parse(requestId)).toString('base64url')}`;
   }
 
   /** Returns the id of an id or a handle. Any other text is returned as it is, and leads to no request. */

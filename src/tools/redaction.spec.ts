@@ -5,7 +5,7 @@ const redaction = new Redaction({
   DATABASE_URL: 'postgres://app:12/34secret@db/queue',
   SECRETS_KEY: 'abc"def\\ghi',
 });
-redaction.handleOf = () => 'rh_handle';
+redaction.useHandles(() => 'rh_handle');
 
 it.each([
   [`request ${id} failed`, 'request rh_handle failed'],

@@ -8,8 +8,10 @@ const uuidV7 = '[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{
 const otherIds = '"(?:delivery|endpoint|key|node|operation|session)Id":"';
 const requestIds = new RegExp(`(?<!${otherIds})\\b${uuidV7}\\b`, 'g');
 
-/** The path of a call about one request, as most calls are: known at once, where any other path is searched. */
-const aboutRequest = new RegExp(`^/v1/queue/requests/(${uuidV7})((?:/[a-z]+)*)$`);
+/** Redacted paths are kept, because a polled request is in the log again and again. */
+const maxKeptPaths = 10_000;
+/** Longer paths are not kept, so that invented ones take little memory. */
+const maxKeptLength = 200;
 
 const rights: readonly (readonly [RegExp, string])[] = [
   // Up to the last @, because a password that was not percent-encoded may contain an @ or a delimiter.
@@ -27,8 +29,9 @@ const rights: readonly (readonly [RegExp, string])[] = [
  * line of the log is redacted.
  */
 export class Redaction {
-  /** Returns the handle of a request's id. Until it is set, ids are hidden. */
-  handleOf: (requestId: string) => string = () => `rh_${hidden}`;
+  /** Returns the handle of a request's id. */
+  private handleOf: (requestId: string) => string = () => `rh_${hidden}`;
+  private readonly paths = new Map<string, string>();
   private readonly ofEnvironment: readonly string[];
   private ofModels: readonly string[] = [];
 
@@ -39,6 +42,12 @@ export class Redaction {
   /** Sets the secrets used to call models. */
   setModelSecrets(secrets: readonly string[]): void {
     this.ofModels = written(secrets);
+  }
+
+  /** Until this is called, ids are hidden. */
+  useHandles(handleOf: (requestId: string) => string): void {
+    this.handleOf = handleOf;
+    this.paths.clear();
   }
 
   text(text: string): string {
@@ -60,11 +69,18 @@ export class Redaction {
 
   /** Redacts the path of a call. Below `/v1/admin`, only paths below `requests/` have ids of requests. */
   path(path: string): string {
-    const [, id, after] = aboutRequest.exec(path) ?? [];
-    if (id !== undefined) return `/v1/queue/requests/${this.handleOf(id)}${after}`;
-    if (!mayHoldMore.test(path)) return path.includes('-7') ? this.handles(path) : path;
+    const known = this.paths.get(path);
+    if (known !== undefined) return known;
+    if (!mayHoldMore.test(path)) return this.kept(path, this.handles(path));
     const plain = decoded(path);
     return /^\/v1\/admin\/(?!requests\/)/.test(plain) ? plain : this.text(plain);
+  }
+
+  private kept(path: string, redacted: string): string {
+    if (path.length > maxKeptLength) return redacted;
+    if (this.paths.size >= maxKeptPaths) this.paths.clear();
+    this.paths.set(path, redacted);
+    return redacted;
   }
 }
 
