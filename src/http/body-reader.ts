@@ -68,9 +68,7 @@ export class BodyReader {
     if (request.destroyed) throw aborted();
     const startedAt = performance.now();
     const bounds = { maxBytes: maxBodyBytes, charged: isPlain ? Number(length) : 0 };
-    const body = isPlain
-      ? ((await arrived(request, bounds)) ?? (await collect(request, request, bounds)))
-      : await decoded(request, coding, bounds);
+    const body = isPlain ? await collect(request, request, bounds) : await decoded(request, coding, bounds);
     if (performance.now() - startedAt > this.slowMs) await this.onSlow?.(request);
     return body;
   }
@@ -85,20 +83,6 @@ interface BodyBounds {
   maxBytes: number;
   /** Bytes that the caller's allowance has been charged with already. */
   charged: number;
-}
-
-/** A small body comes with its head. It is read at once, because reading it by events would take longer. */
-async function arrived(
-  request: IncomingMessage,
-  { maxBytes, charged }: BodyBounds,
-): Promise<Buffer | undefined> {
-  // Waits until all that the socket has read is parsed.
-  await Promise.resolve();
-  if (!request.complete || request.readableFlowing !== null) return undefined;
-  const body = (request.read() as Buffer | null) ?? Buffer.alloc(0);
-  if (body.length > maxBytes) throw tooLarge(maxBytes);
-  if (body.length > charged) chargesOf(request)?.addBody(body.length, body.length);
-  return body;
 }
 
 async function decoded(request: IncomingMessage, coding: string, bounds: BodyBounds): Promise<Buffer> {
