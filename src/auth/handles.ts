@@ -6,6 +6,7 @@ import { type Caller, hasScope } from './caller.js';
 import { ServiceSecrets } from './service-secrets.js';
 
 const handle = /^rh_[\w-]{22}$/;
+
 /**
  * Stand-ins for the ids of requests. An id is the right to read and cancel, so callers that may not see payloads are
  * shown handles, which only /v1/admin takes. A handle is the id as one enciphered block, so it is always the same for a

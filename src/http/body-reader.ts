@@ -68,7 +68,7 @@ export class BodyReader {
     if (request.destroyed) throw aborted();
     const startedAt = performance.now();
     const bounds = { maxBytes: maxBodyBytes, charged: isPlain ? Number(length) : 0 };
-    const body = isPlain ? await collect(request, request, bounds) : await decoded(request, coding, bounds);
+    const body = await (isPlain ? collect(request, request, bounds) : decoded(request, coding, bounds));
     if (performance.now() - startedAt > this.slowMs) await this.onSlow?.(request);
     return body;
   }

@@ -31,6 +31,14 @@ it('hides ids while there are no handles', () => {
   expect(new Redaction().text(`request ${id}`)).toBe('request rh_…');
 });
 
+it('shows handles as soon as there are some, also in a path that it has shown before', () => {
+  const own = new Redaction();
+  const path = `/v1/queue/requests/${id}`;
+  expect(own.path(path)).toBe('/v1/queue/requests/rh_…');
+  own.useHandles(() => 'rh_handle');
+  expect(own.path(path)).toBe('/v1/queue/requests/rh_handle');
+});
+
 it('hides what models are called with, as long as they are', () => {
   const own = new Redaction();
   own.setModelSecrets(['model-token', 'short']);

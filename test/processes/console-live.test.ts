@@ -9,6 +9,18 @@ let tab: ConsoleTab;
 
 const lost = () => tab.page.getByText('No connection to the service.');
 
+/** A request completes while the tab that shows it has no network. */
+async function completedOffline(): Promise<void> {
+  const id = await calls.submit('acme/text/story', { hold: true });
+  await model.arrived(id);
+  await tab.show(`requests/${id}`);
+  await tab.page.getByText('It has been running').waitFor();
+  await tab.page.context().setOffline(true);
+  await lost().waitFor();
+  await model.answer(id, '{}');
+  await calls.reached(id, 'COMPLETED');
+}
+
 beforeAll(async () => {
   browser = await launchChromium();
   tab = await ConsoleTab.open(browser, service.url);
@@ -31,28 +43,14 @@ test('a connection that has gone silent is called lost, and goes on by itself', 
 });
 
 test('a browser that has no network says so, and follows again as soon as it has', async () => {
-  const id = await calls.submit('acme/text/story', { hold: true });
-  await model.arrived(id);
-  await tab.show(`requests/${id}`);
-  await tab.page.getByText('It has been running').waitFor();
-  await tab.page.context().setOffline(true);
-  await lost().waitFor();
-  await model.answer(id, '{}');
-  await calls.reached(id, 'COMPLETED');
+  await completedOffline();
   await tab.page.context().setOffline(false);
   await lost().waitFor({ state: 'detached' });
   await tab.page.getByText('and succeeded').waitFor();
 });
 
 test('a request that completed while the connection was lost is shown so, even if its stream stays silent', async () => {
-  const id = await calls.submit('acme/text/story', { hold: true });
-  await model.arrived(id);
-  await tab.show(`requests/${id}`);
-  await tab.page.getByText('It has been running').waitFor();
-  await tab.page.context().setOffline(true);
-  await lost().waitFor();
-  await model.answer(id, '{}');
-  await calls.reached(id, 'COMPLETED');
+  await completedOffline();
   await tab.page.route('**/status/stream*', () => {});
   await tab.page.context().setOffline(false);
   await tab.page.getByText('and succeeded').waitFor();
