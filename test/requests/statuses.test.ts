@@ -61,6 +61,17 @@ test('a call that counts as more than the limit ever allows says so', async () =
   });
 });
 
+test.each(['status', 'cancel'])('a %s call that the limits refuse is not parsed', async (call) => {
+  const key = await calls.newKey({ rateLimitOther: '10/h' });
+  const ids = (count: number) => `{"request_ids":[${'"x",'.repeat(count)}`;
+  expect((await problemOf(await collection.call('POST', `/${call}`, ids(400), key))).code).toBe(
+    'invalid_json',
+  );
+  expect((await problemOf(await collection.call('POST', `/${call}`, ids(900), key))).code).toBe(
+    'rate_limited',
+  );
+});
+
 test('statuses need a key with the scope read', async () => {
   const answer = fetch(`${service.url}/v1/queue/requests/status`, {
     method: 'POST',
