@@ -106,6 +106,11 @@ export class OrderedSet {
     return tag;
   }
 
+  has(start: number, seq: number): boolean {
+    const block = this.blocks[this.blockOf(start, seq)];
+    return block !== undefined && isAt(block, lowerBound(block, start, seq), start, seq);
+  }
+
   rank(start: number, seq: number): number {
     const index = this.blockOf(start, seq);
     for (; this.summed < index; this.summed++) {

@@ -50,7 +50,6 @@ export class WaitingIndex {
       const queue = queues.at(modelId, priority);
       queue.add(entry, orderKey ?? 0, isNew);
       if (isHeld) queue.held.add(start, seq, orderKey ?? 0);
-      if (isHeld) queues.hold(modelId, seq);
     }
   }
 
@@ -59,20 +58,14 @@ export class WaitingIndex {
     this.add(entry, isRead, true);
   }
 
-  release(entry: EntryChange): void {
-    for (const queues of this.both()) {
-      queues.at(entry.modelId, entry.priority).held.remove(entry.start, entry.seq);
-      queues.release(entry.modelId, entry.seq);
-    }
+  release({ modelId, priority, start, seq }: EntryChange): void {
+    for (const queues of this.both()) queues.at(modelId, priority).held.remove(start, seq);
   }
 
   remove(entry: EntryChange, isStarted = false): void {
     const { modelId, priority, seq, attempt } = entry;
     this.removedAttempts.add(seq, attempt);
-    for (const queues of this.both()) {
-      queues.at(modelId, priority).remove(entry, isStarted);
-      queues.release(modelId, seq);
-    }
+    for (const queues of this.both()) queues.at(modelId, priority).remove(entry, isStarted);
   }
 
   /** Returns the virtual start of a submission. `settle` follows once it is written, or its write has failed. */
@@ -170,16 +163,18 @@ export class WaitingIndex {
 
   /** How many of the waiting requests no claim may take yet. */
   heldOf(modelId: string): number {
-    return this.queues.held.get(modelId)?.size ?? 0;
+    let held = 0;
+    for (const queue of this.queues.models.get(modelId)?.values() ?? []) held += queue.held.size;
+    return held;
   }
 
   /** True if no claim may take it yet. */
-  isHeld({ modelId, seq }: Pick<QueueKey, 'modelId' | 'seq'>): boolean {
-    return this.queues.held.get(modelId)?.has(seq) === true;
+  isHeld({ modelId, priority, start, seq }: QueueKey): boolean {
+    return this.queues.models.get(modelId)?.get(priority)?.held.has(start, seq) === true;
   }
 
   get holdsAny(): boolean {
-    return this.queues.held.size > 0;
+    return this.queues.all().some(([, , { held }]) => held.size > 0);
   }
 
   /** From now on, entries are also collected in a new index. `endRefill` puts it in place of the old one. */
