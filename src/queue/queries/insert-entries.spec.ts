@@ -51,7 +51,7 @@ const ofNewHeld = [
    FROM written`,
 ];
 
-/* The planner and the tests of plans know these texts. A new column of an entry is a change here. */
+/* Written out, so that a change of the list of columns shows what it does to each statement. */
 it.each<[string, (database: Database) => Promise<unknown>, string[]]>([
   ['submit', (database) => submit(database, [submission]), ofNew],
   ['submit, held', (database) => submit(database, [submission], 'held'), ofNewHeld],

@@ -202,7 +202,7 @@ export class FairQueue {
   }
 }
 
-/** Returns false if no request with this virtual start is in flight. */
+/** Takes a virtual start out of those in flight. Returns false if it was not among them. */
 function land({ inFlight }: KeyTurns, start: number): boolean {
   const at = inFlight.indexOf(start);
   if (at >= 0) inFlight.splice(at, 1);
