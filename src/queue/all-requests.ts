@@ -119,8 +119,8 @@ export class AllRequests {
   }
 
   /** True if the request is parked because its key already runs as many requests as its bound allows. */
-  isHeld({ modelId, seq, state }: AnyRow): boolean {
-    return state === 'IN_QUEUE' && this.index.isHeld({ modelId, seq });
+  isHeld(row: AnyRow): boolean {
+    return row.state === 'IN_QUEUE' && this.index.isHeld(row);
   }
 
   /** Cancels as a caller's cancel does. `accounting` receives the result in the same transaction, before the commit. */

@@ -220,14 +220,10 @@ export class StatusSources {
   }
 }
 
-/**
- * A request that was moved, or was scheduled and joined its queue, has a new place but no event. Progress has no
- * event either.
- */
+/** A scheduled request that joined its queue has a new place but no event. Progress has no event either. */
 const hasChanged = (from: StatusRow, to: StatusRow): boolean =>
   to.lastEventId !== from.lastEventId ||
   !hasSameProgress(to, from) ||
-  to.start !== from.start ||
   to.seq !== from.seq ||
   to.isDelayed !== from.isDelayed;
 

@@ -9,7 +9,6 @@ import { Releaser } from '../../src/queue/duties/releaser.js';
 import { Scheduler } from '../../src/queue/duties/scheduler.js';
 import { expire } from '../../src/queue/queries/expire.js';
 import { finish } from '../../src/queue/queries/finish.js';
-import { move } from '../../src/queue/queries/move.js';
 import { release } from '../../src/queue/queries/release.js';
 import { findClaims, readInput } from '../../src/queue/queries/worker-leases.js';
 import { countEnds, readWorkers, writeWorkers } from '../../src/queue/queries/workers.js';
@@ -96,7 +95,6 @@ async function liveALife(): Promise<void> {
   for (const duty of [Promoter, Scheduler]) await service.app.get(duty).runOnce();
   await useCollection(request, id, ids);
   await useWorkers();
-  await move(database, 'test/model', 0, [{ seq: 1, from: 1, start: 0, key: 0 }]);
   await expire(database, { code: 'expired', status: 504, message: '', timestamp: '' });
 }
 
@@ -203,7 +201,6 @@ const hot = [
   'erase',
   'list_requests',
   'cancel_many',
-  'move',
   'submit_held',
   'submit_once_held',
   'retry_held',

@@ -8,7 +8,6 @@ import { cancelMany } from '../../src/queue/queries/cancel-many.js';
 import { erase } from '../../src/queue/queries/erase.js';
 import { expire } from '../../src/queue/queries/expire.js';
 import { finish, type Finish } from '../../src/queue/queries/finish.js';
-import { move } from '../../src/queue/queries/move.js';
 import { findScheduledReady, promote } from '../../src/queue/queries/promote.js';
 import { release } from '../../src/queue/queries/release.js';
 import { requeue, type Requeue } from '../../src/queue/queries/requeue.js';
@@ -228,30 +227,6 @@ const promoteSome = (count: number, start: number, isBounded: boolean): Command 
     },
   );
 
-/** Moves requests of one priority. Requests in backoff stay, and so do those that are not where they were expected. */
-const moveSome = (picks: number[], by: number): Command =>
-  step(
-    `move ${picks.join()} up by ${by}`,
-    (model) => model.waiting('held', 'delay').length > 0,
-    async (model) => {
-      const waiting = model.waiting('held', 'delay');
-      const { priority } = pickFrom(waiting, picks[0]!);
-      const chosen = [...new Set(picks.map((one) => pickFrom(waiting, one)))].filter(
-        (request) => request.priority === priority,
-      );
-      const wanted = chosen.map(({ seq, start: from }) => ({ seq, from, start: from - by, key: 0 }));
-      const stale = wanted.map((one) => ({ ...one, from: one.from + 1 }));
-      const expected = chosen.filter(({ place }) => place !== 'delay');
-      expect(await move(database, modelId, priority, stale)).toEqual([]);
-      const moved = await move(database, modelId, priority, wanted);
-      expect(ids(moved)).toEqual(ids(expected));
-      for (const request of expected) request.start -= by;
-      const placesOf = (all: readonly { id: string; start: number }[]): Map<string, number> =>
-        new Map(all.map(({ id, start }) => [id, start]));
-      expect(placesOf(moved)).toEqual(placesOf(expected));
-    },
-  );
-
 const cancelOne = (pick: number): Command =>
   step(
     `cancel ${pick}`,
@@ -369,9 +344,6 @@ const anyCommand = [
   fc.tuple(fc.integer({ min: 1, max: 3 }), start, fc.boolean()).map((args) => promoteSome(...args)),
   pick.map(cancelOne),
   fc.array(pick, { minLength: 1, maxLength: 4 }).map(cancelSome),
-  fc
-    .tuple(fc.array(pick, { minLength: 1, maxLength: 4 }), fc.constantFrom(1, 1_000))
-    .map((args) => moveSome(...args)),
   fc.tuple(pick, start).map((args) => retryOne(...args)),
   pick.map(eraseOne),
   fc.constant(null).map(expireAll),

@@ -3,7 +3,7 @@ import { complete } from '../completion.js';
 import type { RequestError } from '../request-errors.js';
 import type { Outcome, RequestState } from '../request-state.js';
 import type { EntryChange } from '../waiting/waiting-index.js';
-import { orderKey, runsColumn } from './waiting.js';
+import { runsColumn } from './waiting.js';
 
 /** A request as it was before. */
 export interface Target extends EntryChange {
@@ -97,7 +97,7 @@ const cancelManyStatement = statement('cancel_many')`WITH target AS MATERIALIZED
 SELECT (
          SELECT coalesce(json_agg(json_build_object(
            'id', id, 'modelId', model_id, 'priority', priority, 'start', virtual_start, 'seq', seq, 'attempt', attempt, 'runs', runs,
-           'orderKey', ${orderKey}, 'state', state, 'outcome', outcome,
+           'state', state, 'outcome', outcome,
            'completedAtMs', extract(epoch FROM completed_at)::float8 * 1000,
            'erasedAtMs', extract(epoch FROM erased_at)::float8 * 1000
          )), '[]') FROM target

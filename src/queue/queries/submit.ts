@@ -1,4 +1,5 @@
 import { type Queries, type Statement, statement } from '../../database/statement.js';
+import { insertEntries, ofRequest } from './insert-entries.js';
 import { insertMany, type Submission, withBound } from './submission.js';
 
 export interface Submitted {
@@ -6,24 +7,24 @@ export interface Submitted {
   seq: number;
 }
 
-const entry = 'model_id, priority, virtual_start, seq, request_id, api_key_id, expires_at';
-const ofWritten = 'model_id, priority, virtual_start, seq, id, api_key_id, expires_at';
+const ofNew = { ...ofRequest, attempt: undefined, bounded_key_id: undefined };
 
 /** Adds the `written` requests to their queues, or schedules them. */
 const wait = `added AS (
-  INSERT INTO queue_entry (${entry})
-  SELECT ${ofWritten} FROM written WHERE not_before IS NULL
+  ${insertEntries('queue_entry', 'written', ofNew)}
+  WHERE not_before IS NULL
 ), scheduled AS (
-  INSERT INTO delayed_entry (${entry}, ready_at, is_scheduled)
-  SELECT ${ofWritten}, not_before, true FROM written
+  ${insertEntries('delayed_entry', 'written', { ...ofNew, ready_at: 'not_before', is_scheduled: 'true' })}
   WHERE not_before IS NOT NULL
 )`;
 /** The same for a key with a bound: its requests are parked first, so that the queue holds only those that may run. */
 const waitHeld = `held AS (
-  INSERT INTO delayed_entry (${entry}, bounded_key_id, ready_at, is_scheduled)
-  SELECT ${ofWritten}, CASE WHEN not_before IS NULL THEN api_key_id END, coalesce(not_before, 'infinity'),
-         not_before IS NOT NULL
-  FROM written
+  ${insertEntries('delayed_entry', 'written', {
+    ...ofNew,
+    bounded_key_id: 'CASE WHEN not_before IS NULL THEN api_key_id END',
+    ready_at: `coalesce(not_before, 'infinity')`,
+    is_scheduled: 'not_before IS NOT NULL',
+  })}
 )`;
 export const waitWhere = (isHeld: boolean): string => (isHeld ? waitHeld : wait);
 

@@ -103,9 +103,9 @@ export class SubmissionWriter {
   }
 
   private settle(items: readonly Placed[]): void {
-    for (const { modelId, priority, keyId, ticks, options } of items)
+    for (const { modelId, priority, keyId, ticks, options, virtualStart } of items)
       if (ticks > 0 && options?.notBefore === undefined)
-        this.index.settle(modelId, priority, orderKeyOf(keyId));
+        this.index.settle(modelId, priority, orderKeyOf(keyId), virtualStart);
   }
 
   private publish(items: readonly Placed[], rows: readonly (object | undefined)[]): void {
