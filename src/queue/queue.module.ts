@@ -1,7 +1,5 @@
-import { Module, type Provider, type Type } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
+import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { Tracing } from '../tracing/tracing.js';
 import { Circuits } from './circuits/circuits.js';
 import { ModelAvailability } from './circuits/model-availability.js';
 import { AllRequests } from './all-requests.js';
@@ -36,10 +34,8 @@ import { RunStore } from './runs/run-store.js';
 import { Slots } from './cluster/slots.js';
 import { StatusSources } from './status-sources.js';
 import { Backlog } from './submit/backlog.js';
-import { SubmissionBatches } from './submit/submission-batches.js';
 import { SubmissionWriter } from './submit/submission-writer.js';
 import { Submissions } from './submit/submissions.js';
-import { TracedSubmissionBatches, TracedSubmissions } from './submit/traced-submissions.js';
 import { ClaimRounds } from './workers/claim-rounds.js';
 import { HeldClaims } from './workers/held-claims.js';
 import { LeasedRuns } from './workers/leased-runs.js';
@@ -91,8 +87,7 @@ import { WorkerStore } from './workers/worker-store.js';
     Slots,
     StatusSources,
     SubmissionWriter,
-    tracedWhereSpansAreSent(Submissions, TracedSubmissions),
-    tracedWhereSpansAreSent(SubmissionBatches, TracedSubmissionBatches),
+    Submissions,
     Backlog,
     ClaimRounds,
     HeldClaims,
@@ -123,7 +118,6 @@ import { WorkerStore } from './workers/worker-store.js';
     RunnerRegistry,
     Slots,
     StatusSources,
-    SubmissionBatches,
     Submissions,
     Backlog,
     WaitingIndex,
@@ -136,11 +130,3 @@ import { WorkerStore } from './workers/worker-store.js';
   ],
 })
 export class QueueModule {}
-
-function tracedWhereSpansAreSent<T>(plain: Type<T>, traced: Type<T>): Provider {
-  return {
-    provide: plain,
-    inject: [ModuleRef, Tracing],
-    useFactory: (module: ModuleRef, { sendsSpans }: Tracing) => module.create(sendsSpans ? traced : plain),
-  };
-}

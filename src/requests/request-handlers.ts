@@ -178,11 +178,8 @@ export class RequestHandlers {
     }
     const made = this.newRequests.of(caller, model, input, options, base);
     const request = withOptions(made, traceContextOf(headers), adapter);
-    if (key === undefined) {
-      return acceptedReply({ id: await this.submissions.submit(request), replayed: false }, base);
-    }
-    const accepted = await this.submissions.submitOnce(request, { key, fingerprint: fingerprint! });
-    return acceptedReply(accepted, base);
+    if (key !== undefined) request.idempotency = { key, fingerprint: fingerprint! };
+    return acceptedReply(await this.submissions.submit(request), base);
   }
 
   /**

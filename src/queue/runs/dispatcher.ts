@@ -12,6 +12,7 @@ import { Slots } from '../cluster/slots.js';
 import { claim, type Claimed, entriesOf, type StartOptions } from '../queries/claim.js';
 import type { Submission } from '../queries/submission.js';
 import { firstStart, submitStarted } from '../queries/submit-started.js';
+import type { Submitted } from '../queries/submit.js';
 import { QueueEvents } from '../queue-events.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
 import { type ClaimFloor, type ModelDispatcher, ModelDispatchers } from './model-dispatcher.js';
@@ -86,8 +87,10 @@ export class Dispatcher {
     return mayStart && this.index.claimable(modelId) === 0;
   }
 
-  /** Writes a request and starts it in the same commit, or does neither. Called only if there is room now. */
-  submitAndStart(submission: Submission): Promise<boolean> {
+  /**
+   * Writes a request and starts it in the same commit, or does neither (undefined). Called only if there is room now.
+   */
+  submitAndStart(submission: Submission): Promise<Submitted | undefined> {
     const starting = this.startNow(this.dispatchers.get(submission.modelId)!, submission);
     this.startsInFlight.add(starting);
     return starting.finally(() => this.startsInFlight.delete(starting));
@@ -121,7 +124,10 @@ export class Dispatcher {
     return paused !== null || this.cluster.isDraining;
   }
 
-  private async startNow(dispatcher: ModelDispatcher, submission: Submission): Promise<boolean> {
+  private async startNow(
+    dispatcher: ModelDispatcher,
+    submission: Submission,
+  ): Promise<Submitted | undefined> {
     const { model } = dispatcher;
     const { generation } = this.slots;
     this.slots.take(model.id, 1);
@@ -136,14 +142,14 @@ export class Dispatcher {
     if (started === undefined) {
       dispatcher.invalidateFloor();
       this.release(dispatcher);
-      return false;
+      return undefined;
     }
     const { id, keyId, priority, virtualStart: start, input } = submission;
     const inputBytes = input.length;
     this.events.emit('request.submitted', () => [{ id, modelId: model.id, keyId, inputBytes }]);
     const own = { timeoutMs, traceparent, tracestate, input: input.toString() };
     this.execute(dispatcher, [{ id, priority, start, ...started, ...firstStart, ...own }], generation);
-    return true;
+    return { id, seq: started.seq };
   }
 
   private async fill(dispatcher: ModelDispatcher): Promise<void> {
