@@ -4,6 +4,7 @@ import { Circuits } from './circuits/circuits.js';
 import { ModelAvailability } from './circuits/model-availability.js';
 import { AllRequests } from './all-requests.js';
 import { BoundedKeys } from './bounded-keys.js';
+import { Cancels } from './cancels.js';
 import { Cluster } from './cluster/cluster.js';
 import { Controls } from './controls.js';
 import { ClusterMessages } from './cluster/cluster-messages.js';
@@ -61,6 +62,7 @@ import { WorkerStore } from './workers/worker-store.js';
     ...duties,
     AllRequests,
     BoundedKeys,
+    Cancels,
     Circuits,
     Cluster,
     ClusterMessages,
@@ -101,6 +103,7 @@ import { WorkerStore } from './workers/worker-store.js';
   ],
   exports: [
     AllRequests,
+    Cancels,
     Circuits,
     Cluster,
     Controls,

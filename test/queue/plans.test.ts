@@ -4,6 +4,7 @@ import { v7 } from 'uuid';
 import { Database } from '../../src/database/database.js';
 import { Pipeline } from '../../src/database/pipeline.js';
 import type { Queries, Statement } from '../../src/database/statement.js';
+import { Cancels } from '../../src/queue/cancels.js';
 import { Promoter } from '../../src/queue/duties/promoter.js';
 import { Releaser } from '../../src/queue/duties/releaser.js';
 import { Scheduler } from '../../src/queue/duties/scheduler.js';
@@ -109,8 +110,9 @@ async function useCollection(
   const submissions = service.app.get(Submissions);
   await submitBatches(request);
   await collection.list(request.keyId, { tags: ['a:b'] }, { limit: 10 });
-  await collection.cancelFitting(request.keyId, { modelId: 'test/other' });
-  await collection.cancelMany(request.keyId, ids);
+  const cancels = service.app.get(Cancels);
+  await cancels.fitting(request.keyId, { modelId: 'test/other' });
+  await cancels.many(request.keyId, ids);
   const terms = { originalId: ended, maxExpiresMs: null, maxTimeoutMs: 1_000 };
   await submissions.retry(request, terms);
   await submitBounded({ ...request, keyId: boundedKey, isBounded: true }, terms);
@@ -152,7 +154,7 @@ async function submitBounded(request: NewRequest, terms: Parameters<Submissions[
   await submitBatches(request);
   await submissions.retry(request, terms);
   await service.app.get(Releaser).runOnce();
-  await service.app.get(RequestCollection).cancelFitting(boundedKey, { modelId: request.modelId });
+  await service.app.get(Cancels).fitting(boundedKey, { modelId: request.modelId });
 }
 
 /**
