@@ -64,38 +64,34 @@ const submitReserved = submitStatement(
 interface KnownKey extends Known {
   keyId: string;
   key: string;
+  /** False: the key is older than 24 hours. */
+  isReserved: boolean;
 }
 
 /** Names an idempotency key, because each API key has its own. */
 export const keyName = (keyId: string, key: string): string => `${keyId} ${key}`;
 
 /** LATERAL keeps the planner from reading the whole index while it assumes that there are few keys. */
-const findKeysWhere = (name: string, condition: string) => statement(name)`
-SELECT wanted.api_key_id AS "keyId", wanted.key, known.request_id AS id, known.fingerprint
+const findKeys = statement('find_idempotency_keys')`
+SELECT wanted.api_key_id AS "keyId", wanted.key, known.request_id AS id, known.fingerprint,
+       known.created_at >= now() - interval '24 hours' AS "isReserved"
 FROM unnest($1::uuid[], $2::text[]) AS wanted (api_key_id, key)
 CROSS JOIN LATERAL (
-  SELECT request_id, fingerprint
+  SELECT request_id, fingerprint, created_at
   FROM idempotency_key
-  WHERE api_key_id = wanted.api_key_id AND key = wanted.key${condition}
+  WHERE api_key_id = wanted.api_key_id AND key = wanted.key
   LIMIT 1
 ) AS known`;
-const findKeys = findKeysWhere('find_idempotency_keys', '');
-const findHeldKeys = findKeysWhere(
-  'find_held_idempotency_keys',
-  ` AND created_at >= now() - interval '24 hours'`,
-);
 
-/** Returns the requests of keys that are younger than 24 hours, even if there is no room for another submission. */
-export async function findHeld(
+/** Returns the requests of those idempotency keys of an API key that may not be used again yet. */
+export async function findReserved(
   database: Queries,
   keyId: string,
   keys: readonly string[],
 ): Promise<ReadonlyMap<string, Known>> {
-  const rows = await database.query<KnownKey>(findHeldKeys, [
-    uuidArray(keys.map(() => keyId)),
-    textArray(keys),
-  ]);
-  return new Map(rows.map((row) => [row.key, row]));
+  const wanted = [uuidArray(keys.map(() => keyId)), textArray(keys)];
+  const rows = await database.query<KnownKey>(findKeys, wanted);
+  return new Map(rows.flatMap((row) => (row.isReserved ? [[row.key, row]] : [])));
 }
 
 /** Returns the request of a key that is taken; undefined: the key was pruned meanwhile. */

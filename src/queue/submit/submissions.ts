@@ -10,7 +10,7 @@ import { Tracing } from '../../tracing/tracing.js';
 import { FileUses, mayNameFiles } from '../file-uses.js';
 import { retry, type Retry } from '../queries/retry.js';
 import type { Submission } from '../queries/submission.js';
-import { findHeld, type Idempotency, keyName, type Known, submitOnce } from '../queries/submit-once.js';
+import { findReserved, type Idempotency, keyName, type Known, submitOnce } from '../queries/submit-once.js';
 import { submit, type Submitted } from '../queries/submit.js';
 import { Dispatcher } from '../runs/dispatcher.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
@@ -101,8 +101,8 @@ export class Submissions {
       await visibleAfter;
       return result && orThrow(acceptedOf(result, idempotency?.fingerprint));
     };
-    if (!this.tracing.sendsSpans) return write(terms.trace);
-    return this.tracing.send(request.modelId, terms.trace, write);
+    const { modelId } = request;
+    return this.tracing.send([modelId], terms.trace, (sentFor) => write(sentFor(modelId)));
   }
 
   /** If spans are sent, each model of the requests has one, which is stored as the cause of what is written. */
@@ -114,7 +114,7 @@ export class Submissions {
     const modelIds = requests.map(({ modelId }) => modelId);
     // The requests come with one call, and so in one trace.
     const above = requests[0] && contextOf(requests[0]);
-    return this.tracing.sendMany(modelIds, above, (sentFor) =>
+    return this.tracing.send(modelIds, above, (sentFor) =>
       write(requests.map((one) => ({ ...one, options: { ...one.options, ...sentFor(one.modelId) } }))),
     );
   }
@@ -147,7 +147,7 @@ export class Submissions {
     const knownOf = ({ idempotency }: Keyed): Known | undefined => idempotency && known.get(idempotency.key);
     let entered = await this.backlog.enter(coming);
     if (entered.refusals.size > 0 && keys.length > 0) {
-      known = await findHeld(this.database, requests[0]!.keyId, keys).catch((error: unknown) => {
+      known = await findReserved(this.database, requests[0]!.keyId, keys).catch((error: unknown) => {
         entered.leave();
         throw error;
       });
