@@ -7,7 +7,7 @@ import { QueueEvents } from './queue-events.js';
 /** Releases parked requests into their queue, as far as the bound of their key has room. */
 @Injectable()
 export class BoundedKeys {
-  /** Those in progress, by key and model. */
+  /** Releases in progress, by key and model. */
   private readonly releases = new Map<string, Coalesced>();
   private readonly log = new Logger(BoundedKeys.name);
 

@@ -1,7 +1,7 @@
 interface CoalescedOptions {
-  /** Awaited before each run. What asks in this time is served by that run. */
+  /** Awaited before each run. Asks in this time are served by that run. */
   gather?: () => Promise<unknown>;
-  /** Called when no run is in progress any more. */
+  /** Called when the last run has ended. */
   onEnd?: () => void;
 }
 

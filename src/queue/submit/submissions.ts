@@ -49,7 +49,7 @@ export class Submissions {
   /** True: a request that never waits is being written. No position depends on it. */
   private startsImmediately = false;
   private readonly pipeline: Pipeline;
-  /** Small inputs without idempotency keys, of API keys without a bound. */
+  /** Collect requests of many calls for one commit: small ones that `submit` can write, other small ones, large ones. */
   private readonly plain: Batcher<Incoming, Written<Result>>;
   private readonly otherSmall: Batcher<Incoming, Written<Result>>;
   private readonly large: Batcher<Incoming, Written<Result>>;
@@ -78,7 +78,7 @@ export class Submissions {
     return this.traced([request], async (requests) => orThrow((await this.accept(requests))[0]!));
   }
 
-  /** Submits requests of one API key, in one commit and in their order. Returns what refuses one in its place. */
+  /** Submits requests of one API key, in one commit and in their order. Returns refusals in the places of requests. */
   submitMany(requests: readonly NewRequest[]): Promise<(Accepted | DomainError)[]> {
     return this.traced(requests, (traced) => this.accept(traced));
   }
@@ -133,8 +133,8 @@ export class Submissions {
   }
 
   /**
-   * Admits requests of one API key. `settled`: in the places of those that are not to be written, what refuses them,
-   * or what was submitted before under their idempotency keys, which takes no room. `leave` follows the write.
+   * Admits requests of one API key. `settled`: in the place of a request that is not written, its refusal, or what was
+   * submitted before under its idempotency key, which takes no room. `leave` is called after the write.
    */
   private async admit(
     requests: readonly Keyed[],
@@ -160,7 +160,7 @@ export class Submissions {
     return { settled: firsts.map((first) => knownOf(first) ?? refusals.get(first)), leave };
   }
 
-  /** One alone is started at once if there is room, or shares a commit with those of other calls. */
+  /** A single request starts at once if there is room. If not, it shares a commit with those of other calls. */
   private async write(items: Incoming[]): Promise<Written<Result>[]> {
     if (items.some(({ input }) => mayNameFiles(input))) await this.files.ofInputs(items);
     if (items.length > 1) return this.writeAll(items);

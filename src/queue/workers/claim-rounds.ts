@@ -30,7 +30,7 @@ const patienceMs = 1_000;
 /** Serves the claims that wait: for each model one statement at a time, for all claims that wait for it. */
 @Injectable()
 export class ClaimRounds {
-  /** Those in progress, by model. */
+  /** Rounds in progress, by model. */
   private readonly rounds = new Map<string, Coalesced>();
   private readonly floors = new Map<string, ModelDispatcher>();
   private readonly fullUntil = new Map<string, number>();
