@@ -4,6 +4,7 @@ import { DomainError } from '../errors/domain-error.js';
 import { decodeCursor, encodeCursor } from '../http/list-cursor.js';
 import type { Reply } from '../http/reply.js';
 import { validated } from '../http/validated.js';
+import { Cancels } from '../queue/cancels.js';
 import { QueueService } from '../queue/queue.service.js';
 import { RequestCollection } from '../queue/request-collection.js';
 import type { StatusRow } from '../queue/status-row.js';
@@ -34,6 +35,7 @@ export class CollectionHandlers {
 
   constructor(
     private readonly collection: RequestCollection,
+    private readonly cancels: Cancels,
     private readonly requests: RequestHandlers,
     private readonly retries: Retries,
     private readonly queue: QueueService,
@@ -87,7 +89,7 @@ export class CollectionHandlers {
       throw new DomainError('bad_request', `Give either "request_ids" or "filter": ${cancelExample}.`);
     }
     const counts = isGiven(value['filter'])
-      ? await this.collection.cancelFitting(keyId, filterOf(value['filter']))
+      ? await this.cancels.fitting(keyId, filterOf(value['filter']))
       : await this.cancelIds(keyId, idsOf(value, maxCancelIds), count);
     const {
       cancelled,
@@ -130,7 +132,7 @@ export class CollectionHandlers {
     await count(given.length);
     const ids = [...new Set(given)];
     const known = ids.filter(isRequestId);
-    const counts = await this.collection.cancelMany(keyId, known);
+    const counts = await this.cancels.many(keyId, known);
     return { ...counts, unknown: counts.unknown + ids.length - known.length, more: false };
   }
 

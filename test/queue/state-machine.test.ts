@@ -22,6 +22,7 @@ import {
   QueueTables,
   rescueSome,
   returning,
+  submitBounded,
   submitStartedFor,
 } from '../support/queue-tables.js';
 import { readTables } from '../support/read-tables.js';
@@ -109,7 +110,7 @@ const submitSome = (
       input: Buffer.from('{}'),
       expiresMs: overdue ? -1 : hourMs,
     }));
-    const submitted = await submit(database, items, how);
+    const submitted = await (how === 'held' ? submitBounded : submit)(database, items);
     const inOrder = submitted.map((one, i) => ({ ...one, ...places[i]! }));
     inOrder.sort((a, b) => a.seq - b.seq);
     for (const { id, ...place } of inOrder) model.submit(id, place, overdue, how === 'held');
@@ -263,9 +264,9 @@ const retryOne = (pick: number, start: number): Command =>
       const original = pickFrom(model.requests, pick);
       const terms = { originalId: original.id, maxExpiresMs: null, maxTimeoutMs: 1_000 };
       const id = v7();
-      const place = { id, virtualStart: start, priority: original.priority };
-      const how = original.isBounded ? 'held' : 'free';
-      const written = await retry(database, keyId, { ...place, ...terms }, how);
+      const { priority, isBounded } = original;
+      const place = { id, virtualStart: start, priority, isBounded };
+      const written = await retry(database, keyId, { ...place, ...terms });
       expect(written !== undefined).toBe(original.place === 'end' && !original.erased);
       if (written !== undefined && 'seq' in written) model.retry(original, id, { start, seq: written.seq });
     },

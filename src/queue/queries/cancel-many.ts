@@ -16,10 +16,10 @@ export interface Target extends EntryChange {
   erasedAtMs: number | null;
 }
 
-/** Narrows the ids to those of a key or in a state; null: any. */
+/** Narrows the ids to those of a key, or in a state. */
 export interface Meant {
-  keyId: string | null;
-  state?: RequestState | null;
+  keyId?: string | undefined;
+  state?: RequestState | undefined;
 }
 
 /** A target that is neither cancelled nor requested, and was not completed, moved while the statement ran. */
@@ -107,12 +107,12 @@ SELECT (
 
 export async function cancelMany(
   database: Queries,
-  { keyId, state = null }: Meant,
+  { keyId, state }: Meant,
   requestIds: readonly string[],
   error: RequestError,
 ): Promise<CancelledMany> {
   const sorted = requestIds.toSorted();
-  const values = [sorted, keyId, JSON.stringify(error), sorted[0], sorted.at(-1), state];
+  const values = [sorted, keyId ?? null, JSON.stringify(error), sorted[0], sorted.at(-1), state ?? null];
   const [row] = await database.query<CancelledMany>(cancelManyStatement, values);
   return row!;
 }
