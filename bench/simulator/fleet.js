@@ -53,14 +53,6 @@ class WaitingTable {
     }
     return undefined;
   }
-
-  /** Returns undefined if the entry is no longer there. */
-  move({ seq, from, start }) {
-    const entry = this.entries.get(seq);
-    if (entry?.start !== from) return undefined;
-    this.add(Object.assign(entry.request, { start }));
-    return { ...changeOf(entry.request), from };
-  }
 }
 
 class Node {
@@ -68,8 +60,6 @@ class Node {
     this.fleet = fleet;
     this.number = number;
     this.index = new fleet.order.WaitingIndex();
-    this.freed = new fleet.order.FreedTurns();
-    this.isMoving = false;
     this.slots = 0;
     this.running = new Set();
     /** Times at which the last message to each other node arrives, because messages stay in their order. */
@@ -93,7 +83,6 @@ class Node {
   apply(changes) {
     for (const change of changes.removed ?? []) this.index.remove(change);
     for (const change of changes.started ?? []) this.index.remove(change, true);
-    for (const change of changes.moved ?? []) this.index.move(change);
     for (const change of changes.added ?? []) this.index.add(change);
     this.fleet.onChanges?.(this, changes);
   }
@@ -125,30 +114,6 @@ class Node {
     });
   }
 
-  /** Notes removed entries as the mover does. */
-  removed(removed) {
-    this.publish({ removed });
-    this.freed.note(removed, this.fleet.agenda.now);
-    if (!this.isMoving) this.fleet.agenda.in(100, () => this.moveSome());
-    this.isMoving = true;
-  }
-
-  moveSome() {
-    const { agenda, random, writeMs, ticksOf, table } = this.fleet;
-    for (const { priority, orderKeys } of this.freed.due(agenda.now)) {
-      const ticks = new Map(orderKeys.map((key) => [key, ticksOf.get(key)]));
-      const advances = this.index.advances(modelId, priority, ticks, 2_000);
-      if (advances.length === 0) continue;
-      agenda.in(random.between(...writeMs), () => {
-        const moved = advances.flatMap((advance) => table.move(advance) ?? []);
-        if (moved.length > 0) this.publish({ moved });
-        this.freed.note(moved, agenda.now);
-      });
-    }
-    this.isMoving = !this.freed.isEmpty;
-    if (this.isMoving) agenda.in(1_000, () => this.moveSome());
-  }
-
   /** The model is away, so the requests of the runs return to their places. */
   giveBack() {
     const returned = [...this.running];
@@ -165,7 +130,6 @@ function changeOf({ priority, start, seq, attempt, key, ticks }) {
 /**
  * @typedef {object} Order
  * @property {new () => any} WaitingIndex
- * @property {new () => any} FreedTurns
  * @property {(order: any, weight: number) => number} ticksFor
  */
 
@@ -190,7 +154,6 @@ export class Fleet {
     this.nodes = Array.from({ length: nodes }, (_, number) => new Node(this, number));
     for (let slot = 0; slot < slots; slot++) this.nodes[slot % nodes].slots++;
     this.slots = slots;
-    this.ticksOf = new Map();
     this.seq = 0;
     this.starts = 0;
     this.isAway = false;
@@ -223,7 +186,6 @@ export class Fleet {
     written,
   }) {
     const ticks = this.order.ticksFor(order, weight);
-    this.ticksOf.set(key, ticks);
     const isIdle = count === 1 && node.index.depth(modelId) === 0 && node.running.size < node.slots;
     if (isIdle && this.table.waiting === 0 && !this.isAway) {
       const start = node.index.virtualTime(modelId, priority);
@@ -243,7 +205,7 @@ export class Fleet {
       }
       this.onWritten?.(requests, node);
       node.publish({ added: requests.map(changeOf) });
-      if (ticks > 0) for (const request of requests) node.index.settle(modelId, request.priority, key);
+      if (ticks > 0) for (const { start } of requests) node.index.settle(modelId, priority, key, start);
       written?.(requests);
       node.claim();
     });
@@ -255,7 +217,7 @@ export class Fleet {
     const waiting = requests.filter((request) => this.table.has(request));
     for (const request of waiting) this.table.remove(request);
     this.onCancelled?.(waiting);
-    if (waiting.length > 0) node.removed(waiting.map(changeOf));
+    if (waiting.length > 0) node.publish({ removed: waiting.map(changeOf) });
   }
 
   /** Makes the model unavailable: nothing starts until `find`. */

@@ -1,6 +1,5 @@
 export interface Order {
   WaitingIndex: unknown;
-  FreedTurns: unknown;
   ticksFor: unknown;
 }
 

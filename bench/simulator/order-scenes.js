@@ -6,19 +6,16 @@ const heavyTailed = { batch: (random) => random.heavyTailed(1_000), meanBatch: 6
 const weightOf = (key) => [0.5, 1, 2, 4][key % 4];
 const isBusy = (key) => key <= 100;
 
-/**
- * Keys that submit a thousand requests beside their others, and cancel them, again and again; `all`: they cancel all
- * that they have.
- */
-const cancelThousands = (all) => (fleet, keys, submission, depth) => {
+/** Keys that submit a thousand requests beside their others, and cancel all that they have, again and again. */
+const cancelThousands = (fleet, keys, submission, depth) => {
   const { agenda, random, slots } = fleet;
   const pauseMs = () => (random.between(50, 500) * 1_000) / slots;
   for (const key of keys.filter((one) => one % 2 === 0)) {
-    const written = (requests) =>
+    const written = () =>
       agenda.in(pauseMs(), () => {
-        fleet.cancel(all ? fleet.table.of(key) : requests);
+        fleet.cancel(fleet.table.of(key));
         // After every node knows of it.
-        if (all) agenda.in(500, () => fleet.submit({ ...submission(key), count: depth(slots, key) }));
+        agenda.in(500, () => fleet.submit({ ...submission(key), count: depth(slots, key) }));
         agenda.in(500 + pauseMs(), again);
       });
     const again = () => fleet.submit({ ...submission(key), count: 1_000, written });
@@ -56,12 +53,7 @@ export const orderScenes = {
     busy: 20,
     others: 500,
     slots: [1, 10],
-    trouble: cancelThousands(true),
-  },
-  'keys that cancel thousands, with something behind': {
-    busy: 20,
-    others: 500,
-    trouble: cancelThousands(false),
+    trouble: cancelThousands,
   },
   'each key at one node': {
     busy: 100,

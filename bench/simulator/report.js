@@ -5,10 +5,7 @@ import { orderScenes, playOrder } from './order-scenes.js';
 import { workloads } from './workloads.js';
 
 const seed = 1;
-const parts = [
-  ...['waiting/waiting-index.js', 'waiting/fair-queue.js', 'waiting/freed-turns.js'],
-  'estimates/model-estimates.js',
-];
+const parts = ['waiting/waiting-index.js', 'waiting/fair-queue.js', 'estimates/model-estimates.js'];
 
 /** The order and the estimates of the service as it is built now. */
 async function product() {

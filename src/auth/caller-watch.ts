@@ -3,6 +3,7 @@ import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { Observable } from 'rxjs';
 import { DomainError } from '../errors/domain-error.js';
 import { BodyReader } from '../http/body-reader.js';
+import { Coalesced } from '../tools/coalesced.js';
 import { AccessRule } from './access-rule.js';
 import { CallerFinder } from './caller-finder.js';
 import { CallerResolver, type Resolution } from './caller-resolver.js';
@@ -40,8 +41,7 @@ interface Group {
 export class CallerWatch implements BeforeApplicationShutdown {
   private readonly groups = new Map<string, Group>();
   private timer: NodeJS.Timeout | undefined;
-  private look: Promise<void> | undefined;
-  private isLookWanted = false;
+  private readonly looks = new Coalesced(() => this.lookAtAll());
 
   constructor(
     private readonly callers: CallerResolver,
@@ -51,7 +51,7 @@ export class CallerWatch implements BeforeApplicationShutdown {
   ) {
     bodies.onSlow = (request) => this.confirm({ request });
     finder.changed.subscribe(() => {
-      if (this.groups.size > 0) this.lookSoon();
+      if (this.groups.size > 0) void this.looks.run();
     });
   }
 
@@ -63,7 +63,7 @@ export class CallerWatch implements BeforeApplicationShutdown {
     this.groups.set(hash, group);
     group.calls.add(call);
     group.fresh.add(call);
-    this.timer ??= setInterval(() => this.lookSoon(), lookEveryMs).unref();
+    this.timer ??= setInterval(() => void this.looks.run(), lookEveryMs).unref();
   }
 
   remove(call: OpenCall): void {
@@ -106,24 +106,15 @@ export class CallerWatch implements BeforeApplicationShutdown {
 
   async beforeApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
-    await this.look;
-  }
-
-  /** Runs one look at a time. Calls during a look cause one more. */
-  private lookSoon(): void {
-    this.isLookWanted = true;
-    this.look ??= this.lookAtAll().finally(() => (this.look = undefined));
+    await this.looks.ended;
   }
 
   private async lookAtAll(): Promise<void> {
-    while (this.isLookWanted) {
-      this.isLookWanted = false;
-      try {
-        await this.finder.freshen(maxAgeMs);
-        await Promise.all([...this.groups].map(([hash, group]) => this.lookAt(hash, group)));
-      } catch {
-        // Without the database no call is refused. The next look decides.
-      }
+    try {
+      await this.finder.freshen(maxAgeMs);
+      await Promise.all([...this.groups].map(([hash, group]) => this.lookAt(hash, group)));
+    } catch {
+      // Without the database no call is refused. The next look decides.
     }
   }
 

@@ -1,3 +1,4 @@
+import { Coalesced } from '../tools/coalesced.js';
 import { type Admission, unavailable, type WindowUse } from './admission.js';
 import type { Budget, HeldCall, LimitSubject } from './budget.js';
 import { GiveBack } from './give-back.js';
@@ -48,7 +49,7 @@ export class ShareKeeper {
   /** A write was lost and may still run. Nothing is granted until a newer one has run. */
   private isUncertain = false;
   private readonly returns: GiveBack;
-  private running: Promise<void> | undefined;
+  private readonly rounds = new Coalesced(() => this.workOff());
   private cancelTick: (() => void) | undefined;
   private cancelSweep: (() => void) | undefined;
   private isStopped = false;
@@ -84,7 +85,7 @@ export class ShareKeeper {
   private async leave(): Promise<void> {
     this.isStopped = true;
     for (const cancel of [this.cancelTick, this.cancelSweep]) cancel?.();
-    await Promise.allSettled([this.running, this.grants.settled()]);
+    await Promise.allSettled([this.rounds.ended, this.grants.settled()]);
     this.aliveAt = -Infinity;
     const rows = this.book.lastRows(this.timing.now());
     this.book.rejectHeld(unavailable());
@@ -147,7 +148,7 @@ export class ShareKeeper {
   }
 
   private hold(budget: Budget, call: HeldCall, isLate: boolean): void {
-    if (isLate && this.running === undefined) this.writer.begin();
+    if (isLate && !this.rounds.isRunning) this.writer.begin();
     this.book.hold(budget, call, !isLate);
     this.sweepSoon();
     this.runSoon();
@@ -219,12 +220,7 @@ export class ShareKeeper {
 
   private runSoon(): void {
     if (this.isStopped) return;
-    if (this.hasWork) {
-      this.running ??= this.run().finally(() => {
-        this.running = undefined;
-        if (this.hasWork) this.runSoon();
-      });
-    }
+    if (this.hasWork) void this.rounds.run();
     if (this.book.holding.size > 0 && this.book.wanting.size > 0) this.grants.askIn(0);
   }
 
@@ -234,7 +230,7 @@ export class ShareKeeper {
     return this.writer.hasWork || this.returns.hasWork;
   }
 
-  private async run(): Promise<void> {
+  private async workOff(): Promise<void> {
     while (this.hasWork) {
       try {
         if (!this.isRegistered) await this.register();

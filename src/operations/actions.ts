@@ -5,6 +5,7 @@ import type { Queries } from '../database/statement.js';
 import { isDatabaseUnavailable } from '../errors/database-error.js';
 import { DomainError } from '../errors/domain-error.js';
 import { AllRequests } from '../queue/all-requests.js';
+import { Cancels } from '../queue/cancels.js';
 import { QueueService } from '../queue/queue.service.js';
 import type { RequestState } from '../queue/request-state.js';
 import { fingerprintOf } from '../requests/request-handlers.js';
@@ -32,6 +33,7 @@ export class OperationActions {
 
   constructor(
     private readonly all: AllRequests,
+    private readonly cancels: Cancels,
     private readonly queue: QueueService,
     private readonly keys: KeysService,
     private readonly retries: Retries,
@@ -43,8 +45,10 @@ export class OperationActions {
    * member that has left `state`, the state that the filter asked for, is skipped. null: the filter asked for none.
    */
   async cancel(queries: Queries, members: readonly string[], state: RequestState | null): Promise<Dealt> {
-    const { cancelled, requested, left, publish } = await this.all.cancelAmong(queries, members, state);
+    const meant = { state: state ?? undefined };
+    const { cancelled, requested, moved, publish } = await this.cancels.among(queries, meant, members);
     const done = cancelled + requested;
+    const left = new Set(moved);
     const ids = members.filter((id) => !left.has(id));
     return { ids, done, skipped: ids.length - done, failed: 0, publish };
   }

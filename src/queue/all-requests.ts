@@ -3,8 +3,6 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { Clock } from '../database/clock.js';
 import { Database } from '../database/database.js';
 import type { Queries } from '../database/statement.js';
-import { cancelMany } from './queries/cancel-many.js';
-import { cancel } from './queries/cancel.js';
 import {
   type AnyRow,
   countAll,
@@ -15,10 +13,7 @@ import {
   sliceOf,
 } from './queries/all-requests.js';
 import { erase } from './queries/erase.js';
-import { QueueEvents } from './queue-events.js';
-import { requestErrors } from './request-errors.js';
 import type { AnyRequestFilter } from './request-filter.js';
-import type { RequestState } from './request-state.js';
 import {
   type LifeEvent,
   type LifeLogEntry,
@@ -63,7 +58,6 @@ export class AllRequests {
     private readonly database: Database,
     private readonly queue: QueueService,
     private readonly index: WaitingIndex,
-    private readonly events: QueueEvents,
     private readonly clock: Clock,
   ) {}
 
@@ -119,41 +113,8 @@ export class AllRequests {
   }
 
   /** True if the request is parked because its key already runs as many requests as its bound allows. */
-  isHeld({ modelId, seq, state }: AnyRow): boolean {
-    return state === 'IN_QUEUE' && this.index.isHeld({ modelId, seq });
-  }
-
-  /** Cancels as a caller's cancel does. `accounting` receives the result in the same transaction, before the commit. */
-  async cancel(id: string, accounting: (queries: Queries, result: string) => Promise<void>) {
-    const error = requestErrors.cancelled(this.clock.now());
-    for (;;) {
-      const found = await this.database.transaction(async (query) => {
-        const queries = { query };
-        const cancelled = await cancel(queries, id, error);
-        if (cancelled !== undefined && cancelled.result !== 'moved')
-          await accounting(queries, cancelled.result);
-        return cancelled;
-      });
-      if (found?.result === 'moved') continue;
-      if (found?.result === 'cancelled') this.events.publishEnded('cancelled', [{ id, ...found }]);
-      if (found?.result === 'requested') this.events.publish({ cancelled: [id] });
-      return found?.result;
-    }
-  }
-
-  /**
-   * Cancels many requests in the transaction of `queries`, but none in another state than `state`. `left`: requests
-   * that moved meanwhile and have not completed. The caller calls `publish` after the commit.
-   */
-  async cancelAmong(queries: Queries, ids: readonly string[], state: RequestState | null) {
-    const error = requestErrors.cancelled(this.clock.now());
-    const { targets, cancelled, requested } = await cancelMany(queries, { keyId: null, state }, ids, error);
-    const byId = new Map(targets.map((target) => [target.id, target]));
-    const ended = cancelled.map((id) => byId.get(id)!);
-    for (const id of [...cancelled, ...requested]) byId.delete(id);
-    const left = new Set([...byId.values()].flatMap(({ id, state }) => (state === 'COMPLETED' ? [] : id)));
-    const publish = (): void => this.events.publishEnded('cancelled', ended, requested);
-    return { cancelled: cancelled.length, requested: requested.length, left, publish };
+  isHeld(row: AnyRow): boolean {
+    return row.state === 'IN_QUEUE' && this.index.isHeld(row);
   }
 
   /** Returns false if the request has not completed, or was erased before. */

@@ -1,13 +1,14 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Database } from '../database/database.js';
+import { Coalesced } from '../tools/coalesced.js';
 import { type HeldQueue, maxReleased, release } from './queries/release.js';
 import { QueueEvents } from './queue-events.js';
 
 /** Releases parked requests into their queue, as far as the bound of their key has room. */
 @Injectable()
 export class BoundedKeys {
-  /** Releases in progress, by key and model. `again`: something changed since the release began. */
-  private readonly releases = new Map<string, { again: boolean; ended: Promise<void> }>();
+  /** Releases in progress, by key and model. */
+  private readonly releases = new Map<string, Coalesced>();
   private readonly log = new Logger(BoundedKeys.name);
 
   constructor(
@@ -18,17 +19,16 @@ export class BoundedKeys {
   /** Never rejects: the releaser retries a release that failed. */
   release(queue: HeldQueue): Promise<void> {
     const name = `${queue.keyId} ${queue.modelId}`;
-    const known = this.releases.get(name);
-    if (known !== undefined) {
-      known.again = true;
-      return known.ended;
+    let releases = this.releases.get(name);
+    if (releases === undefined) {
+      const work = (): Promise<void> =>
+        this.releaseSome(queue).catch((error: Error) =>
+          this.log.debug(`a release for ${name} failed: ${error.message}`),
+        );
+      releases = new Coalesced(work, { onEnd: () => this.releases.delete(name) });
+      this.releases.set(name, releases);
     }
-    const release = { again: true, ended: Promise.resolve() };
-    this.releases.set(name, release);
-    release.ended = this.releaseAll(queue, release)
-      .catch((error: Error) => this.log.debug(`a release for ${name} failed: ${error.message}`))
-      .finally(() => this.releases.delete(name));
-    return release.ended;
+    return releases.run();
   }
 
   /** Resolves once no release is in progress. */
@@ -36,17 +36,14 @@ export class BoundedKeys {
     await Promise.all([...this.releases.values()].map(({ ended }) => ended));
   }
 
-  private async releaseAll(queue: HeldQueue, round: { again: boolean }): Promise<void> {
-    while (round.again) {
-      round.again = false;
-      const changed = await release(this.database, queue);
-      if (changed.length === 0) continue;
-      this.events.publish({
-        held: changed.filter(({ isHeld }) => isHeld),
-        released: changed.filter(({ isHeld }) => !isHeld),
-        work: [queue.modelId],
-      });
-      round.again ||= changed.length >= maxReleased;
-    }
+  private async releaseSome(queue: HeldQueue): Promise<void> {
+    const changed = await release(this.database, queue);
+    if (changed.length === 0) return;
+    this.events.publish({
+      held: changed.filter(({ isHeld }) => isHeld),
+      released: changed.filter(({ isHeld }) => !isHeld),
+      work: [queue.modelId],
+    });
+    if (changed.length >= maxReleased) void this.release(queue);
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { EventEmitter2 } from '@nestjs/event-emitter';
 import type { RequestEvents } from './request-events.js';
-import type { EntryChange, MovedEntry, VirtualTime } from './waiting/waiting-index.js';
+import type { EntryChange, VirtualTime } from './waiting/waiting-index.js';
 
 export interface CircuitChange {
   modelId: string;
@@ -31,8 +31,6 @@ export interface QueueChanges {
   released?: EntryChange[];
   /** Entries removed without having been started. */
   removed?: EntryChange[];
-  /** Entries moved to an earlier place, because others of their keys were removed. */
-  moved?: MovedEntry[];
   /** Entries removed because their requests are in progress. */
   started?: EntryChange[];
   /** The virtual time of each queue, for a node that has just joined. */

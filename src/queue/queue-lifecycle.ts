@@ -8,7 +8,6 @@ import { CircuitKeeper } from './duties/circuit-keeper.js';
 import { ControlKeeper } from './duties/control-keeper.js';
 import { Expirer } from './duties/expirer.js';
 import { Heartbeat } from './duties/heartbeat.js';
-import { Mover } from './duties/mover.js';
 import { PartitionKeeper } from './duties/partition-keeper.js';
 import { Promoter } from './duties/promoter.js';
 import { Pruner } from './duties/pruner.js';
@@ -30,7 +29,6 @@ const everywhere = [
   PartitionKeeper,
   Rescuer,
   Expirer,
-  Mover,
   Promoter,
   Releaser,
   Pruner,

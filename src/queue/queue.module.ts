@@ -1,11 +1,10 @@
-import { Module, type Provider, type Type } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
+import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { Tracing } from '../tracing/tracing.js';
 import { Circuits } from './circuits/circuits.js';
 import { ModelAvailability } from './circuits/model-availability.js';
 import { AllRequests } from './all-requests.js';
 import { BoundedKeys } from './bounded-keys.js';
+import { Cancels } from './cancels.js';
 import { Cluster } from './cluster/cluster.js';
 import { Controls } from './controls.js';
 import { ClusterMessages } from './cluster/cluster-messages.js';
@@ -36,10 +35,8 @@ import { RunStore } from './runs/run-store.js';
 import { Slots } from './cluster/slots.js';
 import { StatusSources } from './status-sources.js';
 import { Backlog } from './submit/backlog.js';
-import { SubmissionBatches } from './submit/submission-batches.js';
 import { SubmissionWriter } from './submit/submission-writer.js';
 import { Submissions } from './submit/submissions.js';
-import { TracedSubmissionBatches, TracedSubmissions } from './submit/traced-submissions.js';
 import { ClaimRounds } from './workers/claim-rounds.js';
 import { HeldClaims } from './workers/held-claims.js';
 import { LeasedRuns } from './workers/leased-runs.js';
@@ -65,6 +62,7 @@ import { WorkerStore } from './workers/worker-store.js';
     ...duties,
     AllRequests,
     BoundedKeys,
+    Cancels,
     Circuits,
     Cluster,
     ClusterMessages,
@@ -91,8 +89,7 @@ import { WorkerStore } from './workers/worker-store.js';
     Slots,
     StatusSources,
     SubmissionWriter,
-    tracedWhereSpansAreSent(Submissions, TracedSubmissions),
-    tracedWhereSpansAreSent(SubmissionBatches, TracedSubmissionBatches),
+    Submissions,
     Backlog,
     ClaimRounds,
     HeldClaims,
@@ -106,6 +103,7 @@ import { WorkerStore } from './workers/worker-store.js';
   ],
   exports: [
     AllRequests,
+    Cancels,
     Circuits,
     Cluster,
     Controls,
@@ -123,7 +121,6 @@ import { WorkerStore } from './workers/worker-store.js';
     RunnerRegistry,
     Slots,
     StatusSources,
-    SubmissionBatches,
     Submissions,
     Backlog,
     WaitingIndex,
@@ -136,11 +133,3 @@ import { WorkerStore } from './workers/worker-store.js';
   ],
 })
 export class QueueModule {}
-
-function tracedWhereSpansAreSent<T>(plain: Type<T>, traced: Type<T>): Provider {
-  return {
-    provide: plain,
-    inject: [ModuleRef, Tracing],
-    useFactory: (module: ModuleRef, { sendsSpans }: Tracing) => module.create(sendsSpans ? traced : plain),
-  };
-}

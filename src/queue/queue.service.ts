@@ -10,16 +10,11 @@ import { BoundedCache } from '../tools/bounded-cache.js';
 import { RequestEntity } from './entities/request.entity.js';
 import { ModelAvailability } from './circuits/model-availability.js';
 import { Estimates } from './estimates/estimates.js';
-import { cancel } from './queries/cancel.js';
 import { readLog } from './queries/read-log.js';
 import { readStatus } from './queries/read-status.js';
-import { QueueEvents } from './queue-events.js';
-import { requestErrors } from './request-errors.js';
 import type { LogEntry } from './runs/run-log.js';
 import type { Snapshot, StatusRow, Waiting, WaitReason } from './status-row.js';
 import { WaitingIndex } from './waiting/waiting-index.js';
-
-export type CancelAnswer = 'cancelled' | 'requested' | 'already_cancelled' | 'already_completed' | 'unknown';
 
 /** Outputs above this size on disk are read when a reader has room for them. */
 const largeBytes = 16 * 1024;
@@ -43,7 +38,7 @@ interface ChargedReader {
   reserveAnswer(bytes: number): void;
 }
 
-/** Serves callers' calls on submitted requests: reads status and output, cancels. */
+/** Serves callers' calls on submitted requests: reads status, log and output. */
 @Injectable()
 export class QueueService {
   private readonly largeReads = new AtATime(maxLargeReads);
@@ -57,7 +52,6 @@ export class QueueService {
     private readonly database: Database,
     @InjectRepository(RequestEntity) private readonly requests: Repository<RequestEntity>,
     private readonly index: WaitingIndex,
-    private readonly events: QueueEvents,
     private readonly clock: Clock,
     private readonly availability: ModelAvailability,
     private readonly estimates: Estimates,
@@ -145,25 +139,5 @@ export class QueueService {
 
   async hasOutput(requestId: string): Promise<boolean> {
     return this.requests.existsBy({ id: requestId, output: Not(IsNull()) });
-  }
-
-  async cancel(requestId: string): Promise<CancelAnswer> {
-    const error = requestErrors.cancelled(this.clock.now());
-    for (;;) {
-      const found = await cancel(this.database, requestId, error);
-      switch (found?.result) {
-        case undefined:
-          return 'unknown';
-        case 'cancelled':
-          this.events.publishEnded('cancelled', [{ id: requestId, ...found }]);
-          return 'cancelled';
-        case 'requested':
-          this.events.publish({ cancelled: [requestId] });
-          return 'requested';
-        case 'completed':
-          return found.outcome === 'cancelled' ? 'already_cancelled' : 'already_completed';
-        case 'moved': // it was claimed, requeued or finished meanwhile: try again
-      }
-    }
   }
 }

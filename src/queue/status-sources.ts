@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
 import { Observable, Subject } from 'rxjs';
 import { Clock } from '../database/clock.js';
+import { Coalesced } from '../tools/coalesced.js';
 import { steady } from './estimates/estimate.js';
 import { hasSameProgress, type Snapshot, type StatusRow } from './status-row.js';
 import { type QueueChanges, queueChanges } from './queue-events.js';
@@ -13,14 +14,17 @@ class Source {
   watchers = 0;
   /** Watchers that are shown positions. */
   viewers = 0;
-  /** `reading`: a read is in progress. `stale`: another read is due after it. */
-  reading = false;
-  stale = false;
+  /** Reads the row again. `isStale`: the last read failed. */
+  readonly reads = new Coalesced(() => this.read(this));
+  isStale = false;
   looks = 0;
   progressAt = -Infinity;
   progressDue: NodeJS.Timeout | undefined;
 
-  constructor(public latest: Snapshot) {}
+  constructor(
+    public latest: Snapshot,
+    private readonly read: (source: Source) => Promise<void>,
+  ) {}
 }
 
 /** Positions are sent at most this often. */
@@ -47,7 +51,7 @@ export class StatusSources {
   /** This round reads every source again. */
   private refreshes = false;
   private refreshedAt = 0;
-  private round = this.sources.entries();
+  private round = this.sources.values();
   private roundBeganAt = 0;
   private roundIsOver = true;
   private closed = false;
@@ -68,8 +72,7 @@ export class StatusSources {
   refreshChanged({ changed, missed }: QueueChanges): void {
     if (this.sources.size === 0) return;
     for (const id of missed === true ? this.sources.keys() : (changed ?? [])) {
-      const source = this.sources.get(id);
-      if (source !== undefined) void this.refresh(id, source);
+      void this.sources.get(id)?.reads.run();
     }
   }
 
@@ -86,7 +89,7 @@ export class StatusSources {
       if (this.closed) return subscriber.complete();
       const source = this.open(row, positions);
       subscriber.next(source.latest);
-      subscriber.add(() => this.removeWatcher(row.id, source, positions));
+      subscriber.add(() => this.removeWatcher(source, positions));
       return source.subject.subscribe(subscriber);
     });
   }
@@ -99,7 +102,7 @@ export class StatusSources {
 
   private open(row: StatusRow, positions: boolean): Source {
     const known = this.sources.get(row.id);
-    const source = known ?? new Source(this.queue.snapshot(row));
+    const source = known ?? new Source(this.queue.snapshot(row), (one) => this.read(one));
     source.watchers++;
     if (positions) source.viewers++;
     if (known !== undefined) {
@@ -112,15 +115,16 @@ export class StatusSources {
     this.ticker ??= setInterval(() => this.tick(), stepMs);
     // The row was read before the source was registered: what has changed in between is read now.
     if (row.state === 'COMPLETED') source.subject.complete();
-    else void this.refresh(row.id, source);
+    else void source.reads.run();
     return source;
   }
 
-  private removeWatcher(id: string, source: Source, positions: boolean): void {
+  private removeWatcher(source: Source, positions: boolean): void {
     source.watchers--;
     if (positions) source.viewers--;
     if (source.watchers > 0) return;
     clearTimeout(source.progressDue);
+    const { id } = source.latest.row;
     if (this.sources.get(id) === source) this.sources.delete(id);
     if (this.sources.size === 0) {
       clearInterval(this.ticker);
@@ -134,30 +138,21 @@ export class StatusSources {
     return { ...next, estimate: steady(latest.estimate, next.estimate, this.clock.now()) };
   }
 
-  private async refresh(id: string, source: Source): Promise<void> {
-    source.stale = true;
-    if (source.reading) return;
-    source.reading = true;
+  private async read(source: Source): Promise<void> {
+    if (source.watchers === 0 || this.closed) return;
+    source.isStale = false;
     try {
-      while (source.stale && source.watchers > 0 && !this.closed) {
-        source.stale = false;
-        const read = await this.queue.status(id);
-        if (read === undefined) {
-          source.subject.complete();
-          continue;
-        }
-        const row = this.paced(id, source, read);
-        if (hasChanged(source.latest.row, row)) this.emit(source, row);
-      }
+      const read = await this.queue.status(source.latest.row.id);
+      if (read === undefined) return source.subject.complete();
+      const row = this.paced(source, read);
+      if (hasChanged(source.latest.row, row)) this.emit(source, row);
     } catch {
-      source.stale = true; // the database is away: the next tick tries again
-    } finally {
-      source.reading = false;
+      source.isStale = true; // the database is away: the next tick tries again
     }
   }
 
   /** Returns the row with the progress that was sent last, if new progress may not be sent yet. */
-  private paced(id: string, source: Source, row: StatusRow): StatusRow {
+  private paced(source: Source, row: StatusRow): StatusRow {
     const { row: sent } = source.latest;
     if (hasSameProgress(row, sent)) return row;
     const now = performance.now();
@@ -168,7 +163,7 @@ export class StatusSources {
     }
     source.progressDue ??= setTimeout(() => {
       source.progressDue = undefined;
-      void this.refresh(id, source);
+      void source.reads.run();
     }, restMs);
     return { ...row, progress: sent.progress ?? null };
   }
@@ -190,7 +185,7 @@ export class StatusSources {
       const next = this.round.next();
       this.roundIsOver = next.done === true;
       if (next.done === true) break;
-      if (this.look(...next.value)) updates++;
+      if (this.look(next.value)) updates++;
     }
   }
 
@@ -198,15 +193,15 @@ export class StatusSources {
     const now = performance.now();
     if (now - this.roundBeganAt < roundMs - stepMs) return false;
     this.roundBeganAt = now;
-    this.round = this.sources.entries();
+    this.round = this.sources.values();
     this.refreshes = now - this.refreshedAt >= refreshEveryMs;
     if (this.refreshes) this.refreshedAt = now;
     return true;
   }
 
   /** Returns whether it sent a position or an estimate. */
-  private look(id: string, source: Source): boolean {
-    if (source.stale || this.refreshes) void this.refresh(id, source);
+  private look(source: Source): boolean {
+    if (source.isStale || this.refreshes) void source.reads.run();
     const { row, position, reason, estimate } = source.latest;
     if (row.state === 'COMPLETED' || source.viewers === 0) return false;
     const now = this.queue.waiting(row);
@@ -220,14 +215,10 @@ export class StatusSources {
   }
 }
 
-/**
- * A request that was moved, or was scheduled and joined its queue, has a new place but no event. Progress has no
- * event either.
- */
+/** A scheduled request that joined its queue has a new place but no event. Progress has no event either. */
 const hasChanged = (from: StatusRow, to: StatusRow): boolean =>
   to.lastEventId !== from.lastEventId ||
   !hasSameProgress(to, from) ||
-  to.start !== from.start ||
   to.seq !== from.seq ||
   to.isDelayed !== from.isDelayed;
 

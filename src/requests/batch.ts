@@ -10,7 +10,7 @@ import type { EnteredItems } from '../limits/gate.js';
 import { maxInlineBytes } from '../models/input-schemas.js';
 import { ModelsService } from '../models/models.service.js';
 import { QueueEvents } from '../queue/queue-events.js';
-import { type BatchItem, SubmissionBatches } from '../queue/submit/submission-batches.js';
+import { type NewRequest, Submissions } from '../queue/submit/submissions.js';
 import { traceContextOf } from '../tracing/trace-context.js';
 import { assertKnown, submitOptions } from './dto/submit.query.js';
 import { NewRequests, withOptions } from './new-requests.js';
@@ -27,7 +27,7 @@ export class Batch {
     private readonly newRequests: NewRequests,
     private readonly models: ModelsService,
     private readonly json: JsonThreads,
-    private readonly submissions: SubmissionBatches,
+    private readonly submissions: Submissions,
     private readonly events: QueueEvents,
   ) {}
 
@@ -42,7 +42,7 @@ export class Batch {
     const { entries, unknownName } = await this.read(caller, body);
     if (unknownName !== undefined) assertKnown([[unknownName, undefined]], ['requests']);
     const { admitted, refusal } = await count(entries.length);
-    const items: (BatchItem | DomainError)[] = [];
+    const items: (NewRequest | DomainError)[] = [];
     let since = performance.now();
     for (const [i, entry] of entries.entries()) {
       items.push(i < admitted ? this.itemOf(caller, entry, base) : refusal!);
@@ -52,7 +52,7 @@ export class Batch {
     }
     const good = items.flatMap((item) => (item instanceof DomainError ? [] : [item]));
     const trace = traceContextOf(headers);
-    const accepted = await this.submissions.submit(good.map((item) => withOptions(item, trace)));
+    const accepted = await this.submissions.submitMany(good.map((item) => withOptions(item, trace)));
     const results = items.map((item) => (item instanceof DomainError ? item : accepted.shift()!));
     this.events.emit('submission.refused', () =>
       results.flatMap((one) => (one instanceof DomainError ? { code: one.code } : [])),
@@ -91,7 +91,7 @@ export class Batch {
     };
   }
 
-  private itemOf(caller: Caller, entry: BatchEntry, base: string): BatchItem | DomainError {
+  private itemOf(caller: Caller, entry: BatchEntry, base: string): NewRequest | DomainError {
     try {
       return this.checked(caller, entry, base);
     } catch (error) {
@@ -101,7 +101,7 @@ export class Batch {
     }
   }
 
-  private checked(caller: Caller, entry: BatchEntry, base: string): BatchItem {
+  private checked(caller: Caller, entry: BatchEntry, base: string): NewRequest {
     const { fields, input, refusal, isChecked } = entry;
     if (fields === undefined) throw refusal!;
     const { model_id: modelId, idempotency_key: written, ...plain } = fields;

@@ -4,6 +4,7 @@ import { DomainError } from '../errors/domain-error.js';
 import { decodeCursor, encodeCursor } from '../http/list-cursor.js';
 import type { Reply } from '../http/reply.js';
 import { validated } from '../http/validated.js';
+import { Cancels } from '../queue/cancels.js';
 import { QueueService } from '../queue/queue.service.js';
 import { RequestCollection } from '../queue/request-collection.js';
 import type { StatusRow } from '../queue/status-row.js';
@@ -35,6 +36,7 @@ export class CollectionHandlers {
 
   constructor(
     private readonly collection: RequestCollection,
+    private readonly cancels: Cancels,
     private readonly requests: RequestHandlers,
     private readonly retries: Retries,
     private readonly queue: QueueService,
@@ -89,7 +91,7 @@ export class CollectionHandlers {
       throw new DomainError('bad_request', `Give either "request_ids" or "filter": ${cancelExample}.`);
     }
     const counts = isGiven(value['filter'])
-      ? await this.collection.cancelFitting(keyId, filterOf(value['filter']))
+      ? await this.cancels.fitting(keyId, filterOf(value['filter']))
       : await this.cancelIds(keyId, idsOf(value, maxCancelIds));
     const {
       cancelled,
@@ -131,7 +133,7 @@ export class CollectionHandlers {
   private async cancelIds(keyId: string, given: string[]) {
     const ids = [...new Set(given)];
     const known = ids.filter(isRequestId);
-    const counts = await this.collection.cancelMany(keyId, known);
+    const counts = await this.cancels.many(keyId, known);
     return { ...counts, unknown: counts.unknown + ids.length - known.length, more: false };
   }
 

@@ -8,6 +8,7 @@ import type { ProblemCode } from '../errors/problem-codes.js';
 import { chargesOf } from '../http/charges.js';
 import type { Reply } from '../http/reply.js';
 import { validated } from '../http/validated.js';
+import { Cancels } from '../queue/cancels.js';
 import type { LogEntry } from '../queue/runs/run-log.js';
 import type { Snapshot, StatusRow } from '../queue/status-row.js';
 import { QueueService } from '../queue/queue.service.js';
@@ -38,6 +39,7 @@ export class RequestHandlers {
     private readonly newRequests: NewRequests,
     private readonly submissions: Submissions,
     private readonly queue: QueueService,
+    private readonly cancels: Cancels,
     private readonly retention: Retention,
     private readonly held: HeldCalls,
     private readonly clock: Clock,
@@ -114,23 +116,20 @@ export class RequestHandlers {
 
   async cancel(caller: Caller | undefined, requestId: string): Promise<Reply> {
     const { id } = await this.find(caller, requestId);
-    switch (await this.queue.cancel(id)) {
-      case 'cancelled':
-      case 'already_cancelled':
-        return { status: 200, body: JSON.stringify({ status: 'CANCELLED' }) };
-      case 'requested':
-        return { status: 202, body: JSON.stringify({ status: 'CANCELLATION_REQUESTED' }) };
-      case 'already_completed':
-        throw new DomainError(
-          'already_completed',
-          'The request has completed; there is nothing left to cancel.',
-          {
-            extensions: { cancel_status: 'ALREADY_COMPLETED' },
-          },
-        );
-      case 'unknown':
-        throw unknownRequest();
-    }
+    const found = await this.cancels.one(id);
+    if (found === undefined) throw unknownRequest();
+    const { result, outcome } = found;
+    if (result === 'requested')
+      return { status: 202, body: JSON.stringify({ status: 'CANCELLATION_REQUESTED' }) };
+    if (result === 'cancelled' || outcome === 'cancelled')
+      return { status: 200, body: JSON.stringify({ status: 'CANCELLED' }) };
+    throw new DomainError(
+      'already_completed',
+      'The request has completed; there is nothing left to cancel.',
+      {
+        extensions: { cancel_status: 'ALREADY_COMPLETED' },
+      },
+    );
   }
 
   /**
@@ -178,11 +177,8 @@ export class RequestHandlers {
     }
     const made = this.newRequests.of(caller, model, input, options, base);
     const request = withOptions(made, traceContextOf(headers), adapter);
-    if (key === undefined) {
-      return acceptedReply({ id: await this.submissions.submit(request), replayed: false }, base);
-    }
-    const accepted = await this.submissions.submitOnce(request, { key, fingerprint: fingerprint! });
-    return acceptedReply(accepted, base);
+    if (key !== undefined) request.idempotency = { key, fingerprint: fingerprint! };
+    return acceptedReply(await this.submissions.submit(request), base);
   }
 
   /**

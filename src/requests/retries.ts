@@ -3,8 +3,7 @@ import type { Caller } from '../auth/caller.js';
 import type { Queries } from '../database/statement.js';
 import { RequestCollection } from '../queue/request-collection.js';
 import type { StatusRow } from '../queue/status-row.js';
-import type { Accepted, Idempotency } from '../queue/submit/accepted.js';
-import { Submissions } from '../queue/submit/submissions.js';
+import { type Accepted, type Idempotency, Submissions } from '../queue/submit/submissions.js';
 import { traceContextOf } from '../tracing/trace-context.js';
 import { NewRequests } from './new-requests.js';
 

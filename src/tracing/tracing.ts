@@ -53,21 +53,16 @@ export class Tracing implements OnApplicationShutdown {
     await this.sender?.stop();
   }
 
-  /** Traces the write of a submission. The context passed to `write` must be stored with it. */
-  send<T>(
-    modelId: string,
-    caller: TraceContext | undefined,
-    write: (context: TraceContext | undefined) => Promise<T>,
-  ): Promise<T> {
-    return this.sendMany([modelId], caller, (contextOf) => write(contextOf(modelId)));
-  }
-
-  /** Like `send` for many submissions, with one span per model. `modelIds`: one per submission. */
-  async sendMany<T>(
+  /**
+   * Traces the write of submissions, with one span per model. `modelIds`: one per submission. The context of its model
+   * must be stored with each.
+   */
+  async send<T>(
     modelIds: readonly string[],
     caller: TraceContext | undefined,
     write: (contextOf: (modelId: string) => TraceContext | undefined) => Promise<T>,
   ): Promise<T> {
+    if (this.tracer === undefined) return write(() => caller);
     const counts = new Map<string, number>();
     for (const id of modelIds) counts.set(id, (counts.get(id) ?? 0) + 1);
     const sends = new Map(

@@ -4,7 +4,7 @@ import type { Database } from '../../src/database/database.js';
 import { finish } from '../../src/queue/queries/finish.js';
 import { release } from '../../src/queue/queries/release.js';
 import { submit } from '../../src/queue/queries/submit.js';
-import { claimSome, ending, QueueTables } from '../support/queue-tables.js';
+import { claimSome, ending, QueueTables, submitBounded } from '../support/queue-tables.js';
 
 const modelId = 'test/model';
 const [often, bounded] = [randomUUID(), randomUUID()];
@@ -26,19 +26,18 @@ beforeAll(async () => {
 });
 afterAll(() => tables.drop());
 
-const submitFor = (keyId: string, count: number, how: 'free' | 'held') => {
+const submitFor = (keyId: string, count: number, write: typeof submitBounded) => {
   const common = { modelId, keyId, priority: 0, virtualStart: 0, input: Buffer.from('{}'), expiresMs: null };
-  return submit(
+  return write(
     database,
     Array.from({ length: count }, () => ({ ...common, id: v7() })),
-    how,
   );
 };
 
 test('what waits, is held and runs, and the shares of each key, now and in the last hour', async () => {
   const node = await tables.node(database);
-  await submitFor(often, 6, 'free');
-  await submitFor(bounded, 3, 'held');
+  await submitFor(often, 6, submit);
+  await submitFor(bounded, 3, submitBounded);
   await release(database, { keyId: bounded, modelId });
   const runs = await claimSome(database, node, 5);
   await finish(database, [ending(runs[0]!)]);

@@ -19,9 +19,6 @@ interface Row {
   seq: number;
 }
 
-/** An entry that was added to the queue, or that moved up from virtual start `from`. */
-type Change = EntryChange & { from?: number };
-
 /** A position that was higher than the last one. The changes from `from` to `to` happened meanwhile. */
 interface Rise {
   id: string;
@@ -30,32 +27,25 @@ interface Rise {
   to: number;
 }
 
-type Reason = 'priority' | 'came back' | 'turn' | 'moved up' | 'none';
+type Reason = 'priority' | 'came back' | 'turn' | 'none';
 
-/** `before`: the row's virtual start at that time, because it may have moved since. */
-function reasonOf(entry: Change, row: Row, before: number): Reason | undefined {
-  const isOwn = entry.orderKey === orderKeyOf(row.keyId);
-  const start = isOwn ? row.start : before;
-  const order = entry.priority - row.priority || entry.start - start || entry.seq - row.seq;
+function reasonOf(entry: EntryChange, row: Row): Reason | undefined {
+  const order = entry.priority - row.priority || entry.start - row.start || entry.seq - row.seq;
   if (order >= 0) return undefined;
   if (entry.priority < row.priority) return 'priority';
   if (entry.attempt > 0) return 'came back';
-  if (entry.from === undefined) return isOwn ? 'none' : 'turn';
-  return isOwn || entry.from < start ? undefined : 'moved up';
+  return entry.orderKey === orderKeyOf(row.keyId) ? 'none' : 'turn';
 }
 
 /** Reads positions again and again, and keeps every rise. */
 class Watcher {
   readonly rises: Rise[] = [];
   readonly ids: string[] = [];
-  readonly first = new Map<string, number>();
-  private readonly changes: Change[] = [];
+  private readonly changes: EntryChange[] = [];
   private readonly last = new Map<string, { position: number; from: number }>();
 
   constructor() {
-    service.app
-      .get(QueueEvents)
-      .subscribe(({ added = [], moved = [] }) => this.changes.push(...added, ...moved));
+    service.app.get(QueueEvents).subscribe(({ added = [] }) => this.changes.push(...added));
   }
 
   /** Counts the reasons of all rises. `unexplained`: rises with fewer reasons than places. */
@@ -64,12 +54,11 @@ class Watcher {
       `SELECT id, api_key_id AS "keyId", priority, virtual_start::integer AS start, seq::integer FROM request`,
     );
     const byId = new Map(rows.map((row) => [row.id, row]));
-    const counts = { priority: 0, 'came back': 0, turn: 0, 'moved up': 0, none: 0 };
+    const counts = { priority: 0, 'came back': 0, turn: 0, none: 0 };
     const unexplained: object[] = [];
     for (const { id, by, from, to } of this.rises) {
       const row = byId.get(id)!;
-      const before = this.changes.slice(from).find(({ seq }) => seq === row.seq)?.from ?? row.start;
-      const reasons = this.changes.slice(from, to).flatMap((entry) => reasonOf(entry, row, before) ?? []);
+      const reasons = this.changes.slice(from, to).flatMap((entry) => reasonOf(entry, row) ?? []);
       for (const reason of reasons) counts[reason]++;
       if (reasons.filter((reason) => reason !== 'none').length < by) unexplained.push({ id, by, reasons });
     }
@@ -95,7 +84,6 @@ class Watcher {
     }
     if (last !== undefined && position > last.position)
       this.rises.push({ id, by: position - last.position, from: last.from, to: this.changes.length });
-    if (!this.first.has(id)) this.first.set(id, position);
     this.last.set(id, { position, from });
   }
 }
@@ -130,13 +118,12 @@ test('a position rises for a retry, a higher priority and another key’s turn, 
     priority: expect.any(Number),
     'came back': expect.any(Number),
     turn: expect.any(Number),
-    'moved up': expect.any(Number),
     none: 0,
   });
   expect(Math.min(counts.priority, counts['came back'], counts.turn)).toBeGreaterThan(0);
 }, 60_000);
 
-test('what moves up for its key’s cancels raises positions to what they were before those, and no further', async () => {
+test('a key’s cancels raise no position, and what it submits next raises those of others by its turns only', async () => {
   const [one, another] = await headersOfKeys(2);
   const blockers = [
     await calls.submit('test/shared', { hold: true }),
@@ -144,32 +131,25 @@ test('what moves up for its key’s cancels raises positions to what they were b
   ];
   for (const id of blockers) await model.arrived(id);
   const watcher = new Watcher();
-  const rounds = Array.from({ length: 4 }, async () => {
-    const batch = await inParallel(8, Array.from({ length: 30 }), () => calls.submit('test/shared', {}, one));
-    watcher.ids.push(
-      ...(await inParallel(8, Array.from({ length: 10 }), () => calls.submit('test/shared', {}, another))),
-    );
-    return batch;
-  });
-  const batches = await Promise.all(rounds);
+  const submitAs = (headers: Record<string, string> | undefined, count: number): Promise<string[]> =>
+    inParallel(8, Array.from({ length: count }), () => calls.submit('test/shared', {}, headers));
+  const [batch, others] = await Promise.all([submitAs(one, 120), submitAs(another, 40)]);
+  watcher.ids.push(...others);
   for (const id of watcher.ids) await watcher.look(id);
   let moving = true;
   const watching = watcher.watch(() => moving);
-  await inParallel(4, batches.slice(0, 3).flat(), (id) => calls.cancel(id));
-  const isDense = `SELECT max(virtual_start) - min(virtual_start) < 40000 AS dense FROM queue_entry`;
-  await until(async () => (await service.query<{ dense: boolean }>(isDense))[0]!.dense, {
-    message: 'all has moved',
-  });
+  await inParallel(4, batch, (id) => calls.cancel(id));
+  for (const id of watcher.ids) await watcher.look(id);
+  expect(watcher.rises).toEqual([]);
+  watcher.ids.push(...(await submitAs(one, 30)));
   for (const id of watcher.ids) await watcher.look(id);
   moving = false;
   await watching;
 
   const { counts, unexplained } = await watcher.reasons();
   expect(unexplained).toEqual([]);
-  expect(counts).toMatchObject({ priority: 0, 'came back': 0, turn: 0, none: 0 });
-  expect(counts['moved up']).toBeGreaterThan(0);
-  for (const [id, first] of watcher.first)
-    expect((await calls.status(id)).queue_position).toBeLessThanOrEqual(first);
+  expect(counts).toEqual({ priority: 0, 'came back': 0, turn: expect.any(Number), none: 0 });
+  expect(counts.turn).toBeGreaterThan(0);
   for (const id of blockers) await model.answer(id);
   await until(async () => (await service.query('SELECT 1 FROM queue_entry')).length === 0, {
     timeoutMs: 30_000,

@@ -184,9 +184,8 @@ test('once a submission is answered, none that overlapped it gets in front of it
       }
     });
     await inParallel(40, Array.from({ length: 1_000 }), async (_, i) => {
-      const once = { key: `once-${i}`, fingerprint: Buffer.alloc(32) };
-      const id =
-        i % 10 === 0 ? (await submissions.submitOnce(request, once)).id : await submissions.submit(request);
+      const once = { ...request, idempotency: { key: `once-${i}`, fingerprint: Buffer.alloc(32) } };
+      const { id } = await submissions.submit(i % 10 === 0 ? once : request);
       answered = Math.max(answered, (await queue.status(id))!.seq);
     });
     expect([added, inFront]).toEqual([1_000, []]);

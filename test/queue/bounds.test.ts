@@ -11,6 +11,7 @@ import { findBoundedModels, recall } from '../../src/queue/queries/recall.js';
 import { findReleasable } from '../../src/queue/queries/releasable.js';
 import { lockKey, release } from '../../src/queue/queries/release.js';
 import { requeue } from '../../src/queue/queries/requeue.js';
+import { submitOnce } from '../../src/queue/queries/submit-once.js';
 import { submit } from '../../src/queue/queries/submit.js';
 import { requestErrors } from '../../src/queue/request-errors.js';
 import {
@@ -20,6 +21,7 @@ import {
   QueueTables,
   rescueSome,
   returning,
+  submitBounded,
   submitSome,
 } from '../support/queue-tables.js';
 import { seeded } from '../support/seeded.js';
@@ -57,7 +59,7 @@ async function submitHeld(count: number, { priority = 0, model = modelId } = {})
   const input = Buffer.from('{}');
   const common = { modelId: model, keyId, priority, virtualStart: 0, input, expiresMs: hourMs };
   const items = ids.map((id) => ({ ...common, id }));
-  await submit(here, items, 'held');
+  await submitBounded(here, items);
   return ids;
 }
 
@@ -85,6 +87,21 @@ describe('a key at its bound', () => {
     expect(await released()).toEqual({ in: [], back: [] });
     expect((await claimSome(here, node, 9)).map(({ id }) => id)).toEqual([...urgent, late[0]]);
     expect(await heldIds()).toEqual(late.slice(1));
+  });
+
+  test('has what it submits held, though requests of other keys are written with it', async () => {
+    await bound(1);
+    const common = { modelId, priority: 0, virtualStart: 0, input: Buffer.from('{}'), expiresMs: hourMs };
+    const [held, free, scheduled] = [v7(), v7(), v7()];
+    const options = { notBefore: new Date(Date.now() + hourMs).toISOString() };
+    await submitOnce(here, [
+      { ...common, id: held, keyId, isBounded: true },
+      { ...common, id: free, keyId: randomUUID() },
+      { ...common, id: scheduled, keyId: randomUUID(), options },
+    ]);
+    expect(await heldIds()).toEqual([held]);
+    expect(await idsIn('queue_entry', 'bounded_key_id IS NULL')).toEqual([free]);
+    expect(await idsIn('delayed_entry', 'is_scheduled AND bounded_key_id IS NULL')).toEqual([scheduled]);
   });
 
   test('has it for each model alone, and nobody else has it', async () => {
@@ -275,7 +292,7 @@ test('one that is scheduled is held when its time comes', async () => {
     input: Buffer.from('{}'),
     expiresMs: null,
   };
-  await submit(here, [{ ...item, options: { notBefore } }], 'held');
+  await submitBounded(here, [{ ...item, options: { notBefore } }]);
   expect(await released()).toEqual({ in: [], back: [] });
   await tables.rows(`UPDATE delayed_entry SET ready_at = now()`);
   const promoted = await promote(here, [{ id, virtualStart: 7, isBounded: true }]);

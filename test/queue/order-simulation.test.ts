@@ -3,11 +3,10 @@ import { orderScenes, playOrder } from '../../bench/simulator/order-scenes.js';
 import { workloads } from '../../bench/simulator/workloads.js';
 import { ModelEstimates } from '../../src/queue/estimates/model-estimates.js';
 import { ticksFor } from '../../src/queue/waiting/fair-queue.js';
-import { FreedTurns } from '../../src/queue/waiting/freed-turns.js';
 import { WaitingIndex } from '../../src/queue/waiting/waiting-index.js';
 
 /* `npm run bench -- --simulate` plays all of it, and for longer. */
-const product = { WaitingIndex, FreedTurns, ticksFor, ModelEstimates };
+const product = { WaitingIndex, ticksFor, ModelEstimates };
 const seed = 1;
 
 describe('with three nodes whose messages are late', () => {

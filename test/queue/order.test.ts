@@ -1,6 +1,7 @@
 import { Expirer } from '../../src/queue/duties/expirer.js';
 import { IndexSync } from '../../src/queue/duties/index-sync.js';
-import { Mover } from '../../src/queue/duties/mover.js';
+import { WaitingIndex } from '../../src/queue/waiting/waiting-index.js';
+import { CollectionCalls } from '../support/collection-calls.js';
 import { startTestService, type TestService, until } from '../support/index.js';
 import { keyHeader, QueueCalls } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
@@ -109,52 +110,36 @@ const leave = {
 };
 
 test.each(Object.keys(leave) as (keyof typeof leave)[])(
-  'what waits behind requests of its key that leave %s moves up, ahead of nothing but by its turns',
+  'what leaves %s holds back nothing that its key submits next',
   async (how) => {
     const end = await busy('test/one');
     const others = await submitAll('test/one', 3, another);
+    const before = await submitAll('test/one', 1, one);
     const batch = await submitAll('test/one', 20, one);
-    const behind = await submitAll('test/one', 2, one);
-    expect(await positions([...others, ...behind])).toEqual([0, 2, 4, 23, 24]);
     await leave[how](batch);
-    await until(async () => (await positions(behind)).join() === '1,3', { message: 'it has moved' });
-    expect(await positions(others)).toEqual([0, 2, 4]);
-    const next = await submitAll('test/one', 1, one);
-    expect(await positions(next)).toEqual([5]);
+    const next = await submitAll('test/one', 2, one);
+    expect(await positions([...others, ...before, ...next])).toEqual([0, 2, 4, 1, 3, 5]);
     await end();
-    expect(await ran([...others, ...behind, ...next])).toEqual([
-      ...[others[0], behind[0], others[1], behind[1]],
-      ...[others[2], next[0]],
-    ]);
+    const order = [others[0], before[0], others[1], next[0], others[2], next[1]];
+    expect(await ran([...others, ...before, ...next])).toEqual(order);
   },
 );
 
-test('where the order is arrival nothing moves, nor where so little left that it costs more', async () => {
+test('what waits behind cancelled requests of its key keeps its place', async () => {
   const ends = [await busy('test/arrival'), await busy('test/one')];
   const arrival = await submitAll('test/arrival', 20, one);
   const others = await submitAll('test/one', 5, another);
-  const fair = await submitAll('test/one', 5, keyHeader(await calls.newKey({ name: 'a third' })));
+  const fair = await submitAll('test/one', 5, one);
   await leave['in bulk'](arrival.slice(0, 10));
   await leave['one by one'](fair.slice(0, 3));
-  await service.app.get(Mover).runOnce();
-  expect(await positions([...arrival.slice(10), ...others, ...fair.slice(3)])).toEqual([
+  const next = await submitAll('test/one', 1, one);
+  expect(await positions([...arrival.slice(10), ...others, ...fair.slice(3), ...next])).toEqual([
     ...Array.from({ length: 10 }, (_, i) => i),
     ...[0, 1, 2, 3, 5],
-    ...[4, 6],
+    ...[4, 6, 7],
   ]);
   for (const end of ends) await end();
-  await ran([...arrival.slice(10), ...others, ...fair.slice(3)]);
-});
-
-test('what is cancelled gives its key’s turns back', async () => {
-  const end = await busy('test/one');
-  const others = await submitAll('test/one', 3, another);
-  const batch = await submitAll('test/one', 50, one);
-  await leave['in bulk'](batch);
-  const next = await submitAll('test/one', 1, one);
-  expect(await positions([...others, ...next])).toEqual([0, 2, 3, 1]);
-  await end();
-  await ran([...others, ...next]);
+  await ran([...arrival.slice(10), ...others, ...fair.slice(3), ...next]);
 });
 
 test('a scheduled request takes its turn when its time has come', async () => {
@@ -205,21 +190,27 @@ describe('with a second node', () => {
     ]);
   });
 
-  test('what moves there for a cancel moves here', async () => {
+  test('once a key has cancelled 1,000, what it submits starts as if they had never been', async () => {
     await join();
+    const key = one['authorization']!.slice('Key '.length);
+    const nodes = [service, other!];
+    const [here, elsewhere] = nodes.map((node) => new CollectionCalls(node));
     const end = await busy('test/one');
-    const others = await submitAll('test/one', 2, another);
-    const batch = await submitAll('test/one', 10, one);
-    const behind = await submitAll('test/one', 2, one);
-    const all = [...others, ...behind];
-    await until(async () => (await positions(all, there)).join() === '0,2,12,13', {
-      message: 'all is known',
-    });
-    for (const id of batch) await there.cancel(id);
-    for (const from of [there, calls])
-      await until(async () => (await positions(all, from)).join() === '0,2,1,3', { message: 'it has moved' });
+    const others = await submitAll('test/one', 3, another);
+    const requests = Array.from({ length: 500 }, () => ({ model_id: 'test/one', input: {} }));
+    const batches = await Promise.all([here!.batch(requests, key), elsewhere!.batch(requests, key)]);
+    const ids = batches.flat().map(({ request_id: id }) => id);
+    expect(await elsewhere!.cancel({ request_ids: ids }, key)).toMatchObject({ cancelled: 1_000 });
+    const depths = (): string => nodes.map(({ app }) => app.get(WaitingIndex).depth('test/one')).join();
+    await until(() => depths() === '3,3', { message: 'both know of the cancels', explain: depths });
+    const next = [await calls.submit('test/one', {}, one)];
+    await until(() => depths() === '4,4', { message: 'the other knows of the next', explain: depths });
+    next.push(await there.submit('test/one', {}, one));
+    await until(() => depths() === '5,5', { message: 'both know of all', explain: depths });
+    for (const from of [calls, there])
+      expect(await positions([...others, ...next], from)).toEqual([0, 2, 4, 1, 3]);
     await end();
-    expect(await ran(all)).toEqual([others[0], behind[0], others[1], behind[1]]);
+    expect(await ran([...others, ...next])).toEqual([others[0], next[0], others[1], next[1], others[2]]);
   });
 
   test('one that has just joined knows how far the order has come', async () => {

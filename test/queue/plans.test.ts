@@ -4,20 +4,19 @@ import { v7 } from 'uuid';
 import { Database } from '../../src/database/database.js';
 import { Pipeline } from '../../src/database/pipeline.js';
 import type { Queries, Statement } from '../../src/database/statement.js';
+import { Cancels } from '../../src/queue/cancels.js';
 import { Promoter } from '../../src/queue/duties/promoter.js';
 import { Releaser } from '../../src/queue/duties/releaser.js';
 import { Scheduler } from '../../src/queue/duties/scheduler.js';
 import { expire } from '../../src/queue/queries/expire.js';
 import { finish } from '../../src/queue/queries/finish.js';
-import { move } from '../../src/queue/queries/move.js';
 import { release } from '../../src/queue/queries/release.js';
 import { findClaims, readInput } from '../../src/queue/queries/worker-leases.js';
 import { countEnds, readWorkers, writeWorkers } from '../../src/queue/queries/workers.js';
 import { RequestCollection } from '../../src/queue/request-collection.js';
 import { QueueService } from '../../src/queue/queue.service.js';
 import { RunStore } from '../../src/queue/runs/run-store.js';
-import { SubmissionBatches } from '../../src/queue/submit/submission-batches.js';
-import { Submissions } from '../../src/queue/submit/submissions.js';
+import { type NewRequest, Submissions } from '../../src/queue/submit/submissions.js';
 import { literal, sha256Bytes, type Value } from '../support/literals.js';
 import { queueRequest } from '../support/queue-calls.js';
 import { ending } from '../support/queue-tables.js';
@@ -81,8 +80,9 @@ async function liveALife(): Promise<void> {
   const queue = service.app.get(QueueService);
   const submissions = service.app.get(Submissions);
   const request = await queueRequest(service, 'test/other');
-  const ids = await Promise.all(Array.from({ length: 10 }, () => submissions.submit(request)));
-  ids.push(await submissions.submit(request));
+  const accepted = await Promise.all(Array.from({ length: 10 }, () => submissions.submit(request)));
+  accepted.push(await submissions.submit(request));
+  const ids = accepted.map(({ id: one }) => one);
   await Promise.all(ids.map((one) => queue.status(one)));
   // Unbatched and with room, as the first one was, but with nothing to count in the same statement.
   await submissions.submit({ ...request, modelId: 'test/model' });
@@ -96,7 +96,6 @@ async function liveALife(): Promise<void> {
   for (const duty of [Promoter, Scheduler]) await service.app.get(duty).runOnce();
   await useCollection(request, id, ids);
   await useWorkers();
-  await move(database, 'test/model', 0, [{ seq: 1, from: 1, start: 0, key: 0 }]);
   await expire(database, { code: 'expired', status: 504, message: '', timestamp: '' });
 }
 
@@ -109,19 +108,20 @@ async function useCollection(
   const submissions = service.app.get(Submissions);
   await submitBatches(request);
   await collection.list(request.keyId, { tags: ['a:b'] }, { limit: 10 });
-  await collection.cancelFitting(request.keyId, { modelId: 'test/other' });
-  await collection.cancelMany(request.keyId, ids);
+  const cancels = service.app.get(Cancels);
+  await cancels.fitting(request.keyId, { modelId: 'test/other' });
+  await cancels.many(request.keyId, ids);
   const terms = { originalId: ended, maxExpiresMs: null, maxTimeoutMs: 1_000 };
   await submissions.retry(request, terms);
   await submitBounded({ ...request, keyId: boundedKey, isBounded: true }, terms);
   await collection.erase(ended);
 }
 
-async function submitBatches(request: Parameters<Submissions['submit']>[0]): Promise<void> {
-  const batches = service.app.get(SubmissionBatches);
-  await batches.submit([request, request]);
+async function submitBatches(request: NewRequest): Promise<void> {
+  const submissions = service.app.get(Submissions);
+  await submissions.submitMany([request, request]);
   const [two, three] = [keyed(request, 'two'), keyed(request, 'three')];
-  for (let times = 0; times < 2; times++) await batches.submit([request, two, three]);
+  for (let times = 0; times < 2; times++) await submissions.submitMany([request, two, three]);
 }
 
 /** Every statement that a worker's calls use. */
@@ -140,10 +140,7 @@ async function useWorkers(): Promise<void> {
 
 const boundedKey = randomUUID();
 
-async function submitBounded(
-  request: Parameters<Submissions['submit']>[0],
-  terms: Parameters<Submissions['retry']>[1],
-): Promise<void> {
+async function submitBounded(request: NewRequest, terms: Parameters<Submissions['retry']>[1]): Promise<void> {
   await service.query(
     `INSERT INTO api_key (id, name, prefix, hash, scopes, max_running)
      VALUES ($1, 'bounded', '', sha256('bounded'), '{}', 2)`,
@@ -151,11 +148,11 @@ async function submitBounded(
   );
   const submissions = service.app.get(Submissions);
   await submissions.submit(request);
-  await submissions.submitOnce(request, keyed(request, 'one').idempotency);
+  await submissions.submit(keyed(request, 'one'));
   await submitBatches(request);
   await submissions.retry(request, terms);
   await service.app.get(Releaser).runOnce();
-  await service.app.get(RequestCollection).cancelFitting(boundedKey, { modelId: request.modelId });
+  await service.app.get(Cancels).fitting(boundedKey, { modelId: request.modelId });
 }
 
 /**
@@ -203,10 +200,6 @@ const hot = [
   'erase',
   'list_requests',
   'cancel_many',
-  'move',
-  'submit_held',
-  'submit_once_held',
-  'retry_held',
   'release',
   'releasable',
   'claim_for_workers',

@@ -4,7 +4,7 @@ import { Expirer } from '../../src/queue/duties/expirer.js';
 import { Rescuer } from '../../src/queue/duties/rescuer.js';
 import { QueueEvents } from '../../src/queue/queue-events.js';
 import type { RequestEvents } from '../../src/queue/request-events.js';
-import { RequestCollection } from '../../src/queue/request-collection.js';
+import { Cancels } from '../../src/queue/cancels.js';
 import { RunnerRegistry } from '../../src/queue/runs/runner-registry.js';
 import { until } from '../support/index.js';
 import { testQueue } from '../support/test-queue.js';
@@ -115,7 +115,7 @@ test('what is cancelled or expires while it waits never ran', async () => {
   await service.query(`UPDATE request SET attempt = 7 WHERE state = 'IN_QUEUE'`);
   await calls.cancel(cancelled!);
   const [key] = await service.query<{ id: string }>('SELECT id FROM api_key');
-  await service.app.get(RequestCollection).cancelMany(key!.id, [together!]);
+  await service.app.get(Cancels).many(key!.id, [together!]);
   await service.query(`UPDATE queue_entry SET expires_at = now() - interval '1 s'`);
   await service.app.get(Expirer).runOnce();
   for (const [id, outcome] of [

@@ -8,7 +8,6 @@ import { cancelMany } from '../../src/queue/queries/cancel-many.js';
 import { erase } from '../../src/queue/queries/erase.js';
 import { expire } from '../../src/queue/queries/expire.js';
 import { finish, type Finish } from '../../src/queue/queries/finish.js';
-import { move } from '../../src/queue/queries/move.js';
 import { findScheduledReady, promote } from '../../src/queue/queries/promote.js';
 import { release } from '../../src/queue/queries/release.js';
 import { requeue, type Requeue } from '../../src/queue/queries/requeue.js';
@@ -23,6 +22,7 @@ import {
   QueueTables,
   rescueSome,
   returning,
+  submitBounded,
   submitStartedFor,
 } from '../support/queue-tables.js';
 import { readTables } from '../support/read-tables.js';
@@ -110,7 +110,7 @@ const submitSome = (
       input: Buffer.from('{}'),
       expiresMs: overdue ? -1 : hourMs,
     }));
-    const submitted = await submit(database, items, how);
+    const submitted = await (how === 'held' ? submitBounded : submit)(database, items);
     const inOrder = submitted.map((one, i) => ({ ...one, ...places[i]! }));
     inOrder.sort((a, b) => a.seq - b.seq);
     for (const { id, ...place } of inOrder) model.submit(id, place, overdue, how === 'held');
@@ -228,30 +228,6 @@ const promoteSome = (count: number, start: number, isBounded: boolean): Command 
     },
   );
 
-/** Moves requests of one priority. Requests in backoff stay, and so do those that are not where they were expected. */
-const moveSome = (picks: number[], by: number): Command =>
-  step(
-    `move ${picks.join()} up by ${by}`,
-    (model) => model.waiting('held', 'delay').length > 0,
-    async (model) => {
-      const waiting = model.waiting('held', 'delay');
-      const { priority } = pickFrom(waiting, picks[0]!);
-      const chosen = [...new Set(picks.map((one) => pickFrom(waiting, one)))].filter(
-        (request) => request.priority === priority,
-      );
-      const wanted = chosen.map(({ seq, start: from }) => ({ seq, from, start: from - by, key: 0 }));
-      const stale = wanted.map((one) => ({ ...one, from: one.from + 1 }));
-      const expected = chosen.filter(({ place }) => place !== 'delay');
-      expect(await move(database, modelId, priority, stale)).toEqual([]);
-      const moved = await move(database, modelId, priority, wanted);
-      expect(ids(moved)).toEqual(ids(expected));
-      for (const request of expected) request.start -= by;
-      const placesOf = (all: readonly { id: string; start: number }[]): Map<string, number> =>
-        new Map(all.map(({ id, start }) => [id, start]));
-      expect(placesOf(moved)).toEqual(placesOf(expected));
-    },
-  );
-
 const cancelOne = (pick: number): Command =>
   step(
     `cancel ${pick}`,
@@ -288,9 +264,9 @@ const retryOne = (pick: number, start: number): Command =>
       const original = pickFrom(model.requests, pick);
       const terms = { originalId: original.id, maxExpiresMs: null, maxTimeoutMs: 1_000 };
       const id = v7();
-      const place = { id, virtualStart: start, priority: original.priority };
-      const how = original.isBounded ? 'held' : 'free';
-      const written = await retry(database, keyId, { ...place, ...terms }, how);
+      const { priority, isBounded } = original;
+      const place = { id, virtualStart: start, priority, isBounded };
+      const written = await retry(database, keyId, { ...place, ...terms });
       expect(written !== undefined).toBe(original.place === 'end' && !original.erased);
       if (written !== undefined && 'seq' in written) model.retry(original, id, { start, seq: written.seq });
     },
@@ -369,9 +345,6 @@ const anyCommand = [
   fc.tuple(fc.integer({ min: 1, max: 3 }), start, fc.boolean()).map((args) => promoteSome(...args)),
   pick.map(cancelOne),
   fc.array(pick, { minLength: 1, maxLength: 4 }).map(cancelSome),
-  fc
-    .tuple(fc.array(pick, { minLength: 1, maxLength: 4 }), fc.constantFrom(1, 1_000))
-    .map((args) => moveSome(...args)),
   fc.tuple(pick, start).map((args) => retryOne(...args)),
   pick.map(eraseOne),
   fc.constant(null).map(expireAll),

@@ -15,7 +15,7 @@ function startsOf(order: Order, weight: number): string[] {
       const entry = { name: `${name}${n}`, start: queue.reserve(key, ticks), seq: waiting.length + 1 };
       waiting.push(entry);
       queue.add(entry, ticks > 0 ? key : 0);
-      if (ticks > 0) queue.settle(key);
+      if (ticks > 0) queue.settle(key, entry.start);
     }
   };
   const start = (): void => {

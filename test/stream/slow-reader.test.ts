@@ -20,7 +20,7 @@ const { service, model } = testQueue({
 test('a client that stops reading costs bounded memory and is dropped, while others get everything', async () => {
   // Not over HTTP, where the Location field would be as long as the URLs.
   const request = await queueRequest(service, 'test/chatty', { hold: true });
-  const id = await service.app.get(Submissions).submit(request);
+  const { id } = await service.app.get(Submissions).submit(request);
   const url = `${service.url}/v1/queue/requests/${id}/status/stream?logs=1`;
 
   const answers: ServerResponse[] = [];

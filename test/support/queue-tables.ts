@@ -11,7 +11,9 @@ import type { Finish } from '../../src/queue/queries/finish.js';
 import { register } from '../../src/queue/queries/heartbeat.js';
 import type { Requeue } from '../../src/queue/queries/requeue.js';
 import { rescue } from '../../src/queue/queries/rescue.js';
-import { submit } from '../../src/queue/queries/submit.js';
+import type { Submission } from '../../src/queue/queries/submission.js';
+import { submitOnce } from '../../src/queue/queries/submit-once.js';
+import { submit, type Submitted } from '../../src/queue/queries/submit.js';
 import { submitStarted } from '../../src/queue/queries/submit-started.js';
 import { requestErrors } from '../../src/queue/request-errors.js';
 import { outbox } from '../../src/webhooks/outbox.js';
@@ -76,6 +78,13 @@ export class QueueTables {
     return id;
   }
 }
+
+/** Submits requests of an API key with a bound. */
+export const submitBounded = (database: Database, items: readonly Submission[]): Promise<Submitted[]> =>
+  submitOnce(
+    database,
+    items.map((item) => ({ ...item, isBounded: true })),
+  ) as Promise<Submitted[]>;
 
 const request = { modelId: 'test/model', keyId, priority: 0, virtualStart: 0, input: Buffer.from('{}') };
 

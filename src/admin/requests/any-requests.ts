@@ -7,6 +7,7 @@ import { KeysService } from '../../auth/keys.service.js';
 import type { Queries } from '../../database/statement.js';
 import { DomainError } from '../../errors/domain-error.js';
 import { AllRequests, type AnyRow } from '../../queue/all-requests.js';
+import { Cancels } from '../../queue/cancels.js';
 import { QueueService } from '../../queue/queue.service.js';
 import { isRequestId } from '../../queue/submit/request-id.js';
 import { Retries } from '../../requests/retries.js';
@@ -25,6 +26,7 @@ export class AnyRequests {
 
   constructor(
     private readonly all: AllRequests,
+    private readonly cancels: Cancels,
     private readonly queue: QueueService,
     private readonly handles: Handles,
     private readonly trail: AuditTrail,
@@ -88,7 +90,7 @@ export class AnyRequests {
   async cancel(caller: Caller, actor: Actor, idOrHandle: string, reason: string | undefined) {
     const row = await this.find(idOrHandle);
     const target = this.handles.handleOf(row.id);
-    const result = await this.all.cancel(row.id, async (queries, became) => {
+    const accounting = async (queries: Queries, became: string): Promise<void> => {
       if (became === 'completed') return;
       await this.trail.writeBy(queries, actor, {
         action: 'request.cancel',
@@ -97,8 +99,9 @@ export class AnyRequests {
         after: { result: became },
         reason,
       });
-    });
-    if (result === 'completed')
+    };
+    const found = await this.cancels.one(row.id, { accounting });
+    if (found?.result === 'completed')
       throw new DomainError(
         'already_completed',
         'The request has completed; there is nothing left to cancel.',

@@ -1,21 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { NotifyChannel } from '../../database/notify-channel.js';
 import { Cluster } from './cluster.js';
-import { type EntryChange, type MovedEntry, WaitingIndex } from '../waiting/waiting-index.js';
+import { type EntryChange, WaitingIndex } from '../waiting/waiting-index.js';
 import { NotifyThrottle } from './notify-throttle.js';
 import { QueueEvents, type QueueChanges } from '../queue-events.js';
 
 /**
  * Entries of one model, priority and attempt. Width 1: each entry is its seq. Width 3: each is virtual start, seq and
- * order key. Width 4: the same, then the virtual start that it moved from.
+ * order key.
  */
-type WireChanges = [
-  modelId: string,
-  priority: number,
-  attempt: number,
-  width: 1 | 3 | 4,
-  ...entries: number[],
-];
+type WireChanges = [modelId: string, priority: number, attempt: number, width: 1 | 3, ...entries: number[]];
 
 interface WireMessage extends Pick<
   QueueChanges,
@@ -29,7 +23,6 @@ interface WireMessage extends Pick<
   added?: WireChanges[];
   removed?: WireChanges[];
   started?: WireChanges[];
-  moved?: WireChanges[];
   held?: WireChanges[];
   released?: WireChanges[];
 }
@@ -101,7 +94,6 @@ export class ClusterMessages {
     const added = pending.flatMap((changes) => changes.added ?? []);
     const removed = pending.flatMap((changes) => changes.removed ?? []);
     const started = pending.flatMap((changes) => changes.started ?? []);
-    const moved = pending.flatMap((changes) => changes.moved ?? []);
     const held = pending.flatMap((changes) => changes.held ?? []);
     const released = pending.flatMap((changes) => changes.released ?? []);
     const changed = pending.flatMap((changes) => changes.changed ?? []);
@@ -112,15 +104,12 @@ export class ClusterMessages {
     const circuits = pending.flatMap((changes) => changes.circuits ?? []);
     const times = pending.flatMap((changes) => changes.times ?? []);
     const work = new Set(pending.flatMap((changes) => changes.work ?? []));
-    this.throttle.published(
-      added.length + held.length + moved.length + removed.length + started.length + changed.length,
-    );
+    this.throttle.published(added.length + held.length + removed.length + started.length + changed.length);
     // Removals come first: a removed entry may have been added again since. An addition before the removal has a
     // lower attempt, or the same, and is ignored.
     const entries = {
       removed: toWire(removed),
       started: toWire(started),
-      moved: toWire(moved),
       added: toWire(added),
       held: toWire(held),
       released: toWire(released),
@@ -140,7 +129,6 @@ export class ClusterMessages {
       added = [],
       removed = [],
       started = [],
-      moved = [],
       held = [],
       released = [],
       output = [],
@@ -153,7 +141,6 @@ export class ClusterMessages {
       added: added.flatMap(fromWire),
       removed: removed.flatMap(fromWire),
       started: started.flatMap(fromWire),
-      moved: moved.flatMap(fromWire) as MovedEntry[],
       held: held.flatMap(fromWire),
       released: released.flatMap(fromWire),
     };
@@ -161,16 +148,16 @@ export class ClusterMessages {
   }
 }
 
-function toWire(changes: (EntryChange & { from?: number })[]): WireChanges[] {
+function toWire(changes: EntryChange[]): WireChanges[] {
   const groups: WireChanges[] = [];
   let last: EntryChange | undefined;
   for (const change of changes) {
-    const { modelId, priority, attempt, start, seq, from } = change;
+    const { modelId, priority, attempt, start, seq } = change;
     const orderKey = change.orderKey ?? 0;
-    const width = from !== undefined ? 4 : start === 0 && orderKey === 0 ? 1 : 3;
+    const width = start === 0 && orderKey === 0 ? 1 : 3;
     const group = groups.at(-1);
     const isLike = last?.modelId === modelId && last.priority === priority && last.attempt === attempt;
-    const entry = width === 1 ? [seq] : [start, seq, orderKey, ...(from === undefined ? [] : [from])];
+    const entry = width === 1 ? [seq] : [start, seq, orderKey];
     if (isLike && group![3] === width && group!.length < maxNumbers) group!.push(...entry);
     else groups.push([modelId, priority, attempt, width, ...entry]);
     last = change;
@@ -198,11 +185,10 @@ function chunkMessages(lists: Record<string, unknown[]>): Record<string, unknown
 }
 
 function fromWire([modelId, priority, attempt, width, ...numbers]: WireChanges): EntryChange[] {
-  const changes: (EntryChange & { from?: number })[] = [];
+  const changes: EntryChange[] = [];
   for (let at = 0; at < numbers.length; at += width) {
-    const [start, seq, orderKey, from] = width === 1 ? [0, numbers[at]!, 0] : numbers.slice(at, at + width);
-    const entry = { modelId, priority, attempt, start: start!, seq: seq!, orderKey: orderKey! };
-    changes.push(from === undefined ? entry : { ...entry, from });
+    const [start, seq, orderKey] = width === 1 ? [0, numbers[at]!, 0] : numbers.slice(at, at + width);
+    changes.push({ modelId, priority, attempt, start: start!, seq: seq!, orderKey: orderKey! });
   }
   return changes;
 }

@@ -29,11 +29,10 @@ export class IndexSync extends Duty {
   ) {
     super();
     // Subscribes before the first page is read, so that no change is missed.
-    events.subscribe(({ added, held, moved, released, removed, started, times, missed }) => {
+    events.subscribe(({ added, held, released, removed, started, times, missed }) => {
       // The order matters: within the time that one message covers, a request may have been removed and added again.
       for (const change of removed ?? []) this.index.remove(change);
       for (const change of started ?? []) this.index.remove(change, true);
-      for (const change of moved ?? []) this.index.move(change);
       for (const change of added ?? []) this.index.add(change);
       for (const change of held ?? []) this.index.hold(change);
       for (const change of released ?? []) this.index.release(change);

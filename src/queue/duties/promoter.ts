@@ -57,8 +57,8 @@ export class Promoter extends Duty {
     try {
       await this.writer.placing(async () => this.publish(await promote(this.database, placed)));
     } finally {
-      for (const { modelId, priority, orderKey, ticks } of placed)
-        if (ticks > 0) this.index.settle(modelId, priority, orderKey);
+      for (const { modelId, priority, orderKey, ticks, virtualStart } of placed)
+        if (ticks > 0) this.index.settle(modelId, priority, orderKey, virtualStart);
     }
   }
 

@@ -3,7 +3,7 @@ import { complete } from '../completion.js';
 import type { RequestError } from '../request-errors.js';
 import type { Outcome, RequestState } from '../request-state.js';
 import type { EntryChange } from '../waiting/waiting-index.js';
-import { orderKey, runsColumn } from './waiting.js';
+import { runsColumn } from './waiting.js';
 
 /** A request as it was before. */
 export interface Target extends EntryChange {
@@ -16,10 +16,10 @@ export interface Target extends EntryChange {
   erasedAtMs: number | null;
 }
 
-/** Narrows the ids to those of a key or in a state; null: any. */
+/** Narrows the ids to those of a key, or in a state. */
 export interface Meant {
-  keyId: string | null;
-  state?: RequestState | null;
+  keyId?: string | undefined;
+  state?: RequestState | undefined;
 }
 
 /** A target that is neither cancelled nor requested, and was not completed, moved while the statement ran. */
@@ -97,7 +97,7 @@ const cancelManyStatement = statement('cancel_many')`WITH target AS MATERIALIZED
 SELECT (
          SELECT coalesce(json_agg(json_build_object(
            'id', id, 'modelId', model_id, 'priority', priority, 'start', virtual_start, 'seq', seq, 'attempt', attempt, 'runs', runs,
-           'orderKey', ${orderKey}, 'state', state, 'outcome', outcome,
+           'state', state, 'outcome', outcome,
            'completedAtMs', extract(epoch FROM completed_at)::float8 * 1000,
            'erasedAtMs', extract(epoch FROM erased_at)::float8 * 1000
          )), '[]') FROM target
@@ -107,12 +107,12 @@ SELECT (
 
 export async function cancelMany(
   database: Queries,
-  { keyId, state = null }: Meant,
+  { keyId, state }: Meant,
   requestIds: readonly string[],
   error: RequestError,
 ): Promise<CancelledMany> {
   const sorted = requestIds.toSorted();
-  const values = [sorted, keyId, JSON.stringify(error), sorted[0], sorted.at(-1), state];
+  const values = [sorted, keyId ?? null, JSON.stringify(error), sorted[0], sorted.at(-1), state ?? null];
   const [row] = await database.query<CancelledMany>(cancelManyStatement, values);
   return row!;
 }

@@ -1,5 +1,5 @@
 import { type Queries, statement } from '../../database/statement.js';
-import type { Outcome } from '../request-state.js';
+import type { Outcome, RequestState } from '../request-state.js';
 import type { RequestError } from '../request-errors.js';
 import { complete } from '../completion.js';
 import type { EntryChange } from '../waiting/waiting-index.js';
@@ -23,7 +23,7 @@ export interface Cancelled extends EntryChange {
  */
 const cancelStatement = statement('cancel')`WITH target AS MATERIALIZED (
   SELECT id, model_id, api_key_id, priority, virtual_start, seq, attempt, state, outcome, ${runsColumn} FROM request
-  WHERE id = $1::uuid
+  WHERE id = $1::uuid AND ($3::text IS NULL OR state = $3::text)
 ), removed_entry AS (
   DELETE FROM queue_entry AS entry USING target
   WHERE (entry.model_id, entry.priority, entry.virtual_start, entry.seq)
@@ -64,12 +64,13 @@ SELECT ${entryColumns}, runs,
        outcome
 FROM target`;
 
-/** undefined: there is no such request. */
+/** `state`: a request in another state is left as it is. undefined: there is no such request. */
 export async function cancel(
   database: Queries,
   requestId: string,
   error: RequestError,
+  state: RequestState | null = null,
 ): Promise<Cancelled | undefined> {
-  const [row] = await database.query<Cancelled>(cancelStatement, [requestId, JSON.stringify(error)]);
+  const [row] = await database.query<Cancelled>(cancelStatement, [requestId, JSON.stringify(error), state]);
   return row;
 }

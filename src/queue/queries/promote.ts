@@ -1,5 +1,6 @@
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
+import { held, insertEntries } from './insert-entries.js';
 import { entryColumns, type WaitingRequest } from './waiting.js';
 
 /** A request that is in its queue now. A scheduled one is new there. */
@@ -63,16 +64,10 @@ const promoteStatement = statement('promote')`WITH ready AS MATERIALIZED (
   FROM taken
   LEFT JOIN arrived ON arrived.id = taken.request_id
 ), added AS (
-  INSERT INTO queue_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at,
-                           bounded_key_id)
-  SELECT model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at, bounded_key_id
-  FROM promoted
+  ${insertEntries('queue_entry', 'promoted')}
   WHERE NOT is_held
 ), held AS (
-  INSERT INTO delayed_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at,
-                             bounded_key_id, ready_at)
-  SELECT model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at, api_key_id, 'infinity'
-  FROM promoted
+  ${insertEntries('delayed_entry', 'promoted', held)}
   WHERE is_held
 )
 SELECT request_id AS id, ${entryColumns}, api_key_id AS "keyId", is_scheduled AS "isScheduled", is_held AS "isHeld"

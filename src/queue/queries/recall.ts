@@ -1,5 +1,6 @@
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
+import { held, insertEntries } from './insert-entries.js';
 import { lockKey } from './release.js';
 import { entryColumns, type WaitingRequest } from './waiting.js';
 
@@ -25,10 +26,7 @@ const recallStatement = statement('recall')`WITH key AS MATERIALIZED (
   ))
   RETURNING *
 ), held AS (
-  INSERT INTO delayed_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at,
-                             bounded_key_id, ready_at)
-  SELECT model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at, api_key_id, 'infinity'
-  FROM moved
+  ${insertEntries('delayed_entry', 'moved', held)}
 ), between_attempts AS (
   UPDATE delayed_entry SET bounded_key_id = api_key_id
   WHERE ctid = ANY (ARRAY (

@@ -1,6 +1,7 @@
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 import type { EntryChange } from '../waiting/waiting-index.js';
+import { insertEntries } from './insert-entries.js';
 import { entryColumns } from './waiting.js';
 
 /** The requests of one model that count against the bound of one key. */
@@ -19,8 +20,6 @@ SELECT pg_advisory_xact_lock(hashtextextended($1::text, 20))`;
 const ofLine = 'bounded_key_id = $1::uuid AND model_id = $2::text';
 const isHeld = `${ofLine} AND ready_at = 'infinity'`;
 const inOrder = 'priority, virtual_start, seq';
-const copied =
-  'model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at, bounded_key_id';
 
 /** At most this many requests per statement. */
 export const maxReleased = 1_000;
@@ -69,8 +68,7 @@ const releaseStatement = statement('release')`WITH waiting AS MATERIALIZED (
   ))
   RETURNING *
 ), held_again AS (
-  INSERT INTO delayed_entry (${copied}, ready_at)
-  SELECT ${copied}, 'infinity' FROM taken_back
+  ${insertEntries('delayed_entry', 'taken_back', { ready_at: `'infinity'` })}
 ), let_in AS (
   DELETE FROM delayed_entry
   WHERE ctid = ANY (ARRAY (
@@ -81,10 +79,9 @@ const releaseStatement = statement('release')`WITH waiting AS MATERIALIZED (
   ))
   RETURNING *
 ), added AS (
-  INSERT INTO queue_entry (${copied})
-  SELECT model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at,
-         CASE WHEN (SELECT is_bounded FROM held_queue) THEN bounded_key_id END
-  FROM let_in
+  ${insertEntries('queue_entry', 'let_in', {
+    bounded_key_id: 'CASE WHEN (SELECT is_bounded FROM held_queue) THEN bounded_key_id END',
+  })}
 )
 SELECT request_id AS id, ${entryColumns}, true AS "isHeld" FROM taken_back
 UNION ALL

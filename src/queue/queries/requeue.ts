@@ -1,6 +1,7 @@
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 import type { AttemptOutcome } from '../request-state.js';
+import { insertEntries, ofRequest } from './insert-entries.js';
 import { tokenHash } from './worker-leases.js';
 import { entryColumns, type WaitingRequest } from './waiting.js';
 
@@ -48,16 +49,13 @@ const requeueStatement = statement('requeue')`WITH released AS (
             request.attempt, request.expires_at, released.node_id, released.worker_id, released.token_hash,
             released.started_at, released.ended_at, released.bounded_key_id
 ), waiting AS (
-  INSERT INTO queue_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at,
-                           bounded_key_id)
-  SELECT model_id, priority, virtual_start, seq, id, api_key_id, attempt, expires_at, bounded_key_id FROM returned
+  ${insertEntries('queue_entry', 'returned', ofRequest)}
   WHERE $4::float8 <= 0
 ), delayed AS (
-  INSERT INTO delayed_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at,
-                             bounded_key_id, ready_at)
-  SELECT model_id, priority, virtual_start, seq, id, api_key_id, attempt, expires_at, bounded_key_id,
-         ended_at + $4::float8 * interval '1 millisecond'
-  FROM returned
+  ${insertEntries('delayed_entry', 'returned', {
+    ...ofRequest,
+    ready_at: `ended_at + $4::float8 * interval '1 millisecond'`,
+  })}
   WHERE $4::float8 > 0
 ), recorded AS (
   INSERT INTO attempt (request_id, attempt, node_id, worker_id, token_hash, started_at, ended_at, outcome, error_code,

@@ -4,6 +4,7 @@ import type { RequestError } from '../request-errors.js';
 import type { RequestEvents } from '../request-events.js';
 import type { Outcome } from '../request-state.js';
 import { complete } from '../completion.js';
+import { insertEntries, ofRequest } from './insert-entries.js';
 import { entryColumns, type WaitingRequest } from './waiting.js';
 import { tokenHash } from './worker-leases.js';
 
@@ -108,9 +109,7 @@ const rescueStatement = (
   RETURNING request.id, request.model_id, request.api_key_id, request.priority, request.virtual_start, request.seq,
             request.attempt, request.expires_at, request.failed_attempts, request.lost_attempts, verdict.bounded_key_id
 ), waiting AS (
-  INSERT INTO queue_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at,
-                           bounded_key_id)
-  SELECT model_id, priority, virtual_start, seq, id, api_key_id, attempt, expires_at, bounded_key_id FROM requeued
+  ${insertEntries('queue_entry', 'requeued', ofRequest)}
 ), rescued AS (
   SELECT id, model_id, api_key_id, priority, virtual_start, seq, attempt,
          failed_attempts + lost_attempts AS lost_attempt, outcome

@@ -1,8 +1,8 @@
 import { parameters, type Queries, statement } from '../../database/statement.js';
 import type { TraceContext } from '../../tracing/trace-context.js';
 import { insertCopy } from './submission.js';
-import { findKnown, type Known, reserved } from './submit-once.js';
-import { both, type Both, type Submitted, waitWhere } from './submit.js';
+import { findKnown, type Idempotency, type Known, reserved } from './submit-once.js';
+import { type Submitted, waitOrPark } from './submit.js';
 
 export interface Retry {
   /** The id of the new request. */
@@ -13,9 +13,11 @@ export interface Retry {
   maxTimeoutMs: number;
   priority: number;
   virtualStart: number;
+  /** True: the API key has a bound. */
+  isBounded: boolean;
   /** undefined: the original's trace. */
   trace?: TraceContext | undefined;
-  idempotency?: { key: string; fingerprint: Buffer } | undefined;
+  idempotency?: Idempotency | undefined;
 }
 
 /*
@@ -33,13 +35,13 @@ const { placeholders: $, bind } = parameters({
   maxTimeoutMs: 'integer',
   priority: 'smallint',
   virtualStart: 'bigint',
+  isBounded: 'boolean',
   traceparent: 'text',
   tracestate: 'text',
   idempotencyKey: 'text',
   fingerprint: 'bytea',
 });
-const retryStatements = both(
-  (isHeld, suffix) => statement(`retry${suffix}`)`WITH original AS MATERIALIZED (
+const retryStatement = statement('retry')`WITH original AS MATERIALIZED (
   SELECT * FROM request
   WHERE id = ${$.originalId} AND state = 'COMPLETED' AND input IS NOT NULL FOR UPDATE
 ), ${reserved(`SELECT api_key_id, ${$.idempotencyKey}, ${$.id}, ${$.fingerprint}
@@ -71,23 +73,21 @@ const retryStatements = both(
   INSERT INTO file_use (request_id, file_id, in_input)
   SELECT written.id, file_id, true
   FROM written JOIN file_use ON request_id = ${$.originalId} AND in_input
-), ${waitWhere(isHeld)}
+), ${waitOrPark($.isBounded)}
 SELECT written.id, written.seq
-FROM original LEFT JOIN written ON true`,
-);
+FROM original LEFT JOIN written ON true`;
 
 /** undefined: its input is deleted. */
 export async function retry(
   database: Queries,
   keyId: string,
   { idempotency, trace, ...item }: Retry,
-  how: keyof Both = 'free',
 ): Promise<Submitted | Known | undefined> {
   const { key = null, fingerprint = null } = idempotency ?? {};
   const { traceparent = null, tracestate = null } = trace ?? ({} as Partial<TraceContext>);
   for (;;) {
     const [row] = await database.query<Submitted | Record<keyof Submitted, null>>(
-      retryStatements[how],
+      retryStatement,
       bind({ ...item, idempotencyKey: key, fingerprint, traceparent, tracestate }),
     );
     if (row !== undefined && row.id !== null) return row;

@@ -1,4 +1,5 @@
 import { type Queries, type Statement, statement } from '../../database/statement.js';
+import { insertEntries, ofRequest } from './insert-entries.js';
 import { insertMany, type Submission, withBound } from './submission.js';
 
 export interface Submitted {
@@ -6,33 +7,32 @@ export interface Submitted {
   seq: number;
 }
 
-const entry = 'model_id, priority, virtual_start, seq, request_id, api_key_id, expires_at';
-const ofWritten = 'model_id, priority, virtual_start, seq, id, api_key_id, expires_at';
+const ofNew = { ...ofRequest, attempt: undefined, bounded_key_id: undefined };
 
 /** Adds the `written` requests to their queues, or schedules them. */
 const wait = `added AS (
-  INSERT INTO queue_entry (${entry})
-  SELECT ${ofWritten} FROM written WHERE not_before IS NULL
+  ${insertEntries('queue_entry', 'written', ofNew)}
+  WHERE not_before IS NULL
 ), scheduled AS (
-  INSERT INTO delayed_entry (${entry}, ready_at, is_scheduled)
-  SELECT ${ofWritten}, not_before, true FROM written
+  ${insertEntries('delayed_entry', 'written', { ...ofNew, ready_at: 'not_before', is_scheduled: 'true' })}
   WHERE not_before IS NOT NULL
 )`;
-/** The same for a key with a bound: its requests are parked first, so that the queue holds only those that may run. */
-const waitHeld = `held AS (
-  INSERT INTO delayed_entry (${entry}, bounded_key_id, ready_at, is_scheduled)
-  SELECT ${ofWritten}, CASE WHEN not_before IS NULL THEN api_key_id END, coalesce(not_before, 'infinity'),
-         not_before IS NOT NULL
-  FROM written
+/**
+ * The same for requests of which some are of keys with a bound, by the condition `isBounded`. Those are parked first,
+ * so that the queue holds only requests that may run.
+ */
+export const waitOrPark = (isBounded: string): string => `added AS (
+  ${insertEntries('queue_entry', 'written', ofNew)}
+  WHERE not_before IS NULL AND (${isBounded}) IS NOT TRUE
+), parked AS (
+  ${insertEntries('delayed_entry', 'written', {
+    ...ofNew,
+    bounded_key_id: 'CASE WHEN not_before IS NULL THEN api_key_id END',
+    ready_at: `coalesce(not_before, 'infinity')`,
+    is_scheduled: 'not_before IS NOT NULL',
+  })}
+  WHERE not_before IS NOT NULL OR (${isBounded}) IS TRUE
 )`;
-export const waitWhere = (isHeld: boolean): string => (isHeld ? waitHeld : wait);
-
-/** The statement, and its variant for a key with a bound. */
-export type Both = Record<'free' | 'held', Statement>;
-export const both = (make: (isHeld: boolean, suffix: string) => Statement): Both => ({
-  free: make(false, ''),
-  held: make(true, '_held'),
-});
 
 /*
  * Purpose: writes requests and their queue entries, or their delayed entries until their time, in one statement and
@@ -42,25 +42,19 @@ export const both = (make: (isHeld: boolean, suffix: string) => Statement): Both
  * Index: inserts into request_pkey (today's partition), queue_entry_pkey, and the index by expires_at of those that
  *   have one.
  */
-export const submitStatements = (name: string, insert: string, before = ''): Both =>
-  both(
-    (isHeld, suffix) => statement(name + suffix)`
+export const submitStatement = (name: string, insert: string, waiting = wait, before = ''): Statement =>
+  statement(name)`
 WITH ${before}written AS (
   ${insert}
   RETURNING id, model_id, api_key_id, priority, virtual_start, seq, expires_at, not_before
-), ${waitWhere(isHeld)}
-SELECT id, seq FROM written`,
-  );
+), ${waiting}
+SELECT id, seq FROM written`;
 
-const submitStatement = submitStatements('submit', insertMany());
+const submitPlain = submitStatement('submit', insertMany());
 
-/** `how`: `held` if all are of keys with a bound. */
-export async function submit(
-  database: Queries,
-  items: readonly Submission[],
-  how: keyof Both = 'free',
-): Promise<Submitted[]> {
-  const rows = await withBound(items, (values) => database.query<Submitted>(submitStatement[how], values));
+/** Submits requests without idempotency keys, of API keys without a bound. */
+export async function submit(database: Queries, items: readonly Submission[]): Promise<Submitted[]> {
+  const rows = await withBound(items, (values) => database.query<Submitted>(submitPlain, values));
   const byId = new Map(rows.map((row) => [row.id, row]));
   return items.map(({ id }) => byId.get(id)!);
 }

@@ -3,7 +3,7 @@ import { type Statement, statement } from '../../database/statement.js';
 import type { EntryChange, QueueKey } from '../waiting/waiting-index.js';
 
 /** The same number as `orderKeyOf` returns. */
-export const orderKey = `('x' || right(api_key_id::text, 12))::bit(48)::bigint`;
+const orderKey = `('x' || right(api_key_id::text, 12))::bit(48)::bigint`;
 /** An entry's columns, as a change of the queue. */
 export const entryColumns = `model_id AS "modelId", priority, virtual_start AS start, seq, attempt,
        ${orderKey} AS "orderKey"`;

@@ -4,6 +4,7 @@ import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
 import type { Model } from '../../models/model.js';
 import { ModelsService } from '../../models/models.service.js';
+import { Coalesced } from '../../tools/coalesced.js';
 import type { Destination } from '../circuits/addresses.js';
 import { Circuits } from '../circuits/circuits.js';
 import { BoundedKeys } from '../bounded-keys.js';
@@ -12,6 +13,7 @@ import { Slots } from '../cluster/slots.js';
 import { claim, type Claimed, entriesOf, type StartOptions } from '../queries/claim.js';
 import type { Submission } from '../queries/submission.js';
 import { firstStart, submitStarted } from '../queries/submit-started.js';
+import type { Submitted } from '../queries/submit.js';
 import { QueueEvents } from '../queue-events.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
 import { type ClaimFloor, type ModelDispatcher, ModelDispatchers } from './model-dispatcher.js';
@@ -28,6 +30,8 @@ const claimPatienceMs = 5_000;
 @Injectable()
 export class Dispatcher {
   private readonly dispatchers: ModelDispatchers;
+  /** The claims of each model, one at a time. */
+  private readonly claims = new Map<string, Coalesced>();
   private readonly log = new Logger(Dispatcher.name);
   private onUnclaimed = (): void => undefined;
   private accepting = false;
@@ -66,28 +70,30 @@ export class Dispatcher {
   /** Starts nothing more; the runs continue. Waits for claims in flight, because what they bring are runs as well. */
   async close(): Promise<void> {
     this.accepting = false;
-    for (const { claiming } of this.dispatchers.all) await claiming;
+    for (const { ended } of this.claims.values()) await ended;
     await Promise.allSettled(this.startsInFlight);
   }
 
   modelsWithRoom(): string[] {
     return this.dispatchers.all
-      .filter(({ claiming, model }) => claiming === undefined && this.room(model) > 0)
+      .filter(({ model }) => !this.isClaiming(model.id) && this.room(model) > 0)
       .map(({ model }) => model.id);
   }
 
   /** True if a request of the model would be started at once, as far as this node knows. */
   hasRoomNow(modelId: string): boolean {
     const dispatcher = this.dispatchers.get(modelId);
-    if (dispatcher === undefined || dispatcher.claiming !== undefined || !this.accepting) return false;
+    if (dispatcher === undefined || this.isClaiming(modelId) || !this.accepting) return false;
     // A probe is always the request at the front.
     const isClosed = this.circuits.room(modelId) === Infinity && !this.circuits.isProbeDue(modelId);
     const mayStart = this.cluster.connected && isClosed && this.room(dispatcher.model) > 0;
     return mayStart && this.index.claimable(modelId) === 0;
   }
 
-  /** Writes a request and starts it in the same commit, or does neither. Called only if there is room now. */
-  submitAndStart(submission: Submission): Promise<boolean> {
+  /**
+   * Writes a request and starts it in the same commit, or does neither (undefined). Called only if there is room now.
+   */
+  submitAndStart(submission: Submission): Promise<Submitted | undefined> {
     const starting = this.startNow(this.dispatchers.get(submission.modelId)!, submission);
     this.startsInFlight.add(starting);
     return starting.finally(() => this.startsInFlight.delete(starting));
@@ -96,19 +102,32 @@ export class Dispatcher {
   wake(modelId: string): void {
     const dispatcher = this.dispatchers.get(modelId);
     if (dispatcher === undefined || !this.accepting) return;
-    if (dispatcher.claiming !== undefined) dispatcher.again = true;
-    else if (this.room(dispatcher.model) > 0) {
-      dispatcher.claiming = this.fill(dispatcher).catch((error: Error) => {
-        this.log.error(`the claims of ${modelId} broke: ${error.stack ?? error.message}`);
+    if (this.isClaiming(modelId) || this.room(dispatcher.model) > 0) void this.claimsOf(dispatcher).run();
+  }
+
+  private isClaiming(modelId: string): boolean {
+    return this.claims.get(modelId)?.isRunning === true;
+  }
+
+  private claimsOf(dispatcher: ModelDispatcher): Coalesced {
+    const { id } = dispatcher.model;
+    const known = this.claims.get(id);
+    if (known !== undefined) return known;
+    const work = (): Promise<void> =>
+      this.fill(dispatcher).catch((error: Error) => {
+        this.log.error(`the claims of ${id} broke: ${error.stack ?? error.message}`);
       });
-    }
+    // Runs that share a commit end in the same turn of the event loop: one claim fills all their slots.
+    const claims = new Coalesced(work, { gather: () => nextTurn(), onEnd: () => this.noteEnd(dispatcher) });
+    this.claims.set(id, claims);
+    return claims;
   }
 
   /** Gives the probe to the first model with a request among the models behind one circuit. */
   private async wakeInTurn(modelIds: readonly string[]): Promise<void> {
     for (const id of modelIds) {
       this.wake(id);
-      await this.dispatchers.get(id)?.claiming;
+      await this.claims.get(id)?.ended;
     }
   }
 
@@ -121,7 +140,10 @@ export class Dispatcher {
     return paused !== null || this.cluster.isDraining;
   }
 
-  private async startNow(dispatcher: ModelDispatcher, submission: Submission): Promise<boolean> {
+  private async startNow(
+    dispatcher: ModelDispatcher,
+    submission: Submission,
+  ): Promise<Submitted | undefined> {
     const { model } = dispatcher;
     const { generation } = this.slots;
     this.slots.take(model.id, 1);
@@ -136,37 +158,30 @@ export class Dispatcher {
     if (started === undefined) {
       dispatcher.invalidateFloor();
       this.release(dispatcher);
-      return false;
+      return undefined;
     }
     const { id, keyId, priority, virtualStart: start, input } = submission;
     const inputBytes = input.length;
     this.events.emit('request.submitted', () => [{ id, modelId: model.id, keyId, inputBytes }]);
     const own = { timeoutMs, traceparent, tracestate, input: input.toString() };
     this.execute(dispatcher, [{ id, priority, start, ...started, ...firstStart, ...own }], generation);
-    return true;
+    return { id, seq: started.seq };
   }
 
   private async fill(dispatcher: ModelDispatcher): Promise<void> {
-    const { id } = dispatcher.model;
-    try {
-      do {
-        // Runs that share a commit end in the same turn of the event loop: one claim fills all their slots.
-        await nextTurn();
-        dispatcher.again = false;
-        let claiming = this.claimInto(dispatcher);
-        while (claiming !== undefined) {
-          const execute = await claiming;
-          claiming = dispatcher.hasMore ? this.claimInto(dispatcher) : undefined;
-          // The database works on the next claim while this process starts the runs of the last one.
-          if (claiming !== undefined) await nextTurn();
-          execute();
-        }
-      } while (dispatcher.again && this.accepting && this.room(dispatcher.model) > 0);
-    } finally {
-      dispatcher.claiming = undefined;
+    let claiming = this.claimInto(dispatcher);
+    while (claiming !== undefined) {
+      const execute = await claiming;
+      claiming = dispatcher.hasMore ? this.claimInto(dispatcher) : undefined;
+      // The database works on the next claim while this process starts the runs of the last one.
+      if (claiming !== undefined) await nextTurn();
+      execute();
     }
-    // The claim failed, or another transaction had locked the rows. There may be no run whose end would claim again.
-    if (this.accepting && this.room(dispatcher.model) > 0 && this.index.claimable(id) > 0) this.onUnclaimed();
+  }
+
+  /** A claim may have failed, or found its rows locked. There may be no run whose end would claim again. */
+  private noteEnd({ model }: ModelDispatcher): void {
+    if (this.accepting && this.room(model) > 0 && this.index.claimable(model.id) > 0) this.onUnclaimed();
   }
 
   /** Resolves to a function that starts the claimed requests. undefined: there is no room. Never rejects. */

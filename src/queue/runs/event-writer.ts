@@ -1,3 +1,4 @@
+import { Coalesced } from '../../tools/coalesced.js';
 import type { Appended, EventBatch, LogLine, Progress } from '../queries/append-events.js';
 import { EventBuffer } from './event-buffer.js';
 import type { Rhythm } from './rhythm.js';
@@ -18,7 +19,7 @@ export class EventWriter {
   private from = 0;
   private deltasAt = -Infinity;
   private progressAt = -Infinity;
-  private writing: Promise<void> | undefined;
+  private readonly writes = new Coalesced(() => this.writeNext());
   /** True: parts of the output were refused, so the stored output is incomplete. */
   hasGap = false;
   /** True: the database took no more of the output, and there was no memory to keep it. */
@@ -60,7 +61,8 @@ export class EventWriter {
     // The progress of a run that has ended is not shown.
     this.waiting.progress = null;
     this.waiting.end();
-    while (this.writing !== undefined || !this.waiting.isEmpty) await (this.writing ??= this.drain());
+    do await this.writes.run();
+    while (!this.waiting.isEmpty);
   }
 
   /** Returns false if there is no memory for it. */
@@ -73,14 +75,14 @@ export class EventWriter {
   }
 
   private startIfDue(): void {
-    if (this.writing !== undefined) return;
-    if (this.isDue(performance.now())) this.writing = this.drain();
-    else this.rhythm.add(this.onBeat);
+    if (this.isDue(performance.now())) void this.writes.run();
+    else if (!this.waiting.isEmpty) this.rhythm.add(this.onBeat);
   }
 
   private readonly onBeat = (): void => {
-    if (this.writing !== undefined || this.waiting.isEmpty) return;
-    if (this.waiting.hasDeltas || this.isDue(performance.now() + toleranceMs)) this.writing = this.drain();
+    // The write in progress looks again at its end.
+    if (this.writes.isRunning || this.waiting.isEmpty) return;
+    if (this.waiting.hasDeltas || this.isDue(performance.now() + toleranceMs)) void this.writes.run();
     else this.rhythm.add(this.onBeat);
   };
 
@@ -91,19 +93,17 @@ export class EventWriter {
     return progress !== null && now - this.progressAt >= progressEveryMs;
   }
 
-  private async drain(): Promise<void> {
-    do {
-      const batch = { ...this.run, from: this.from, ...this.waiting.take() };
-      this.holdWhatWaits();
-      const now = performance.now();
-      if (batch.deltas.length > 0) this.deltasAt = now;
-      if (batch.progress !== null) this.progressAt = now;
-      // The refusal was logged by the process.
-      const appended = await this.write(batch).catch(() => undefined);
-      this.from = appended?.next ?? this.from;
-      this.hasGap ||= batch.deltas.length > 0 && appended === undefined;
-    } while (this.isDue(performance.now()));
-    this.writing = undefined;
-    if (!this.waiting.isEmpty) this.rhythm.add(this.onBeat);
+  private async writeNext(): Promise<void> {
+    if (this.waiting.isEmpty) return;
+    const batch = { ...this.run, from: this.from, ...this.waiting.take() };
+    this.holdWhatWaits();
+    const now = performance.now();
+    if (batch.deltas.length > 0) this.deltasAt = now;
+    if (batch.progress !== null) this.progressAt = now;
+    // The refusal was logged by the process.
+    const appended = await this.write(batch).catch(() => undefined);
+    this.from = appended?.next ?? this.from;
+    this.hasGap ||= batch.deltas.length > 0 && appended === undefined;
+    this.startIfDue();
   }
 }

@@ -10,8 +10,6 @@ export type ClaimFloor = Omit<QueueKey, 'modelId'>;
 
 /** The dispatcher's state for one model. */
 export class ModelDispatcher {
-  claiming: Promise<void> | undefined;
-  again = false;
   hasMore = false;
   maxItems = claimLimit;
   /** The last key that was started here. While the queue is empty, later requests are placed behind it. */

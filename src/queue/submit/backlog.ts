@@ -28,8 +28,18 @@ export interface Coming {
   bounds?: WaitingBounds | undefined;
 }
 
-/** Called once, when an admitted request is written, or when its write has failed. */
+/** Called once, when admitted requests are written, or when their write has failed. */
 export type Leave = () => void;
+
+/** The result of requests that came together. */
+export interface Entered {
+  /** What refuses each request that is not admitted. */
+  refusals: ReadonlyMap<Coming, DomainError>;
+  leave: Leave;
+}
+
+const nothing = (): void => undefined;
+const unbounded: WaitingBounds = { isPaused: false, ofModel: null, ofKey: null };
 
 /**
  * Keeps the bounds of waiting requests. Within a process they are exact. Several processes may exceed a bound by what
@@ -54,33 +64,43 @@ export class Backlog {
   }
 
   /**
-   * Admits a request, or throws `model_paused` or `queue_full`. Requests that are being written may still start at
-   * once: if that decides, the call waits for them. A call that waits for a model's room has its key's room already,
-   * and a request with both is written: there is no deadlock.
+   * Admits as many requests of one key as there is room for, in their order. If one comes alone, and requests that are
+   * being written decide whether there is room, it waits for them, because they may still start at once. Of several,
+   * none waits: requests that are being written count as waiting.
    */
-  async enter({ modelId, keyId }: Coming, { isPaused, ofModel, ofKey }: WaitingBounds): Promise<Leave> {
-    if (isPaused) throw paused(modelId);
-    const leaveKey = ofKey === null ? undefined : await this.enterKey(keyId, ofKey);
-    try {
-      const leaveModel = ofModel === null ? undefined : await this.enterModel(modelId, ofModel);
-      return () => {
-        leaveModel?.();
-        leaveKey?.();
-      };
-    } catch (error) {
-      leaveKey?.();
-      throw error;
-    }
+  enter(items: readonly Coming[]): Promise<Entered> {
+    return items.length === 1 ? this.enterAlone(items[0]!) : this.enterTogether(items);
   }
 
   /**
-   * Admits as many requests of one key as there is room for, in their order. `refusals`: what refuses each of the
-   * others. Requests that are being written count as waiting. None of these waits for another, because they take
-   * their room together.
+   * A call that waits for a model's room has its key's room already, and a request with both is written: there is no
+   * deadlock.
    */
-  async enterMany(
-    items: readonly Coming[],
-  ): Promise<{ refusals: readonly (DomainError | undefined)[]; leave: Leave }> {
+  private async enterAlone(item: Coming): Promise<Entered> {
+    const { modelId, keyId, bounds = unbounded } = item;
+    const { isPaused, ofModel, ofKey } = bounds;
+    const refused = (refusal: DomainError): Entered => ({
+      refusals: new Map([[item, refusal]]),
+      leave: nothing,
+    });
+    if (isPaused) return refused(paused(modelId));
+    const leaveKey = ofKey === null ? nothing : await this.ofKey(keyId, ofKey).enter();
+    if (leaveKey === undefined) return refused(fullKey(ofKey!));
+    const leaveModel = ofModel === null ? nothing : await this.enterModel(modelId, ofModel);
+    if (leaveModel === undefined) {
+      leaveKey();
+      return refused(fullModel(modelId, ofModel!));
+    }
+    const leave = (): void => {
+      leaveModel();
+      leaveKey();
+    };
+    return { refusals: new Map(), leave };
+  }
+
+  /** There is no deadlock, because they take their room together. */
+  private async enterTogether(items: readonly Coming[]): Promise<Entered> {
+    const refusals = new Map<Coming, DomainError>();
     const leaves: Leave[] = [];
     const bounded = items.find(({ bounds }) => typeof bounds?.ofKey === 'number');
     const max = bounded?.bounds?.ofKey ?? 0;
@@ -88,29 +108,31 @@ export class Backlog {
     await key?.lookFor(items.length);
     // The room at this moment, for all of them.
     let room = key?.room ?? Infinity;
-    const refusals = items.map(({ modelId, bounds }) => {
-      if (bounds?.isPaused === true) return paused(modelId);
-      if (room <= 0) return fullKey(max);
-      const ofModel = bounds?.ofModel ?? null;
-      if (ofModel !== null) {
-        const underWay = this.ofModel(modelId);
-        if (this.index.depth(modelId) + underWay.count >= ofModel) return fullModel(modelId, ofModel);
-        leaves.push(underWay.begin());
+    for (const item of items) {
+      const { modelId, bounds = unbounded } = item;
+      const { isPaused, ofModel } = bounds;
+      const underWay = ofModel === null ? undefined : this.ofModel(modelId);
+      const waiting = underWay === undefined ? 0 : this.index.depth(modelId) + underWay.count;
+      if (isPaused) refusals.set(item, paused(modelId));
+      else if (room <= 0) refusals.set(item, fullKey(max));
+      else if (ofModel !== null && waiting >= ofModel) refusals.set(item, fullModel(modelId, ofModel));
+      else {
+        room--;
+        if (underWay !== undefined) leaves.push(underWay.begin());
+        if (key !== undefined) leaves.push(key.take());
       }
-      room--;
-      if (key !== undefined) leaves.push(key.take());
-      return undefined;
-    });
+    }
     return { refusals, leave: () => leaves.forEach((leave) => leave()) };
   }
 
-  private async enterModel(modelId: string, max: number): Promise<Leave> {
+  /** undefined: there is no room. */
+  private async enterModel(modelId: string, max: number): Promise<Leave | undefined> {
     const underWay = this.ofModel(modelId);
     for (;;) {
       const depth = this.index.depth(modelId);
       if (depth >= max) {
         underWay.wake();
-        throw fullModel(modelId, max);
+        return undefined;
       }
       if (depth + underWay.count < max) {
         const leave = underWay.begin();
@@ -119,12 +141,6 @@ export class Backlog {
       }
       await underWay.oneIsOver();
     }
-  }
-
-  private async enterKey(keyId: string, max: number): Promise<Leave> {
-    const leave = await this.ofKey(keyId, max).enter();
-    if (leave === undefined) throw fullKey(max);
-    return leave;
   }
 
   private ofModel(modelId: string): UnderWay {

@@ -19,9 +19,9 @@ class Statement {
   commit!: () => void;
   private readonly committed = new Promise<void>((resolve) => (this.commit = resolve));
 
-  run = async (): Promise<{ seq: number }> => {
+  run = async (): Promise<{ seq: number }[]> => {
     await this.committed;
-    return { seq: ++seq };
+    return [{ seq: ++seq }];
   };
 }
 
@@ -44,8 +44,8 @@ function submit(
 ): { statement: Statement; done: Promise<void> } {
   const statement = new Statement();
   const write = async (): Promise<void> => {
-    const { visibleAfter } = await writer.write([item(modelId)], statement.run, (row) => [row], path);
-    await visibleAfter;
+    const [written] = await writer.write([item(modelId)], statement.run, path);
+    await written!.visibleAfter;
     answered.push(name);
   };
   return { statement, done: write() };

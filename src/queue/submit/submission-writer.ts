@@ -18,16 +18,13 @@ export interface Placed extends Pick<
   isBounded: boolean;
 }
 
-export const howOf = ({ isBounded }: Pick<Placed, 'isBounded'>): 'held' | 'free' =>
-  isBounded ? 'held' : 'free';
-
 export interface Written<T> {
   result: T;
   /** Resolves when the caller may see the result. */
   visibleAfter: Promise<unknown> | undefined;
 }
 
-type WritePath = 'pipeline' | 'connection';
+export type WritePath = 'pipeline' | 'connection';
 
 interface InFlight {
   ended: Promise<void>;
@@ -54,19 +51,18 @@ export class SubmissionWriter {
     return this.inFlight.pipeline.size + this.inFlight.connection.size === 0;
   }
 
-  /** `rowsOf`: returns one row per item. A row without a seq was not written. */
-  async write<T>(
+  /** `statement` returns one row per item. A row without a seq was not written. */
+  async write<Row extends object | undefined>(
     items: readonly Placed[],
-    statement: () => Promise<T>,
-    rowsOf: (result: T) => readonly (object | undefined)[],
+    statement: () => Promise<readonly Row[]>,
     path: WritePath = 'connection',
-  ): Promise<Written<T>> {
+  ): Promise<Written<Row>[]> {
     const before = [...this.inFlight.pipeline];
     for (const item of items) this.reserve(item);
     const writing = statement();
     const ended = writing
       .then(
-        (result) => this.publish(items, rowsOf(result)),
+        (rows) => this.publish(items, rows),
         () => undefined,
       )
       .finally(() => this.settle(items));
@@ -80,7 +76,7 @@ export class SubmissionWriter {
     const others = path === 'pipeline' ? [...placedBefore, ...connection] : [...pipeline, ...connection];
     const ofModels = others.filter((one) => one.models === undefined || overlap(one.models, models));
     const visibleAfter = ofModels.length === 0 ? undefined : Promise.all(ofModels.map((one) => one.ended));
-    return { result: await writing, visibleAfter };
+    return (await writing).map((result) => ({ result, visibleAfter }));
   }
 
   /** Tracks the write of places that its caller has reserved: a request placed behind these is answered after them. */
@@ -103,9 +99,9 @@ export class SubmissionWriter {
   }
 
   private settle(items: readonly Placed[]): void {
-    for (const { modelId, priority, keyId, ticks, options } of items)
+    for (const { modelId, priority, keyId, ticks, options, virtualStart } of items)
       if (ticks > 0 && options?.notBefore === undefined)
-        this.index.settle(modelId, priority, orderKeyOf(keyId));
+        this.index.settle(modelId, priority, orderKeyOf(keyId), virtualStart);
   }
 
   private publish(items: readonly Placed[], rows: readonly (object | undefined)[]): void {
@@ -120,21 +116,21 @@ export class SubmissionWriter {
         inputBytes: input?.length,
       })),
     );
-    const waiting: Record<'free' | 'held', EntryChange[]> = { free: [], held: [] };
+    const added: EntryChange[] = [];
+    const held: EntryChange[] = [];
     for (const { item, seq } of written) {
       const { modelId, keyId, priority, virtualStart: start, ticks, options } = item;
       if (options?.notBefore !== undefined) continue;
       const orderKey = ticks > 0 ? orderKeyOf(keyId) : 0;
-      waiting[howOf(item)].push({ modelId, priority, start, seq, attempt: 0, orderKey });
+      (item.isBounded ? held : added).push({ modelId, priority, start, seq, attempt: 0, orderKey });
     }
-    const { free, held } = waiting;
     this.events.publish({
-      added: free,
+      added,
       ...(held.length > 0 && { held }),
-      work: [...new Set(free.map(({ modelId }) => modelId))],
-      ...(free.length + held.length < written.length && { scheduled: true }),
+      work: [...new Set(added.map(({ modelId }) => modelId))],
+      ...(added.length + held.length < written.length && { scheduled: true }),
     });
-    if (held.length > 0) this.release(items);
+    if (held.length > 0) this.release(items.filter(({ isBounded }) => isBounded));
   }
 
   private release(items: readonly Placed[]): void {

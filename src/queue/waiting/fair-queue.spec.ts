@@ -15,7 +15,7 @@ function submit(key: number, count = 1, ticks = 1_000): Entry[] {
   return Array.from({ length: count }, () => {
     const entry = { key, start: queue.reserve(key, ticks), seq: ++seq };
     queue.add(entry, key);
-    if (ticks > 0) queue.settle(key);
+    if (ticks > 0) queue.settle(key, entry.start);
     return entry;
   });
 }
@@ -79,71 +79,46 @@ it('gives back the time of what is cancelled, unless something of the key waits 
   expect(submit(1)[0]!.start).toBe(first!.start);
 });
 
-it('moves up what waits behind turns that were given back', () => {
-  const [batch, behind, other] = [submit(1, 1_000), submit(1, 3), submit(2, 3)];
-  start(batch, 2);
-  const advances = (max = 10): (number | undefined)[][] =>
-    queue.advances(new Map([[1, 1_000]]), max).map(({ seq, from, start }) => [seq, from, start]);
-  expect(advances()).toEqual([]);
-  for (const entry of batch.slice(3, -1)) queue.remove(entry, false);
-  const rest = [batch.at(-1)!, ...behind];
-  const places = rest.map(({ seq, start }, i) => [seq, start, 3_000 + 1_000 * i]);
-  expect(advances()).toEqual(places);
-  expect(advances(2)).toEqual(places.slice(0, 2));
-  for (const { seq, from, start, key } of queue.advances(new Map([[1, 1_000]]), 10))
-    queue.move({ seq, start }, from, key);
-  expect(advances()).toEqual([]);
-  expect(submit(1)[0]!.start).toBe(7_000);
-  const order = [batch[2]!, ...rest.map((entry, i) => ({ ...entry, start: 3_000 + 1_000 * i }))];
-  expect(start([...order, ...other])).toEqual([2, 2, 1, 2, 1, 1, 1, 1]);
+it('places what comes next as if the cancelled had never been, on each node', () => {
+  const [here, there] = [new FairQueue(), new FairQueue()];
+  const place = (queue: FairQueue, key: number, count: number): Entry[] =>
+    Array.from({ length: count }, () => ({ key, start: queue.reserve(key, 1_000), seq: ++seq }));
+  const publish = (queue: FairQueue, entries: Entry[]): void => {
+    for (const entry of entries) {
+      for (const one of [here, there]) one.add(entry, entry.key);
+      queue.settle(entry.key, entry.start);
+    }
+  };
+  publish(here, [...place(here, 2, 3), ...place(here, 1, 2)]);
+  // Both nodes place requests of the key before they know of each other's.
+  const [some, others] = [place(here, 1, 500), place(there, 1, 500)];
+  publish(there, others);
+  publish(here, some);
+  for (const entry of [...some, ...others]) here.remove(entry, false);
+  for (const entry of [...others, ...some].toReversed()) there.remove(entry, false);
+  expect([here.reserve(1, 1_000), there.reserve(1, 1_000)]).toEqual([2_000, 2_000]);
 });
 
-it('counts each turn that a key gave back, however they lie, and goes by the weight that it has', () => {
-  const entries = submit(1, 20, 500);
-  for (const [i, entry] of entries.entries()) if (i % 2 === 0) queue.remove(entry, false);
-  const starts = queue.advances(new Map([[1, 500]]), 99).map(({ start }) => start);
-  expect(starts).toEqual(Array.from({ length: 10 }, (_, i) => i * 500));
-});
-
-it('leaves alone what came back, and what has no turn of its own', () => {
-  const [came, ...rest] = submit(1, 4);
-  submit(2, 4);
-  queue.remove(came!, true);
-  queue.add(came!, 1, false);
-  const twice = { start: rest[0]!.start, seq: ++seq };
-  queue.add(twice, 1);
-  queue.remove(rest[1]!, false);
-  // Two entries share one place, and one of them has the turn of the removed entry.
-  expect(queue.advances(new Map([[1, 1_000]]), 9)).toEqual([]);
-});
-
-it('lets nothing pass what is still being written', () => {
-  const front = submit(1, 6);
-  const start = queue.reserve(1, 1_000);
-  const behind = submit(1, 2);
-  for (const entry of front.slice(1, 5)) queue.remove(entry, false);
-  const moves = (): number[][] =>
-    queue.advances(new Map([[1, 1_000]]), 9).map((one) => [one.seq, one.from, one.start]);
-  const [first, second, third] = [front[5]!.seq, behind[0]!.seq, behind[1]!.seq];
-  expect(moves()).toEqual([[first, 5_000, 1_000]]);
-  const written = ++seq;
-  queue.add({ start, seq: written }, 1);
-  queue.settle(1);
-  expect(moves()).toEqual([
-    [first, 5_000, 1_000],
-    [written, 6_000, 2_000],
-    [second, 7_000, 3_000],
-    [third, 8_000, 4_000],
-  ]);
+it('places what comes next behind what is still being written, whatever is cancelled behind that', () => {
+  const front = submit(1, 2);
+  expect(queue.reserve(1, 1_000)).toBe(2_000);
+  for (const entry of [...front.slice(1), ...submit(1, 5)]) queue.remove(entry, false);
+  expect(queue.reserve(1, 1_000)).toBe(3_000);
+  // The write of the first one has failed.
+  queue.settle(1, 2_000);
+  expect(queue.reserve(1, 1_000)).toBe(4_000);
+  queue.settle(1, 3_000);
+  queue.settle(1, 4_000);
+  expect(queue.reserve(1, 1_000)).toBe(1_000);
 });
 
 it('counts what is still being written', () => {
   const starts = [queue.reserve(1, 1_000), queue.reserve(1, 1_000)];
   expect(starts).toEqual([0, 1_000]);
-  queue.settle(1);
+  queue.settle(1, 0);
   expect(queue.reserve(1, 1_000)).toBe(2_000);
-  queue.settle(1);
-  queue.settle(1);
+  queue.settle(1, 1_000);
+  queue.settle(1, 2_000);
   // None of them was written.
   expect(queue.reserve(1, 1_000)).toBe(0);
 });
@@ -156,10 +131,10 @@ it('takes back what a key gains where nodes place its requests without knowing o
   for (const entries of [written[0]!, written[1]!.toReversed()]) {
     for (const queue of [here, there]) for (const entry of entries) queue.add(entry, 1);
   }
-  for (const queue of [here, there]) for (let i = 0; i < 5; i++) queue.settle(1);
+  for (const queue of [here, there]) for (const { start } of written[0]!) queue.settle(1, start);
   const next = place(there, 1)[0]!;
   expect([here.reserve(1, 1_000), next.start]).toEqual([10_000, 10_000]);
-  here.settle(1);
+  here.settle(1, 10_000);
   here.add(next, 1);
   // An entry that returns is not another one.
   here.remove(written[0]![0]!, true);

@@ -25,20 +25,9 @@ interface KeyTurns {
   lastStarted: number;
   /** The number of requests without a virtual time of their own, because several nodes placed them concurrently. */
   beside: number;
-  /**
-   * `lastReserved`: the virtual start of the last request that is being written. `reserved`: how many are being
-   * written. `inFlight`: the virtual starts of those that have not been added yet.
-   */
-  lastReserved: number;
-  reserved: number;
-  inFlight: Set<number> | undefined;
+  /** The virtual starts of requests that are being written and are not in the queue yet, ascending. */
+  inFlight: number[];
   ticks: number;
-}
-
-/** A waiting request, and the earlier virtual start that it could have. */
-export interface Advance extends Place {
-  from: number;
-  key: number;
 }
 
 const never = -Infinity;
@@ -49,7 +38,8 @@ const minSweep = 1_000;
  * The waiting requests of one model and priority in their order, by start-time fair queuing (Goyal, Vin and Cheng,
  * 1996). A request's virtual start is the later of two: the virtual time, which is the virtual start of the request
  * that was started last, and the virtual end of its key's last request. Its virtual end is its virtual start plus 1 ÷
- * weight.
+ * weight. A request that left the queue without a start does not count, so the key's next request takes over its turn,
+ * unless another request of the key waits behind it.
  */
 export class FairQueue {
   private readonly entries = new OrderedSet();
@@ -105,21 +95,17 @@ export class FairQueue {
     if (ticks === 0) return Math.max(this.virtualTime, this.entries.last()?.start ?? 0);
     const turns = this.turnsOf(key);
     turns.ticks = ticks;
-    const next = this.lastOf(turns, key) + (1 + turns.beside) * ticks;
-    const start = Math.max(this.virtualTime, next, turns.lastReserved + ticks);
+    const endOfLast = this.lastOf(turns, key) + (1 + turns.beside) * ticks;
+    const endInFlight = (turns.inFlight.at(-1) ?? never) + ticks;
+    const start = Math.max(this.virtualTime, endOfLast, endInFlight);
     turns.beside = 0;
-    turns.lastReserved = start;
-    turns.reserved++;
-    (turns.inFlight ??= new Set()).add(start);
+    turns.inFlight.push(start);
     return start;
   }
 
-  settle(key: number): void {
+  settle(key: number, start: number): void {
     const turns = this.byKey.get(key);
-    if (turns === undefined || --turns.reserved > 0) return;
-    turns.reserved = 0;
-    turns.inFlight = undefined;
-    turns.lastReserved = never;
+    if (turns !== undefined) land(turns, start);
   }
 
   /** `isNew`: just placed. An entry that returns has had its turn, and an entry that is read again was counted. */
@@ -133,7 +119,7 @@ export class FairQueue {
       turns.lastWaiting = start;
   }
 
-  /** An entry removed without a start gives its turn back to its key. `advances` is for the entries behind it. */
+  /** An entry removed without a start gives its turn back to its key. */
   remove({ start, seq }: Place, isStarted: boolean): void {
     if (isStarted) this.advance(start);
     const turns = this.take(start, seq);
@@ -141,45 +127,6 @@ export class FairQueue {
     if (!isStarted && turns.beside > 0) turns.beside--;
     if (isStarted) turns.lastStarted = Math.max(turns.lastStarted, start);
     if (this.entries.size === 0) this.endBusyPeriod();
-  }
-
-  /** Moves an entry to another virtual start; adds it if it was unknown. */
-  move({ start, seq }: Place, from: number, key: number): void {
-    this.add({ start, seq }, key, false);
-    const held = this.held.remove(from, seq);
-    if (held !== undefined) this.held.add(start, seq, held);
-    this.take(from, seq);
-  }
-
-  /**
-   * Returns the entries of these keys that wait further behind than if they came now, because turns before them were
-   * given back, in their order. An entry that is being written keeps its place among those of its key: no later entry
-   * passes it. `ticks`: by key. Returns at most `max` entries.
-   */
-  advances(ticks: ReadonlyMap<number, number>, max: number): Advance[] {
-    const moving = new Map(
-      [...ticks].flatMap(([key, ticks]) => {
-        const { waiting = 0, lastStarted = never, inFlight = [] } = this.byKey.get(key) ?? {};
-        const first = Math.max(this.virtualTime, lastStarted + ticks);
-        const end = Math.min(...inFlight);
-        return waiting === 0 ? [] : [[key, { ticks, first, next: first, end, left: waiting }]];
-      }),
-    );
-    const advances: Advance[] = [];
-    if (moving.size === 0) return advances;
-    this.entries.visit((from, seq, key) => {
-      const turns = moving.get(key);
-      if (turns === undefined) return undefined;
-      if (from > turns.end) moving.delete(key);
-      else if (from < turns.first) turns.next = Math.max(turns.next, from + turns.ticks);
-      else {
-        if (from > turns.next) advances.push({ seq, from, start: turns.next, key });
-        turns.next += turns.ticks;
-      }
-      if (--turns.left === 0) moving.delete(key);
-      return advances.length >= max || moving.size === 0 ? 'enough' : undefined;
-    });
-    return advances;
   }
 
   private take(start: number, seq: number): KeyTurns | undefined {
@@ -195,7 +142,7 @@ export class FairQueue {
   /** Counts entries without a time of their own: a node that did not know of the other entries has placed them. */
   private charge(turns: KeyTurns, start: number): void {
     const last = Math.max(turns.lastWaiting ?? never, turns.lastStarted);
-    const isOwn = turns.inFlight?.delete(start) === true;
+    const isOwn = land(turns, start);
     if (start <= last) {
       if (!isOwn) turns.beside++;
     } else if (turns.beside > 0) {
@@ -211,8 +158,8 @@ export class FairQueue {
   /** Takes over what the entries do not show, from the queue that this one replaces. */
   adopt(old: FairQueue): void {
     this.advance(old.virtualTime);
-    for (const [key, { lastStarted, beside, lastReserved, reserved, inFlight, ticks }] of old.byKey)
-      Object.assign(this.turnsOf(key), { lastStarted, beside, lastReserved, reserved, inFlight, ticks });
+    for (const [key, { lastStarted, beside, inFlight, ticks }] of old.byKey)
+      Object.assign(this.turnsOf(key), { lastStarted, beside, inFlight, ticks });
   }
 
   private lastOf(turns: KeyTurns, key: number): number {
@@ -229,9 +176,7 @@ export class FairQueue {
         lastWaiting: undefined,
         lastStarted: never,
         beside: 0,
-        lastReserved: never,
-        reserved: 0,
-        inFlight: undefined,
+        inFlight: [],
         ticks: ticksOfWeight1,
       };
       this.byKey.set(key, turns);
@@ -244,15 +189,22 @@ export class FairQueue {
    * start and of a submission in different orders do not all see this moment, and must not differ in it.
    */
   private endBusyPeriod(): void {
-    for (const [key, turns] of this.byKey) if (turns.reserved === 0) this.byKey.delete(key);
+    for (const [key, turns] of this.byKey) if (turns.inFlight.length === 0) this.byKey.delete(key);
   }
 
   /** Drops keys without requests whose turn has come again: such a key is as good as new. */
   private sweep(): void {
-    for (const [key, { waiting, reserved, lastStarted, beside, ticks }] of this.byKey) {
+    for (const [key, { waiting, inFlight, lastStarted, beside, ticks }] of this.byKey) {
       const isEven = lastStarted + (1 + beside) * ticks <= this.virtualTime;
-      if (waiting === 0 && reserved === 0 && isEven) this.byKey.delete(key);
+      if (waiting === 0 && inFlight.length === 0 && isEven) this.byKey.delete(key);
     }
     this.sweepAt = Math.max(minSweep, 2 * this.byKey.size);
   }
+}
+
+/** Takes a virtual start out of those in flight. Returns false if it was not among them. */
+function land({ inFlight }: KeyTurns, start: number): boolean {
+  const at = inFlight.indexOf(start);
+  if (at >= 0) inFlight.splice(at, 1);
+  return at >= 0;
 }

@@ -13,6 +13,10 @@ export class HeldEntries {
     return this.counts;
   }
 
+  has(start: number, seq: number): boolean {
+    return this.entries.has(start, seq);
+  }
+
   rank(start: number, seq: number): number {
     return this.entries.rank(start, seq);
   }
@@ -21,11 +25,9 @@ export class HeldEntries {
     if (this.entries.add(start, seq, key)) this.count(key, 1);
   }
 
-  /** Returns the key of the entry; undefined: the entry was not held. */
-  remove(start: number, seq: number): number | undefined {
+  remove(start: number, seq: number): void {
     const key = this.entries.remove(start, seq);
     if (key !== undefined) this.count(key, -1);
-    return key;
   }
 
   private count(key: number, more: number): void {

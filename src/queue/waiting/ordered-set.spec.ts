@@ -24,7 +24,7 @@ it('holds a number once', () => {
 
 it('is empty at first and again after everything was removed', () => {
   const set = new OrderedSet();
-  expect([set.size, set.remove(0, 1), set.rank(0, 1)]).toEqual([0, undefined, 0]);
+  expect([set.size, set.has(0, 1), set.remove(0, 1), set.rank(0, 1)]).toEqual([0, false, undefined, 0]);
   for (let value = 0; value < 3_000; value++) set.add(0, value, 0);
   for (let value = 0; value < 3_000; value++) set.remove(0, value);
   expect([set.size, set.remove(0, 1), set.rank(0, 5_000)]).toEqual([0, undefined, 0]);
@@ -56,6 +56,7 @@ it.each([1, 2, 3])('agrees with a plain sorted list after many random changes (s
   for (let step = 0; step < 20_000; step++) {
     const value = random() % 6_000;
     const known = truth.has(value);
+    if (set.has(0, value) !== known) wrong++;
     if (random() % 5 < 3) {
       if (set.add(0, value, 0) === known) wrong++;
       truth.add(value);

@@ -55,13 +55,6 @@ export class OrderedSet {
     return undefined;
   }
 
-  /** Visits the entries in order, from the front, until `visit` returns `enough`. */
-  visit(visit: (start: number, seq: number, tag: number) => 'enough' | undefined): void {
-    for (const { starts, seqs, tags } of this.blocks)
-      for (let at = 0; at < seqs.length; at++)
-        if (visit(starts[at]!, seqs[at]!, tags[at]!) === 'enough') return;
-  }
-
   /** Returns false if the entry was there already. */
   add(start: number, seq: number, tag: number): boolean {
     const last = this.blocks.at(-1);
@@ -111,6 +104,11 @@ export class OrderedSet {
     }
     this.changed(index, -1);
     return tag;
+  }
+
+  has(start: number, seq: number): boolean {
+    const block = this.blocks[this.blockOf(start, seq)];
+    return block !== undefined && isAt(block, lowerBound(block, start, seq), start, seq);
   }
 
   rank(start: number, seq: number): number {

@@ -12,19 +12,15 @@ beforeEach(() => {
 
 afterEach(() => restore());
 
-it('knows the best number of each, in whatever order they came', () => {
-  const numbers = new RecentNumbers(Math.max);
+it('knows the highest number of each, in whatever order they came', () => {
+  const numbers = new RecentNumbers();
   numbers.add(7, 2);
   numbers.add(7, 1);
-  const places = new RecentNumbers(Math.min);
-  places.add(7, 2);
-  places.add(7, 1);
-  places.add(7, 3);
-  expect([numbers.get(7), numbers.get(8), places.get(7)]).toEqual([2, undefined, 1]);
+  expect([numbers.get(7), numbers.get(8)]).toEqual([2, undefined]);
 });
 
 it('keeps each for 15 s, also the one that was just before the turn, and then lets it go', () => {
-  const numbers = new RecentNumbers(Math.max);
+  const numbers = new RecentNumbers();
   now += 14_999;
   numbers.add(7, 2);
   now += 14_999;
@@ -36,7 +32,7 @@ it('keeps each for 15 s, also the one that was just before the turn, and then le
 });
 
 it('does not lower what an older generation knows', () => {
-  const numbers = new RecentNumbers(Math.max);
+  const numbers = new RecentNumbers();
   numbers.add(7, 2);
   now += 15_000;
   numbers.add(7, 1);

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Advance, ticksOfWeight1 } from './fair-queue.js';
+import { ticksOfWeight1 } from './fair-queue.js';
 import { ModelQueues } from './model-queues.js';
 import type { Place } from './ordered-set.js';
 import { RecentNumbers } from './recent-numbers.js';
@@ -17,11 +17,6 @@ export interface EntryChange extends QueueKey {
   orderKey?: number | null;
 }
 
-/** An entry that has an earlier virtual start now: `start` in place of `from`. */
-export interface MovedEntry extends EntryChange {
-  from: number;
-}
-
 /** The virtual time of the queue of a model and priority. */
 export interface VirtualTime {
   modelId: string;
@@ -36,7 +31,7 @@ export interface Span {
 
 /**
  * All waiting requests, for exact positions at any depth and for the places of later ones. Changes may come in any
- * order and twice: a late message cannot bring back a removed entry, or undo a move.
+ * order and twice: a late message cannot bring back a removed entry.
  */
 @Injectable()
 export class WaitingIndex {
@@ -44,52 +39,18 @@ export class WaitingIndex {
   /** The index that is being filled beside the one in use; both follow every change. */
   private refilled: ModelQueues | undefined;
   /** Tombstones: the attempt at which an entry was removed, by seq. */
-  private readonly removedAttempts = new RecentNumbers(Math.max);
-  /** The virtual start that a moved entry has now, by seq. */
-  private readonly movedTo = new RecentNumbers(Math.min);
-  /**
-   * The virtual start that an entry has until its move on this node is published, by seq. Its row may show the new
-   * one already.
-   */
-  private readonly movingFrom = new Map<number, number>();
+  private readonly removedAttempts = new RecentNumbers();
 
   /** `isRead`: read from the table, not just placed. */
   add(entry: EntryChange, isRead = false, isHeld = false): void {
-    const { modelId, priority, seq, attempt, orderKey } = entry;
+    const { modelId, priority, start, seq, attempt, orderKey } = entry;
     if (attempt <= (this.removedAttempts.get(seq) ?? -1)) return;
     const isNew = attempt === 0 && !isRead;
     for (const queues of this.both()) {
       const queue = queues.at(modelId, priority);
-      queue.add(this.placeOf(entry), orderKey ?? 0, isNew);
-      if (isHeld) queue.held.add(this.placeOf(entry).start, seq, orderKey ?? 0);
-      if (isHeld) queues.hold(modelId, seq);
+      queue.add(entry, orderKey ?? 0, isNew);
+      if (isHeld) queue.held.add(start, seq, orderKey ?? 0);
     }
-  }
-
-  /** Moves an entry. If several moves arrive, in any order, the one to the earliest place counts. */
-  move(entry: MovedEntry): void {
-    const { modelId, priority, seq, attempt, from, orderKey } = entry;
-    const before = this.movedTo.get(seq) ?? from;
-    const place = this.placeOf(entry);
-    this.movedTo.add(seq, place.start);
-    const isRemoved = attempt <= (this.removedAttempts.get(seq) ?? -1);
-    for (const start of new Set([from, before])) {
-      if (start === place.start) continue;
-      for (const queues of this.both()) {
-        const queue = queues.at(modelId, priority);
-        if (isRemoved) queue.remove({ start, seq }, false);
-        else queue.move(place, start, orderKey ?? 0);
-      }
-    }
-  }
-
-  /** Called before the rows change. `endMoves` follows once the moves are published, or have failed. */
-  beginMoves(moves: readonly Advance[]): void {
-    for (const { seq, from } of moves) this.movingFrom.set(seq, from);
-  }
-
-  endMoves(moves: readonly Advance[]): void {
-    for (const { seq } of moves) this.movingFrom.delete(seq);
   }
 
   /** Holds an entry in its place; adds it if it is new. */
@@ -97,20 +58,14 @@ export class WaitingIndex {
     this.add(entry, isRead, true);
   }
 
-  release(entry: EntryChange): void {
-    for (const queues of this.both()) {
-      queues.at(entry.modelId, entry.priority).held.remove(this.placeOf(entry).start, entry.seq);
-      queues.release(entry.modelId, entry.seq);
-    }
+  release({ modelId, priority, start, seq }: EntryChange): void {
+    for (const queues of this.both()) queues.at(modelId, priority).held.remove(start, seq);
   }
 
   remove(entry: EntryChange, isStarted = false): void {
     const { modelId, priority, seq, attempt } = entry;
     this.removedAttempts.add(seq, attempt);
-    for (const queues of this.both()) {
-      queues.at(modelId, priority).remove(this.placeOf(entry), isStarted);
-      queues.release(modelId, seq);
-    }
+    for (const queues of this.both()) queues.at(modelId, priority).remove(entry, isStarted);
   }
 
   /** Returns the virtual start of a submission. `settle` follows once it is written, or its write has failed. */
@@ -118,8 +73,8 @@ export class WaitingIndex {
     return this.queues.at(modelId, priority).reserve(orderKey, ticks);
   }
 
-  settle(modelId: string, priority: number, orderKey: number): void {
-    this.queues.at(modelId, priority).settle(orderKey);
+  settle(modelId: string, priority: number, orderKey: number, start: number): void {
+    this.queues.at(modelId, priority).settle(orderKey, start);
   }
 
   virtualTime(modelId: string, priority: number): number {
@@ -142,21 +97,14 @@ export class WaitingIndex {
 
   /** Returns how many requests of the model will be started before the one with this key, if no more are added. */
   position(key: QueueKey): number {
-    const from = this.movingFrom.get(key.seq);
-    const place = from === undefined ? this.placeOf(key) : { start: from, seq: key.seq };
     // A held request waits for others of its key; no other request waits for it.
     const isHeld = this.isHeld(key);
     let ahead = 0;
     for (const [priority, queue] of this.queues.models.get(key.modelId) ?? []) {
       if (priority < key.priority) ahead += queue.claimable(isHeld);
-      else if (priority === key.priority) ahead += queue.rank(place, isHeld);
+      else if (priority === key.priority) ahead += queue.rank(key, isHeld);
     }
     return ahead;
-  }
-
-  /** Returns the entries of these order keys that could be further in front; `ticks`: by key. */
-  advances(modelId: string, priority: number, ticks: ReadonlyMap<number, number>, max: number): Advance[] {
-    return this.queues.at(modelId, priority).advances(ticks, max);
   }
 
   head(modelId: string): QueueKey | undefined {
@@ -215,16 +163,18 @@ export class WaitingIndex {
 
   /** How many of the waiting requests no claim may take yet. */
   heldOf(modelId: string): number {
-    return this.queues.held.get(modelId)?.size ?? 0;
+    let held = 0;
+    for (const queue of this.queues.models.get(modelId)?.values() ?? []) held += queue.held.size;
+    return held;
   }
 
   /** True if no claim may take it yet. */
-  isHeld({ modelId, seq }: Pick<QueueKey, 'modelId' | 'seq'>): boolean {
-    return this.queues.held.get(modelId)?.has(seq) === true;
+  isHeld({ modelId, priority, start, seq }: QueueKey): boolean {
+    return this.queues.models.get(modelId)?.get(priority)?.held.has(start, seq) === true;
   }
 
   get holdsAny(): boolean {
-    return this.queues.held.size > 0;
+    return this.queues.all().some(([, , { held }]) => held.size > 0);
   }
 
   /** From now on, entries are also collected in a new index. `endRefill` puts it in place of the old one. */
@@ -241,10 +191,6 @@ export class WaitingIndex {
     // In a process that has just started: the next request to start is about one turn ahead of virtual time.
     for (const [, , queue] of this.queues.all())
       if (queue.time === 0) queue.advance((queue.first()?.start ?? 0) - ticksOfWeight1);
-  }
-
-  private placeOf({ start, seq }: Place): Place {
-    return { start: Math.min(start, this.movedTo.get(seq) ?? start), seq };
   }
 
   private both(): ModelQueues[] {

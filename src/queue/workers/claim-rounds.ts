@@ -5,6 +5,7 @@ import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
 import type { Model } from '../../models/model.js';
 import { ModelsService } from '../../models/models.service.js';
+import { Coalesced } from '../../tools/coalesced.js';
 import { type ClaimedRun, claimForWorkers } from '../queries/claim-for-workers.js';
 import type { LeasedRun } from '../queries/worker-leases.js';
 import { Cluster } from '../cluster/cluster.js';
@@ -29,7 +30,8 @@ const patienceMs = 1_000;
 /** Serves the claims that wait: for each model one statement at a time, for all claims that wait for it. */
 @Injectable()
 export class ClaimRounds {
-  private readonly rounds = new Map<string, { again: boolean; ended: Promise<void> }>();
+  /** Rounds in progress, by model. */
+  private readonly rounds = new Map<string, Coalesced>();
   private readonly floors = new Map<string, ModelDispatcher>();
   private readonly fullUntil = new Map<string, number>();
   private isStopped = false;
@@ -55,16 +57,21 @@ export class ClaimRounds {
 
   wake(modelId: string): void {
     if (this.held.of(modelId) === undefined || this.isStopped) return;
-    const known = this.rounds.get(modelId);
-    if (known !== undefined) {
-      known.again = true;
-      return;
+    let rounds = this.rounds.get(modelId);
+    if (rounds === undefined) {
+      const work = (): Promise<void> =>
+        this.serve(modelId).catch((error: Error) => {
+          this.log.error(`claims of ${modelId} broke: ${error.stack ?? error.message}`);
+        });
+      const gather = async (): Promise<void> => {
+        // Submissions that share a commit come in one turn of the event loop: one statement serves all.
+        await nextTurn();
+        await this.waitWhileFull(modelId);
+      };
+      rounds = new Coalesced(work, { gather, onEnd: () => this.rounds.delete(modelId) });
+      this.rounds.set(modelId, rounds);
     }
-    const round = { again: true, ended: Promise.resolve() };
-    this.rounds.set(modelId, round);
-    round.ended = this.serve(modelId, round).catch((error: Error) => {
-      this.log.error(`claims of ${modelId} broke: ${error.stack ?? error.message}`);
-    });
+    void rounds.run();
   }
 
   /** Wakes the models that have claimable requests, as far as this node knows. */
@@ -97,34 +104,19 @@ export class ClaimRounds {
     } while (rounds.length > 0 && waiter.passedOver.size > 0 && !waiter.isSettled);
   }
 
-  private async serve(modelId: string, round: { again: boolean }): Promise<void> {
-    try {
-      await this.serveAll(modelId, round);
-    } finally {
-      // In the same turn as the last look; otherwise a wake-up could be lost in between.
-      this.rounds.delete(modelId);
-    }
-  }
-
-  private async serveAll(modelId: string, round: { again: boolean }): Promise<void> {
-    while (round.again && !this.isStopped) {
-      // Submissions that share a commit come in one turn of the event loop: one statement serves all.
-      await nextTurn();
-      await this.waitWhileFull(modelId);
-      round.again = false;
-      const model = this.models.get(modelId);
-      const count = Math.min(maxSlots, Math.max(1, this.index.claimable(modelId)));
-      const waiters = this.held.of(modelId) ?? new Set();
-      const slots = slotsOf(waiters, modelId, count);
-      for (const waiter of waiters) waiter.noteLook(modelId, slots.length > 0);
-      const mayStart = model?.runner.isPulled === true && model.paused === null && !this.cluster.isDraining;
-      if (!mayStart || slots.length === 0) return;
-      const brought = await this.claimInto(model, slots);
-      this.wakePassedOver(slots);
-      round.again ||= brought === slots.length && this.index.claimable(modelId) > 0;
-      if (brought < slots.length && model.concurrency !== null && this.index.claimable(modelId) > 0)
-        this.fullUntil.set(modelId, performance.now() + fullMs);
-    }
+  private async serve(modelId: string): Promise<void> {
+    const model = this.models.get(modelId);
+    const count = Math.min(maxSlots, Math.max(1, this.index.claimable(modelId)));
+    const waiters = this.held.of(modelId) ?? new Set();
+    const slots = slotsOf(waiters, modelId, count);
+    for (const waiter of waiters) waiter.noteLook(modelId, slots.length > 0);
+    const mayStart = model?.runner.isPulled === true && model.paused === null && !this.cluster.isDraining;
+    if (!mayStart || slots.length === 0 || this.isStopped) return;
+    const brought = await this.claimInto(model, slots);
+    this.wakePassedOver(slots);
+    if (this.index.claimable(modelId) === 0) return;
+    if (brought === slots.length) this.wake(modelId);
+    else if (model.concurrency !== null) this.fullUntil.set(modelId, performance.now() + fullMs);
   }
 
   private async waitWhileFull(modelId: string): Promise<void> {
