@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/database/database.js';
-import { registerCompletionHook } from '../../src/queue/completion.js';
 import { cancel } from '../../src/queue/queries/cancel.js';
 import { expire } from '../../src/queue/queries/expire.js';
 import { finish } from '../../src/queue/queries/finish.js';
 import { requeue } from '../../src/queue/queries/requeue.js';
 import { requestErrors } from '../../src/queue/request-errors.js';
+import { registerHook } from '../../src/queue/transition-hooks.js';
 import { outbox } from '../../src/webhooks/outbox.js';
 import {
   ending,
@@ -125,8 +125,8 @@ test('those of a batch that held their lease are told of, and no other', async (
 
 test('a hook is refused once the statements are made, unless it is one of theirs', async () => {
   await finish(database, [ending(await run())]);
-  expect(() => registerCompletionHook(outbox)).not.toThrow();
-  expect(() => registerCompletionHook({ name: 'other', sql: outbox.sql })).toThrow('too late');
+  expect(() => registerHook(outbox)).not.toThrow();
+  expect(() => registerHook({ ...outbox, name: 'other' })).toThrow('too late');
 });
 
 describe('nothing is written', () => {
