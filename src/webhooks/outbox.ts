@@ -1,4 +1,5 @@
 import type { TransitionHook } from '../queue/transition-hooks.js';
+import { type WebhookEvent, webhookEvents } from './webhook-events.js';
 
 /**
  * SQL for the host of a URL as most are written. All other URLs have an empty host and take turns together. Nothing
@@ -9,22 +10,31 @@ export const hostOfUrl = `CASE WHEN starts_with(url, 'https://') OR starts_with(
     THEN split_part(translate(lower(url COLLATE "C"), '?#', '//'), '/', 3) ELSE '' END`;
 
 /**
- * Adds one delivery for the URL that a request names and one for each endpoint of its key, in the commit that completes
- * it. Without either, it costs one look into an index of the endpoints.
+ * Adds one delivery for the URL that a request names and one for each endpoint of its key that wants the event, in the
+ * commit of the change. Without either, it costs one look into an index of the endpoints.
  */
-export const outbox: TransitionHook = {
-  name: 'webhook',
-  on: 'request.completed',
-  sql: (changed) => `INSERT INTO webhook_delivery (id, request_id, api_key_id, endpoint_id, url, host)
-  SELECT gen_random_uuid(), request_id, api_key_id, endpoint_id, url, ${hostOfUrl}
+function hookOf([type, { on, isForRequestUrl }]: [string, WebhookEvent]): TransitionHook {
+  const requestUrl = isForRequestUrl ? 'webhook_url' : 'NULL::text';
+  return {
+    name: `webhook_${type.replaceAll('.', '_')}`,
+    on,
+    sql: (
+      changed,
+    ) => `INSERT INTO webhook_delivery (id, event, request_id, api_key_id, endpoint_id, url, host)
+  SELECT gen_random_uuid(), '${type}', request_id, api_key_id, endpoint_id, url, ${hostOfUrl}
   FROM (
-    SELECT id AS request_id, api_key_id, NULL::uuid AS endpoint_id, webhook_url AS url
+    SELECT id AS request_id, api_key_id, NULL::uuid AS endpoint_id, ${requestUrl} AS url
     FROM ${changed}
-    WHERE webhook_url IS NOT NULL
+    WHERE ${requestUrl} IS NOT NULL
     UNION ALL
     SELECT changed.id, changed.api_key_id, endpoint.id, endpoint.url
     FROM ${changed} AS changed
     JOIN webhook_endpoint AS endpoint ON endpoint.api_key_id = changed.api_key_id
-    WHERE endpoint.disabled_at IS NULL AND endpoint.url IS DISTINCT FROM changed.webhook_url
+    WHERE endpoint.disabled_at IS NULL AND '${type}' = ANY (endpoint.events)
+      AND endpoint.url IS DISTINCT FROM ${requestUrl}
   ) AS receiver`,
-};
+  };
+}
+
+/** The hooks that write the deliveries of every type of event. */
+export const outbox: readonly TransitionHook[] = Object.entries(webhookEvents).map(hookOf);

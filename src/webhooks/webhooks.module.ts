@@ -26,6 +26,6 @@ import { WebhookSecrets } from './webhook-secrets.js';
 })
 export class WebhooksModule implements OnModuleInit {
   onModuleInit(): void {
-    registerHook(outbox);
+    for (const hook of outbox) registerHook(hook);
   }
 }

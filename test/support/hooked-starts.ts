@@ -15,11 +15,11 @@ const tables = await QueueTables.create();
 await tables.rows('CREATE TABLE noted_start (id uuid, api_key_id uuid, webhook_url text)');
 const database = tables.session();
 const node = await tables.node(database);
-const { id: started } = (await submitStartedFor(database, node))!;
+const started = await submitStartedFor(database, node);
 await submitSome(database, 3);
 await tables.rows(`UPDATE request SET webhook_url = 'https://hooks.example/' WHERE state = 'IN_QUEUE'`);
-const [{ id: claimed }] = (await claimSome(database, node, 1)) as [{ id: string }];
-const [{ id: ofWorker }] = (await claimAs(database, randomUUID(), 1)) as [{ id: string }];
+const [claimed] = await claimSome(database, node, 1);
+const [ofWorker] = await claimAs(database, randomUUID(), 1);
 const noted = await tables.rows<{ id: string }>(
   `SELECT id, noted_start.webhook_url AS url, noted_start.api_key_id = request.api_key_id AS has_key,
           noted_start.xmin::text = request.xmin::text AS same_commit
@@ -27,8 +27,8 @@ const noted = await tables.rows<{ id: string }>(
 );
 await tables.drop();
 const names = new Map([
-  [started, 'submit_started'],
-  [claimed, 'claim'],
-  [ofWorker, 'claim_for_workers'],
+  [started!.id, 'submit_started'],
+  [claimed!.id, 'claim'],
+  [ofWorker!.id, 'claim_for_workers'],
 ]);
 parentPort!.postMessage(noted.map(({ id, ...row }) => ({ by: names.get(id), ...row })));

@@ -17,8 +17,8 @@ import { registerHook } from '../../src/queue/transition-hooks.js';
 import { outbox } from '../../src/webhooks/outbox.js';
 import { createTestDatabase, type TestDatabase, until } from './index.js';
 
-// Registers the same hook as the service, so that the statements are the same.
-registerHook(outbox);
+// Registers the same hooks as the service, so that the statements are the same.
+for (const hook of outbox) registerHook(hook);
 
 export const keyId = randomUUID();
 
