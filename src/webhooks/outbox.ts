@@ -10,17 +10,16 @@ export const hostOfUrl = `CASE WHEN starts_with(url, 'https://') OR starts_with(
     THEN split_part(translate(lower(url COLLATE "C"), '?#', '//'), '/', 3) ELSE '' END`;
 
 /**
- * Adds one delivery for the URL that a request names and one for each endpoint of its key that wants the event, in the
- * commit of the change. Without either, it costs one look into an index of the endpoints.
+ * Returns the hook that adds one delivery for the URL that a request names and one for each endpoint of its key that
+ * wants the event. Without either, it costs one look into an index of the endpoints.
  */
 function hookOf([type, { on, isForRequestUrl }]: [string, WebhookEvent]): TransitionHook {
   const requestUrl = isForRequestUrl ? 'webhook_url' : 'NULL::text';
   return {
     name: `webhook_${type.replaceAll('.', '_')}`,
     on,
-    sql: (
-      changed,
-    ) => `INSERT INTO webhook_delivery (id, event, request_id, api_key_id, endpoint_id, url, host)
+    sql: (changed) => `INSERT INTO webhook_delivery
+    (id, event, request_id, api_key_id, endpoint_id, url, host)
   SELECT gen_random_uuid(), '${type}', request_id, api_key_id, endpoint_id, url, ${hostOfUrl}
   FROM (
     SELECT id AS request_id, api_key_id, NULL::uuid AS endpoint_id, ${requestUrl} AS url
