@@ -22,6 +22,7 @@ export const auditActions = [
   'secret.read',
   'secret.rotate',
   'endpoint.create',
+  'endpoint.update',
   'endpoint.remove',
   'endpoint.disable',
   'endpoint.enable',

@@ -15,6 +15,7 @@ import { StorableText1790000000112 } from '../../migrations/0012-storable-text.j
 import { StoppingNodes1790000000114 } from '../../migrations/0014-stopping-nodes.js';
 import { StoredFiles1790000000115 } from '../../migrations/0015-stored-files.js';
 import { Allowances1790000000116 } from '../../migrations/0016-allowances.js';
+import { WebhookEvents1790000000117 } from '../../migrations/0017-webhook-events.js';
 import { DatabaseFaults } from './database-faults.js';
 import { connectionOptions } from './statement-pool.js';
 
@@ -35,6 +36,7 @@ export const migrations = [
   StoppingNodes1790000000114,
   StoredFiles1790000000115,
   Allowances1790000000116,
+  WebhookEvents1790000000117,
 ];
 
 export interface DataSourceSettings {

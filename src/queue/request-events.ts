@@ -55,7 +55,7 @@ export interface CompletedRequest extends RequestRun {
 
 /**
  * The events of `@OnEvent(name)`: what one commit of this node changed, published after it and at most once. A
- * process that dies publishes nothing, so what must not be lost is a completion hook.
+ * process that dies publishes nothing, so what must not be lost is a hook (`transition-hooks.ts`).
  */
 export interface RequestEvents {
   'request.submitted': readonly SubmittedRequest[];

@@ -16,7 +16,7 @@ export class Deliveries {
   /** Returns the deliveries of a request, oldest first. */
   async list(requestId: string): Promise<DeliveryDto[]> {
     const rows = await this.rows.find({ where: { requestId }, order: { createdAt: 'ASC', id: 'ASC' } });
-    return rows.map(({ id, url, state, tries }) => ({ id, url, state, tries }));
+    return rows.map(({ id, event, url, state, tries }) => ({ id, event, url, state, tries }));
   }
 
   /** Restarts the tries of a delivery at once, unless it is being tried now. undefined: there is none. */

@@ -1,4 +1,5 @@
-import type { CompletionHook } from '../queue/completion.js';
+import type { TransitionHook } from '../queue/transition-hooks.js';
+import { type WebhookEvent, webhookEvents } from './webhook-events.js';
 
 /**
  * SQL for the host of a URL as most are written. All other URLs have an empty host and take turns together. Nothing
@@ -9,21 +10,30 @@ export const hostOfUrl = `CASE WHEN starts_with(url, 'https://') OR starts_with(
     THEN split_part(translate(lower(url COLLATE "C"), '?#', '//'), '/', 3) ELSE '' END`;
 
 /**
- * Adds one delivery for the URL that a request names and one for each endpoint of its key, in the commit that completes
- * it. Without either, it costs one look into an index of the endpoints.
+ * Returns the hook that adds one delivery for the URL that a request names and one for each endpoint of its key that
+ * wants the event. Without either, it costs one look into an index of the endpoints.
  */
-export const outbox: CompletionHook = {
-  name: 'webhook',
-  sql: `INSERT INTO webhook_delivery (id, request_id, api_key_id, endpoint_id, url, host)
-  SELECT gen_random_uuid(), request_id, api_key_id, endpoint_id, url, ${hostOfUrl}
+function hookOf([type, { on, isForRequestUrl }]: [string, WebhookEvent]): TransitionHook {
+  const requestUrl = isForRequestUrl ? 'webhook_url' : 'NULL::text';
+  return {
+    name: `webhook_${type.replaceAll('.', '_')}`,
+    on,
+    sql: (changed) => `INSERT INTO webhook_delivery
+    (id, event, request_id, api_key_id, endpoint_id, url, host)
+  SELECT gen_random_uuid(), '${type}', request_id, api_key_id, endpoint_id, url, ${hostOfUrl}
   FROM (
-    SELECT id AS request_id, api_key_id, NULL::uuid AS endpoint_id, webhook_url AS url
-    FROM completed
-    WHERE webhook_url IS NOT NULL
+    SELECT id AS request_id, api_key_id, NULL::uuid AS endpoint_id, ${requestUrl} AS url
+    FROM ${changed}
+    WHERE ${requestUrl} IS NOT NULL
     UNION ALL
-    SELECT completed.id, completed.api_key_id, endpoint.id, endpoint.url
-    FROM completed
-    JOIN webhook_endpoint AS endpoint ON endpoint.api_key_id = completed.api_key_id
-    WHERE endpoint.disabled_at IS NULL AND endpoint.url IS DISTINCT FROM completed.webhook_url
+    SELECT changed.id, changed.api_key_id, endpoint.id, endpoint.url
+    FROM ${changed} AS changed
+    JOIN webhook_endpoint AS endpoint ON endpoint.api_key_id = changed.api_key_id
+    WHERE endpoint.disabled_at IS NULL AND '${type}' = ANY (endpoint.events)
+      AND endpoint.url IS DISTINCT FROM ${requestUrl}
   ) AS receiver`,
-};
+  };
+}
+
+/** The hooks that write the deliveries of every type of event. */
+export const outbox: readonly TransitionHook[] = Object.entries(webhookEvents).map(hookOf);

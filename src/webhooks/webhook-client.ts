@@ -2,8 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { AddressRule } from '../addresses/address-rule.js';
 import { Config } from '../config/config.js';
 import { Clock } from '../database/clock.js';
-import { falWebhookBody } from '../fal/fal-webhook.js';
-import { toStatus } from '../requests/status-view.js';
 import { storedContext } from '../tracing/trace-context.js';
 import { type Ending, Tracing } from '../tracing/tracing.js';
 import { noAnswer, type PostResult, Posts } from './post.js';
@@ -12,7 +10,7 @@ import type { Tried } from './queries/record-tries.js';
 import { verdictOn } from './retry-plan.js';
 import { SendingTerms } from './sending-terms.js';
 import { sign } from './signature.js';
-import { payloadErrorOf, webhookBody } from './webhook-body.js';
+import { findEvent } from './webhook-events.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 
 /** Makes one try of a delivery: builds its body as of now, signs it, sends it and judges the answer. */
@@ -36,10 +34,9 @@ export class WebhookClient {
 
   /** Rejects if the delivery cannot be tried at all, such as without a database. */
   async attempt(delivery: ClaimedDelivery): Promise<Tried> {
-    const { requestId, deliveryId, step } = delivery;
+    const { requestId, deliveryId, step, isGone } = delivery;
     const [startedAt, at] = [performance.now(), new Date(this.clock.now()).toISOString()];
     // If retention has deleted the request, there is nothing left to send.
-    const isGone = delivery.completedAtMs === null;
     const result = isGone ? noAnswer('Its request was deleted.') : await this.send(delivery);
     const verdict = isGone
       ? { state: 'ended' as const, step, nextInMs: 0 }
@@ -49,20 +46,14 @@ export class WebhookClient {
     return { requestId, deliveryId, ...verdict, entry: { at, status, duration_ms, body, error } };
   }
 
-  private bodyOf(row: ClaimedDelivery): string {
-    if (row.adapter === 'fal') return falWebhookBody(row, row.output, payloadErrorOf(row));
-    const base = this.config.publicBaseUrl ?? row.baseUrl ?? '';
-    const status = toStatus({ row, position: 0, reason: undefined }, base);
-    const { modelId, output, outputBytes } = row;
-    return webhookBody({ modelId, completedAtMs: row.completedAtMs!, status, output, outputBytes });
-  }
-
   private async send(delivery: ClaimedDelivery): Promise<PostResult> {
-    const { deliveryId: id, url: text, signedFor } = delivery;
+    const { deliveryId: id, event: type, url: text, signedFor } = delivery;
     const refusal = this.rule.refusalOf(text);
     if (refusal !== undefined) return noAnswer(`The URL is no longer called: it ${refusal}.`);
+    const event = findEvent(type);
+    if (event === undefined) return noAnswer(`Only a node of a later release can send ${type}.`);
     const url = new URL(text);
-    const body = this.bodyOf(delivery);
+    const body = event.body(delivery, this.config.publicBaseUrl ?? delivery.baseUrl ?? '');
     const timestampS = Math.floor(Date.now() / 1_000);
     const headers = {
       'content-type': 'application/json',

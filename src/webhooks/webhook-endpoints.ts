@@ -4,14 +4,18 @@ import type { EntityManager, Repository } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import { AddressRule } from '../addresses/address-rule.js';
 import { WebhookEndpointEntity } from './entities/webhook-endpoint.entity.js';
+import { defaultEvents, type WebhookEventType } from './webhook-events.js';
+
+export type EndpointState = Pick<WebhookEndpointEntity, 'events' | 'disabledAt'>;
 
 interface AddedEndpoint {
   id: string;
-  /** The time since which it was disabled; null: it was enabled; none: it did not exist. */
-  was: Date | null | 'none';
+  /** null: it did not exist. */
+  before: EndpointState | null;
+  after: EndpointState;
 }
 
-/** The URLs at which keys want to be called for all their requests. */
+/** The URLs at which keys want to be called about all their requests. */
 @Injectable()
 export class WebhookEndpoints {
   constructor(
@@ -19,24 +23,28 @@ export class WebhookEndpoints {
     private readonly rule: AddressRule,
   ) {}
 
-  /** Adds an endpoint. One that is disabled, such as by a 410, is called again. */
+  /**
+   * Adds an endpoint. One that is disabled, such as by a 410, is called again. Without `events` it keeps the events that
+   * it had. Returns its events.
+   */
   async add(
-    keyId: string,
-    url: string,
+    { keyId, url, events }: { keyId: string; url: string; events?: WebhookEventType[] | undefined },
     accounting: (manager: EntityManager, added: AddedEndpoint) => Promise<void>,
-  ): Promise<void> {
+  ): Promise<WebhookEventType[]> {
     const refusal = this.rule.refusalOf(url);
     if (refusal !== undefined) throw new Error(`The endpoint cannot be used: its URL ${refusal}.`);
-    await this.rows.manager.transaction(async (manager) => {
+    return this.rows.manager.transaction(async (manager) => {
       const rows = manager.getRepository(WebhookEndpointEntity);
       const found = await rows.findOne({
         where: { apiKeyId: keyId, url },
         lock: { mode: 'pessimistic_write' },
       });
       const id = found?.id ?? uuidv7();
-      if (found === null) await rows.insert({ id, apiKeyId: keyId, url });
-      else await rows.update({ id }, { disabledAt: null });
-      await accounting(manager, { id, was: found === null ? 'none' : found.disabledAt });
+      const after = { events: events ?? found?.events ?? [...defaultEvents], disabledAt: null };
+      if (found === null) await rows.insert({ id, apiKeyId: keyId, url, ...after });
+      else await rows.update({ id }, after);
+      await accounting(manager, { id, before: found, after });
+      return after.events;
     });
   }
 

@@ -1,8 +1,8 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AddressesModule } from '../addresses/addresses.module.js';
-import { registerCompletionHook } from '../queue/completion.js';
 import { QueueModule } from '../queue/queue.module.js';
+import { registerHook } from '../queue/transition-hooks.js';
 import { WebhookClient } from './webhook-client.js';
 import { DeliveryPruner } from './duties/delivery-pruner.js';
 import { Sender } from './duties/sender.js';
@@ -26,6 +26,6 @@ import { WebhookSecrets } from './webhook-secrets.js';
 })
 export class WebhooksModule implements OnModuleInit {
   onModuleInit(): void {
-    registerCompletionHook(outbox);
+    for (const hook of outbox) registerHook(hook);
   }
 }

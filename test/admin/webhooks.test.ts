@@ -8,6 +8,7 @@ const { service, calls, receiver, hooks } = testWebhooks();
 interface Delivery {
   id: string;
   message_id: string;
+  event: string;
   request_id: string;
   state: string;
   url: string;
@@ -103,6 +104,7 @@ test('the deliveries of all keys, newest first, page by page, by state, endpoint
     state: 'ended',
     key: { name: 'bootstrap' },
     webhook_id: null,
+    event: 'request.completed',
     next_try_at: null,
     tries: [{ status: 410, body: 'no more' }],
   });
@@ -165,6 +167,7 @@ test('what fails, by endpoint and by host, and an endpoint that is disabled gets
   expect(await second()).toMatchObject({
     url: receiver.url('/second'),
     key: { id: secondId, name: 'second shop' },
+    events: ['request.completed'],
     pending: 1,
     is_pending_exact: true,
     delivered_last_day: 0,
@@ -177,7 +180,8 @@ test('what fails, by endpoint and by host, and an endpoint that is disabled gets
   const [pending] = (await list(`webhook_id=${endpoint}&state=pending`)).data;
   expect(pending).toMatchObject({ state: 'pending', next_try_at: expect.any(String) as string });
   const host = (await receivers()).find(({ id: of }) => of === null);
-  expect(host).toMatchObject({ host: new URL(receiver.url('/')).host, key: null, url: null, pending: 0 });
+  const none = { key: null, url: null, events: null };
+  expect(host).toMatchObject({ host: new URL(receiver.url('/')).host, ...none, pending: 0 });
   expect(host!.delivered_last_day).toBeGreaterThan(0);
   expect(host!.failed_last_day).toBeGreaterThan(0);
 

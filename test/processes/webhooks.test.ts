@@ -60,11 +60,16 @@ test('the keys command shows and rotates the secret of a key, and keeps its endp
   const url = 'https://hooks.example/a';
   expect((await run('keys', 'webhook-endpoint', 'add', 'shop', url))[0]).toBe(0);
   expect(await run('keys', 'webhook-endpoint', 'list', 'shop')).toEqual([0, `shop  ${url}\n`]);
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  await client.query(`UPDATE webhook_endpoint SET events = '{later.event}'`);
+  expect(await run('keys', 'webhook-endpoint', 'list')).toEqual([0, `shop  ${url}  (only later.event)\n`]);
+  const limited = ['webhook-endpoint', 'add', 'shop', url, '--events'];
+  expect((await run('keys', ...limited, 'no.event'))[0]).toBe(2);
+  expect((await run('keys', ...limited, 'request.completed'))[0]).toBe(0);
   expect((await run('keys', 'webhook-endpoint', 'remove', 'shop', url))[0]).toBe(0);
   expect((await run('keys', 'webhook-endpoint', 'remove', 'shop', url))[0]).toBe(1);
   expect((await run('keys', 'webhook-secret', 'show'))[0]).toBe(2);
-  const client = new pg.Client({ connectionString: database.url });
-  await client.connect();
   const { rows } = await client.query(
     `SELECT action, before, after FROM audit_entry WHERE actor_name = 'command line' ORDER BY id`,
   );
@@ -74,7 +79,12 @@ test('the keys command shows and rotates the secret of a key, and keeps its endp
     { action: 'secret.read' },
     { action: 'secret.rotate' },
     { action: 'secret.read' },
-    { action: 'endpoint.create', after: { url } },
+    { action: 'endpoint.create', after: { url, events: ['request.completed'] } },
+    {
+      action: 'endpoint.update',
+      before: { events: ['later.event'] },
+      after: { events: ['request.completed'] },
+    },
     { action: 'endpoint.remove', before: { url } },
   ]);
   expect(JSON.stringify(rows)).not.toContain('whsec_');

@@ -4,7 +4,6 @@ import { v7 } from 'uuid';
 import { Config } from '../../src/config/config.js';
 import { createStatementPool } from '../../src/database/statement-pool.js';
 import { Database } from '../../src/database/database.js';
-import { registerCompletionHook } from '../../src/queue/completion.js';
 import type { EventBatch } from '../../src/queue/queries/append-events.js';
 import { claim, type Claimed } from '../../src/queue/queries/claim.js';
 import type { Finish } from '../../src/queue/queries/finish.js';
@@ -16,11 +15,12 @@ import { submitOnce } from '../../src/queue/queries/submit-once.js';
 import { submit, type Submitted } from '../../src/queue/queries/submit.js';
 import { submitStarted } from '../../src/queue/queries/submit-started.js';
 import { requestErrors } from '../../src/queue/request-errors.js';
+import { registerHook } from '../../src/queue/transition-hooks.js';
 import { outbox } from '../../src/webhooks/outbox.js';
 import { createTestDatabase, type TestDatabase, until } from './index.js';
 
-// Registers the same completion hook as the service, so that the statements are the same.
-registerCompletionHook(outbox);
+// Registers the same hooks as the service, so that the statements are the same.
+for (const hook of outbox) registerHook(hook);
 
 export const keyId = randomUUID();
 

@@ -8,6 +8,7 @@ import { WebhookReceiver } from './webhook-receiver.js';
 
 export interface DeliveryView {
   id: string;
+  event: string;
   url: string;
   state: string;
   tries: {

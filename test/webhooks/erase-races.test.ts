@@ -1,15 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/database/database.js';
-import { registerCompletionHook } from '../../src/queue/completion.js';
 import { erase } from '../../src/queue/queries/erase.js';
 import { finish } from '../../src/queue/queries/finish.js';
 import type { WebhookTry } from '../../src/webhooks/entities/webhook-delivery.entity.js';
-import { outbox } from '../../src/webhooks/outbox.js';
 import { claimDeliveries } from '../../src/webhooks/queries/claim-deliveries.js';
 import { recordTries, type Tried } from '../../src/webhooks/queries/record-tries.js';
 import { ending, keyId, QueueTables, runOne } from '../support/queue-tables.js';
-
-registerCompletionHook(outbox);
 
 const secret = 'what the receiver said of it';
 const entry = { at: '2026-03-01T12:00:02.501Z', status: 500, duration_ms: 1, body: secret, error: null };

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/database/database.js';
-import { registerCompletionHook } from '../../src/queue/completion.js';
 import { cancel } from '../../src/queue/queries/cancel.js';
 import { expire } from '../../src/queue/queries/expire.js';
 import { finish } from '../../src/queue/queries/finish.js';
 import { requeue } from '../../src/queue/queries/requeue.js';
 import { requestErrors } from '../../src/queue/request-errors.js';
+import { registerHook } from '../../src/queue/transition-hooks.js';
 import { outbox } from '../../src/webhooks/outbox.js';
 import {
   ending,
@@ -73,27 +73,34 @@ test.each(ways)(
   async (_how, complete) => {
     await complete();
     const rows = await tables.rows(
-      `SELECT delivery.url, host, delivery.state, delivery.api_key_id, delivery.endpoint_id,
+      `SELECT event, delivery.url, host, delivery.state, delivery.api_key_id, delivery.endpoint_id,
             delivery.xmin::text = request.xmin::text AS same_commit
      FROM webhook_delivery AS delivery JOIN request ON request.id = delivery.request_id`,
     );
     const host = 'hooks.example:8443';
+    const event = 'request.completed';
     expect(rows).toEqual([
-      { url, host, state: 'pending', api_key_id: keyId, endpoint_id: null, same_commit: true },
+      { event, url, host, state: 'pending', api_key_id: keyId, endpoint_id: null, same_commit: true },
     ]);
   },
 );
 
-test('a delivery is written for each endpoint of the key that is not disabled', async () => {
+test('a delivery is written for each endpoint of the key that wants the event and is not disabled', async () => {
   await tables.rows(
     `INSERT INTO webhook_endpoint (id, api_key_id, url, disabled_at)
      VALUES (gen_random_uuid(), $1, 'https://one.example/', NULL), (gen_random_uuid(), $1, 'https://two.example/', now()),
             (gen_random_uuid(), $1, $3, NULL), (gen_random_uuid(), $2, 'https://three.example/', NULL)`,
     [keyId, randomUUID(), url],
   );
+  await tables.rows(
+    `INSERT INTO webhook_endpoint (id, api_key_id, url, events)
+     VALUES (gen_random_uuid(), $1, 'https://four.example/', '{other.event}'),
+            (gen_random_uuid(), $1, 'https://five.example/', '{other.event,request.completed}')`,
+    [keyId],
+  );
   await finish(database, [ending(await run())]);
   const rows = await tables.rows<{ url: string }>('SELECT url FROM webhook_delivery ORDER BY url');
-  expect(rows.map((row) => row.url)).toEqual([url, 'https://one.example/']);
+  expect(rows.map((row) => row.url)).toEqual([url, 'https://five.example/', 'https://one.example/']);
 });
 
 test.each([
@@ -125,8 +132,9 @@ test('those of a batch that held their lease are told of, and no other', async (
 
 test('a hook is refused once the statements are made, unless it is one of theirs', async () => {
   await finish(database, [ending(await run())]);
-  expect(() => registerCompletionHook(outbox)).not.toThrow();
-  expect(() => registerCompletionHook({ name: 'other', sql: outbox.sql })).toThrow('too late');
+  const [hook] = outbox;
+  expect(() => registerHook(hook!)).not.toThrow();
+  expect(() => registerHook({ ...hook!, name: 'other' })).toThrow('too late');
 });
 
 describe('nothing is written', () => {

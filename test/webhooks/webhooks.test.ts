@@ -125,6 +125,7 @@ describe('the deliveries of a request', () => {
     const { tries, ...delivery } = await hooks.only(id, 'delivered');
     expect(delivery).toEqual({
       id: expect.any(String) as string,
+      event: 'request.completed',
       url: receiver.url(path),
       state: 'delivered',
     });
@@ -174,6 +175,19 @@ describe('the deliveries of a request', () => {
     const [first, second] = await receiver.arrived(path, 2);
     expect(second!.headers['webhook-id']).toBe(first!.headers['webhook-id']);
     await hooks.only(id, 'delivered', 2);
+  });
+
+  test('of an event of a later release are left to a node that knows it', async () => {
+    const { id, path } = await hooks.submit();
+    const { id: delivery } = await hooks.only(id, 'delivered');
+    await service.query(`UPDATE webhook_delivery SET event = 'later.event' WHERE id = $1`, [delivery]);
+    await redeliver(id, delivery);
+    const { event, tries } = await hooks.only(id, 'pending', 2);
+    expect([event, tries[1]]).toMatchObject([
+      'later.event',
+      { status: null, error: 'Only a node of a later release can send later.event.' },
+    ]);
+    expect(receiver.at(path)).toHaveLength(1);
   });
 
   test('that do not exist are unknown', async () => {

@@ -24,6 +24,7 @@ const all: Record<AuditAction, true> = {
   'secret.read': true,
   'secret.rotate': true,
   'endpoint.create': true,
+  'endpoint.update': true,
   'endpoint.remove': true,
   'endpoint.disable': true,
   'endpoint.enable': true,

@@ -95,6 +95,7 @@ export function DeliveriesOf({ deliveries }: { deliveries: ReturnType<typeof use
           rowKey={({ id }) => id}
           empty="Nobody is told of this request by a webhook."
           columns={[
+            { title: 'Event', className: 'tight', cell: ({ event }) => event },
             { title: 'Where', cell: ({ url }) => url },
             { title: 'State', className: 'tight', cell: (delivery) => <DeliveryState delivery={delivery} /> },
             { title: 'Tries', cell: (delivery) => <Tries delivery={delivery} /> },

@@ -51,7 +51,7 @@ function Endpoints({ rows }: { rows: readonly Receiver[] }) {
       columns={[
         {
           title: 'Endpoint',
-          cell: ({ id, url, host, disabled_at }) =>
+          cell: ({ id, url, host, events, disabled_at }) =>
             id === null ? (
               <>
                 {host || 'unusual URLs'} <span className="muted small">named by requests</span>
@@ -61,6 +61,7 @@ function Endpoints({ rows }: { rows: readonly Receiver[] }) {
                 <Link data-row="" href={`/webhooks?webhook_id=${id}`}>
                   {url ?? host}
                 </Link>{' '}
+                <span className="muted small">{events?.join(', ')}</span>{' '}
                 {disabled_at !== null && (
                   <span className="chip warn">
                     disabled <Ago at={disabled_at} />
@@ -218,6 +219,7 @@ function Deliveries() {
                     </Link>
                   ),
               },
+              { title: 'Event', className: 'tight', cell: ({ event }) => event },
               { title: 'Where', className: 'wraps', cell: ({ url }) => url },
               { title: 'Tries', cell: (delivery) => <Tries delivery={delivery} /> },
               { title: '', className: 'tight', cell: (delivery) => <Redeliver delivery={delivery} /> },

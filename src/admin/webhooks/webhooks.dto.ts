@@ -2,6 +2,7 @@ import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { exampleId } from '../../http/openapi/responses.js';
 import { exampleDeliveryId, WebhookTryDto } from '../../webhooks/dto/deliveries.dto.js';
+import { webhookEventTypes } from '../../webhooks/webhook-events.js';
 import { KeyNameDto } from '../requests/dto.js';
 
 const time = { format: 'date-time' };
@@ -15,7 +16,7 @@ const handle = 'rh_Zm9vYmFyYmF6cXV4LTAxMg';
 @ApiSchema({
   name: 'AnyDelivery',
   description:
-    'The notification of one receiver about one request of any key. Without the scope `payloads` it has ' +
+    'The notification of one receiver about one event of a request of any key. Without the scope `payloads` it has ' +
     'handles in place of ids and no queries of URLs. Of the receiver’s answer it then has only the status.',
 })
 export class AnyDeliveryDto {
@@ -34,6 +35,8 @@ export class AnyDeliveryDto {
     format: 'uuid',
   })
   webhook_id!: string | null;
+  @Field('The type of the event.', 'request.completed', { enum: webhookEventTypes })
+  event!: string;
   @Field('The URL of the receiver.', 'https://example.org/hook')
   url!: string;
   @Field('The state of the delivery, as in the list of its request.', 'failed', {
@@ -44,7 +47,7 @@ export class AnyDeliveryDto {
   tries!: WebhookTryDto[];
   @Field('The time of the next try; null: the delivery is not pending.', null, timeOrNull)
   next_try_at!: string | null;
-  @Field('The time at which the request completed and the delivery was made.', at, time)
+  @Field('The time of the event, at which the delivery was made.', at, time)
   created_at!: string;
 }
 
@@ -84,6 +87,14 @@ export class ReceiverDto {
     nullable: true,
   })
   key!: KeyNameDto | null;
+  @ApiProperty({
+    description: 'The events that the endpoint gets; null: the receiver is a host.',
+    type: [String],
+    enum: webhookEventTypes,
+    nullable: true,
+    example: ['request.completed'],
+  })
+  events!: readonly string[] | null;
   @Field(
     'The time since which it gets no new deliveries, because an operator disabled it or it answered 410.',
     null,

@@ -1,6 +1,7 @@
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 import type { ClaimFloor } from '../runs/model-dispatcher.js';
+import { hookTexts } from '../transition-hooks.js';
 import { firstLease, type LeasedRun, runColumns } from './worker-leases.js';
 
 /** One run that a worker asks for. */
@@ -87,7 +88,7 @@ const claimStatement = statement('claim_for_workers')`WITH slot AS MATERIALIZED 
   SELECT id, token, model_id, attempt, started_at, deadline_at, bounded_key_id, worker_id, claim_id, claim_hash, handed,
          clock_timestamp() + ${firstLease}
   FROM assigned
-)
+)${hookTexts('request.started', 'started')}
 SELECT ${runColumns('assigned', 'assigned')}, slot::integer,
        extract(epoch FROM started_at - waits_since)::float8 * 1000 AS "queueMs"
 FROM assigned`;

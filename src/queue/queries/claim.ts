@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ClaimFloor } from '../runs/model-dispatcher.js';
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
+import { hookTexts, isHooked } from '../transition-hooks.js';
 import type { EntryChange } from '../waiting/waiting-index.js';
 
 export interface StartOptions {
@@ -61,6 +62,9 @@ export const mayStart = (modelId: string, nodeId: string, slotRound: string): st
       SELECT FROM model WHERE model.id = ${modelId} AND (paused IS NOT NULL OR slot_round <> ${slotRound})
     )`;
 
+const forHooks = (): string =>
+  isHooked('request.started') ? ', request.api_key_id, request.webhook_url' : '';
+
 const claimStatement = statement('claim')`WITH due AS MATERIALIZED (
   SELECT ctid FROM queue_entry
   WHERE model_id = $1::text
@@ -81,13 +85,13 @@ const claimStatement = statement('claim')`WITH due AS MATERIALIZED (
   RETURNING request.id, request.priority, request.virtual_start, request.seq, request.attempt,
             request.failed_attempts, request.lost_attempts, request.timeout_ms, request.input, request.started_at,
             request.traceparent, request.tracestate,
-            greatest(request.created_at, request.not_before) AS waits_since, taken.bounded_key_id
+            greatest(request.created_at, request.not_before) AS waits_since, taken.bounded_key_id${forHooks}
 ), leased AS (
   INSERT INTO lease (request_id, token, model_id, node_id, attempt, started_at, deadline_at, bounded_key_id)
   SELECT id, $9::uuid, $1::text, $3::uuid, attempt, started_at,
          started_at + coalesce(timeout_ms, $4::float8) * interval '1 millisecond', bounded_key_id
   FROM started
-)
+)${hookTexts('request.started', 'started')}
 SELECT id, priority, virtual_start AS start, seq, attempt, failed_attempts AS "failedAttempts",
        lost_attempts AS "lostAttempts", bounded_key_id AS "boundedKeyId", timeout_ms AS "timeoutMs", traceparent,
        tracestate, input::text AS input, extract(epoch FROM started_at - waits_since)::float8 * 1000 AS "queueMs"

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../database/database.js';
 import { parameters, statement } from '../../database/statement.js';
+import { hookTexts, isHooked } from '../transition-hooks.js';
 import { mayStart, type StartOptions } from './claim.js';
 import { insertOne, type Submission, submissionTypes, valuesOf } from './submission.js';
 
@@ -35,12 +36,12 @@ const submitStartedStatement = statement('submit_started')`WITH chance AS MATERI
     AND NOT EXISTS (SELECT FROM queue_entry WHERE model_id = ${$.modelId} AND priority < ${$.floorPriority})
 ), written AS (
   ${insertOne('chance', { created_at: 'at', started_at: 'at', state: `'IN_PROGRESS'`, attempt: '1' })}
-  RETURNING seq
+  RETURNING seq${() => (isHooked('request.started') ? ', id, api_key_id, webhook_url' : '')}
 ), leased AS (
   INSERT INTO lease (request_id, token, model_id, node_id, attempt, started_at, deadline_at)
   SELECT ${$.id}, ${$.token}, ${$.modelId}, ${$.nodeId}, 1, at, at + ${$.timeoutMs} * interval '1 millisecond'
   FROM chance
-)
+)${hookTexts('request.started', 'written')}
 SELECT seq FROM written`;
 
 /** The values that a claim would return for it. */

@@ -1,6 +1,8 @@
 import { commandLine } from '../../audit/actor.js';
+import type { AuditAction } from '../../audit/audit-actions.js';
 import type { AuditTrail } from '../../audit/audit-trail.js';
-import type { WebhookEndpoints } from '../webhook-endpoints.js';
+import type { EndpointState, WebhookEndpoints } from '../webhook-endpoints.js';
+import type { WebhookEventType } from '../webhook-events.js';
 import type { WebhookSecrets } from '../webhook-secrets.js';
 
 /** The actions of the command line on webhooks. Each change shares a commit with its audit entry. */
@@ -22,14 +24,16 @@ export class AuditedWebhooks {
     );
   }
 
-  add(keyId: string, url: string): Promise<void> {
-    return this.endpoints.add(keyId, url, async (manager, { id, was }) => {
-      const after = { key_id: keyId, url: shown(url), disabled_at: null };
-      const [action, before] =
-        was === 'none'
-          ? (['endpoint.create', null] as const)
-          : (['endpoint.enable', { disabled_at: was }] as const);
-      if (was !== null) await this.trail.write(manager, commandLine, { action, target: id, before, after });
+  add(keyId: string, url: string, events?: WebhookEventType[]): Promise<WebhookEventType[]> {
+    return this.endpoints.add({ keyId, url, events }, async (manager, { id, before, after }) => {
+      const action = actionOf(before, after);
+      if (action === undefined) return;
+      await this.trail.write(manager, commandLine, {
+        action,
+        target: id,
+        before: before && entryOf(before),
+        after: { key_id: keyId, url: shown(url), ...entryOf(after) },
+      });
     });
   }
 
@@ -47,6 +51,15 @@ export class AuditedWebhooks {
     );
   }
 }
+
+/** undefined: nothing has changed. */
+function actionOf(before: EndpointState | null, after: EndpointState): AuditAction | undefined {
+  if (before === null) return 'endpoint.create';
+  if (before.disabledAt !== null) return 'endpoint.enable';
+  return before.events.join() === after.events.join() ? undefined : 'endpoint.update';
+}
+
+const entryOf = ({ events, disabledAt }: EndpointState): object => ({ events, disabled_at: disabledAt });
 
 /** Leaves out user and query, which may hold secrets: all who observe can read the audit. */
 function shown(url: string): string {

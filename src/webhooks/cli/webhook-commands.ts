@@ -1,6 +1,7 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { ApiKey } from '../../auth/api-key.entity.js';
 import { type KeyCommands, selectKey } from '../../auth/cli/keys-program.js';
+import { defaultEvents, type WebhookEventType, webhookEventTypes } from '../webhook-events.js';
 import type { AuditedWebhooks } from './audited-webhooks.js';
 
 export interface KeyWebhooks {
@@ -39,16 +40,21 @@ export function addWebhookCommands(program: Command, withWebhooks: WithWebhooks)
 
   const endpoint = program
     .command('webhook-endpoint')
-    .description('Adds, lists or removes the endpoints that get the webhooks of all requests of a key.');
+    .description('Adds, lists or removes the endpoints that get the events of all requests of a key.');
   endpoint
     .command('add')
-    .description('Adds an endpoint, or enables a disabled one again.')
+    .description('Adds an endpoint, enables a disabled one again, or changes its events.')
     .argument('<key>', keyArgument)
     .argument('<url>', 'https to a public address, or an address that WEBHOOK_ALLOW lists')
-    .action((text: string, url: string) =>
+    .option(
+      '-e, --events <types>',
+      `events, separated by commas: ${webhookEventTypes.join()} (default: ${defaultEvents.join()})`,
+      eventsValue,
+    )
+    .action((text: string, url: string, { events }: { events?: WebhookEventType[] }) =>
       withKey(text, async ({ id, name }, { webhooks }) => {
-        await webhooks.add(id, url);
-        return `Every request of "${name}" that completes from now on is sent to ${url}`;
+        const sent = await webhooks.add(id, url, events);
+        return `From now on, ${sent.join(' and ')} of every request of "${name}" is sent to ${url}`;
       }),
     );
   endpoint
@@ -60,9 +66,11 @@ export function addWebhookCommands(program: Command, withWebhooks: WithWebhooks)
         const all = await keys.list();
         const key = text === undefined ? undefined : selectKey(all, text, new Date());
         const names = new Map(all.map(({ id, name }) => [id, name]));
-        const lines = (await webhooks.list(key?.id)).map(({ apiKeyId, url, disabledAt }) => {
+        const lines = (await webhooks.list(key?.id)).map(({ apiKeyId, url, events, disabledAt }) => {
+          const isLimited = webhookEventTypes.some((type) => !events.includes(type));
+          const only = isLimited ? `  (only ${events.join(', ')})` : '';
           const since = disabledAt === null ? '' : `  (disabled since ${disabledAt.toISOString()})`;
-          return `${names.get(apiKeyId) ?? apiKeyId}  ${url}${since}`;
+          return `${names.get(apiKeyId) ?? apiKeyId}  ${url}${only}${since}`;
         });
         return lines.length === 0 ? 'There are no endpoints.' : lines.join('\n');
       }),
@@ -81,4 +89,11 @@ export function addWebhookCommands(program: Command, withWebhooks: WithWebhooks)
         );
       }),
     );
+}
+
+function eventsValue(text: string): WebhookEventType[] {
+  const wanted = new Set(text.split(','));
+  const types = webhookEventTypes.filter((type) => wanted.has(type));
+  if (types.length === wanted.size) return types;
+  throw new InvalidArgumentError(`Expected some of ${webhookEventTypes.join(', ')}, separated by commas.`);
 }

@@ -1,5 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Field } from '../../http/openapi/problem.dto.js';
+import { webhookEventTypes } from '../webhook-events.js';
 
 export const exampleDeliveryId = '7d1b5a0e-2c64-4a8e-9f35-0b6c1d2e3f40';
 
@@ -24,11 +25,13 @@ export class WebhookTryDto {
 
 @ApiSchema({
   name: 'WebhookDelivery',
-  description: 'The notification of one receiver about the completion of a request.',
+  description: 'The notification of one receiver about one event of a request.',
 })
 export class DeliveryDto {
   @Field('The id of the delivery. Each try sends it as `webhook-id`.', exampleDeliveryId, { format: 'uuid' })
   id!: string;
+  @Field('The type of the event.', 'request.completed', { enum: webhookEventTypes })
+  event!: string;
   @Field('The URL of the receiver.', 'https://example.org/hook', { format: 'uri' })
   url!: string;
   @Field(

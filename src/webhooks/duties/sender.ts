@@ -5,7 +5,7 @@ import {
   Logger,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
-import { EventEmitter2, OnEvent } from '@nestjs/event-emitter';
+import { EventEmitter2 } from '@nestjs/event-emitter';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Database } from '../../database/database.js';
 import { isDatabaseUnavailable } from '../../errors/database-error.js';
@@ -23,6 +23,7 @@ import {
 } from '../queries/claim-deliveries.js';
 import { recordTries, releaseDelivery, type Tried } from '../queries/record-tries.js';
 import { SendingTerms } from '../sending-terms.js';
+import { webhookEvents } from '../webhook-events.js';
 
 /** Longest pause between two claims: completions without webhooks cause no more of them than this. */
 const longestPauseMs = 250;
@@ -64,6 +65,7 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
   }
 
   onApplicationBootstrap(): void {
+    for (const { on } of Object.values(webhookEvents)) this.emitter.on(on, () => this.wake());
     this.start();
     this.wake();
   }
@@ -78,7 +80,6 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
     await ended;
   }
 
-  @OnEvent('request.completed')
   wake(): void {
     this.isWoken = true;
     this.scheduleWithin(this.pauseLeftMs());

@@ -1,4 +1,5 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import type { WebhookEventType } from '../webhook-events.js';
 
 /** `ended`: the receiver wants no more, or there is nothing left to send; `failed`: all tries are used up. */
 export const deliveryStates = ['pending', 'delivered', 'failed', 'ended'] as const;
@@ -16,7 +17,7 @@ export interface WebhookTry {
   error: string | null;
 }
 
-/** The delivery of one completion to one receiver. */
+/** The delivery of one event to one receiver. */
 @Entity('webhook_delivery')
 @Check('webhook_delivery_state_is_known', `state IN ('pending', 'delivered', 'failed', 'ended')`)
 @Check('webhook_delivery_only_pending_is_claimed', `claimed_by IS NULL OR state = 'pending'`)
@@ -26,6 +27,7 @@ export interface WebhookTry {
 export class WebhookDeliveryEntity {
   @PrimaryColumn('uuid') requestId!: string;
   @PrimaryColumn('uuid') id!: string;
+  @Column('text', { default: 'request.completed' }) event!: WebhookEventType;
   @Column('uuid') apiKeyId!: string;
   /** null: the request itself named the URL. */
   @Column('uuid', { nullable: true }) endpointId!: string | null;

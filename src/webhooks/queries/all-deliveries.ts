@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { DeliveryState, WebhookTry } from '../entities/webhook-delivery.entity.js';
+import type { WebhookEventType } from '../webhook-events.js';
 
 /*
  * Reads the deliveries of all keys for operators, those of the newest requests first. The texts differ with the filter,
@@ -23,6 +24,7 @@ export interface DeliveryPosition {
 }
 
 export interface AnyDelivery extends DeliveryPosition {
+  event: WebhookEventType;
   keyId: string;
   keyName: string | null;
   modelId: string | null;
@@ -44,12 +46,13 @@ export interface DeliveryPage {
   isFewPending: boolean;
 }
 
-const columns = 'request_id, id, api_key_id, endpoint_id, url, host, state, tries, next_try_at, created_at';
+const columns =
+  'request_id, id, event, api_key_id, endpoint_id, url, host, state, tries, next_try_at, created_at';
 
 /** The deliveries of one key, before the position. Requests without a delivery count as looks too. */
 const ofKey = (keyId: string, requestId: string, before: string, looks: string): string => `
-  SELECT request.id AS request_id, delivery.id, delivery.api_key_id, endpoint_id, url, host, delivery.state, tries,
-         next_try_at, delivery.created_at
+  SELECT request.id AS request_id, delivery.id, event, delivery.api_key_id, endpoint_id, url, host, delivery.state,
+         tries, next_try_at, delivery.created_at
   FROM (SELECT id FROM request WHERE api_key_id = ${keyId} AND id <= ${requestId} ORDER BY request.id DESC LIMIT ${looks}) AS request
   LEFT JOIN LATERAL (
     SELECT * FROM webhook_delivery WHERE webhook_delivery.request_id = request.id AND ${before} ORDER BY id DESC
@@ -93,7 +96,7 @@ export async function listDeliveries(
     `SELECT request_id AS "requestId", coalesce(id, '00000000-0000-0000-0000-000000000000'::uuid) AS id,
        api_key_id AS "keyId", (SELECT name FROM api_key WHERE api_key.id = api_key_id) AS "keyName",
        (SELECT model_id FROM request WHERE request.id = delivery.request_id) AS "modelId",
-       endpoint_id AS "endpointId", url, state, tries, next_try_at AS "nextTryAt", created_at AS "createdAt",
+       endpoint_id AS "endpointId", event, url, state, tries, next_try_at AS "nextTryAt", created_at AS "createdAt",
        looks::integer AS looks, fits
      FROM (
        SELECT *, row_number() OVER (ORDER BY request_id DESC, id DESC) AS looks, (${conditions.join(' AND ')}) AS fits

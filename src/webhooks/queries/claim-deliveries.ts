@@ -4,10 +4,14 @@ import { statement } from '../../database/statement.js';
 import { requestColumns } from '../../queue/request-columns.js';
 import type { RequestRow } from '../../queue/status-row.js';
 
-/** A delivery with the row of its request; `completedAtMs` null: the request is gone. */
+/** A delivery with the row of its request. */
 export interface ClaimedDelivery extends RequestRow {
   deliveryId: string;
   requestId: string;
+  /** True: the request is gone, so the columns of its row are null. */
+  isGone: boolean;
+  /** The type of the event; it may be one of a later release. */
+  event: string;
   /** The key whose secret signs it. */
   signedFor: string;
   url: string;
@@ -139,16 +143,16 @@ const claimStatement = statement(
     FOR UPDATE SKIP LOCKED
   ) AS delivery
   WHERE placed.level + placed.place <= $4::integer + 1 AND placed.place <= $4::integer
-), claimed (delivery_id, request_id, signed_for, url, host, step, endpoint_id) AS (
+), claimed (delivery_id, event, request_id, signed_for, url, host, step, endpoint_id) AS (
   UPDATE webhook_delivery AS delivery
   SET claimed_by = $1::uuid, next_try_at = clock_timestamp() + $2::float8 * interval '1 millisecond'
   FROM taken
   WHERE delivery.request_id = taken.request_id AND delivery.id = taken.id
-  RETURNING delivery.id, delivery.request_id, delivery.api_key_id, delivery.url, delivery.host, delivery.step,
-            delivery.endpoint_id
+  RETURNING delivery.id, delivery.event, delivery.request_id, delivery.api_key_id, delivery.url, delivery.host,
+            delivery.step, delivery.endpoint_id
 )
-SELECT delivery_id AS "deliveryId", request_id AS "requestId", signed_for AS "signedFor", url, host, step,
-       ${requestColumns},
+SELECT delivery_id AS "deliveryId", event, request_id AS "requestId", signed_for AS "signedFor", url, host, step,
+       request.id IS NULL AS "isGone", ${requestColumns},
        request.base_url AS "baseUrl", request.traceparent, request.tracestate,
        CASE WHEN endpoint_id IS NULL THEN request.adapter END AS adapter,
        coalesce(octet_length(output::text), 0) AS "outputBytes",

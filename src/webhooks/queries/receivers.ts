@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { hostOfUrl } from '../outbox.js';
 import type { WebhookTry } from '../entities/webhook-delivery.entity.js';
+import type { WebhookEventType } from '../webhook-events.js';
 import { ofRequests } from './record-tries.js';
 
 /*
@@ -17,6 +18,8 @@ export interface Receiver {
   host: string;
   keyId: string | null;
   keyName: string | null;
+  /** The events that an endpoint gets. */
+  events: WebhookEventType[] | null;
   disabledAt: Date | null;
   pending: number;
   isPendingExact: boolean;
@@ -48,7 +51,7 @@ WITH RECURSIVE ${page}, host AS MATERIALIZED (
 )
 SELECT receiver.endpoint_id AS "endpointId", receiver.url, receiver.host, receiver.api_key_id AS "keyId",
        (SELECT name FROM api_key WHERE api_key.id = receiver.api_key_id) AS "keyName",
-       receiver.disabled_at AS "disabledAt",
+       receiver.events, receiver.disabled_at AS "disabledAt",
        coalesce(pending.count, 0)::integer AS pending, whole.is_exact AS "isPendingExact",
        coalesce(day.delivered, 0)::integer AS delivered, coalesce(day.given_up, 0)::integer AS "givenUp",
        coalesce(day.failed_tries, 0)::integer AS "failedTries",
@@ -74,7 +77,8 @@ const endpointActivity = {
 const endpointsBy = (where: string): string =>
   withActivity(
     `receiver AS MATERIALIZED (
-  SELECT id AS endpoint_id, api_key_id, url, ${hostOfUrl} AS host, disabled_at FROM webhook_endpoint WHERE ${where}
+  SELECT id AS endpoint_id, api_key_id, url, ${hostOfUrl} AS host, events, disabled_at FROM webhook_endpoint
+  WHERE ${where}
 )`,
     endpointActivity,
   );
@@ -98,7 +102,8 @@ export function listHosts(source: DataSource, after: string | null, max: number)
   UNION ALL
   SELECT next.host FROM named CROSS JOIN LATERAL (${next('host > named.host')}) AS next
 ), receiver AS MATERIALIZED (
-  SELECT NULL::uuid AS endpoint_id, NULL::uuid AS api_key_id, NULL AS url, host, NULL::timestamptz AS disabled_at
+  SELECT NULL::uuid AS endpoint_id, NULL::uuid AS api_key_id, NULL AS url, host, NULL::text[] AS events,
+         NULL::timestamptz AS disabled_at
   FROM named LIMIT $2::integer
 )`;
   const activity = { endpoint: ofRequests, host: 'receiver.host', isOwn: 'pending.endpoint_id IS NULL' };

@@ -1,0 +1,28 @@
+import type { HookedEvent } from '../queue/transition-hooks.js';
+import { completedBody } from './completed-body.js';
+import type { ClaimedDelivery } from './queries/claim-deliveries.js';
+
+/** A type of event. Endpoints of the key that list it get it. */
+export interface WebhookEvent {
+  /** The change of the request. The deliveries are written in its commit. */
+  on: HookedEvent;
+  /** True: the URL that the request itself names gets it, too. */
+  isForRequestUrl: boolean;
+  /** Returns the JSON text of a delivery as of now. URLs in it begin with `base`. */
+  body(delivery: ClaimedDelivery, base: string): string;
+}
+
+/** All types of events. The name is the `type` in the body. */
+export const webhookEvents = {
+  'request.completed': { on: 'request.completed', isForRequestUrl: true, body: completedBody },
+} satisfies Record<string, WebhookEvent>;
+
+export type WebhookEventType = keyof typeof webhookEvents;
+export const webhookEventTypes = Object.keys(webhookEvents) as WebhookEventType[];
+
+/** The events of an endpoint that was added without a choice. */
+export const defaultEvents: readonly WebhookEventType[] = ['request.completed'];
+
+/** undefined: the delivery was written by a later release, which knows more types. */
+export const findEvent = (type: string): WebhookEvent | undefined =>
+  (webhookEvents as Partial<Record<string, WebhookEvent>>)[type];
