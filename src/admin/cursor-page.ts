@@ -1,9 +1,9 @@
 import { validate as isUuid } from 'uuid';
 import { DomainError } from '../errors/domain-error.js';
-import { decodeCursor, encodeCursor } from '../http/list-cursor.js';
+import { decodeCursor, encodeCursor } from '../http/input/list-cursor.js';
 import type { Reply } from '../http/reply.js';
-import { CursorOption, defaultLimit, LimitOption, optionsOf } from '../requests/dto/list.query.js';
-import { isOption } from '../requests/dto/submit.query.js';
+import { CursorOption, defaultLimit, LimitOption } from '../http/input/page.js';
+import { isOption, optionsOf } from '../http/input/option.js';
 import { type Class, ruledProperties } from '../tools/validation.js';
 
 /** The options that every list takes. A list with filters extends it. */

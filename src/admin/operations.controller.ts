@@ -19,8 +19,8 @@ import {
   Operations,
   qualifying,
 } from '../operations/operations.js';
-import { assertKnown, assertNoOptions } from '../requests/dto/submit.query.js';
-import { isObject, parseObjectBody } from '../json/input-body.js';
+import { assertKnown, assertNoOptions } from '../http/input/option.js';
+import { isObject, parseObjectBody } from '../http/input/json-body.js';
 import { CursorList, PageQuery } from './cursor-page.js';
 import { anyFilterOptions } from './requests/any-list.query.js';
 import { AnyRequestLists } from './requests/any-request-lists.js';

@@ -13,8 +13,8 @@ import { Sessions } from '../auth/sessions.js';
 import { SignInLinks } from '../auth/sign-in-links.js';
 import { DomainError } from '../errors/domain-error.js';
 import { ClientAddress } from '../http/client-address.js';
-import { parseObjectBody } from '../json/input-body.js';
-import { assertKnown } from '../requests/dto/submit.query.js';
+import { parseObjectBody } from '../http/input/json-body.js';
+import { assertKnown } from '../http/input/option.js';
 import { PerMinute } from '../tools/per-minute.js';
 import type { SignedInDto } from './dto/session.dto.js';
 

@@ -10,7 +10,7 @@ import { Limited } from '../limits/limited.js';
 import type { Model } from '../models/model.js';
 import { ModelsService } from '../models/models.service.js';
 import { ModelLoads } from '../queue/model-loads.js';
-import { modelIdOfPath } from '../requests/model-path.js';
+import { modelIdOfPath } from '../http/input/model-path.js';
 import { NewRequests } from '../requests/new-requests.js';
 import type { ModelDto, ModelListDto } from './dto/models.dto.js';
 import { modelDocument } from './model-document.js';

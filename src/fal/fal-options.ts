@@ -1,4 +1,4 @@
-import { problem, validated } from '../http/validated.js';
+import { problem, validated } from '../http/input/validated.js';
 import { tag } from '../requests/dto/submit.query.js';
 import { Parsed } from '../tools/validation.js';
 

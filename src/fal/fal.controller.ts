@@ -23,7 +23,7 @@ import { BodyReader } from '../http/body-reader.js';
 import { ClientAddress } from '../http/client-address.js';
 import { sendReply } from '../http/reply.js';
 import { Limited } from '../limits/limited.js';
-import { modelIdOfPath } from '../requests/model-path.js';
+import { modelIdOfPath } from '../http/input/model-path.js';
 import { maxPendingDataLength, StatusStreams } from '../stream/status-streams.js';
 import { setRequestId } from './answer-error.js';
 import { FalHandlers } from './fal-handlers.js';

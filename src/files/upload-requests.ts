@@ -4,7 +4,7 @@ import { type Caller, hasScope } from '../auth/caller.js';
 import { DomainError } from '../errors/domain-error.js';
 import { BodyReader } from '../http/body-reader.js';
 import { ClientAddress } from '../http/client-address.js';
-import { parseObjectBody } from '../json/input-body.js';
+import { parseObjectBody } from '../http/input/json-body.js';
 import type { InitiatedUploadDto } from './dto/files.dto.js';
 import { Uploads } from './uploads.js';
 

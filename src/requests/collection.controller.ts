@@ -12,7 +12,7 @@ import { Batch } from './batch.js';
 import { CollectionHandlers } from './collection-handlers.js';
 import { ListQuery } from './dto/list.query.js';
 import { SubmitHeaders } from './dto/submit.headers.js';
-import { assertNoOptions } from './dto/submit.query.js';
+import { assertNoOptions } from '../http/input/option.js';
 import {
   ApiCancelMany,
   ApiErase,

@@ -10,7 +10,7 @@ import { Limited } from '../limits/limited.js';
 import { LogsQuery } from './dto/logs.query.js';
 import { SubmitHeaders } from './dto/submit.headers.js';
 import { SubmitQuery } from './dto/submit.query.js';
-import { modelIdOfPath } from './model-path.js';
+import { modelIdOfPath } from '../http/input/model-path.js';
 import { ApiCancel, ApiFetchResponse, ApiStatus, ApiSubmit } from './openapi/operations.js';
 import { RequestHandlers } from './request-handlers.js';
 

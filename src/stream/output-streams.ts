@@ -7,7 +7,7 @@ import { CallerWatch } from '../auth/caller-watch.js';
 import { DomainError } from '../errors/domain-error.js';
 import { chargesOf } from '../http/charges.js';
 import { writeInPieces } from '../http/in-pieces.js';
-import { problem, validated } from '../http/validated.js';
+import { problem, validated } from '../http/input/validated.js';
 import { OutputSources } from '../queue/output-sources.js';
 import { QueueService } from '../queue/queue.service.js';
 import type { StatusRow } from '../queue/status-row.js';

@@ -7,7 +7,7 @@ import { EMPTY, type Observable, takeUntil } from 'rxjs';
 import type { Caller } from '../auth/caller.js';
 import { CallerWatch } from '../auth/caller-watch.js';
 import { chargesOf } from '../http/charges.js';
-import { validated } from '../http/validated.js';
+import { validated } from '../http/input/validated.js';
 import { QueueService } from '../queue/queue.service.js';
 import type { LogEntry } from '../queue/runs/run-log.js';
 import { StatusSources } from '../queue/status-sources.js';

@@ -4,7 +4,7 @@ import { DomainError } from '../errors/domain-error.js';
 import { RunFailure } from '../queue/runs/runner.js';
 import { readSaid, type Said, SaidFault } from '../queue/runs/said.js';
 import type { LeaseName } from '../queue/workers/lease.js';
-import { isObject } from '../json/input-body.js';
+import { isObject } from '../http/input/json-body.js';
 import { hasMark } from '../json/jobs.js';
 import { maxInlineBytes } from '../models/input-schemas.js';
 import { cleanText } from '../tools/storable-text.js';

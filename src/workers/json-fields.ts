@@ -1,5 +1,5 @@
 import { DomainError } from '../errors/domain-error.js';
-import { isObject, parseObjectBody } from '../json/input-body.js';
+import { isObject, parseObjectBody } from '../http/input/json-body.js';
 import { isStorable } from '../tools/storable-text.js';
 
 /** Reads the members of a JSON body one by one. A fault is answered 400 with what is expected. */

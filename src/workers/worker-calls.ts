@@ -6,7 +6,7 @@ import { CallerWatch, type OpenCall } from '../auth/caller-watch.js';
 import { DomainError } from '../errors/domain-error.js';
 import { chargesOf } from '../http/charges.js';
 import { sendReply } from '../http/reply.js';
-import { hint } from '../models/closest.js';
+import { hint } from '../tools/closest.js';
 import { ModelsService } from '../models/models.service.js';
 import { firstLeaseMs, type LeasedRun, leaseMs, maxInlineBytes } from '../queue/workers/lease.js';
 import { WorkerBeats } from '../queue/workers/worker-beats.js';

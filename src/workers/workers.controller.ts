@@ -6,7 +6,7 @@ import { CurrentCaller } from '../auth/current-caller.decorator.js';
 import { BodyReader } from '../http/body-reader.js';
 import { ClientAddress } from '../http/client-address.js';
 import { Limited } from '../limits/limited.js';
-import { waitSeconds } from '../requests/prefer.js';
+import { waitSeconds } from '../http/input/prefer.js';
 import { ApiBeat, ApiClaimRuns, ApiLeaveWorker } from './openapi.js';
 import { maxBeatSeconds, maxClaimSeconds, WorkerCalls } from './worker-calls.js';
 

@@ -2,8 +2,8 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { type AuditAction, auditActions } from '../../audit/audit-actions.js';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { exampleId } from '../../http/openapi/responses.js';
-import { oneOf } from '../../requests/dto/list.query.js';
-import { Option, text, time } from '../../requests/dto/submit.query.js';
+import { oneOf, text, time } from '../../http/input/values.js';
+import { Option } from '../../http/input/option.js';
 import { PageQuery } from '../cursor-page.js';
 
 export class AuditQuery extends PageQuery {

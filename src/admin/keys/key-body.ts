@@ -10,10 +10,10 @@ import {
 import type { KeyChanges, NewKey } from '../../auth/keys.service.js';
 import { parseDuration, parseRateLimits } from '../../config/parsers.js';
 import { DomainError } from '../../errors/domain-error.js';
-import { validated } from '../../http/validated.js';
-import { oneOf } from '../../requests/dto/list.query.js';
-import { assertKnown, Option, text, time } from '../../requests/dto/submit.query.js';
-import { isObject, parseObjectBody } from '../../json/input-body.js';
+import { validated } from '../../http/input/validated.js';
+import { oneOf, text, time } from '../../http/input/values.js';
+import { assertKnown, Option } from '../../http/input/option.js';
+import { isObject, parseObjectBody } from '../../http/input/json-body.js';
 import { ruledProperties } from '../../tools/validation.js';
 import { parseReason } from '../requests/reason-bodies.js';
 

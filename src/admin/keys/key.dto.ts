@@ -4,8 +4,8 @@ import { type KeyState, keyStates } from '../../auth/key-view.js';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { exampleId } from '../../http/openapi/responses.js';
 import { KeyLimitsDto } from '../../limits/dto/key-limits.dto.js';
-import { oneOf } from '../../requests/dto/list.query.js';
-import { Option } from '../../requests/dto/submit.query.js';
+import { oneOf } from '../../http/input/values.js';
+import { Option } from '../../http/input/option.js';
 import { PageQuery } from '../cursor-page.js';
 import { KeyLimitTextsDto } from './key-body.js';
 

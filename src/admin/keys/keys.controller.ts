@@ -7,7 +7,7 @@ import { BodyReader } from '../../http/body-reader.js';
 import { ClientAddress } from '../../http/client-address.js';
 import { sendReply } from '../../http/reply.js';
 import { Limited } from '../../limits/limited.js';
-import { assertKnown, assertNoOptions } from '../../requests/dto/submit.query.js';
+import { assertKnown, assertNoOptions } from '../../http/input/option.js';
 import { idOf } from '../id-param.js';
 import { ReasonBodies } from '../requests/reason-bodies.js';
 import { changesOf, newKeyOf } from './key-body.js';

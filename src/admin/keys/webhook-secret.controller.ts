@@ -4,7 +4,7 @@ import type { Response } from 'express';
 import { AuditTrail } from '../../audit/audit-trail.js';
 import type { GuardedRequest } from '../../auth/current-caller.decorator.js';
 import { Limited } from '../../limits/limited.js';
-import { assertNoOptions } from '../../requests/dto/submit.query.js';
+import { assertNoOptions } from '../../http/input/option.js';
 import { WebhookSecrets } from '../../webhooks/webhook-secrets.js';
 import { idOf } from '../id-param.js';
 import { ReasonBodies } from '../requests/reason-bodies.js';

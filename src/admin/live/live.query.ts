@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { CursorOption, LimitOption } from '../../requests/dto/list.query.js';
-import { Option, text } from '../../requests/dto/submit.query.js';
+import { CursorOption, LimitOption } from '../../http/input/page.js';
+import { Option } from '../../http/input/option.js';
+import { text } from '../../http/input/values.js';
 
 export const queueLimits = { most: 500, default: 100 };
 

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { priorities } from '../../auth/caller.js';
 import { DomainError } from '../../errors/domain-error.js';
-import { decodeCursor, encodeCursor } from '../../http/list-cursor.js';
-import { hint } from '../../models/closest.js';
+import { decodeCursor, encodeCursor } from '../../http/input/list-cursor.js';
+import { hint } from '../../tools/closest.js';
 import type { Model } from '../../models/model.js';
 import { ModelsService } from '../../models/models.service.js';
 import type { TimeSpan } from '../../queue/estimates/estimate.js';
 import { SharedReads } from '../../tools/shared-reads.js';
 import { type Place, QueueLooks, type Standing } from '../../overview/queue-looks.js';
-import { optionsOf } from '../../requests/dto/list.query.js';
+import { optionsOf } from '../../http/input/option.js';
 import { ruledProperties } from '../../tools/validation.js';
 import type { KeyNameDto } from '../requests/dto.js';
 import type { QueueEntryDto, QueueEntryPageDto, ShareListDto, TimeIntervalDto } from '../dto/live.dto.js';

@@ -2,11 +2,12 @@ import { ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { validate as isUuid } from 'uuid';
 import type { Handles } from '../../auth/handles.js';
 import { type Caller, hasScope } from '../../auth/caller.js';
-import { problem } from '../../http/validated.js';
+import { problem } from '../../http/input/validated.js';
 import type { AnyRequestFilter } from '../../queue/request-filter.js';
 import { isRequestId } from '../../queue/submit/request-id.js';
-import { FilterQuery, filterNames, ListQuery, optionsOf, toFilter } from '../../requests/dto/list.query.js';
-import { Option, text } from '../../requests/dto/submit.query.js';
+import { FilterQuery, filterNames, ListQuery, toFilter } from '../../requests/dto/list.query.js';
+import { Option, optionsOf } from '../../http/input/option.js';
+import { text } from '../../http/input/values.js';
 import { allOf, Parsed } from '../../tools/validation.js';
 
 const maxIds = 10_000;

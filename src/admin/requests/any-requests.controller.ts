@@ -20,7 +20,7 @@ import { CurrentCaller } from '../../auth/current-caller.decorator.js';
 import { Handles } from '../../auth/handles.js';
 import { CallerWatch } from '../../auth/caller-watch.js';
 import { ClientAddress } from '../../http/client-address.js';
-import { validated } from '../../http/validated.js';
+import { validated } from '../../http/input/validated.js';
 import { Limited } from '../../limits/limited.js';
 import { LogsQuery } from '../../requests/dto/logs.query.js';
 import { maxPendingDataLength, StatusStreams, StreamHeaders } from '../../stream/status-streams.js';

@@ -1,5 +1,5 @@
-import { optionsOf } from '../../requests/dto/list.query.js';
-import { Option, text } from '../../requests/dto/submit.query.js';
+import { Option, optionsOf } from '../../http/input/option.js';
+import { text } from '../../http/input/values.js';
 
 /** The position at which a page of a log goes on. */
 export class LogQuery {

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { DomainError } from '../../errors/domain-error.js';
 import { BodyReader } from '../../http/body-reader.js';
-import { parseObjectBody } from '../../json/input-body.js';
-import { assertKnown, assertNoOptions } from '../../requests/dto/submit.query.js';
+import { parseObjectBody } from '../../http/input/json-body.js';
+import { assertKnown, assertNoOptions } from '../../http/input/option.js';
 import { isStorable } from '../../tools/storable-text.js';
 
 const maxLength = 500;

@@ -1,6 +1,6 @@
 import { validate as isUuid } from 'uuid';
-import { oneOf } from '../../requests/dto/list.query.js';
-import { Option, text } from '../../requests/dto/submit.query.js';
+import { oneOf, text } from '../../http/input/values.js';
+import { Option } from '../../http/input/option.js';
 import { deliveryStates, type DeliveryState } from '../../webhooks/all-deliveries.js';
 import { PageQuery } from '../cursor-page.js';
 

@@ -1,28 +1,10 @@
-import { validated } from '../../http/validated.js';
+import { Option, optionsOf } from '../../http/input/option.js';
+import { CursorOption, LimitOption } from '../../http/input/page.js';
+import { oneOf, text, time } from '../../http/input/values.js';
 import { isModelId } from '../../models/model.js';
 import type { RequestFilter } from '../../queue/request-filter.js';
 import type { Outcome, RequestState } from '../../queue/request-state.js';
-import { assertKnown, isOption, Option, tagList, text, time } from './submit.query.js';
-
-export const defaultLimit = 20;
-
-/** The number of items per page. */
-export const LimitOption = (limits = { most: 100, default: defaultLimit }): PropertyDecorator =>
-  Option(
-    'limit',
-    (value) => limit(value, limits.most),
-    `The number of entries on a page. A value above ${limits.most} counts as ${limits.most}.`,
-    undefined,
-    { type: 'integer', minimum: 1, default: limits.default },
-  );
-
-/** Where a list continues. */
-export const CursorOption = (): PropertyDecorator =>
-  Option(
-    'cursor',
-    text,
-    'The `next_cursor` of the previous page. It includes the filters and the limit of that page.',
-  );
+import { tagList } from './submit.query.js';
 
 const states = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED'] as const satisfies readonly RequestState[];
 const outcomes = ['succeeded', 'failed', 'cancelled', 'expired'] as const satisfies readonly Outcome[];
@@ -85,16 +67,6 @@ export function filterOptions(plain: object): RequestFilter | undefined {
   return toFilter(optionsOf(FilterQuery, plain, filterNames));
 }
 
-export function optionsOf<T extends object>(
-  type: new () => T,
-  plain: object,
-  known: readonly string[],
-): Readonly<T> {
-  const entries = Object.entries(plain).filter(([, value]) => isOption(value));
-  assertKnown(entries, known);
-  return validated(type, Object.fromEntries(entries));
-}
-
 export function toFilter(query: FilterQuery): RequestFilter | undefined {
   const filter: RequestFilter = {
     modelId: query.model_id,
@@ -111,18 +83,4 @@ function modelId(value: unknown): string {
   const id = text(value);
   if (!isModelId(id)) throw new Error('expected the id of a model, such as demo/image/fractal');
   return id;
-}
-
-export function oneOf<Choice>(choices: readonly Choice[]): (value: unknown) => Choice {
-  return (value) => {
-    const found = choices.find((one) => one === value);
-    if (found === undefined) throw new Error(`expected one of ${choices.join(', ')}`);
-    return found;
-  };
-}
-
-function limit(value: unknown, most: number): number {
-  const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : 0;
-  if (number < 1) throw new Error(`expected a whole number from 1 to ${most}`);
-  return Math.min(number, most);
 }

@@ -1,4 +1,4 @@
-import { validated } from '../../http/validated.js';
+import { validated } from '../../http/input/validated.js';
 import { LogsQuery } from './logs.query.js';
 
 const logsOf = (logs: unknown) => validated(LogsQuery, { logs }).logs;

@@ -1,7 +1,7 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsBoolean } from 'class-validator';
-import { problem } from '../../http/validated.js';
+import { problem } from '../../http/input/validated.js';
 
 const words = new Map([
   ['1', true],

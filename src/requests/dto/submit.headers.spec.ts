@@ -1,4 +1,4 @@
-import { validated } from '../../http/validated.js';
+import { validated } from '../../http/input/validated.js';
 import { SubmitHeaders } from './submit.headers.js';
 
 const keyOf = (header: unknown) => validated(SubmitHeaders, { 'idempotency-key': header })['idempotency-key'];

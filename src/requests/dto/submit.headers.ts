@@ -1,5 +1,5 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { problem } from '../../http/validated.js';
+import { problem } from '../../http/input/validated.js';
 import { Parsed } from '../../tools/validation.js';
 
 export class SubmitHeaders {

@@ -1,5 +1,5 @@
-import { DomainError } from '../errors/domain-error.js';
-import { parseInputBody } from './input-body.js';
+import { DomainError } from '../../errors/domain-error.js';
+import { parseInputBody } from './json-body.js';
 
 function refusal(body: string | Buffer): DomainError {
   try {

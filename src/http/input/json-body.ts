@@ -1,6 +1,6 @@
-import { DomainError } from '../errors/domain-error.js';
-import { hasMoreValues, isDeeperThan } from '../tools/json-scanner.js';
-import { badEscapeAt, codeUnitAt, storable } from '../tools/storable-text.js';
+import { DomainError } from '../../errors/domain-error.js';
+import { hasMoreValues, isDeeperThan } from '../../tools/json-scanner.js';
+import { badEscapeAt, codeUnitAt, storable } from '../../tools/storable-text.js';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 const maxDepth = 200;

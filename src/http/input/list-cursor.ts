@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { DomainError } from '../errors/domain-error.js';
-import { isStorable } from '../tools/storable-text.js';
+import { DomainError } from '../../errors/domain-error.js';
+import { isStorable } from '../../tools/storable-text.js';
 
 /** The query that began a list, as written, and the position at which its last page ended. */
 interface Cursor {

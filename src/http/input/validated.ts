@@ -1,7 +1,7 @@
-import { DomainError } from '../errors/domain-error.js';
-import type { ProblemCode } from '../errors/problem-codes.js';
-import { BoundedCache } from '../tools/bounded-cache.js';
-import { type Class, ruledProperties, toInstance } from '../tools/validation.js';
+import { DomainError } from '../../errors/domain-error.js';
+import type { ProblemCode } from '../../errors/problem-codes.js';
+import { BoundedCache } from '../../tools/bounded-cache.js';
+import { type Class, ruledProperties, toInstance } from '../../tools/validation.js';
 
 const maxCached = 1_000;
 const maxCachedLength = 64;
