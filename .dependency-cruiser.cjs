@@ -42,7 +42,7 @@ const rooms = {
     'http',
     'errors',
   ],
-  stream: ['queue', 'requests', 'auth', 'limits', 'http', 'errors', 'config', 'internals', 'tools'],
+  stream: ['queue', 'requests', 'auth', 'limits', 'http', 'errors', 'internals'],
   webhooks: [
     'json',
     'audit',
@@ -59,7 +59,7 @@ const rooms = {
     'tools',
     'tracing',
   ],
-  workers: ['json', 'files', 'queue', 'models', 'auth', 'limits', 'http', 'config', 'errors', 'tools'],
+  workers: ['json', 'files', 'queue', 'models', 'auth', 'limits', 'http', 'errors', 'tools'],
   operations: ['audit', 'queue', 'requests', 'auth', 'database', 'errors', 'tools'],
   admin: [
     'files',
@@ -80,7 +80,7 @@ const rooms = {
     'tools',
   ],
   addresses: ['config', 'errors'],
-  fal: ['files', 'queue', 'requests', 'stream', 'auth', 'limits', 'http', 'errors', 'tools'],
+  fal: ['files', 'queue', 'requests', 'stream', 'auth', 'limits', 'http', 'errors'],
   http: ['allowances', 'database', 'errors', 'config', 'internals', 'tools'],
   overview: ['queue', 'models', 'http', 'database', 'tools'],
   metrics: [

@@ -10,9 +10,11 @@ import { QueueViews } from './live/queue-views.js';
 import { ModelControl } from './model-control.js';
 import { AdminModelsController } from './models.controller.js';
 import { ModelsReloadModule } from './models-reload.module.js';
-import { NodeDrainController } from './node-drain.controller.js';
+import { Nodes } from './nodes/nodes.js';
+import { NodesController } from './nodes/nodes.controller.js';
 import { AnyRequestsModule } from './requests/any-requests.module.js';
 import { AnyWebhooksModule } from './webhooks/any-webhooks.module.js';
+import { Workers } from './workers/workers.js';
 import { AdminWorkersController } from './workers/workers.controller.js';
 
 /** The routes of `/v1/admin`. */
@@ -27,7 +29,7 @@ import { AdminWorkersController } from './workers/workers.controller.js';
     ModelsReloadModule,
     OverviewModule,
   ],
-  controllers: [AdminModelsController, AdminWorkersController, LiveController, NodeDrainController],
-  providers: [ModelControl, OverviewSource, QueueViews],
+  controllers: [AdminModelsController, AdminWorkersController, LiveController, NodesController],
+  providers: [ModelControl, Nodes, OverviewSource, QueueViews, Workers],
 })
 export class AdminModule {}

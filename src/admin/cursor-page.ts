@@ -4,7 +4,7 @@ import { decodeCursor, encodeCursor } from '../http/input/list-cursor.js';
 import type { Reply } from '../http/reply.js';
 import { CursorOption, defaultLimit, LimitOption } from '../http/input/page.js';
 import { isOption, optionsOf } from '../http/input/option.js';
-import { type Class, ruledProperties } from '../tools/validation.js';
+import type { Class } from '../tools/validation.js';
 
 /** The options that every list takes. A list with filters extends it. */
 export class PageQuery {
@@ -75,7 +75,7 @@ export class CursorList<Query extends PageQuery> {
   }
 
   private optionsOf(plain: object): Readonly<Query> {
-    return optionsOf(this.query, plain, ruledProperties(this.query));
+    return optionsOf(this.query, plain);
   }
 }
 

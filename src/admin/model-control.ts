@@ -6,14 +6,10 @@ import { AuditTrail } from '../audit/audit-trail.js';
 import { DomainError } from '../errors/domain-error.js';
 import type { FileModel, Model } from '../models/model.js';
 import { ModelsService } from '../models/models.service.js';
-import { changeOverrides, type OverrideChange, type Overrides, versionOf } from '../models/overrides.js';
+import { changeOverrides, type Overrides, versionOf } from '../models/overrides.js';
 import { type Looked, ModelFigures } from '../overview/model-figures.js';
 import { Controls } from '../queue/controls.js';
-import type { AdminModelDto } from './dto/models.dto.js';
-
-export interface ControlChange extends OverrideChange {
-  reason: string | undefined;
-}
+import type { AdminModelDto, ModelChangeDto } from './dto/models.dto.js';
 
 /** Shows operators the models, and applies what they set. */
 @Injectable()
@@ -43,7 +39,7 @@ export class ModelControl {
   async change(
     actor: Actor,
     id: string | undefined,
-    change: ControlChange,
+    { concurrency, paused, reason }: ModelChangeDto,
     ifMatch: string | undefined,
   ): Promise<{ view: AdminModelDto; version: string }> {
     const base = id === undefined ? undefined : this.models.base(id);
@@ -52,8 +48,14 @@ export class ModelControl {
     const isExpected = (version: string): boolean =>
       expected === undefined || expected.includes('*') || expected.includes(version);
     await this.trail.change(async (manager) => {
-      const changed = await changeOverrides(manager, base.id, change, actor.name, isExpected);
-      await this.audit(manager, actor, base, changed, change.reason);
+      const changed = await changeOverrides(
+        manager,
+        base.id,
+        { concurrency, paused },
+        actor.name,
+        isExpected,
+      );
+      await this.audit(manager, actor, base, changed, reason);
     });
     await this.controls.publish();
     return this.find(base.id);

@@ -1,17 +1,17 @@
-import { Controller, Delete, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Post, Req, Res, UseGuards } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
+import { Actor } from '../audit/actor.decorator.js';
+import { Reason } from '../audit/reason.js';
 import type { Caller } from '../auth/caller.js';
 import { CurrentCaller, type GuardedRequest } from '../auth/current-caller.decorator.js';
 import { sessionCookie } from '../auth/session-cookie.js';
-import { BodyReader } from '../http/body-reader.js';
-import { ClientAddress } from '../http/client-address.js';
+import { BaseUrl, JsonBody } from '../http/input/decorators.js';
 import { Limited } from '../limits/limited.js';
-import type { SessionDto } from './dto/session.dto.js';
+import { type SessionDto, SignInDto } from './dto/session.dto.js';
 import { Oidc } from './oidc/oidc.js';
 import { ApiReadSession, ApiSignIn, ApiSignOut } from './openapi/session.js';
-import { ReasonBodies } from './requests/reason-bodies.js';
-import { SignIn } from './sign-in.js';
+import { OwnPageGuard, SignIn } from './sign-in.js';
 
 /** A browser's session. A key, or a link that works once, decides who signs in. */
 @ApiTags('Admin')
@@ -20,9 +20,6 @@ export class SessionController {
   constructor(
     private readonly signIn: SignIn,
     private readonly oidc: Oidc,
-    private readonly bodies: BodyReader,
-    private readonly reasons: ReasonBodies,
-    private readonly addresses: ClientAddress,
   ) {}
 
   @Get()
@@ -30,23 +27,24 @@ export class SessionController {
   @Limited('any', { isOpen: true })
   async readSession(
     @CurrentCaller() caller: Caller | undefined,
-    @Req() request: GuardedRequest,
+    @BaseUrl() base: string,
   ): Promise<SessionDto> {
     const signed_in = caller === undefined ? null : await this.signIn.signedIn(caller);
-    return { signed_in, oidc: this.oidc.offer(this.addresses.baseUrl(request)) };
+    return { signed_in, oidc: this.oidc.offer(base) };
   }
 
   @Post()
   @HttpCode(200)
   @ApiSignIn()
+  @UseGuards(OwnPageGuard)
   @Limited('any', { isOpen: true })
   async beginSession(
+    @JsonBody(SignInDto) credentials: SignInDto,
+    @BaseUrl() base: string,
     @Req() request: GuardedRequest,
     @Res({ passthrough: true }) response: Response,
   ): Promise<SessionDto> {
-    const base = this.addresses.baseUrl(request);
-    const body = await this.bodies.read(request, response);
-    const { token, signedIn } = await this.signIn.begin(request, body);
+    const { token, signedIn } = await this.signIn.begin(request, credentials);
     response.setHeader('Set-Cookie', sessionCookie(token, base));
     return { signed_in: signedIn, oidc: this.oidc.offer(base) };
   }
@@ -57,10 +55,12 @@ export class SessionController {
   @Limited('any', { needsKey: true })
   async endSession(
     @CurrentCaller() caller: Caller,
-    @Req() request: GuardedRequest,
+    @Actor() actor: Actor,
+    @Reason() reason: string | undefined,
+    @BaseUrl() base: string,
     @Res({ passthrough: true }) response: Response,
   ): Promise<void> {
-    await this.signIn.end(request, caller, await this.reasons.read(request, response));
-    response.setHeader('Set-Cookie', sessionCookie(null, this.addresses.baseUrl(request)));
+    await this.signIn.end(actor, caller, reason);
+    response.setHeader('Set-Cookie', sessionCookie(null, base));
   }
 }

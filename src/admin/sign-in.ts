@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Actor } from '../audit/actor.js';
 import { AuditTrail } from '../audit/audit-trail.js';
@@ -13,15 +13,11 @@ import { Sessions } from '../auth/sessions.js';
 import { SignInLinks } from '../auth/sign-in-links.js';
 import { DomainError } from '../errors/domain-error.js';
 import { ClientAddress } from '../http/client-address.js';
-import { parseObjectBody } from '../http/input/json-body.js';
-import { assertKnown } from '../http/input/option.js';
 import { PerMinute } from '../tools/per-minute.js';
-import type { SignedInDto } from './dto/session.dto.js';
+import type { SignedInDto, SignInDto } from './dto/session.dto.js';
 
 /** Sign-ins per minute on a node, of one key and of all: each adds an audit row and a session. */
 const maxSignIns = { each: 60, all: 600 };
-
-const example = '{"key": "ns_…"} or {"link": "…"}';
 
 /** A session that was begun. */
 export interface Begun {
@@ -45,7 +41,6 @@ export class SignIn {
     private readonly sessions: Sessions,
     private readonly trail: AuditTrail,
     private readonly refusals: Refusals,
-    private readonly addresses: ClientAddress,
   ) {}
 
   async signedIn(caller: Caller): Promise<SignedInDto> {
@@ -60,11 +55,7 @@ export class SignIn {
   }
 
   /** Signs in by a key or a link. */
-  async begin(request: GuardedRequest, body: Buffer): Promise<Begun> {
-    const forgery = foreignSignIn(request, this.addresses.baseUrl(request));
-    if (forgery !== undefined)
-      return this.beginAs(request, 'key', () => Promise.reject(new DomainError('forbidden', forgery)));
-    const { key, link } = credentialsOf(body);
+  async begin(request: GuardedRequest, { key, link }: SignInDto): Promise<Begun> {
     return key === undefined
       ? this.beginAs(request, 'link', (manager) => this.byLink(link!, manager))
       : this.beginAs(
@@ -124,14 +115,17 @@ export class SignIn {
   }
 
   /** Ends the session of the call. A caller that sends the key itself has none to end. */
-  async end(request: GuardedRequest, caller: Caller, reason: string | undefined): Promise<void> {
-    const { sessionId } = caller;
-    if (sessionId === undefined) return;
-    await this.endSession(this.trail.actorOf(request, caller), sessionId, reason);
+  async end(actor: Actor, { sessionId }: Caller, reason: string | undefined): Promise<void> {
+    if (sessionId !== undefined) await this.endSession(actor, sessionId, reason);
+  }
+
+  async endOther(actor: Actor, id: string, reason: string | undefined): Promise<void> {
+    if (!(await this.endSession(actor, id, reason)))
+      throw new DomainError('unknown_id', `There is no active session ${id}.`);
   }
 
   /** Returns false if there is none, or it has ended. */
-  async endSession(actor: Actor, id: string, reason: string | undefined): Promise<boolean> {
+  private async endSession(actor: Actor, id: string, reason: string | undefined): Promise<boolean> {
     const isEnded = await this.trail.change(async (manager) => {
       if (!(await this.sessions.end(manager, id))) return false;
       await this.trail.write(manager, actor, { action: 'session.end', target: id, reason });
@@ -162,13 +156,21 @@ export class SignIn {
   }
 }
 
-function credentialsOf(body: Buffer): { key?: string; link?: string } {
-  const { value } = parseObjectBody(body, { example });
-  assertKnown(Object.entries(value), ['key', 'link']);
-  const { key, link } = value;
-  const given = [key, link].filter((one) => one !== undefined);
-  if (given.length === 1 && typeof given[0] === 'string') return value;
-  throw new DomainError('bad_request', `Give either a key or a link: ${example}.`);
+/** Refuses a sign-in that a page of another site may have caused. The refusal is audited. */
+@Injectable()
+export class OwnPageGuard implements CanActivate {
+  constructor(
+    private readonly signIn: SignIn,
+    private readonly addresses: ClientAddress,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<GuardedRequest>();
+    const forgery = foreignSignIn(request, this.addresses.baseUrl(request));
+    if (forgery === undefined) return true;
+    await this.signIn.beginAs(request, 'key', () => Promise.reject(new DomainError('forbidden', forgery)));
+    return false;
+  }
 }
 
 function tooManySignIns(): DomainError {

@@ -6,7 +6,7 @@ import type { Reply } from '../http/reply.js';
 import { type BatchBody, type BatchEntry, readBatch } from '../json/batch-body.js';
 import { assertFits, fromPlain } from '../json/jobs.js';
 import { JsonThreads } from '../json/json-threads.js';
-import type { EnteredItems } from '../limits/gate.js';
+import type { Counting } from '../limits/counting.js';
 import { maxInlineBytes } from '../models/input-schemas.js';
 import { ModelsService } from '../models/models.service.js';
 import { QueueEvents } from '../queue/queue-events.js';
@@ -32,17 +32,16 @@ export class Batch {
     private readonly events: QueueEvents,
   ) {}
 
-  /** `count` charges the items to the limits. */
   async submit(
     caller: Caller,
     body: Buffer,
     headers: object,
     base: string,
-    count: (items: number) => Promise<EnteredItems>,
+    counting: Counting,
   ): Promise<Reply> {
     const { entries, unknownName } = await this.read(caller, body);
     if (unknownName !== undefined) assertKnown([[unknownName, undefined]], ['requests']);
-    const { admitted, refusal } = await count(entries.length);
+    const { admitted, refusal } = await counting.items(entries.length);
     const items: (BatchItem | DomainError)[] = [];
     let since = performance.now();
     for (const [i, entry] of entries.entries()) {

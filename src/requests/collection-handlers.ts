@@ -3,30 +3,23 @@ import type { Caller } from '../auth/caller.js';
 import { DomainError } from '../errors/domain-error.js';
 import { decodeCursor, encodeCursor } from '../http/input/list-cursor.js';
 import type { Reply } from '../http/reply.js';
-import { validated } from '../http/input/validated.js';
+import { headerFieldsOf, isOption } from '../http/input/option.js';
+import { defaultLimit } from '../http/input/page.js';
+import type { Counting } from '../limits/counting.js';
 import { QueueService } from '../queue/queue.service.js';
 import { RequestCollection } from '../queue/request-collection.js';
 import type { StatusRow } from '../queue/status-row.js';
 import { isRequestId } from '../queue/submit/request-id.js';
-import { filterOptions, listOptions } from './dto/list.query.js';
-import { defaultLimit } from '../http/input/page.js';
-import { assertKnown, isGiven, isOption } from '../http/input/option.js';
+import type { CancelCountsDto, CancelManyDto, RequestIdsDto } from './dto/collection.dto.js';
+import { listOptions } from './dto/list.query.js';
 import { SubmitHeaders } from './dto/submit.headers.js';
-import { isObject, parseObjectBody } from '../http/input/json-body.js';
 import { AtATime } from '../tools/at-a-time.js';
 import { acceptedReply, fingerprintOf, gone, notCompleted, RequestHandlers } from './request-handlers.js';
 import { Retries } from './retries.js';
 import { toStatus } from './status-view.js';
 
-const maxStatuses = 1_000;
-const maxCancelIds = 10_000;
-/** Bodies above this size, about a hundred ids, take turns. */
-const largeBytes = 4 * 1024;
-const example = '{"request_ids": ["…"]}';
-const cancelExample = `${example} or {"filter": {"tag": "job:17"}}`;
-
-/** Charges the ids of a call to the limits. Throws if they refuse it. */
-type Count = (ids: number) => Promise<void>;
+/** Calls with more ids take turns. */
+const manyIds = 100;
 
 /** Handles the calls about a key's requests as a collection. `base` is the beginning of the URLs in an answer. */
 @Injectable()
@@ -61,49 +54,43 @@ export class CollectionHandlers {
     return { status: 200, fields, body: JSON.stringify({ data, next_cursor: next }) };
   }
 
-  statuses(caller: Caller, body: Buffer, base: string, count: Count): Promise<Reply> {
-    return this.inTurn(caller, body, () => this.statusesNow(caller, body, base, count));
-  }
-
-  private async statusesNow({ keyId }: Caller, body: Buffer, base: string, count: Count): Promise<Reply> {
-    const { value } = parseObjectBody(body, { example });
-    assertKnown(Object.entries(value), ['request_ids']);
-    const ids = idsOf(value, maxStatuses);
-    await count(ids.length);
-    const known = [...new Set(ids.filter(isRequestId))];
-    const rows = await this.collection.statuses(keyId, known);
-    const byId = new Map(known.map((id, i) => [id, rows[i] && this.toStatus(rows[i], base)]));
-    return { status: 200, body: JSON.stringify({ results: ids.map((id) => byId.get(id) ?? null) }) };
+  statuses(
+    caller: Caller,
+    { request_ids: ids }: RequestIdsDto,
+    base: string,
+    counting: Counting,
+  ): Promise<Reply> {
+    return this.inTurn(caller, ids.length, async () => {
+      await counting.ids(ids.length);
+      const known = [...new Set(ids.filter(isRequestId))];
+      const rows = await this.collection.statuses(caller.keyId, known);
+      const byId = new Map(known.map((id, i) => [id, rows[i] && this.toStatus(rows[i], base)]));
+      return { status: 200, body: JSON.stringify({ results: ids.map((id) => byId.get(id) ?? null) }) };
+    });
   }
 
   /** A cancel by filter counts as one call, because it cancels each request of the key at most once. */
-  cancel(caller: Caller, body: Buffer, count: Count): Promise<Reply> {
-    return this.inTurn(caller, body, () => this.cancelNow(caller, body, count));
-  }
-
-  private async cancelNow({ keyId }: Caller, body: Buffer, count: Count): Promise<Reply> {
-    const { value } = parseObjectBody(body, { example: cancelExample });
-    assertKnown(Object.entries(value), ['request_ids', 'filter']);
-    if (isGiven(value['request_ids']) === isGiven(value['filter'])) {
-      throw new DomainError('bad_request', `Give either "request_ids" or "filter": ${cancelExample}.`);
-    }
-    const counts = isGiven(value['filter'])
-      ? await this.collection.cancelFitting(keyId, filterOf(value['filter']))
-      : await this.cancelIds(keyId, idsOf(value, maxCancelIds), count);
-    const {
-      cancelled,
-      cancellationRequested: cancellation_requested,
-      alreadyCompleted,
-      unknown,
-      more,
-    } = counts;
-    const answer = { cancelled, cancellation_requested, already_completed: alreadyCompleted, unknown, more };
-    return { status: 200, body: JSON.stringify(answer) };
+  async cancel(
+    caller: Caller,
+    { request_ids: ids = [], filter }: CancelManyDto,
+    counting: Counting,
+  ): Promise<CancelCountsDto> {
+    const { alreadyCompleted, cancellationRequested, ...counts } =
+      filter === undefined
+        ? await this.inTurn(caller, ids.length, () => this.cancelIds(caller.keyId, ids, counting))
+        : await this.collection.cancelFitting(caller.keyId, filter);
+    return {
+      cancelled: counts.cancelled,
+      cancellation_requested: cancellationRequested,
+      already_completed: alreadyCompleted,
+      unknown: counts.unknown,
+      more: counts.more,
+    };
   }
 
   /** Resolves when the new request is committed. */
   async retry(caller: Caller, requestId: string, headers: object, base: string): Promise<Reply> {
-    const { 'idempotency-key': key } = validated(SubmitHeaders, headers);
+    const { 'idempotency-key': key } = headerFieldsOf(SubmitHeaders, headers);
     const row = await this.completed(caller, requestId, 'Submit it again once it has.');
     // No model can have this name, so the fingerprint is not that of a submission.
     const idempotency =
@@ -127,8 +114,8 @@ export class CollectionHandlers {
     return row;
   }
 
-  private async cancelIds(keyId: string, given: string[], count: Count) {
-    await count(given.length);
+  private async cancelIds(keyId: string, given: readonly string[], counting: Counting) {
+    await counting.ids(given.length);
     const ids = [...new Set(given)];
     const known = ids.filter(isRequestId);
     const counts = await this.collection.cancelMany(keyId, known);
@@ -136,8 +123,8 @@ export class CollectionHandlers {
   }
 
   /** Calls with many ids run one at a time per key. Several at once would keep the event loop busy. */
-  private inTurn<Result>({ keyId }: Caller, body: Buffer, work: () => Promise<Result>): Promise<Result> {
-    return body.length > largeBytes ? this.turns.run(keyId, work) : work();
+  private inTurn<Result>({ keyId }: Caller, ids: number, work: () => Promise<Result>): Promise<Result> {
+    return ids > manyIds ? this.turns.run(keyId, work) : work();
   }
 
   private toStatus(row: StatusRow, base: string): object {
@@ -150,16 +137,4 @@ function written(query: object): object {
   return Object.fromEntries(
     Object.entries(query).filter(([name, value]) => name !== 'cursor' && isOption(value)),
   );
-}
-
-function idsOf({ request_ids: ids }: Record<string, unknown>, max: number): string[] {
-  const areTexts = Array.isArray(ids) && ids.every((id) => typeof id === 'string');
-  if (areTexts && ids.length >= 1 && ids.length <= max) return ids;
-  throw new DomainError('bad_request', `"request_ids" takes 1 to ${max} ids, as in ${example}.`);
-}
-
-function filterOf(value: unknown) {
-  const filter = isObject(value) ? filterOptions(value) : undefined;
-  if (filter !== undefined) return filter;
-  throw new DomainError('bad_request', `"filter" needs at least one filter of the list: ${cancelExample}.`);
 }

@@ -1,18 +1,16 @@
-import { Controller, Delete, Get, Headers, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { Controller, Delete, Get, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 import type { Caller } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
-import { BodyReader } from '../http/body-reader.js';
-import { ClientAddress } from '../http/client-address.js';
+import { BaseUrl, Bytes, JsonBody, NoOptions, Options } from '../http/input/decorators.js';
 import { sendReply } from '../http/reply.js';
-import { answerOf, Gate } from '../limits/gate.js';
+import { Counting } from '../limits/counting.js';
 import { Limited } from '../limits/limited.js';
 import { Batch } from './batch.js';
 import { CollectionHandlers } from './collection-handlers.js';
+import { type CancelCountsDto, CancelManyDto, RequestIdsDto } from './dto/collection.dto.js';
 import { ListQuery } from './dto/list.query.js';
-import { SubmitHeaders } from './dto/submit.headers.js';
-import { assertNoOptions } from '../http/input/option.js';
 import {
   ApiCancelMany,
   ApiErase,
@@ -28,9 +26,6 @@ export class CollectionController {
   constructor(
     private readonly handlers: CollectionHandlers,
     private readonly batch: Batch,
-    private readonly bodies: BodyReader,
-    private readonly addresses: ClientAddress,
-    private readonly gate: Gate,
   ) {}
 
   @Get()
@@ -39,25 +34,25 @@ export class CollectionController {
   async listRequests(
     @Query() query: ListQuery,
     @CurrentCaller() caller: Caller,
-    @Req() request: Request,
+    @BaseUrl() base: string,
     @Res() response: Response,
   ): Promise<void> {
-    sendReply(response, await this.handlers.list(caller, query, this.addresses.baseUrl(request)));
+    sendReply(response, await this.handlers.list(caller, query, base));
   }
 
   @Post()
   @ApiSubmitMany()
   @Limited('submit', { needsKey: true, isMany: true })
   async submitMany(
+    @Options(NoOptions) _options: NoOptions,
     @CurrentCaller() caller: Caller,
-    @Req() request: Request,
+    @Bytes() body: Buffer,
+    @Headers() headers: object,
+    @BaseUrl() base: string,
+    @Counting() counting: Counting,
     @Res() response: Response,
   ): Promise<void> {
-    assertNoOptions(request.query);
-    const body = await this.bodies.read(request, response);
-    const count = (items: number) => this.gate.enterItems(request, items, answerOf(response));
-    const base = this.addresses.baseUrl(request);
-    sendReply(response, await this.batch.submit(caller, body, request.headers, base, count));
+    sendReply(response, await this.batch.submit(caller, body, headers, base, counting));
   }
 
   @Post('status')
@@ -65,27 +60,24 @@ export class CollectionController {
   @Limited('read', { needsKey: true })
   async statuses(
     @CurrentCaller() caller: Caller,
-    @Req() request: Request,
+    @JsonBody(RequestIdsDto) requests: RequestIdsDto,
+    @BaseUrl() base: string,
+    @Counting() counting: Counting,
     @Res() response: Response,
   ): Promise<void> {
-    assertNoOptions(request.query);
-    const body = await this.bodies.read(request, response);
-    const count = (ids: number) => this.gate.enterForIds(ids, request, answerOf(response));
-    sendReply(response, await this.handlers.statuses(caller, body, this.addresses.baseUrl(request), count));
+    sendReply(response, await this.handlers.statuses(caller, requests, base, counting));
   }
 
   @Post('cancel')
+  @HttpCode(200)
   @ApiCancelMany()
   @Limited('cancel', { needsKey: true })
-  async cancelMany(
+  cancelMany(
     @CurrentCaller() caller: Caller,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
-    assertNoOptions(request.query);
-    const body = await this.bodies.read(request, response);
-    const count = (ids: number) => this.gate.enterForIds(ids, request, answerOf(response));
-    sendReply(response, await this.handlers.cancel(caller, body, count));
+    @JsonBody(CancelManyDto) requests: CancelManyDto,
+    @Counting() counting: Counting,
+  ): Promise<CancelCountsDto> {
+    return this.handlers.cancel(caller, requests, counting);
   }
 
   @Post(':request_id/retry')
@@ -93,25 +85,20 @@ export class CollectionController {
   @Limited('submit', { needsKey: true })
   async retry(
     @Param('request_id') requestId: string,
-    @Headers() _headers: SubmitHeaders,
+    @Options(NoOptions) _options: NoOptions,
+    @Headers() headers: object,
     @CurrentCaller() caller: Caller,
-    @Req() request: Request,
+    @BaseUrl() base: string,
     @Res() response: Response,
   ): Promise<void> {
-    assertNoOptions(request.query);
-    const base = this.addresses.baseUrl(request);
-    sendReply(response, await this.handlers.retry(caller, requestId, request.headers, base));
+    sendReply(response, await this.handlers.retry(caller, requestId, headers, base));
   }
 
   @Delete(':request_id')
+  @HttpCode(204)
   @ApiErase()
   @Limited('cancel', { needsKey: true })
-  async erase(
-    @Param('request_id') requestId: string,
-    @CurrentCaller() caller: Caller,
-    @Res() response: Response,
-  ): Promise<void> {
-    await this.handlers.erase(caller, requestId);
-    response.status(204).end();
+  erase(@Param('request_id') requestId: string, @CurrentCaller() caller: Caller): Promise<void> {
+    return this.handlers.erase(caller, requestId);
   }
 }

@@ -7,7 +7,7 @@ import { DomainError } from '../errors/domain-error.js';
 import type { ProblemCode } from '../errors/problem-codes.js';
 import { chargesOf } from '../http/charges.js';
 import type { Reply } from '../http/reply.js';
-import { validated } from '../http/input/validated.js';
+import { headerFieldsOf, knownOptionsOf } from '../http/input/option.js';
 import type { LogEntry } from '../queue/runs/run-log.js';
 import type { Snapshot, StatusRow } from '../queue/status-row.js';
 import { QueueService } from '../queue/queue.service.js';
@@ -86,7 +86,7 @@ export class RequestHandlers {
     query: object,
     response?: ServerResponse,
   ): Promise<{ snapshot: Snapshot; entries: LogEntry[] | undefined }> {
-    const { logs } = validated(LogsQuery, query);
+    const { logs } = knownOptionsOf(LogsQuery, query);
     let row = await this.find(caller, requestId, response?.req);
     if (response?.req.headers.prefer !== undefined) row = await this.awaited(row, caller, response);
     const entries = logs ? await this.log(row) : undefined;
@@ -99,7 +99,7 @@ export class RequestHandlers {
     query: object,
     response?: ServerResponse,
   ): Promise<Reply> {
-    const { logs } = validated(LogsQuery, query);
+    const { logs } = knownOptionsOf(LogsQuery, query);
     let row = await this.find(caller, requestId, response?.req);
     if (response?.req.headers.prefer !== undefined) row = await this.awaited(row, caller, response);
     const output = await this.output(row, response?.req);
@@ -159,7 +159,7 @@ export class RequestHandlers {
     base: string,
     adapter?: Adapter,
   ): Promise<AcceptedReply> {
-    const { 'idempotency-key': key } = validated(SubmitHeaders, headers);
+    const { 'idempotency-key': key } = headerFieldsOf(SubmitHeaders, headers);
     const model = this.newRequests.modelOf(caller, modelId);
     const options = submitOptions(query);
     const about = key === undefined ? undefined : aboutInput(model.id, query);

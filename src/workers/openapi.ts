@@ -7,10 +7,9 @@ import {
   ApiOkResponse,
   ApiOperation,
   ApiParam,
-  ApiQuery,
 } from '@nestjs/swagger';
 import type { ProblemCode } from '../errors/problem-codes.js';
-import { InitiatedUploadDto, NewUploadDto } from '../files/dto/files.dto.js';
+import { InitiatedUploadDto } from '../files/dto/files.dto.js';
 import { ApiProblems } from '../http/openapi/operations.js';
 import { exampleId, headerReferences } from '../http/openapi/responses.js';
 import * as dto from './dto.js';
@@ -65,15 +64,6 @@ export const ApiClaimRuns = (): MethodDecorator =>
         'unchanged; it gets the same runs.',
     }),
     ApiHeld(25, 'the answer may come up to `n` seconds later, as soon as there is a run.'),
-    ApiBody({
-      type: dto.ClaimDto,
-      required: true,
-      examples: {
-        one: {
-          value: { claim_id: 'c-7f3a', worker: { id: 'gpu-1' }, models: [{ model_id: 'me/image/upscale' }] },
-        },
-      },
-    }),
     ApiOkResponse({
       description: 'The runs, at least one.',
       type: dto.ClaimedRunsDto,
@@ -98,11 +88,6 @@ export const ApiBeat = (): MethodDecorator =>
         'gets a new order.',
     }),
     ApiHeld(10, 'the answer may come up to `n` seconds later.'),
-    ApiBody({
-      type: dto.BeatDto,
-      required: true,
-      examples: { idle: { value: { worker_id: 'gpu-1', state: 'ready', leases: [] } } },
-    }),
     ApiOkResponse({
       description: 'The leases are renewed, except the lost ones.',
       type: dto.BeatAnswerDto,
@@ -163,12 +148,6 @@ export const ApiAppendRunEvents = (): MethodDecorator =>
       'too_large',
       'unsupported_encoding',
     ),
-    ApiQuery({
-      name: 'from',
-      required: true,
-      description: 'The number of the first event of the body, counted from 0 within the attempt.',
-      schema: { type: 'integer', minimum: 0, example: 0 },
-    }),
     ApiBody({
       description: 'One JSON object per line.',
       required: true,
@@ -207,14 +186,6 @@ export const ApiPutFailure = (): MethodDecorator =>
       'body_too_large',
       'unsupported_encoding',
     ),
-    ApiBody({
-      type: dto.WorkerFailureDto,
-      required: true,
-      examples: {
-        passing: { value: { message: 'out of memory', retryable: true, retry_after_s: 5 } },
-        refusal: { value: { message: 'the prompt is empty', status: 422 } },
-      },
-    }),
     ApiOkResponse(taken),
   );
 
@@ -238,6 +209,5 @@ export const ApiInitiateRunFile = (): MethodDecorator =>
       ...ofBodies.slice(1),
       'storage_full',
     ),
-    ApiBody({ type: NewUploadDto }),
     ApiOkResponse({ description: 'The URLs.', type: InitiatedUploadDto }),
   );

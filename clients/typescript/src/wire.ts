@@ -363,10 +363,10 @@ export interface components {
         /** @description A reason for the audit. */
         Reason: {
             /**
-             * @description The reason in words.
+             * @description The reason, for the audit.
              * @example asked for by its owner
              */
-            reason?: string;
+            reason?: string | null;
         };
         /** @description A model that is no longer in the models file. */
         RemovedModel: {
@@ -414,7 +414,7 @@ export interface components {
             paused?: false | ("hold" | "reject") | null;
             /**
              * @description The reason, for the audit.
-             * @example new weights
+             * @example asked for by its owner
              */
             reason?: string | null;
         };
@@ -1361,9 +1361,13 @@ export interface components {
             /**
              * @description `high`, `normal` (the default) or `low`: requests of a higher priority are claimed before all others of the model.
              * @example normal
+             * @enum {string}
              */
-            priority?: string;
-            /** @description RFC 3339: the time at which the request joins the queue, at most 30 days ahead. Not together with `delay`. */
+            priority?: "high" | "normal" | "low";
+            /**
+             * Format: date-time
+             * @description RFC 3339: the time at which the request joins the queue, at most 30 days ahead. Not together with `delay`.
+             */
             not_before?: string;
             /** @description A duration from now until the request joins the queue, such as `30s`, `10m` or `2h`. */
             delay?: string;
@@ -2747,7 +2751,7 @@ export interface components {
              * @description The name of the key.
              * @example web shop
              */
-            name?: string;
+            name: string;
             /**
              * @description The scopes of the key.
              * @example [
@@ -3678,8 +3682,11 @@ export interface components {
              * @default false
              */
             validate_only?: boolean;
-            /** @description The reason, for the audit. */
-            reason?: string;
+            /**
+             * @description The reason, for the audit.
+             * @example asked for by its owner
+             */
+            reason?: string | null;
         };
         /** @description A count of at most 10,000. */
         BoundedCount: {
@@ -3859,7 +3866,10 @@ export interface components {
              * @example true
              */
             disabled: boolean;
-            /** @description The reason, for the audit. */
+            /**
+             * @description The reason, for the audit.
+             * @example asked for by its owner
+             */
             reason?: string | null;
         };
         /** @description An error, as in RFC 9457. Clients decide by `code`, which is stable. */

@@ -16,7 +16,7 @@ export interface paths {
                     /** @description A URL that is called when the request completes. */
                     webhook?: string;
                     /** @description `high`, `normal` (the default) or `low`: requests of a higher priority are claimed before all others of the model. */
-                    priority?: string;
+                    priority?: "high" | "normal" | "low";
                     /** @description RFC 3339: the time at which the request joins the queue, at most 30 days ahead. Not together with `delay`. */
                     not_before?: string;
                     /** @description A duration from now until the request joins the queue, such as `30s`, `10m` or `2h`. */
@@ -262,7 +262,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description The `uid` of the worker in the list. */
+                    /** @description The id of the worker. */
                     worker_uid: string;
                 };
                 cookie?: never;
@@ -289,7 +289,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description The `uid` of the worker in the list. */
+                    /** @description The id of the worker. */
                     worker_uid: string;
                 };
                 cookie?: never;
@@ -330,7 +330,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description The `uid` of the worker in the list. */
+                    /** @description The id of the worker. */
                     worker_uid: string;
                 };
                 cookie?: never;
@@ -924,7 +924,7 @@ export interface paths {
             parameters: {
                 query?: {
                     /** @description `true` allows the change even if no other key has the scope `admin`. Then only `npm run keys` can make one. */
-                    allow_no_admin?: "true";
+                    allow_no_admin?: "0" | "1" | "false" | "true";
                 };
                 header?: never;
                 path: {
@@ -954,7 +954,7 @@ export interface paths {
             parameters: {
                 query?: {
                     /** @description `true` allows the change even if no other key has the scope `admin`. Then only `npm run keys` can make one. */
-                    allow_no_admin?: "true";
+                    allow_no_admin?: "0" | "1" | "false" | "true";
                 };
                 header?: never;
                 path: {
@@ -2407,10 +2407,10 @@ export interface components {
         /** @description A reason for the audit. */
         Reason: {
             /**
-             * @description The reason in words.
+             * @description The reason, for the audit.
              * @example asked for by its owner
              */
-            reason?: string;
+            reason?: string | null;
         };
         /** @description A model that is no longer in the models file. */
         RemovedModel: {
@@ -2458,7 +2458,7 @@ export interface components {
             paused?: false | ("hold" | "reject") | null;
             /**
              * @description The reason, for the audit.
-             * @example new weights
+             * @example asked for by its owner
              */
             reason?: string | null;
         };
@@ -3405,9 +3405,13 @@ export interface components {
             /**
              * @description `high`, `normal` (the default) or `low`: requests of a higher priority are claimed before all others of the model.
              * @example normal
+             * @enum {string}
              */
-            priority?: string;
-            /** @description RFC 3339: the time at which the request joins the queue, at most 30 days ahead. Not together with `delay`. */
+            priority?: "high" | "normal" | "low";
+            /**
+             * Format: date-time
+             * @description RFC 3339: the time at which the request joins the queue, at most 30 days ahead. Not together with `delay`.
+             */
             not_before?: string;
             /** @description A duration from now until the request joins the queue, such as `30s`, `10m` or `2h`. */
             delay?: string;
@@ -4791,7 +4795,7 @@ export interface components {
              * @description The name of the key.
              * @example web shop
              */
-            name?: string;
+            name: string;
             /**
              * @description The scopes of the key.
              * @example [
@@ -5722,8 +5726,11 @@ export interface components {
              * @default false
              */
             validate_only?: boolean;
-            /** @description The reason, for the audit. */
-            reason?: string;
+            /**
+             * @description The reason, for the audit.
+             * @example asked for by its owner
+             */
+            reason?: string | null;
         };
         /** @description A count of at most 10,000. */
         BoundedCount: {
@@ -5903,7 +5910,10 @@ export interface components {
              * @example true
              */
             disabled: boolean;
-            /** @description The reason, for the audit. */
+            /**
+             * @description The reason, for the audit.
+             * @example asked for by its owner
+             */
             reason?: string | null;
         };
         /** @description An error, as in RFC 9457. Clients decide by `code`, which is stable. */

@@ -2,24 +2,24 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { type AuditAction, auditActions } from '../../audit/audit-actions.js';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { exampleId } from '../../http/openapi/responses.js';
-import { oneOf, text, time } from '../../http/input/values.js';
+import { oneOf, text, time } from '../../http/input/rules.js';
 import { Option } from '../../http/input/option.js';
 import { PageQuery } from '../cursor-page.js';
 
 export class AuditQuery extends PageQuery {
-  @Option('actor', text, 'Only actions of this key: its id, or its name at the time of the action.', 'ops')
+  @Option(text, 'Only actions of this key: its id, or its name at the time of the action.', 'ops')
   actor: string | undefined;
 
-  @Option('action', oneOf(auditActions), 'Only this action.', 'key.create', { enum: [...auditActions] })
+  @Option(oneOf(auditActions), 'Only this action.', 'key.create')
   action: AuditAction | undefined;
 
-  @Option('target', text, 'Only actions on this target: an id, or the method and path of a refused call.')
+  @Option(text, 'Only actions on this target: an id, or the method and path of a refused call.')
   target: string | undefined;
 
-  @Option('after', time, 'RFC 3339: only actions at this time or later.', undefined, { format: 'date-time' })
+  @Option(time, 'RFC 3339: only actions at this time or later.')
   after: number | undefined;
 
-  @Option('before', time, 'RFC 3339: only actions before this time.', undefined, { format: 'date-time' })
+  @Option(time, 'RFC 3339: only actions before this time.')
   before: number | undefined;
 }
 

@@ -1,4 +1,8 @@
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { ReasonOption } from '../../audit/reason.js';
+import { BodySchema } from '../../http/input/body.js';
+import { HeaderField, Option } from '../../http/input/option.js';
+import { orNull, rule, text, whole } from '../../http/input/rules.js';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { ModelFiguresDto } from '../../overview/dto/model-figures.dto.js';
 import { type Order, orders, type Pause, pauses } from '../../models/model.js';
@@ -88,33 +92,49 @@ export class AdminModelListDto {
   next_cursor!: null;
 }
 
-@ApiSchema({ name: 'ModelChange', description: 'A change of a model. An omitted member stays as it is.' })
+const pause = rule<Pause | null>({ oneOf: [...pausesAndFalse.oneOf, { type: 'null' }] }, (value) => {
+  if (value === null || value === false) return null;
+  const found = pauses.find((one) => one === value);
+  if (found === undefined) throw new Error(`expected false, ${pauses.join(', ')}, or null for false`);
+  return found;
+});
+
+@BodySchema({
+  name: 'ModelChange',
+  description: 'A change of a model. An omitted member stays as it is.',
+  examples: {
+    pause: { paused: 'hold', reason: 'new weights' },
+    resume: { paused: false },
+    concurrency: { concurrency: 2 },
+    reset: { concurrency: null },
+  },
+})
 export class ModelChangeDto {
-  @ApiPropertyOptional({
-    description: 'The number of runs at once, over all nodes; null: the value in the models file.',
-    type: 'integer',
-    minimum: 1,
-    maximum: 10_000,
-    nullable: true,
-    example: 2,
-  })
-  concurrency?: number | null;
-  @ApiPropertyOptional({
-    description:
-      '`hold`: no run starts, and submissions wait. `reject`: submissions are refused. false or null: the ' +
+  @Option(
+    orNull(whole(1, 10_000)),
+    'The number of runs at once, over all nodes; null: the value in the models file.',
+    2,
+  )
+  concurrency: number | null | undefined;
+  @Option(
+    pause,
+    '`hold`: no run starts, and submissions wait. `reject`: submissions are refused. false or null: the ' +
       'model is not paused.',
-    oneOf: [...pausesAndFalse.oneOf, { type: 'null' }],
-    example: 'hold',
+    'hold',
+  )
+  paused: Pause | null | undefined;
+  @ReasonOption()
+  reason: string | undefined;
+}
+
+export const exampleVersion = '"q1w2e3r4t5y6u7i8o9p0a1"';
+
+export class IfMatchHeaders {
+  @HeaderField('If-Match', text, {
+    description: 'An `ETag`. If the overrides have changed since, the call changes nothing and answers 412.',
+    example: exampleVersion,
   })
-  paused?: Pause | false | null;
-  @ApiPropertyOptional({
-    description: 'The reason, for the audit.',
-    type: String,
-    maxLength: 500,
-    nullable: true,
-    example: 'new weights',
-  })
-  reason?: string | null;
+  'if-match': string | undefined;
 }
 
 @ApiSchema({ name: 'RemovedModel', description: 'A model that is no longer in the models file.' })

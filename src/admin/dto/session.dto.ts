@@ -1,5 +1,8 @@
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { type Scope, scopes } from '../../auth/caller.js';
+import { BodySchema } from '../../http/input/body.js';
+import { Option } from '../../http/input/option.js';
+import { text } from '../../http/input/rules.js';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { exampleId } from '../../http/openapi/responses.js';
 
@@ -63,14 +66,15 @@ export class SessionDto {
   oidc!: OidcOfferDto | null;
 }
 
-@ApiSchema({ name: 'SignIn', description: 'A key or a link, not both.' })
+@BodySchema({
+  name: 'SignIn',
+  description: 'A key or a link, not both.',
+  examples: { key: { key: 'ns_…' }, link: { link: '…' } },
+  oneOf: ['key', 'link'],
+})
 export class SignInDto {
-  @ApiPropertyOptional({ description: 'An API key.', type: String, example: 'ns_…' })
-  key?: string;
-  @ApiPropertyOptional({
-    description: 'The part after `#link=` of a link that signs in once.',
-    type: String,
-    example: 'p2s…',
-  })
-  link?: string;
+  @Option(text, 'An API key.', 'ns_…')
+  key: string | undefined;
+  @Option(text, 'The part after `#link=` of a link that signs in once.', 'p2s…')
+  link: string | undefined;
 }

@@ -1,13 +1,13 @@
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { priorities, type Priority, type Scope, scopes } from '../../auth/caller.js';
 import { type KeyState, keyStates } from '../../auth/key-view.js';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { exampleId } from '../../http/openapi/responses.js';
 import { KeyLimitsDto } from '../../limits/dto/key-limits.dto.js';
-import { oneOf } from '../../http/input/values.js';
+import { flagText, oneOf } from '../../http/input/rules.js';
 import { Option } from '../../http/input/option.js';
 import { PageQuery } from '../cursor-page.js';
-import { KeyLimitTextsDto } from './key-body.js';
+import { KeyLimitTextsDto } from './key-changes.dto.js';
 
 const count = { type: 'integer', minimum: 0 } as const;
 const maybeCount = { ...count, minimum: 1, nullable: true } as const;
@@ -15,7 +15,7 @@ const time = { type: String, format: 'date-time' } as const;
 const maybeTime = { ...time, nullable: true } as const;
 
 export class KeysQuery extends PageQuery {
-  @Option('state', oneOf(keyStates), 'Only keys in this state.', 'valid', { enum: keyStates })
+  @Option(oneOf(keyStates), 'Only keys in this state.', 'valid')
   state: KeyState | undefined;
 }
 
@@ -118,11 +118,9 @@ export class AdminKeyPageDto {
 
 /** The option of a change that could leave no key with the scope admin. */
 export class LastAdminQuery {
-  @ApiPropertyOptional({
-    description:
-      '`true` allows the change even if no other key has the scope `admin`. Then only `npm run keys` can make one.',
-    type: String,
-    enum: ['true'],
-  })
-  allow_no_admin?: string;
+  @Option(
+    flagText,
+    '`true` allows the change even if no other key has the scope `admin`. Then only `npm run keys` can make one.',
+  )
+  allow_no_admin = false;
 }

@@ -1,24 +1,9 @@
 import { applyDecorators } from '@nestjs/common';
-import {
-  ApiBody,
-  ApiCreatedResponse,
-  ApiNoContentResponse,
-  ApiOkResponse,
-  ApiOperation,
-  ApiParam,
-} from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { ApiProblems } from '../../http/openapi/operations.js';
-import { exampleId, headerReferences } from '../../http/openapi/responses.js';
-import { ApiReason, reasonProblems } from '../openapi/reason.js';
-import { KeyChangesDto, NewKeyDto } from './key-body.js';
+import { headerReferences } from '../../http/openapi/responses.js';
+import { reasonProblems } from '../openapi/reason.js';
 import { AdminKeyDto, AdminKeyPageDto, MadeKeyDto, WebhookSecretsDto } from './key.dto.js';
-
-const ApiKeyId = (): MethodDecorator =>
-  ApiParam({
-    name: 'key_id',
-    description: 'The id of the key.',
-    schema: { type: 'string', format: 'uuid', example: exampleId },
-  });
 
 export const ApiListKeys = (): MethodDecorator =>
   applyDecorators(
@@ -33,7 +18,6 @@ export const ApiListKeys = (): MethodDecorator =>
 export const ApiReadKey = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({ summary: 'Read one key', description: 'The key has the same form as in the list.' }),
-    ApiKeyId(),
     ApiOkResponse({ description: 'The key.', type: AdminKeyDto }),
     ApiProblems('bad_request', 'unknown_id'),
   );
@@ -44,7 +28,6 @@ export const ApiCreateKey = (): MethodDecorator =>
       summary: 'Make a key',
       description: 'The answer has the secret of the key. It is shown only once.',
     }),
-    ApiBody({ type: NewKeyDto, required: true }),
     ApiCreatedResponse({ description: 'The new key.', type: MadeKeyDto }),
     ApiProblems(...reasonProblems),
   );
@@ -58,8 +41,6 @@ export const ApiUpdateKey = (): MethodDecorator =>
         'the scope `admin` from the last key that has it, the answer is 409 `conflict`, unless ' +
         '`allow_no_admin=true`.',
     }),
-    ApiKeyId(),
-    ApiBody({ type: KeyChangesDto, required: true }),
     ApiOkResponse({ description: 'The changed key.', type: AdminKeyDto }),
     ApiProblems(...reasonProblems, 'unknown_id', 'conflict'),
   );
@@ -73,8 +54,6 @@ export const ApiRevokeKey = (): MethodDecorator =>
         'others. The last key with the scope `admin` is not revoked (409 `conflict`), unless ' +
         '`allow_no_admin=true`.',
     }),
-    ApiKeyId(),
-    ApiReason(),
     ApiNoContentResponse({ description: 'The key is revoked.' }),
     ApiProblems(...reasonProblems, 'unknown_id', 'conflict'),
   );
@@ -85,7 +64,6 @@ export const ApiReadWebhookSecret = (): MethodDecorator =>
       summary: 'Read the webhook secrets of a key',
       description: 'If the key has no secret yet, it gets one now. The read is audited.',
     }),
-    ApiKeyId(),
     ApiOkResponse({ description: 'The webhook secrets.', type: WebhookSecretsDto }),
     ApiProblems('bad_request', 'invalid_query', 'unknown_id'),
   );
@@ -98,8 +76,6 @@ export const ApiRotateWebhookSecret = (): MethodDecorator =>
         'For a day webhooks are signed with the old secret as well. Other nodes sign with the new one within 5 ' +
         'seconds.',
     }),
-    ApiKeyId(),
-    ApiReason(),
     ApiOkResponse({ description: 'The secrets in use.', type: WebhookSecretsDto }),
     ApiProblems(...reasonProblems, 'unknown_id'),
   );

@@ -1,15 +1,18 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { RequiredOption } from '../../http/input/option.js';
 import { CursorOption, LimitOption } from '../../http/input/page.js';
-import { Option } from '../../http/input/option.js';
-import { text } from '../../http/input/values.js';
+import { rule, text } from '../../http/input/rules.js';
 
 export const queueLimits = { most: 500, default: 100 };
 
+const modelId = rule(text.schema, (value) => {
+  if (value !== undefined) return text.read(value);
+  throw new Error('expected the id of a model, as in "?model=demo/image/fractal"');
+});
+
 /** The model whose shares are asked for. */
 export class SharesQuery {
-  @ApiProperty({ required: true })
-  @Option('model', text, 'The id of the model.', 'demo/image/fractal')
-  model: string | undefined;
+  @RequiredOption(modelId, 'The id of the model.', 'demo/image/fractal')
+  model!: string;
 }
 
 /** The model whose queue is asked for, and the page. */

@@ -2,7 +2,6 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiExtraModels, ApiOkResponse, ApiOperation, getSchemaPath } from '@nestjs/swagger';
 import { ApiProblems } from '../../http/openapi/operations.js';
 import { headerReferences } from '../../http/openapi/responses.js';
-import { AdminNodeListDto } from '../../overview/dto/nodes.dto.js';
 import {
   OverviewAliveDto,
   OverviewChangesDto,
@@ -14,7 +13,6 @@ import {
 export const ApiOverview = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({
-      operationId: 'overview',
       summary: 'Follow all models and nodes',
       description:
         'Server-sent events. The first event has the type `overview`; its data is an `Overview`. After a change, ' +
@@ -43,7 +41,6 @@ export const ApiOverview = (): MethodDecorator =>
 export const ApiQueue = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({
-      operationId: 'adminQueue',
       summary: 'List the requests in a queue',
       description:
         'The running requests, then the waiting ones in the order in which they will start. Requests that are ' +
@@ -61,7 +58,6 @@ export const ApiQueue = (): MethodDecorator =>
 export const ApiShares = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({
-      operationId: 'adminShares',
       summary: 'List the share of a model that each key gets',
       description:
         'The shares now and in the last hour, up to 10 s old. They count requests that were submitted in the ' +
@@ -69,17 +65,4 @@ export const ApiShares = (): MethodDecorator =>
     }),
     ApiOkResponse({ description: 'The keys with requests that wait, run or ran.', type: ShareListDto }),
     ApiProblems('invalid_query', 'unknown_model'),
-  );
-
-export const ApiNodes = (): MethodDecorator =>
-  applyDecorators(
-    ApiOperation({
-      operationId: 'adminNodes',
-      summary: 'List the processes of the cluster',
-      description:
-        'The state of each node, its runs, and the models that it cannot reach; up to 1 s old. A lost node is ' +
-        'listed for an hour with the number of its runs; a stopped node is not listed.',
-    }),
-    ApiOkResponse({ description: 'All nodes.', type: AdminNodeListDto }),
-    ApiProblems('missing_key'),
   );

@@ -8,11 +8,10 @@ import { ModelsService } from '../../models/models.service.js';
 import type { TimeSpan } from '../../queue/estimates/estimate.js';
 import { SharedReads } from '../../tools/shared-reads.js';
 import { type Place, QueueLooks, type Standing } from '../../overview/queue-looks.js';
-import { optionsOf } from '../../http/input/option.js';
-import { ruledProperties } from '../../tools/validation.js';
+import { isGiven, optionsOf } from '../../http/input/option.js';
 import type { KeyNameDto } from '../requests/dto.js';
 import type { QueueEntryDto, QueueEntryPageDto, ShareListDto, TimeIntervalDto } from '../dto/live.dto.js';
-import { QueueQuery, queueLimits, SharesQuery } from './live.query.js';
+import { QueueQuery, queueLimits } from './live.query.js';
 
 /** A result is kept this long for tabs that ask for the same at about the same time. */
 const sharedMs = 10_000;
@@ -51,9 +50,8 @@ export class QueueViews {
     };
   }
 
-  async shares(query: object): Promise<ShareListDto> {
-    const { model } = optionsOf(SharesQuery, query, ruledProperties(SharesQuery));
-    const { rows, sampled } = await this.looks.sharesOf(this.modelOf(model));
+  async shares(modelId: string): Promise<ShareListDto> {
+    const { rows, sampled } = await this.looks.sharesOf(this.modelOf(modelId));
     const sum = (field: 'running' | 'runSecondsLastHour'): number =>
       rows.reduce((all, row) => all + row[field], 0);
     const [running, runSeconds] = [sum('running'), sum('runSecondsLastHour')];
@@ -75,18 +73,15 @@ export class QueueViews {
   }
 
   private pageOf(query: object): { model: Model; limit: number; after: Place | undefined } {
-    const read = (plain: object): Readonly<QueueQuery> =>
-      optionsOf(QueueQuery, plain, ruledProperties(QueueQuery));
-    const { cursor, ...given } = read(query);
-    const begun =
-      cursor === undefined ? undefined : decodeCursor(list, cursor, (text) => placePattern.test(text));
-    const { model, limit = queueLimits.default } = begun === undefined ? given : read(begun.query);
+    const { cursor } = query as { cursor?: unknown };
+    const begun = isGiven(cursor)
+      ? decodeCursor(list, String(cursor), (text) => placePattern.test(text))
+      : undefined;
+    const { model, limit = queueLimits.default } = optionsOf(QueueQuery, begun?.query ?? query);
     return { model: this.modelOf(model), limit, after: begun && toPlace(begun.position) };
   }
 
-  private modelOf(id: string | undefined): Model {
-    if (id === undefined)
-      throw new DomainError('invalid_query', 'Say of which model, as in "?model=demo/image/fractal".');
+  private modelOf(id: string): Model {
     const model = this.models.get(id);
     if (model !== undefined) return model;
     const ids = this.models.all().map((one) => one.id);

@@ -4,7 +4,7 @@ import type { Response } from 'express';
 import type { GuardedRequest } from '../../auth/current-caller.decorator.js';
 import { sessionCookie } from '../../auth/session-cookie.js';
 import { DomainError } from '../../errors/domain-error.js';
-import { ClientAddress } from '../../http/client-address.js';
+import { BaseUrl } from '../../http/input/decorators.js';
 import { Limited } from '../../limits/limited.js';
 import { ApiBeginOidc, ApiEndOidc } from '../openapi/session.js';
 import { Oidc } from './oidc.js';
@@ -17,14 +17,12 @@ export class OidcController {
   constructor(
     private readonly oidc: Oidc,
     private readonly states: OidcStates,
-    private readonly addresses: ClientAddress,
   ) {}
 
   @Get()
   @ApiBeginOidc()
   @Limited('any', { isOpen: true })
-  async beginOidc(@Req() request: GuardedRequest, @Res() response: Response): Promise<void> {
-    const base = this.addresses.baseUrl(request);
+  async beginOidc(@BaseUrl() base: string, @Res() response: Response): Promise<void> {
     try {
       const { url, cookie } = await this.oidc.begin(base);
       response.setHeader('Set-Cookie', cookie);
@@ -37,8 +35,11 @@ export class OidcController {
   @Get('callback')
   @ApiEndOidc()
   @Limited('any', { isOpen: true })
-  async endOidc(@Req() request: GuardedRequest, @Res() response: Response): Promise<void> {
-    const base = this.addresses.baseUrl(request);
+  async endOidc(
+    @BaseUrl() base: string,
+    @Req() request: GuardedRequest,
+    @Res() response: Response,
+  ): Promise<void> {
     try {
       const { token } = await this.oidc.end(request);
       response.setHeader('Set-Cookie', [sessionCookie(token, base), this.states.spent(base)]);

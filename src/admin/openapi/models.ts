@@ -1,8 +1,8 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { ApiProblems } from '../../http/openapi/operations.js';
-import { AdminModelDto, AdminModelListDto, ModelChangeDto, ModelsReloadDto } from '../dto/models.dto.js';
-import { ApiReason, reasonProblems } from './reason.js';
+import { AdminModelDto, AdminModelListDto, exampleVersion, ModelsReloadDto } from '../dto/models.dto.js';
+import { reasonProblems } from './reason.js';
 
 const ApiModelId = (): MethodDecorator =>
   ApiParam({
@@ -13,7 +13,7 @@ const ApiModelId = (): MethodDecorator =>
 
 const etag = {
   description: 'The version of the operators’ overrides, for `If-Match`.',
-  schema: { type: 'string', example: '"q1w2e3r4t5y6u7i8o9p0a1"' } as const,
+  schema: { type: 'string', example: exampleVersion } as const,
 };
 
 export const ApiAdminModels = (): MethodDecorator =>
@@ -48,23 +48,6 @@ export const ApiChangeModel = (): MethodDecorator =>
         'until fewer are running.',
     }),
     ApiModelId(),
-    ApiHeader({
-      name: 'If-Match',
-      description:
-        'An `ETag`. If the overrides have changed since, the call changes nothing and answers 412.',
-      required: false,
-      schema: { type: 'string', example: etag.schema.example },
-    }),
-    ApiBody({
-      type: ModelChangeDto,
-      required: true,
-      examples: {
-        pause: { value: { paused: 'hold', reason: 'new weights' } },
-        resume: { value: { paused: false } },
-        concurrency: { value: { concurrency: 2 } },
-        reset: { value: { concurrency: null } },
-      },
-    }),
     ApiOkResponse({ description: 'The changed model.', type: AdminModelDto, headers: { ETag: etag } }),
     ApiProblems(
       'bad_request',
@@ -86,7 +69,6 @@ export const ApiReloadModels = (): MethodDecorator =>
         'All or nothing: if the file has a fault, the models stay as they were, and `errors` lists each fault. ' +
         'Other nodes read their files again too. Current runs finish with the options that they began with.',
     }),
-    ApiReason(),
     ApiOkResponse({ description: 'The changes.', type: ModelsReloadDto }),
     ApiProblems(...reasonProblems, 'invalid_models_file'),
   );

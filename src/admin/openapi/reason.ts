@@ -1,10 +1,6 @@
-import { ApiBody } from '@nestjs/swagger';
 import type { ProblemCode } from '../../errors/problem-codes.js';
-import { ReasonDto } from '../requests/dto.js';
 
-/** The body of a call that takes `ReasonBodies`. */
-export const ApiReason = (): MethodDecorator => ApiBody({ type: ReasonDto, required: false });
-
+/** The problems of a call that takes a reason. */
 export const reasonProblems: readonly ProblemCode[] = [
   'bad_request',
   'invalid_json',

@@ -1,17 +1,10 @@
 import { applyDecorators } from '@nestjs/common';
-import {
-  ApiBody,
-  ApiNoContentResponse,
-  ApiOkResponse,
-  ApiOperation,
-  ApiParam,
-  ApiResponse,
-} from '@nestjs/swagger';
+import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiResponse } from '@nestjs/swagger';
 import { ApiProblems } from '../../http/openapi/operations.js';
-import { exampleId, headerReferences } from '../../http/openapi/responses.js';
-import { SessionDto, SignInDto } from '../dto/session.dto.js';
+import { headerReferences } from '../../http/openapi/responses.js';
+import { SessionDto } from '../dto/session.dto.js';
 import { AdminSessionPageDto } from '../dto/sessions.dto.js';
-import { ApiReason, reasonProblems } from './reason.js';
+import { reasonProblems } from './reason.js';
 
 export const ApiReadSession = (): MethodDecorator =>
   applyDecorators(
@@ -33,11 +26,6 @@ export const ApiSignIn = (): MethodDecorator =>
         'accepted. The key needs one of the scopes `observe`, `payloads` and `admin`. A call with the cookie ' +
         'that changes something needs `Content-Type: application/json` and must come from a page of this origin.',
     }),
-    ApiBody({
-      type: SignInDto,
-      required: true,
-      examples: { key: { value: { key: 'ns_…' } }, link: { value: { link: '…' } } },
-    }),
     ApiOkResponse({ description: 'The session has begun.', type: SessionDto }),
     ApiProblems(
       ...(['bad_request', 'invalid_json', 'body_too_large', 'unsupported_encoding'] as const),
@@ -52,7 +40,6 @@ export const ApiSignOut = (): MethodDecorator =>
       description:
         'Ends the session of the call, at once on the node that answers, within 5 seconds on the others.',
     }),
-    ApiReason(),
     ApiNoContentResponse({ description: 'The session has ended.' }),
     ApiProblems(...reasonProblems),
   );
@@ -92,12 +79,6 @@ export const ApiEndOther = (): MethodDecorator =>
       summary: 'End a session',
       description: 'The session ends at once on the node that answers, within 5 seconds on the others.',
     }),
-    ApiParam({
-      name: 'session_id',
-      description: 'The id of the session.',
-      schema: { type: 'string', format: 'uuid', example: exampleId },
-    }),
-    ApiReason(),
     ApiNoContentResponse({ description: 'The session has ended.' }),
     ApiProblems(...reasonProblems, 'unknown_id'),
   );

@@ -1,7 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import {
   ApiAcceptedResponse,
-  ApiBody,
   ApiNoContentResponse,
   ApiOkResponse,
   ApiOperation,
@@ -12,9 +11,8 @@ import {
 import type { ProblemCode } from '../../errors/problem-codes.js';
 import { ApiProblems } from '../../http/openapi/operations.js';
 import { headerReferences } from '../../http/openapi/responses.js';
-import { ApiReason, reasonProblems } from '../openapi/reason.js';
+import { reasonProblems } from '../openapi/reason.js';
 import * as dto from './dto.js';
-import * as operations from './operation.dto.js';
 
 const ApiAnyCall = (summary: string, description: string, ...problems: ProblemCode[]): MethodDecorator =>
   applyDecorators(
@@ -158,7 +156,6 @@ export const ApiAnyCancel = (): MethodDecorator =>
       'already_completed',
       ...reasonProblems,
     ),
-    ApiReason(),
     ApiOkResponse({ description: 'The request after the call.', type: dto.AnyRequestDetailsDto }),
   );
 
@@ -174,7 +171,6 @@ export const ApiAnyRetry = (): MethodDecorator =>
       'model_paused',
       ...reasonProblems,
     ),
-    ApiReason(),
     ApiAcceptedResponse({ description: 'The new request.', type: dto.AnyRequestDetailsDto }),
   );
 
@@ -187,63 +183,5 @@ export const ApiAnyErase = (): MethodDecorator =>
       'gone',
       ...reasonProblems,
     ),
-    ApiReason(),
     ApiNoContentResponse({ description: 'The request is erased.' }),
-  );
-
-const ApiOperationId = (): MethodDecorator =>
-  ApiParam({
-    name: 'operation_id',
-    description: 'The id of the operation.',
-    schema: { type: 'string', format: 'uuid' },
-  });
-
-export const ApiOperations = (): MethodDecorator =>
-  applyDecorators(
-    ApiOperation({ summary: 'List operations', description: 'Newest first.' }),
-    ApiOkResponse({
-      description: 'A page.',
-      type: operations.OperationPageDto,
-      headers: headerReferences(['Link']),
-    }),
-    ApiProblems('invalid_query'),
-  );
-
-export const ApiStartOperation = (): MethodDecorator =>
-  applyDecorators(
-    ApiOperation({
-      summary: 'Cancel, retry or erase all that a filter finds',
-      description:
-        'The operation covers the requests that match at the time of the call; later submissions are not ' +
-        'included. It first finds them step by step (`collecting`), and then acts on them in small commits that ' +
-        'also count them. A request that no longer qualifies is skipped. The operation continues after a crash, ' +
-        'and can be stopped.',
-    }),
-    ApiBody({ type: operations.StartOperationDto, required: true }),
-    ApiAcceptedResponse({ description: 'The operation has started.', type: operations.OperationDto }),
-    ApiOkResponse({
-      description: 'With `validate_only`: the requests that the operation would cover.',
-      type: operations.OperationPreviewDto,
-    }),
-    ApiProblems(...reasonProblems),
-  );
-
-export const ApiReadOperation = (): MethodDecorator =>
-  applyDecorators(
-    ApiOperation({ summary: 'Read the progress of an operation', description: 'The counts are exact.' }),
-    ApiOperationId(),
-    ApiOkResponse({ description: 'The operation.', type: operations.OperationDto }),
-    ApiProblems('unknown_operation'),
-  );
-
-export const ApiStopOperation = (): MethodDecorator =>
-  applyDecorators(
-    ApiOperation({
-      summary: 'Stop an operation',
-      description: 'The operation stops after the current step. Completed steps are not undone.',
-    }),
-    ApiOperationId(),
-    ApiReason(),
-    ApiOkResponse({ description: 'The operation.', type: operations.OperationDto }),
-    ApiProblems(...reasonProblems, 'unknown_operation'),
   );

@@ -1,15 +1,9 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { ApiAcceptedResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { ApiProblems } from '../../http/openapi/operations.js';
 import { exampleId, headerReferences } from '../../http/openapi/responses.js';
-import { ApiReason, reasonProblems } from '../openapi/reason.js';
-import {
-  AnyDeliveryDto,
-  AnyDeliveryPageDto,
-  ChangeEndpointDto,
-  ReceiverDto,
-  ReceiverPageDto,
-} from './webhooks.dto.js';
+import { reasonProblems } from '../openapi/reason.js';
+import { AnyDeliveryDto, AnyDeliveryPageDto, ReceiverDto, ReceiverPageDto } from './webhooks.dto.js';
 
 const page = { description: 'A page.', headers: headerReferences(['Link']) };
 
@@ -53,7 +47,6 @@ export const ApiRedeliverAny = (): MethodDecorator =>
       description: 'The `id` of the delivery in the list.',
       schema: { type: 'string' },
     }),
-    ApiReason(),
     ApiAcceptedResponse({ description: 'The delivery, which is tried now.', type: AnyDeliveryDto }),
     ApiProblems(...reasonProblems, 'unknown_id'),
   );
@@ -81,7 +74,6 @@ export const ApiChangeEndpoint = (): MethodDecorator =>
       description: 'The `id` of the endpoint in the list.',
       schema: { type: 'string', format: 'uuid', example: exampleId },
     }),
-    ApiBody({ type: ChangeEndpointDto, required: true }),
     ApiOkResponse({ description: 'The changed endpoint.', type: ReceiverDto }),
     ApiProblems(...reasonProblems, 'unknown_id'),
   );

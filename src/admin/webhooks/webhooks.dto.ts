@@ -1,4 +1,8 @@
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { ReasonOption } from '../../audit/reason.js';
+import { BodySchema } from '../../http/input/body.js';
+import { RequiredOption } from '../../http/input/option.js';
+import { flag } from '../../http/input/rules.js';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { exampleId } from '../../http/openapi/responses.js';
 import { exampleDeliveryId, WebhookTryDto } from '../../webhooks/dto/deliveries.dto.js';
@@ -132,15 +136,14 @@ export class ReceiverPageDto {
   next_cursor!: string | null;
 }
 
-@ApiSchema({ name: 'ChangeEndpoint', description: 'Disables or enables an endpoint.' })
+@BodySchema({
+  name: 'ChangeEndpoint',
+  description: 'Disables or enables an endpoint.',
+  examples: { disable: { disabled: true, reason: 'it is down for good' } },
+})
 export class ChangeEndpointDto {
-  @Field('true: requests that complete from now on are not sent to it.', true)
+  @RequiredOption(flag, 'true: requests that complete from now on are not sent to it.', true)
   disabled!: boolean;
-  @ApiPropertyOptional({
-    description: 'The reason, for the audit.',
-    maxLength: 500,
-    nullable: true,
-    type: String,
-  })
-  reason?: string | null;
+  @ReasonOption()
+  reason: string | undefined;
 }

@@ -1,8 +1,8 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { ApiProblems } from '../../http/openapi/operations.js';
-import { exampleId, headerReferences } from '../../http/openapi/responses.js';
-import { ApiReason, reasonProblems } from '../openapi/reason.js';
+import { headerReferences } from '../../http/openapi/responses.js';
+import { reasonProblems } from '../openapi/reason.js';
 import { AdminWorkerPageDto, ToldWorkerDto } from './worker.dto.js';
 
 export const ApiListWorkers = (): MethodDecorator =>
@@ -18,12 +18,6 @@ export const ApiListWorkers = (): MethodDecorator =>
 export const ApiTellWorker = (summary: string, description: string): MethodDecorator =>
   applyDecorators(
     ApiOperation({ summary, description }),
-    ApiParam({
-      name: 'worker_uid',
-      description: 'The `uid` of the worker in the list.',
-      schema: { type: 'string', format: 'uuid', example: exampleId },
-    }),
-    ApiReason(),
     ApiOkResponse({ description: 'The order that the worker now has.', type: ToldWorkerDto }),
     ApiProblems(...reasonProblems, 'unknown_id'),
   );

@@ -9,7 +9,7 @@ import {
   ApiResponse,
 } from '@nestjs/swagger';
 import { ApiProblems } from '../../http/openapi/operations.js';
-import { InitiatedUploadDto, NewUploadDto, StoredFileDto } from '../dto/files.dto.js';
+import { InitiatedUploadDto, StoredFileDto } from '../dto/files.dto.js';
 
 const binary = { type: 'string', format: 'binary' } as const;
 const id = { type: 'string', format: 'uuid', example: '5b1c6f2e-8f0d-4d39-9d5e-0c4a7b1e2f63' } as const;
@@ -24,7 +24,6 @@ export const ApiInitiate = (): MethodDecorator =>
         'that names it. A file that no request names is deleted after 24 hours. If the files of the key have ' +
         'reached their maximum, the answer is 507; `GET /v1/key` shows them under `allowances`.',
     }),
-    ApiBody({ type: NewUploadDto }),
     ApiOkResponse({ description: 'The URLs.', type: InitiatedUploadDto }),
     ApiProblems('bad_request', 'invalid_json', 'body_too_large', 'unsupported_encoding', 'storage_full'),
   );

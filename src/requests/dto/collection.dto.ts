@@ -1,7 +1,12 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { BodySchema } from '../../http/input/body.js';
+import { isObject } from '../../http/input/json-body.js';
+import { Option, optionsOf, RequiredOption } from '../../http/input/option.js';
+import { ids, orLeftOut, rule } from '../../http/input/rules.js';
 import { codeNames, Field, FieldErrorDto } from '../../http/openapi/problem.dto.js';
+import type { RequestFilter } from '../../queue/request-filter.js';
 import { inQueue } from '../openapi/examples.js';
-import { FilterQuery } from './list.query.js';
+import { FilterQuery, toFilter } from './list.query.js';
 import { SubmitQuery } from './submit.query.js';
 
 const count = { type: 'integer', minimum: 0 } as const;
@@ -108,16 +113,19 @@ export class BatchResultsDto {
   results!: BatchResultDto[];
 }
 
-@ApiSchema({ name: 'RequestIds', description: 'A list of requests.' })
+const maxStatuses = 1_000;
+const maxCancelIds = 10_000;
+
+@BodySchema({
+  name: 'RequestIds',
+  description: 'A list of requests.',
+  examples: { ids: { request_ids: [inQueue.request_id] } },
+})
 export class RequestIdsDto {
-  @ApiProperty({
-    description: 'The ids of the requests, up to 1,000.',
-    type: [String],
-    minItems: 1,
-    maxItems: 1_000,
-    example: [inQueue.request_id],
-  })
-  request_ids!: string[];
+  @RequiredOption(ids(maxStatuses), `The ids of the requests, up to ${maxStatuses.toLocaleString('en')}.`, [
+    inQueue.request_id,
+  ])
+  request_ids!: readonly string[];
 }
 
 @ApiSchema({ name: 'Statuses', description: 'The statuses of a list of requests.' })
@@ -145,20 +153,29 @@ export class RequestFilterDto extends FilterQuery {
   override tag: readonly string[] | undefined;
 }
 
-@ApiSchema({
+const someFilter = rule<RequestFilter>({ type: RequestFilterDto }, (value) => {
+  const filter = isObject(value) ? toFilter(optionsOf(FilterQuery, value)) : undefined;
+  if (filter !== undefined) return filter;
+  throw new Error('expected at least one filter of the list');
+});
+
+@BodySchema({
   name: 'CancelMany',
   description: 'The requests to cancel: by their ids or by a filter, not both.',
+  examples: {
+    by_filter: { filter: { tag: 'book:7' } },
+    by_id: { request_ids: [inQueue.request_id] },
+  },
+  oneOf: ['request_ids', 'filter'],
 })
 export class CancelManyDto {
-  @ApiPropertyOptional({
-    description: 'The ids of the requests, up to 10,000.',
-    type: [String],
-    minItems: 1,
-    maxItems: 10_000,
-  })
-  request_ids?: string[];
-  @ApiPropertyOptional({ description: 'A filter with at least one member.', type: RequestFilterDto })
-  filter?: RequestFilterDto;
+  @Option(
+    orLeftOut(ids(maxCancelIds)),
+    `The ids of the requests, up to ${maxCancelIds.toLocaleString('en')}.`,
+  )
+  request_ids: readonly string[] | undefined;
+  @Option(orLeftOut(someFilter), 'A filter with at least one member.')
+  filter: RequestFilter | undefined;
 }
 
 @ApiSchema({ name: 'CancelCounts', description: 'The results of a bulk cancel.' })

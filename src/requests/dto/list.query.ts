@@ -1,44 +1,42 @@
 import { Option, optionsOf } from '../../http/input/option.js';
 import { CursorOption, LimitOption } from '../../http/input/page.js';
-import { oneOf, text, time } from '../../http/input/values.js';
+import { oneOf, rule, text, time } from '../../http/input/rules.js';
 import { isModelId } from '../../models/model.js';
 import type { RequestFilter } from '../../queue/request-filter.js';
 import type { Outcome, RequestState } from '../../queue/request-state.js';
-import { tagList } from './submit.query.js';
+import { tags } from './submit.query.js';
 
 const states = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED'] as const satisfies readonly RequestState[];
 const outcomes = ['succeeded', 'failed', 'cancelled', 'expired'] as const satisfies readonly Outcome[];
 
+const modelId = rule(text.schema, (value) => {
+  const id = text.read(value);
+  if (!isModelId(id)) throw new Error('expected the id of a model, such as demo/image/fractal');
+  return id;
+});
+
 /** The requests that a list or a bulk cancel applies to. */
 export class FilterQuery {
-  @Option('model_id', modelId, 'Only requests of this model.', 'demo/image/fractal')
+  @Option(modelId, 'Only requests of this model.', 'demo/image/fractal')
   model_id: string | undefined;
 
-  @Option('status', oneOf(states), 'Only requests in this state.', 'COMPLETED', { enum: [...states] })
+  @Option(oneOf(states), 'Only requests in this state.', 'COMPLETED')
   status: RequestState | undefined;
 
-  @Option('outcome', oneOf(outcomes), 'Only requests with this outcome.', 'failed', { enum: [...outcomes] })
+  @Option(oneOf(outcomes), 'Only requests with this outcome.', 'failed')
   outcome: Outcome | undefined;
 
   @Option(
-    'tag',
-    tagList,
+    tags,
     'Only requests with this tag, `key:value`. If given several times, only requests with all of the tags.',
     ['job:17'],
-    {
-      type: [String],
-    },
   )
   tag: readonly string[] | undefined;
 
-  @Option('created_after', time, 'RFC 3339: only requests submitted at this time or later.', undefined, {
-    format: 'date-time',
-  })
+  @Option(time, 'RFC 3339: only requests submitted at this time or later.')
   created_after: number | undefined;
 
-  @Option('created_before', time, 'RFC 3339: only requests submitted before this time.', undefined, {
-    format: 'date-time',
-  })
+  @Option(time, 'RFC 3339: only requests submitted before this time.')
   created_before: number | undefined;
 }
 
@@ -46,8 +44,6 @@ export class ListQuery extends FilterQuery {
   @LimitOption() limit: number | undefined;
   @CursorOption() cursor: string | undefined;
 }
-
-export const filterNames = ['model_id', 'status', 'outcome', 'tag', 'created_after', 'created_before'];
 
 export interface ListOptions {
   /** undefined: no filter was given. */
@@ -58,16 +54,12 @@ export interface ListOptions {
 
 /** `plain`: the query of a call. Empty parameters count as absent. */
 export function listOptions(plain: object): ListOptions {
-  const { limit, cursor, ...filter } = optionsOf(ListQuery, plain, [...filterNames, 'limit', 'cursor']);
+  const { limit, cursor, ...filter } = optionsOf(ListQuery, plain);
   return { filter: toFilter(filter), limit, cursor };
 }
 
-/** Reads a filter from a body. undefined: there is no filter. */
-export function filterOptions(plain: object): RequestFilter | undefined {
-  return toFilter(optionsOf(FilterQuery, plain, filterNames));
-}
-
-export function toFilter(query: FilterQuery): RequestFilter | undefined {
+/** undefined: there is no filter. */
+export function toFilter(query: Partial<FilterQuery>): RequestFilter | undefined {
   const filter: RequestFilter = {
     modelId: query.model_id,
     state: query.status,
@@ -77,10 +69,4 @@ export function toFilter(query: FilterQuery): RequestFilter | undefined {
     createdBeforeMs: query.created_before,
   };
   return Object.values(filter).some((value) => value !== undefined) ? filter : undefined;
-}
-
-function modelId(value: unknown): string {
-  const id = text(value);
-  if (!isModelId(id)) throw new Error('expected the id of a model, such as demo/image/fractal');
-  return id;
 }

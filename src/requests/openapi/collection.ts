@@ -9,9 +9,11 @@ import {
 } from '@nestjs/swagger';
 import type { ProblemCode } from '../../errors/problem-codes.js';
 import { ApiProblems } from '../../http/openapi/operations.js';
+import { ApiHeaderFields } from '../../http/openapi/parameters.js';
 import { headerReferences } from '../../http/openapi/responses.js';
 import { QueuedRequestDto } from '../dto/answers.dto.js';
 import * as dto from '../dto/collection.dto.js';
+import { SubmitHeaders } from '../dto/submit.headers.js';
 import * as examples from './examples.js';
 import { ApiRequestCall } from './operations.js';
 
@@ -90,7 +92,6 @@ export const ApiStatuses = (): MethodDecorator =>
         'key, or was deleted. 100 ids count as one call. If the limit does not admit all of them, the whole call ' +
         'is refused.',
     }),
-    ApiBody({ type: dto.RequestIdsDto, required: true }),
     ApiOkResponse({
       description: 'The statuses.',
       content: {
@@ -114,20 +115,13 @@ export const ApiCancelMany = (): MethodDecorator =>
         'if others still match the filter. 100 ids count as one call, and so does a filter. If the limit does ' +
         'not admit all ids, the whole call is refused.',
     }),
-    ApiBody({
-      type: dto.CancelManyDto,
-      required: true,
-      examples: {
-        by_filter: { value: { filter: { tag: 'book:7' } } },
-        by_id: { value: { request_ids: [examples.inQueue.request_id] } },
-      },
-    }),
     ApiOkResponse({ description: 'The number of requests for each result.', type: dto.CancelCountsDto }),
     ApiProblems(...bodyProblems, 'invalid_query'),
   );
 
 export const ApiRetry = (): MethodDecorator =>
   applyDecorators(
+    ApiHeaderFields(SubmitHeaders),
     ApiRequestCall(
       'Submit a completed request again',
       'Submits a new request with the same model, input and options, but without a schedule. Its status has ' +

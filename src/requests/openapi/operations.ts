@@ -13,8 +13,12 @@ import {
 } from '@nestjs/swagger';
 import type { ProblemCode } from '../../errors/problem-codes.js';
 import { ApiProblems } from '../../http/openapi/operations.js';
+import { ApiHeaderFields, ApiOptions } from '../../http/openapi/parameters.js';
 import { headerReferences } from '../../http/openapi/responses.js';
 import * as dto from '../dto/answers.dto.js';
+import { LogsQuery } from '../dto/logs.query.js';
+import { SubmitHeaders } from '../dto/submit.headers.js';
+import { SubmitQuery } from '../dto/submit.query.js';
 import * as examples from './examples.js';
 
 const statusSchema = { $ref: '#/components/schemas/Status' };
@@ -66,6 +70,8 @@ export function ApiRequestCall(
 
 export const ApiSubmit = (): MethodDecorator =>
   applyDecorators(
+    ApiOptions(SubmitQuery),
+    ApiHeaderFields(SubmitHeaders),
     ApiOperation({
       summary: 'Add a request to the queue',
       description:
@@ -131,6 +137,7 @@ export const ApiSubmit = (): MethodDecorator =>
 
 export const ApiStatus = (): MethodDecorator =>
   applyDecorators(
+    ApiOptions(LogsQuery),
     ApiExtraModels(...statusDtos),
     ApiExtension('x-schemas', { Status: status }),
     ApiRequestCall(
@@ -155,6 +162,7 @@ export const ApiStatus = (): MethodDecorator =>
 
 export const ApiFetchResponse = (): MethodDecorator =>
   applyDecorators(
+    ApiOptions(LogsQuery),
     ApiExtraModels(dto.ResponseWithLogsDto),
     ApiExtension('x-model-answers', true),
     ApiRequestCall(

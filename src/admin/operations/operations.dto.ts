@@ -1,30 +1,43 @@
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { ReasonOption } from '../../audit/reason.js';
+import { BodySchema, options } from '../../http/input/body.js';
+import { Option, RequiredOption } from '../../http/input/option.js';
+import { flag, oneOf, orLeftOut } from '../../http/input/rules.js';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { exampleId } from '../../http/openapi/responses.js';
-import { operationActions } from '../../operations/operations.js';
-import { AnyFilterQuery } from './any-list.query.js';
-import { AnyRequestDto, BoundedCountDto, count, cursorText, textOrNull, time, timeOrNull } from './dto.js';
+import { type OperationAction, operationActions } from '../../operations/operations.js';
+import { AnyFilterQuery } from '../requests/any-list.query.js';
+import {
+  AnyRequestDto,
+  BoundedCountDto,
+  count,
+  cursorText,
+  textOrNull,
+  time,
+  timeOrNull,
+} from '../requests/dto.js';
 
 const at = '2026-03-01T12:00:00.000Z';
 
-@ApiSchema({ name: 'StartOperation', description: 'An action on all requests that match a filter.' })
+@BodySchema({
+  name: 'StartOperation',
+  description: 'An action on all requests that match a filter.',
+  examples: { cancel: { action: 'cancel', filter: { tag: 'job:17' } } },
+})
 export class StartOperationDto {
-  @Field('The action on each request.', 'cancel', { enum: [...operationActions] })
-  action!: string;
-  @ApiPropertyOptional({
-    description: 'The filters of the list. A request must match every filter that is given.',
-    type: AnyFilterQuery,
-  })
-  filter?: AnyFilterQuery;
-  @ApiPropertyOptional({
-    description: 'true: an empty filter means every request.',
-    default: false,
-  })
-  all?: boolean;
-  @ApiPropertyOptional({ description: 'true: only counts the requests, and shows three.', default: false })
-  validate_only?: boolean;
-  @ApiPropertyOptional({ description: 'The reason, for the audit.', maxLength: 500 })
-  reason?: string;
+  @RequiredOption(oneOf(operationActions), 'The action on each request.', 'cancel')
+  action!: OperationAction;
+  @Option(
+    orLeftOut(options(AnyFilterQuery)),
+    'The filters of the list. A request must match every filter that is given.',
+  )
+  filter: AnyFilterQuery | undefined;
+  @Option(orLeftOut(flag), 'true: an empty filter means every request.', undefined, { default: false })
+  all: boolean | undefined;
+  @Option(orLeftOut(flag), 'true: only counts the requests, and shows three.', undefined, { default: false })
+  validate_only: boolean | undefined;
+  @ReasonOption()
+  reason: string | undefined;
 }
 
 @ApiSchema({ name: 'OperationPreview', description: 'The requests that an operation would cover.' })

@@ -1,16 +1,21 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { ApiProblems } from '../../http/openapi/operations.js';
-import { exampleId } from '../../http/openapi/responses.js';
-import { DrainedNodeDto } from '../dto/node-drain.dto.js';
-import { ApiReason, reasonProblems } from './reason.js';
+import { AdminNodeListDto } from '../../overview/dto/nodes.dto.js';
+import { reasonProblems } from '../openapi/reason.js';
+import { DrainedNodeDto } from './nodes.dto.js';
 
-const ApiNodeId = (): MethodDecorator =>
-  ApiParam({
-    name: 'node_id',
-    description: 'The id of the node.',
-    schema: { type: 'string', format: 'uuid', example: exampleId },
-  });
+export const ApiNodes = (): MethodDecorator =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'List the processes of the cluster',
+      description:
+        'The state of each node, its runs, and the models that it cannot reach; up to 1 s old. A lost node is ' +
+        'listed for an hour with the number of its runs; a stopped node is not listed.',
+    }),
+    ApiOkResponse({ description: 'All nodes.', type: AdminNodeListDto }),
+    ApiProblems('missing_key'),
+  );
 
 export const ApiDrainNode = (): MethodDecorator =>
   applyDecorators(
@@ -20,8 +25,6 @@ export const ApiDrainNode = (): MethodDecorator =>
         'The node starts no more runs, its current runs finish, and its slots go to other nodes. It still serves ' +
         'calls. A restarted process is a new node, which is not drained.',
     }),
-    ApiNodeId(),
-    ApiReason(),
     ApiOkResponse({ description: 'The drained node.', type: DrainedNodeDto }),
     ApiProblems(...reasonProblems, 'unknown_id'),
   );
@@ -32,8 +35,6 @@ export const ApiUndrainNode = (): MethodDecorator =>
       summary: 'Let a drained node run requests again',
       description: 'The node gets its share of the slots again.',
     }),
-    ApiNodeId(),
-    ApiReason(),
     ApiOkResponse({ description: 'The node.', type: DrainedNodeDto }),
     ApiProblems(...reasonProblems, 'unknown_id'),
   );

@@ -1,0 +1,72 @@
+import { Controller, Get, HttpCode, Post, Query, Res } from '@nestjs/common';
+import type { Response } from 'express';
+import { Actor } from '../../audit/actor.decorator.js';
+import { Reason } from '../../audit/reason.js';
+import type { Caller } from '../../auth/caller.js';
+import { CurrentCaller } from '../../auth/current-caller.decorator.js';
+import { BaseUrl, Id, JsonBody } from '../../http/input/decorators.js';
+import { sendReply } from '../../http/reply.js';
+import { Counting } from '../../limits/counting.js';
+import { PageQuery } from '../cursor-page.js';
+import { Operators } from '../operators.js';
+import { OperationCalls } from './operation-calls.js';
+import * as docs from './operations.docs.js';
+import { type OperationDto, StartOperationDto } from './operations.dto.js';
+
+const operationId = { code: 'unknown_operation' } as const;
+
+/** One action on all requests that a filter finds. */
+@Controller('v1/admin/operations')
+export class OperationsController {
+  constructor(private readonly calls: OperationCalls) {}
+
+  @Get()
+  @docs.ApiOperations()
+  @Operators('observe')
+  async listOperations(
+    @Query() query: PageQuery,
+    @CurrentCaller() caller: Caller,
+    @BaseUrl() base: string,
+    @Res() response: Response,
+  ): Promise<void> {
+    sendReply(response, await this.calls.list(caller, query, base));
+  }
+
+  @Post()
+  @HttpCode(202)
+  @docs.ApiStartOperation()
+  @Operators('admin')
+  startOperation(
+    @CurrentCaller() caller: Caller,
+    @Actor() actor: Actor,
+    @JsonBody(StartOperationDto) operation: StartOperationDto,
+    @Counting() counting: Counting,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<object> {
+    if (operation.validate_only === true) response.status(200);
+    return this.calls.start(caller, actor, operation, counting);
+  }
+
+  @Get(':operation_id')
+  @docs.ApiReadOperation()
+  @Operators('observe')
+  readOperation(
+    @Id('operation', operationId) id: string,
+    @CurrentCaller() caller: Caller,
+  ): Promise<OperationDto> {
+    return this.calls.read(caller, id);
+  }
+
+  @Post(':operation_id/stop')
+  @HttpCode(200)
+  @docs.ApiStopOperation()
+  @Operators('admin')
+  stopOperation(
+    @CurrentCaller() caller: Caller,
+    @Actor() actor: Actor,
+    @Id('operation', operationId) id: string,
+    @Reason() reason: string | undefined,
+  ): Promise<OperationDto> {
+    return this.calls.stop(caller, actor, id, reason);
+  }
+}
