@@ -13,8 +13,10 @@ import { Sessions } from '../auth/sessions.js';
 import { SignInLinks } from '../auth/sign-in-links.js';
 import { DomainError } from '../errors/domain-error.js';
 import { ClientAddress } from '../http/client-address.js';
+import type { Page, PageQuery } from '../http/input/page.js';
 import { PerMinute } from '../tools/per-minute.js';
 import type { SignedInDto, SignInDto } from './dto/session.dto.js';
+import type { AdminSessionPageDto } from './dto/sessions.dto.js';
 
 /** Sign-ins per minute on a node, of one key and of all: each adds an audit row and a session. */
 const maxSignIns = { each: 60, all: 600 };
@@ -52,6 +54,25 @@ export class SignIn {
       session_id: session?.id ?? null,
       expires_at: session?.expiresAt.toISOString() ?? null,
     };
+  }
+
+  async list(page: Page<PageQuery>, caller: Caller): Promise<AdminSessionPageDto> {
+    const rows = await this.sessions.list({ before: page.afterId, limit: page.limit + 1 });
+    const names = await this.keys.names(rows.map(({ keyId }) => keyId));
+    return page.of(
+      rows,
+      ({ id }) => id,
+      ({ id, keyId, createdAt, expiresAt, address, userAgent }) => ({
+        id,
+        key_id: keyId,
+        name: names.get(keyId) ?? null,
+        address,
+        user_agent: userAgent,
+        created_at: createdAt.toISOString(),
+        expires_at: expiresAt.toISOString(),
+        is_current: id === caller.sessionId,
+      }),
+    );
   }
 
   /** Signs in by a key or a link. */

@@ -1,17 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../auth/caller.js';
-import { DomainError } from '../errors/domain-error.js';
-import { decodeCursor, encodeCursor } from '../http/input/list-cursor.js';
 import type { Reply } from '../http/reply.js';
-import { headerFieldsOf, isOption } from '../http/input/option.js';
-import { defaultLimit } from '../http/input/page.js';
+import { headerFieldsOf } from '../http/input/option.js';
+import type { Page } from '../http/input/page.js';
 import type { Counting } from '../limits/counting.js';
 import { QueueService } from '../queue/queue.service.js';
 import { RequestCollection } from '../queue/request-collection.js';
 import type { StatusRow } from '../queue/status-row.js';
 import { isRequestId } from '../queue/submit/request-id.js';
-import type { CancelCountsDto, CancelManyDto, RequestIdsDto } from './dto/collection.dto.js';
-import { listOptions } from './dto/list.query.js';
+import type { CancelCountsDto, CancelManyDto, RequestIdsDto, RequestPageDto } from './dto/collection.dto.js';
+import { type ListQuery, toFilter } from './dto/list.query.js';
 import { SubmitHeaders } from './dto/submit.headers.js';
 import { AtATime } from '../tools/at-a-time.js';
 import { acceptedReply, fingerprintOf, gone, notCompleted, RequestHandlers } from './request-handlers.js';
@@ -33,25 +31,15 @@ export class CollectionHandlers {
     private readonly queue: QueueService,
   ) {}
 
-  async list({ keyId }: Caller, query: object, base: string): Promise<Reply> {
-    const { cursor, ...given } = listOptions(query);
-    const from = cursor === undefined ? undefined : decodeCursor(keyId, cursor, isRequestId);
-    const begun = from === undefined ? given : listOptions(from.query);
-    if (given.filter !== undefined && JSON.stringify(given.filter) !== JSON.stringify(begun.filter)) {
-      const detail =
-        'The option "cursor" already has the filters of its list. Send it alone, or start the list again.';
-      throw new DomainError('invalid_query', detail);
-    }
-    const limit = given.limit ?? begun.limit ?? defaultLimit;
-    const { rows, lastId } = await this.collection.list(keyId, begun.filter, {
-      before: from?.position,
-      limit,
+  async list({ keyId }: Caller, page: Page<ListQuery>, base: string): Promise<RequestPageDto> {
+    // The position has the key, because a cursor is for the list of one key.
+    const before = page.after((position) => {
+      const [key, id = ''] = position.split(' ', 2);
+      return key === keyId && isRequestId(id) ? id : undefined;
     });
-    const begin = { ...written(from?.query ?? query), limit: String(limit) };
-    const next = lastId === null ? null : encodeCursor(keyId, { query: begin, position: lastId });
-    const data = rows.map((row) => this.toStatus(row, base));
-    const fields = next === null ? [] : ['Link', `<${base}/v1/queue/requests?cursor=${next}>; rel="next"`];
-    return { status: 200, fields, body: JSON.stringify({ data, next_cursor: next }) };
+    const filter = toFilter(page.query);
+    const { rows, lastId } = await this.collection.list(keyId, filter, { before, limit: page.limit });
+    return page.until(rows, lastId && `${keyId} ${lastId}`, (row) => this.toStatus(row, base));
   }
 
   statuses(
@@ -130,11 +118,4 @@ export class CollectionHandlers {
   private toStatus(row: StatusRow, base: string): object {
     return toStatus(this.queue.snapshot(row), base);
   }
-}
-
-/** Returns the part of a query that a cursor stores. */
-function written(query: object): object {
-  return Object.fromEntries(
-    Object.entries(query).filter(([name, value]) => name !== 'cursor' && isOption(value)),
-  );
 }

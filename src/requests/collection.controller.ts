@@ -1,15 +1,21 @@
-import { Controller, Delete, Get, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { Controller, Delete, Get, Headers, HttpCode, Param, Post, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import type { Caller } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
 import { BaseUrl, Bytes, JsonBody, NoOptions, Options } from '../http/input/decorators.js';
+import { type Page, PageOf } from '../http/input/page.js';
 import { sendReply } from '../http/reply.js';
 import { Counting } from '../limits/counting.js';
 import { Limited } from '../limits/limited.js';
 import { Batch } from './batch.js';
 import { CollectionHandlers } from './collection-handlers.js';
-import { type CancelCountsDto, CancelManyDto, RequestIdsDto } from './dto/collection.dto.js';
+import {
+  type CancelCountsDto,
+  CancelManyDto,
+  RequestIdsDto,
+  type RequestPageDto,
+} from './dto/collection.dto.js';
 import { ListQuery } from './dto/list.query.js';
 import {
   ApiCancelMany,
@@ -31,13 +37,12 @@ export class CollectionController {
   @Get()
   @ApiList()
   @Limited('read', { needsKey: true })
-  async listRequests(
-    @Query() query: ListQuery,
+  listRequests(
+    @PageOf(ListQuery) page: Page<ListQuery>,
     @CurrentCaller() caller: Caller,
     @BaseUrl() base: string,
-    @Res() response: Response,
-  ): Promise<void> {
-    sendReply(response, await this.handlers.list(caller, query, base));
+  ): Promise<RequestPageDto> {
+    return this.handlers.list(caller, page, base);
   }
 
   @Post()

@@ -509,13 +509,13 @@ export interface components {
         };
         /** @description Workers, by name. */
         AdminWorkerPage: {
-            /** @description The workers that were seen within a week. */
-            data: components["schemas"]["AdminWorker"][];
             /**
              * @description The `cursor` of the next page; null: this is the last page.
              * @example null
              */
             next_cursor: string | null;
+            /** @description The workers that were seen within a week. */
+            data: components["schemas"]["AdminWorker"][];
         };
         /** @description A worker, and the order of an operator. */
         ToldWorker: {
@@ -816,13 +816,13 @@ export interface components {
         };
         /** @description A page of a queue. */
         QueueEntryPage: {
-            /** @description The entries. The first page begins with the running requests; the waiting ones follow in order. */
-            data: components["schemas"]["QueueEntry"][];
             /**
              * @description The `cursor` of the next page; null: this is the last page.
              * @example null
              */
             next_cursor: string | null;
+            /** @description The entries. The first page begins with the running requests; the waiting ones follow in order. */
+            data: components["schemas"]["QueueEntry"][];
         };
         /** @description The share of a model that a key gets. */
         Share: {
@@ -1346,13 +1346,13 @@ export interface components {
         };
         /** @description A page of a list of requests. */
         RequestPage: {
-            /** @description The requests, newest first. A page may be short or empty although `next_cursor` is not null. */
-            data: components["schemas"]["Status"][];
             /**
              * @description The `cursor` of the next page; null: this is the last page.
              * @example null
              */
             next_cursor: string | null;
+            /** @description The requests, newest first. A page may be short or empty although `next_cursor` is not null. */
+            data: components["schemas"]["Status"][];
         };
         /** @description A submission in a batch. It has the same options as a single submission. */
         BatchEntry: {
@@ -2595,13 +2595,13 @@ export interface components {
         };
         /** @description A page of active sessions, newest first. */
         AdminSessionPage: {
-            /** @description The sessions of the page. */
-            data: components["schemas"]["AdminSession"][];
             /**
              * @description The `cursor` of the next page; null: this is the last page.
              * @example null
              */
             next_cursor: string | null;
+            /** @description The sessions of the page. */
+            data: components["schemas"]["AdminSession"][];
         };
         /** @description The rate limits of a key as they are set. */
         KeyLimitTexts: {
@@ -2737,13 +2737,13 @@ export interface components {
         };
         /** @description A page of keys, newest first. */
         AdminKeyPage: {
-            /** @description The keys of the page. */
-            data: components["schemas"]["AdminKey"][];
             /**
              * @description The `cursor` of the next page; null: this is the last page.
              * @example null
              */
             next_cursor: string | null;
+            /** @description The keys of the page. */
+            data: components["schemas"]["AdminKey"][];
         };
         /** @description A new key. Without `scopes` it gets `submit`, `read` and `cancel`. Any other omitted member counts as null. */
         NewKey: {
@@ -3074,13 +3074,13 @@ export interface components {
         };
         /** @description A page of the audit, newest first. */
         AuditPage: {
-            /** @description The entries of the page. */
-            data: components["schemas"]["AuditEntry"][];
             /**
              * @description The `cursor` of the next page; null: this is the last page.
              * @example null
              */
             next_cursor: string | null;
+            /** @description The entries of the page. */
+            data: components["schemas"]["AuditEntry"][];
         };
         /** @description The measured times of a request, in seconds. */
         AnyMetrics: {
@@ -3252,13 +3252,13 @@ export interface components {
         };
         /** @description A page of the requests of all keys. */
         AnyRequestPage: {
-            /** @description The requests, newest first. A page may be short or empty although `next_cursor` is not null. */
-            data: components["schemas"]["AnyRequest"][];
             /**
              * @description The `cursor` of the next page; null: this is the last page.
              * @example null
              */
             next_cursor: string | null;
+            /** @description The requests, newest first. A page may be short or empty although `next_cursor` is not null. */
+            data: components["schemas"]["AnyRequest"][];
             /** @description The number of requests that match. Only on the first page. */
             count?: components["schemas"]["FoundCount"];
         };
@@ -3506,13 +3506,13 @@ export interface components {
         };
         /** @description A page of a log. */
         AnyLogPage: {
-            /** @description The entries, oldest first, at most 1,000. */
-            data: components["schemas"]["AnyLogEntry"][];
             /**
              * @description The `cursor` of the next page; null: this is the last page.
              * @example null
              */
             next_cursor: string | null;
+            /** @description The entries, oldest first, at most 1,000. */
+            data: components["schemas"]["AnyLogEntry"][];
         };
         /** @description An action on many requests, and its progress. */
         Operation: {
@@ -3595,13 +3595,13 @@ export interface components {
         };
         /** @description A page of operations. */
         OperationPage: {
-            /** @description The operations, newest first. */
-            data: components["schemas"]["Operation"][];
             /**
              * @description The `cursor` of the next page; null: this is the last page.
              * @example null
              */
             next_cursor: string | null;
+            /** @description The operations, newest first. */
+            data: components["schemas"]["Operation"][];
         };
         /** @description A filter of the requests of all keys. A request must match every filter that is given. */
         AnyRequestFilter: {
@@ -3767,13 +3767,13 @@ export interface components {
         };
         /** @description A page of deliveries. */
         AnyDeliveryPage: {
-            /** @description The deliveries, those of the newest requests first. A page may be short or empty although `next_cursor` is not null. */
-            data: components["schemas"]["AnyDelivery"][];
             /**
              * @description The `cursor` of the next page; null: this is the last page.
              * @example null
              */
             next_cursor: string | null;
+            /** @description The deliveries, those of the newest requests first. A page may be short or empty although `next_cursor` is not null. */
+            data: components["schemas"]["AnyDelivery"][];
         };
         /** @description A receiver of webhooks: an endpoint of a key, or a host of URLs that requests named. */
         Receiver: {
@@ -3851,13 +3851,13 @@ export interface components {
         };
         /** @description A page of receivers. */
         ReceiverPage: {
-            /** @description The endpoints of keys, newest first, then the hosts that requests named, by name. */
-            data: components["schemas"]["Receiver"][];
             /**
              * @description The `cursor` of the next page; null: this is the last page.
              * @example null
              */
             next_cursor: string | null;
+            /** @description The endpoints of keys, newest first, then the hosts that requests named, by name. */
+            data: components["schemas"]["Receiver"][];
         };
         /** @description Disables or enables an endpoint. */
         ChangeEndpoint: {

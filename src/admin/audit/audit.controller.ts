@@ -1,19 +1,16 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Controller, Get, Query, Req, Res } from '@nestjs/common';
+import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Actor } from '../../audit/actor.decorator.js';
 import { type AuditFilter, AuditList, type AuditRow } from '../../audit/audit-list.js';
 import { AuditTrail } from '../../audit/audit-trail.js';
 import { CallerWatch } from '../../auth/caller-watch.js';
-import { BaseUrl } from '../../http/input/decorators.js';
-import { sendReply } from '../../http/reply.js';
-import { CursorList } from '../cursor-page.js';
+import { type Page, PageOf } from '../../http/input/page.js';
 import { Operators } from '../operators.js';
 import { type AuditEntryDto, AuditQuery } from './audit.dto.js';
 import { ApiListAudit } from './operations.js';
 
-const list = new CursorList('/v1/admin/audit', AuditQuery);
 const lines = 'application/x-ndjson';
 /** Rows that an export reads at once. */
 const chunkSize = 1_000;
@@ -31,22 +28,21 @@ export class AuditController {
   @ApiListAudit()
   @Operators('observe')
   async listAudit(
-    @Query() query: AuditQuery,
+    @PageOf(AuditQuery) page: Page<AuditQuery>,
     @Actor() actor: Actor,
-    @BaseUrl() base: string,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const call = list.call(query);
-    const { actor: by, action, target, after: afterMs, before: beforeMs } = call.filter;
+    const { actor: by, action, target, after: afterMs, before: beforeMs } = page.query;
     const filter: AuditFilter = { actor: by, action, target, afterMs, beforeMs };
+    const before = page.afterId;
     if (request.accepts('json', lines) === lines) {
-      await this.trail.note(actor, { action: 'audit.export', after: call.written });
-      await this.send(filter, call.after, request, response);
+      await this.trail.note(actor, { action: 'audit.export', after: page.written });
+      await this.send(filter, before, request, response);
       return;
     }
-    const rows = await this.entries.page(filter, { before: call.after, limit: call.limit + 1 });
-    sendReply(response, list.reply(call, { rows, positionOf: ({ id }) => id, toView, base }));
+    const rows = await this.entries.page(filter, { before, limit: page.limit + 1 });
+    response.json(page.of(rows, ({ id }) => id, toView));
   }
 
   /** Sends all entries, as fast as the client reads. */

@@ -1,10 +1,11 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { type AuditAction, auditActions } from '../../audit/audit-actions.js';
+import { PageDto } from '../../http/openapi/page.dto.js';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { exampleId } from '../../http/openapi/responses.js';
 import { oneOf, text, time } from '../../http/input/rules.js';
 import { Option } from '../../http/input/option.js';
-import { PageQuery } from '../cursor-page.js';
+import { PageQuery } from '../../http/input/page.js';
 
 export class AuditQuery extends PageQuery {
   @Option(text, 'Only actions of this key: its id, or its name at the time of the action.', 'ops')
@@ -59,8 +60,6 @@ export class AuditEntryDto {
 }
 
 @ApiSchema({ name: 'AuditPage', description: 'A page of the audit, newest first.' })
-export class AuditPageDto {
+export class AuditPageDto extends PageDto {
   @ApiProperty({ description: 'The entries of the page.', type: [AuditEntryDto] }) data!: AuditEntryDto[];
-  @Field('The `cursor` of the next page; null: this is the last page.', null, maybeText)
-  next_cursor!: string | null;
 }

@@ -1,4 +1,5 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema, OmitType, PartialType } from '@nestjs/swagger';
+import { PageDto } from '../../http/openapi/page.dto.js';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { MinuteCountsDto, QueueMarkDto } from '../../overview/dto/model-figures.dto.js';
 import { OverviewNodeDto } from '../../overview/dto/overview.dto.js';
@@ -143,18 +144,13 @@ export class OverviewAliveDto {
 }
 
 @ApiSchema({ name: 'QueueEntryPage', description: 'A page of a queue.' })
-export class QueueEntryPageDto {
+export class QueueEntryPageDto extends PageDto {
   @ApiProperty({
     description:
       'The entries. The first page begins with the running requests; the waiting ones follow in order.',
     type: [QueueEntryDto],
   })
   data!: QueueEntryDto[];
-  @Field('The `cursor` of the next page; null: this is the last page.', null, {
-    type: String,
-    nullable: true,
-  })
-  next_cursor!: string | null;
 }
 
 @ApiSchema({ name: 'Share', description: 'The share of a model that a key gets.' })

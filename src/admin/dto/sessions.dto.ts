@@ -1,4 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { PageDto } from '../../http/openapi/page.dto.js';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { exampleId } from '../../http/openapi/responses.js';
 
@@ -20,9 +21,7 @@ class AdminSessionDto {
 }
 
 @ApiSchema({ name: 'AdminSessionPage', description: 'A page of active sessions, newest first.' })
-export class AdminSessionPageDto {
+export class AdminSessionPageDto extends PageDto {
   @ApiProperty({ description: 'The sessions of the page.', type: [AdminSessionDto] })
   data!: AdminSessionDto[];
-  @Field('The `cursor` of the next page; null: this is the last page.', null, maybeText)
-  next_cursor!: string | null;
 }

@@ -6,7 +6,8 @@ import { exampleId } from '../../http/openapi/responses.js';
 import { KeyLimitsDto } from '../../limits/dto/key-limits.dto.js';
 import { flagText, oneOf } from '../../http/input/rules.js';
 import { Option } from '../../http/input/option.js';
-import { PageQuery } from '../cursor-page.js';
+import { PageQuery } from '../../http/input/page.js';
+import { PageDto } from '../../http/openapi/page.dto.js';
 import { KeyLimitTextsDto } from './key-changes.dto.js';
 
 const count = { type: 'integer', minimum: 0 } as const;
@@ -107,13 +108,8 @@ export class WebhookSecretsDto {
 }
 
 @ApiSchema({ name: 'AdminKeyPage', description: 'A page of keys, newest first.' })
-export class AdminKeyPageDto {
+export class AdminKeyPageDto extends PageDto {
   @ApiProperty({ description: 'The keys of the page.', type: [AdminKeyDto] }) data!: AdminKeyDto[];
-  @Field('The `cursor` of the next page; null: this is the last page.', null, {
-    type: String,
-    nullable: true,
-  })
-  next_cursor!: string | null;
 }
 
 /** The option of a change that could leave no key with the scope admin. */

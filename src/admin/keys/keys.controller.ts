@@ -1,13 +1,13 @@
-import { Controller, Delete, Get, HttpCode, Patch, Post, Query, Res } from '@nestjs/common';
-import type { Response } from 'express';
+import { Controller, Delete, Get, HttpCode, Patch, Post } from '@nestjs/common';
 import { Actor } from '../../audit/actor.decorator.js';
 import { Reason } from '../../audit/reason.js';
-import { BaseUrl, Id, JsonBody, NoOptions, Options } from '../../http/input/decorators.js';
-import { sendReply } from '../../http/reply.js';
+import { Id, JsonBody, NoOptions, Options } from '../../http/input/decorators.js';
+import { type Page, PageOf } from '../../http/input/page.js';
 import { Operators } from '../operators.js';
 import { KeyChangesDto, NewKeyDto } from './key-changes.dto.js';
 import {
   type AdminKeyDto,
+  type AdminKeyPageDto,
   KeysQuery,
   LastAdminQuery,
   type MadeKeyDto,
@@ -27,12 +27,8 @@ export class KeysController {
   @Get()
   @docs.ApiListKeys()
   @Operators('observe')
-  async listKeys(
-    @Query() query: KeysQuery,
-    @BaseUrl() base: string,
-    @Res() response: Response,
-  ): Promise<void> {
-    sendReply(response, await this.keys.list(query, base));
+  listKeys(@PageOf(KeysQuery) page: Page<KeysQuery>): Promise<AdminKeyPageDto> {
+    return this.keys.list(page);
   }
 
   @Post()

@@ -9,16 +9,13 @@ import { Sessions } from '../../auth/sessions.js';
 import { Clock } from '../../database/clock.js';
 import { ObservingDatabase } from '../../database/observing-database.js';
 import { DomainError } from '../../errors/domain-error.js';
-import type { Reply } from '../../http/reply.js';
+import type { Page } from '../../http/input/page.js';
 import type { KeyLimitsDto } from '../../limits/dto/key-limits.dto.js';
 import { Quotas } from '../../limits/quotas.js';
-import { CursorList } from '../cursor-page.js';
 import { KeyUse } from '../../overview/key-use.js';
 import { type KeyUseNow, readKeyUse } from '../queries/key-use.js';
 import { type KeyChangesDto, type NewKeyDto, toChanges } from './key-changes.dto.js';
-import { type AdminKeyDto, KeysQuery, type LastAdminQuery, type MadeKeyDto } from './key.dto.js';
-
-const list = new CursorList('/v1/admin/keys', KeysQuery);
+import type { AdminKeyDto, AdminKeyPageDto, KeysQuery, LastAdminQuery, MadeKeyDto } from './key.dto.js';
 
 /** The keys, as operators see and change them. */
 @Injectable()
@@ -33,12 +30,15 @@ export class Keys {
     private readonly keyUse: KeyUse,
   ) {}
 
-  async list(query: object, base: string): Promise<Reply> {
-    const call = list.call(query);
-    const { filter, limit, after } = call;
-    const rows = await this.keys.page({ state: filter.state, before: after, limit: limit + 1 });
+  async list(page: Page<KeysQuery>): Promise<AdminKeyPageDto> {
+    const { query, afterId: before, limit } = page;
+    const rows = await this.keys.page({ state: query.state, before, limit: limit + 1 });
     const views = await this.views(rows);
-    return list.reply(call, { rows: views, positionOf: ({ id }) => id, toView: (view) => view, base });
+    return page.of(
+      views,
+      ({ id }) => id,
+      (view) => view,
+    );
   }
 
   async read(id: string): Promise<AdminKeyDto> {

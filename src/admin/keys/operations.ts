@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { ApiProblems } from '../../http/openapi/operations.js';
-import { headerReferences } from '../../http/openapi/responses.js';
+import { ApiPage } from '../../http/openapi/page.dto.js';
 import { reasonProblems } from '../openapi/reason.js';
 import { AdminKeyDto, AdminKeyPageDto, MadeKeyDto, WebhookSecretsDto } from './key.dto.js';
 
@@ -11,7 +11,7 @@ export const ApiListKeys = (): MethodDecorator =>
       summary: 'List the keys',
       description: 'Newest first, including revoked keys, with their use and what is left of their limits.',
     }),
-    ApiOkResponse({ description: 'A page.', type: AdminKeyPageDto, headers: headerReferences(['Link']) }),
+    ApiPage(AdminKeyPageDto),
     ApiProblems('invalid_query'),
   );
 

@@ -1,15 +1,15 @@
-import { Controller, Get, type MessageEvent, Query, Req, Res, Sse } from '@nestjs/common';
+import { Controller, Get, type MessageEvent, Req, Res, Sse } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { EMPTY, map, merge, type Observable, takeUntil } from 'rxjs';
 import { type Caller, hasScope } from '../../auth/caller.js';
 import { CurrentCaller } from '../../auth/current-caller.decorator.js';
 import { Handles } from '../../auth/handles.js';
 import { CallerWatch } from '../../auth/caller-watch.js';
-import { BaseUrl, Options } from '../../http/input/decorators.js';
+import { Options } from '../../http/input/decorators.js';
+import { type Page, PageOf } from '../../http/input/page.js';
 import { keepAlive } from '../../stream/keep-alive.js';
 import type { QueueEntryPageDto, ShareListDto } from '../dto/live.dto.js';
 import { MaxAge } from '../max-age.js';
-import { setNextLink } from '../next-link.js';
 import { Operators } from '../operators.js';
 import { QueueQuery, SharesQuery } from './live.query.js';
 import * as docs from './openapi.js';
@@ -50,16 +50,12 @@ export class LiveController {
   @Get('queue')
   @docs.ApiQueue()
   @Operators('observe')
-  async adminQueue(
-    @Query() query: QueueQuery,
+  adminQueue(
+    @PageOf(QueueQuery) page: Page<QueueQuery>,
     @CurrentCaller() caller: Caller,
     @MaxAge() ageMs: number,
-    @BaseUrl() base: string,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<QueueEntryPageDto> {
-    const page = await this.queues.page(query, (id) => this.handles.shown(caller, id), ageMs);
-    setNextLink(response, `${base}/v1/admin/queue`, page);
-    return page;
+    return this.queues.list(page, (id) => this.handles.shown(caller, id), ageMs);
   }
 
   @Get('shares')

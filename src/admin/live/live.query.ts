@@ -1,8 +1,6 @@
 import { RequiredOption } from '../../http/input/option.js';
-import { CursorOption, LimitOption } from '../../http/input/page.js';
+import { CursorOption, LimitOption, type ListOptions } from '../../http/input/page.js';
 import { rule, text } from '../../http/input/rules.js';
-
-export const queueLimits = { most: 500, default: 100 };
 
 const modelId = rule(text.schema, (value) => {
   if (value !== undefined) return text.read(value);
@@ -16,7 +14,7 @@ export class SharesQuery {
 }
 
 /** The model whose queue is asked for, and the page. */
-export class QueueQuery extends SharesQuery {
-  @LimitOption(queueLimits) limit: number | undefined;
+export class QueueQuery extends SharesQuery implements ListOptions {
+  @LimitOption(500, 100) limit = 100;
   @CursorOption() cursor: string | undefined;
 }

@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiExtraModels, ApiOkResponse, ApiOperation, getSchemaPath } from '@nestjs/swagger';
 import { ApiProblems } from '../../http/openapi/operations.js';
-import { headerReferences } from '../../http/openapi/responses.js';
+import { ApiPage } from '../../http/openapi/page.dto.js';
 import {
   OverviewAliveDto,
   OverviewChangesDto,
@@ -47,11 +47,7 @@ export const ApiQueue = (): MethodDecorator =>
         'scheduled for a later time are not in the queue yet. With `Cache-Control: max-age=2` the first page may ' +
         'be 2 s old.',
     }),
-    ApiOkResponse({
-      description: 'A page.',
-      type: QueueEntryPageDto,
-      headers: headerReferences(['Link']),
-    }),
+    ApiPage(QueueEntryPageDto),
     ApiProblems('invalid_query', 'unknown_model'),
   );
 

@@ -1,22 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { priorities } from '../../auth/caller.js';
 import { DomainError } from '../../errors/domain-error.js';
-import { decodeCursor, encodeCursor } from '../../http/input/list-cursor.js';
+import type { Page } from '../../http/input/page.js';
 import { hint } from '../../tools/closest.js';
 import type { Model } from '../../models/model.js';
 import { ModelsService } from '../../models/models.service.js';
 import type { TimeSpan } from '../../queue/estimates/estimate.js';
 import { SharedReads } from '../../tools/shared-reads.js';
 import { type Place, QueueLooks, type Standing } from '../../overview/queue-looks.js';
-import { isGiven, optionsOf } from '../../http/input/option.js';
 import type { KeyNameDto } from '../requests/dto.js';
 import type { QueueEntryDto, QueueEntryPageDto, ShareListDto, TimeIntervalDto } from '../dto/live.dto.js';
-import { QueueQuery, queueLimits } from './live.query.js';
+import type { QueueQuery } from './live.query.js';
 
 /** A result is kept this long for tabs that ask for the same at about the same time. */
 const sharedMs = 10_000;
 
-const list = 'admin queue';
 const placePattern = /^(-?\d{1,4}),(-?\d{1,16}),(\d{1,16})$/;
 
 /** The queue and the shares of a model, in the form of the answers. */
@@ -30,24 +28,26 @@ export class QueueViews {
   ) {}
 
   /** `shown`: returns what the caller may see of a request's id. `ageMs`: how old a first page may be. */
-  async page(query: object, shown: (requestId: string) => string, ageMs = 0): Promise<QueueEntryPageDto> {
-    const { model, limit, after } = this.pageOf(query);
+  async list(
+    page: Page<QueueQuery>,
+    shown: (requestId: string) => string,
+    ageMs: number,
+  ): Promise<QueueEntryPageDto> {
+    const model = this.modelOf(page.query.model);
+    const after = page.after(toPlace);
     const isPaused = model.paused !== null;
     const look = (): Promise<[Standing[], Standing[]]> =>
       Promise.all([
         after === undefined ? this.looks.running(model.id) : [],
-        this.looks.waiting(model.id, after, limit + 1, isPaused),
+        this.looks.waiting(model.id, after, page.limit + 1, isPaused),
       ]);
-    const [running, rows] =
+    const [running, waiting] =
       after === undefined
-        ? await this.first.get(`${limit} ${isPaused} ${model.id}`, ageMs, look)
+        ? await this.first.get(`${page.limit} ${isPaused} ${model.id}`, ageMs, look)
         : await look();
-    const waiting = rows.slice(0, limit);
-    const last = rows.length > limit ? waiting.at(-1) : undefined;
-    return {
-      data: [...running, ...waiting].map((entry) => toEntry(entry, shown)),
-      next_cursor: last === undefined ? null : toCursor(model.id, last, limit),
-    };
+    const view = (entry: Standing): QueueEntryDto => toEntry(entry, shown);
+    const { data, next_cursor } = page.of(waiting, toPosition, view);
+    return { data: [...running.map(view), ...data], next_cursor };
   }
 
   async shares(modelId: string): Promise<ShareListDto> {
@@ -70,15 +70,6 @@ export class QueueViews {
       share_last_hour: part(row.runSecondsLastHour, runSeconds),
     }));
     return { data, next_cursor: null, sampled };
-  }
-
-  private pageOf(query: object): { model: Model; limit: number; after: Place | undefined } {
-    const { cursor } = query as { cursor?: unknown };
-    const begun = isGiven(cursor)
-      ? decodeCursor(list, String(cursor), (text) => placePattern.test(text))
-      : undefined;
-    const { model, limit = queueLimits.default } = optionsOf(QueueQuery, begun?.query ?? query);
-    return { model: this.modelOf(model), limit, after: begun && toPlace(begun.position) };
   }
 
   private modelOf(id: string): Model {
@@ -111,14 +102,10 @@ const toInterval = ({ fromMs, toMs }: TimeSpan): TimeIntervalDto => ({ from: iso
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-const toCursor = (model: string, { priority, start, seq }: Standing, limit: number): string =>
-  encodeCursor(list, { query: { model, limit: String(limit) }, position: [priority, start, seq].join() });
+const toPosition = ({ priority, start, seq }: Standing): string => [priority, start, seq].join();
 
-function toPlace(position: string): Place {
-  const [priority, start, seq] = placePattern.exec(position)!.slice(1).map(Number) as [
-    number,
-    number,
-    number,
-  ];
-  return { priority, start, seq };
+function toPlace(position: string): Place | undefined {
+  const [, priority, start, seq] = placePattern.exec(position) ?? [];
+  if (priority === undefined) return undefined;
+  return { priority: Number(priority), start: Number(start), seq: Number(seq) };
 }

@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiResponse } from '@nestjs/swagger';
 import { ApiProblems } from '../../http/openapi/operations.js';
-import { headerReferences } from '../../http/openapi/responses.js';
+import { ApiPage } from '../../http/openapi/page.dto.js';
 import { SessionDto } from '../dto/session.dto.js';
 import { AdminSessionPageDto } from '../dto/sessions.dto.js';
 import { reasonProblems } from './reason.js';
@@ -69,7 +69,7 @@ export const ApiEndOidc = (): MethodDecorator =>
 export const ApiListSessions = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({ summary: 'List the sessions', description: 'Active sessions, newest first.' }),
-    ApiOkResponse({ description: 'A page.', type: AdminSessionPageDto, headers: headerReferences(['Link']) }),
+    ApiPage(AdminSessionPageDto),
     ApiProblems('invalid_query'),
   );
 

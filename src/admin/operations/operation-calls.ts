@@ -3,16 +3,14 @@ import type { Actor } from '../../audit/actor.js';
 import { type Caller, hasScope } from '../../auth/caller.js';
 import { Handles } from '../../auth/handles.js';
 import { DomainError } from '../../errors/domain-error.js';
-import type { Reply } from '../../http/reply.js';
+import type { Page, PageQuery } from '../../http/input/page.js';
 import type { Counting } from '../../limits/counting.js';
 import { type OperationRow, Operations, qualifying } from '../../operations/operations.js';
-import { CursorList, PageQuery } from '../cursor-page.js';
 import { toAnyFilter } from '../requests/any-list.query.js';
 import { AnyRequestLists } from '../requests/any-request-lists.js';
-import type { OperationDto, StartOperationDto } from './operations.dto.js';
+import type { OperationDto, OperationPageDto, StartOperationDto } from './operations.dto.js';
 
 const sampled = 3;
-const list = new CursorList('/v1/admin/operations', PageQuery);
 
 /** Starts, shows and stops operations for operators. */
 @Injectable()
@@ -23,11 +21,13 @@ export class OperationCalls {
     private readonly handles: Handles,
   ) {}
 
-  async list(caller: Caller, query: object, base: string): Promise<Reply> {
-    const call = list.call(query);
-    const rows = await this.operations.list({ before: call.after, limit: call.limit + 1 });
-    const toView = (row: OperationRow): OperationDto => toOperation(caller, row);
-    return list.reply(call, { rows, positionOf: ({ id }) => id, toView, base });
+  async list(caller: Caller, page: Page<PageQuery>): Promise<OperationPageDto> {
+    const rows = await this.operations.list({ before: page.afterId, limit: page.limit + 1 });
+    return page.of(
+      rows,
+      ({ id }) => id,
+      (row) => toOperation(caller, row),
+    );
   }
 
   async start(

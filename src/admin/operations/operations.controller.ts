@@ -1,17 +1,16 @@
-import { Controller, Get, HttpCode, Post, Query, Res } from '@nestjs/common';
+import { Controller, Get, HttpCode, Post, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { Actor } from '../../audit/actor.decorator.js';
 import { Reason } from '../../audit/reason.js';
 import type { Caller } from '../../auth/caller.js';
 import { CurrentCaller } from '../../auth/current-caller.decorator.js';
-import { BaseUrl, Id, JsonBody } from '../../http/input/decorators.js';
-import { sendReply } from '../../http/reply.js';
+import { Id, JsonBody } from '../../http/input/decorators.js';
+import { type Page, PageOf, PageQuery } from '../../http/input/page.js';
 import { Counting } from '../../limits/counting.js';
-import { PageQuery } from '../cursor-page.js';
 import { Operators } from '../operators.js';
 import { OperationCalls } from './operation-calls.js';
 import * as docs from './operations.docs.js';
-import { type OperationDto, StartOperationDto } from './operations.dto.js';
+import { type OperationDto, type OperationPageDto, StartOperationDto } from './operations.dto.js';
 
 const operationId = { code: 'unknown_operation' } as const;
 
@@ -23,13 +22,11 @@ export class OperationsController {
   @Get()
   @docs.ApiOperations()
   @Operators('observe')
-  async listOperations(
-    @Query() query: PageQuery,
+  listOperations(
+    @PageOf(PageQuery) page: Page<PageQuery>,
     @CurrentCaller() caller: Caller,
-    @BaseUrl() base: string,
-    @Res() response: Response,
-  ): Promise<void> {
-    sendReply(response, await this.calls.list(caller, query, base));
+  ): Promise<OperationPageDto> {
+    return this.calls.list(caller, page);
   }
 
   @Post()

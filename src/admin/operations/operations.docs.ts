@@ -1,18 +1,14 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { ApiProblems } from '../../http/openapi/operations.js';
-import { headerReferences } from '../../http/openapi/responses.js';
+import { ApiPage } from '../../http/openapi/page.dto.js';
 import { reasonProblems } from '../openapi/reason.js';
 import { OperationDto, OperationPageDto, OperationPreviewDto } from './operations.dto.js';
 
 export const ApiOperations = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({ summary: 'List operations', description: 'Newest first.' }),
-    ApiOkResponse({
-      description: 'A page.',
-      type: OperationPageDto,
-      headers: headerReferences(['Link']),
-    }),
+    ApiPage(OperationPageDto),
     ApiProblems('invalid_query'),
   );
 

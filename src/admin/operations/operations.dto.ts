@@ -3,19 +3,12 @@ import { ReasonOption } from '../../audit/reason.js';
 import { BodySchema, options } from '../../http/input/body.js';
 import { Option, RequiredOption } from '../../http/input/option.js';
 import { flag, oneOf, orLeftOut } from '../../http/input/rules.js';
+import { PageDto } from '../../http/openapi/page.dto.js';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { exampleId } from '../../http/openapi/responses.js';
 import { type OperationAction, operationActions } from '../../operations/operations.js';
 import { AnyFilterQuery } from '../requests/any-list.query.js';
-import {
-  AnyRequestDto,
-  BoundedCountDto,
-  count,
-  cursorText,
-  textOrNull,
-  time,
-  timeOrNull,
-} from '../requests/dto.js';
+import { AnyRequestDto, BoundedCountDto, count, textOrNull, time, timeOrNull } from '../requests/dto.js';
 
 const at = '2026-03-01T12:00:00.000Z';
 
@@ -93,9 +86,7 @@ export class OperationDto {
 }
 
 @ApiSchema({ name: 'OperationPage', description: 'A page of operations.' })
-export class OperationPageDto {
+export class OperationPageDto extends PageDto {
   @ApiProperty({ description: 'The operations, newest first.', type: [OperationDto] })
   data!: OperationDto[];
-  @Field(cursorText, null, textOrNull)
-  next_cursor!: string | null;
 }

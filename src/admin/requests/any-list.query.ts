@@ -1,7 +1,8 @@
 import { ApiSchema } from '@nestjs/swagger';
 import type { Handles } from '../../auth/handles.js';
 import { type Caller, hasScope } from '../../auth/caller.js';
-import { Option, optionsOf } from '../../http/input/option.js';
+import { Option } from '../../http/input/option.js';
+import { CursorOption } from '../../http/input/page.js';
 import { ids, text, uuid } from '../../http/input/rules.js';
 import type { AnyRequestFilter } from '../../queue/request-filter.js';
 import { isRequestId } from '../../queue/submit/request-id.js';
@@ -43,15 +44,10 @@ export class AnyFilterQuery extends FilterQuery {
   ids: readonly string[] | undefined;
 }
 
-export interface AnyListOptions {
-  filter: AnyRequestFilter;
-  limit: number | undefined;
-  cursor: string | undefined;
-}
-
-export function anyListOptions(plain: object, caller: Caller, handles: Handles): AnyListOptions {
-  const query = optionsOf(AnyListQuery, plain);
-  return { filter: toAnyFilter(query, caller, handles), limit: query.limit, cursor: query.cursor };
+/** The options of a log, whose pages have one size. */
+export class LogQuery {
+  readonly limit = 1_000;
+  @CursorOption() cursor: string | undefined;
 }
 
 export function toAnyFilter(

@@ -1,25 +1,23 @@
-import { Controller, Get, type MessageEvent, Param, Query, Req, Res, Sse } from '@nestjs/common';
+import { Controller, Get, type MessageEvent, Param, Req, Res, Sse } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type Observable, takeUntil } from 'rxjs';
 import { Actor } from '../../audit/actor.decorator.js';
 import type { Caller } from '../../auth/caller.js';
 import { CurrentCaller } from '../../auth/current-caller.decorator.js';
 import { CallerWatch } from '../../auth/caller-watch.js';
-import { BaseUrl, HeaderFields, KnownOptions } from '../../http/input/decorators.js';
+import { HeaderFields, KnownOptions } from '../../http/input/decorators.js';
+import { type Page, PageOf } from '../../http/input/page.js';
 import {
   maxPendingOutputLength,
   OutputHeaders,
   OutputQuery,
   OutputStreams,
 } from '../../stream/output-streams.js';
-import { setNextLink } from '../next-link.js';
 import { Operators } from '../operators.js';
 import { AnyRequests } from './any-requests.js';
-import { LogQuery, logPosition } from './log.query.js';
+import { LogQuery } from './any-list.query.js';
 import * as docs from './openapi.js';
 import { sendPayload, sendPicture, wantedSlice } from './payload-answers.js';
-
-const logPage = 1_000;
 
 /** The inputs, logs and outputs of requests of all keys. Reading them is audited. */
 @Controller('v1/admin/requests/:request_id')
@@ -51,18 +49,13 @@ export class AnyPayloadsController {
   @Get('log')
   @docs.ApiAnyLog()
   @Operators('payloads')
-  async anyRequestLog(
+  anyRequestLog(
     @Param('request_id') id: string,
-    @Query() query: LogQuery,
+    @PageOf(LogQuery) page: Page<LogQuery>,
     @CurrentCaller() caller: Caller,
     @Actor() actor: Actor,
-    @BaseUrl() base: string,
-    @Res({ passthrough: true }) response: Response,
   ) {
-    const after = logPosition(query);
-    const page = await this.requests.log(caller, actor, id, { after, limit: logPage });
-    setNextLink(response, `${base}/v1/admin/requests/${id}/log`, page);
-    return page;
+    return this.requests.log(caller, actor, id, page);
   }
 
   @Get('input')

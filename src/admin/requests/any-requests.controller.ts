@@ -6,7 +6,6 @@ import {
   type MessageEvent,
   Param,
   Post,
-  Query,
   Req,
   Res,
   Sse,
@@ -19,11 +18,11 @@ import { type Caller, hasScope } from '../../auth/caller.js';
 import { CurrentCaller } from '../../auth/current-caller.decorator.js';
 import { Handles } from '../../auth/handles.js';
 import { CallerWatch } from '../../auth/caller-watch.js';
-import { BaseUrl, HeaderFields, KnownOptions } from '../../http/input/decorators.js';
+import { HeaderFields, KnownOptions } from '../../http/input/decorators.js';
+import { type Page, PageOf } from '../../http/input/page.js';
 import { LogsQuery } from '../../requests/dto/logs.query.js';
 import { maxPendingDataLength, StatusStreams, StreamHeaders } from '../../stream/status-streams.js';
 import { MaxAge } from '../max-age.js';
-import { setNextLink } from '../next-link.js';
 import { Operators } from '../operators.js';
 import { AnyRequests } from './any-requests.js';
 import { AnyRequestLists } from './any-request-lists.js';
@@ -45,16 +44,12 @@ export class AnyRequestsController {
   @Get()
   @docs.ApiAnyList()
   @Operators('observe')
-  async listAnyRequests(
-    @Query() query: AnyListQuery,
+  listAnyRequests(
+    @PageOf(AnyListQuery) page: Page<AnyListQuery>,
     @CurrentCaller() caller: Caller,
     @MaxAge() ageMs: number,
-    @BaseUrl() base: string,
-    @Res({ passthrough: true }) response: Response,
   ) {
-    const page = await this.lists.page(caller, query, ageMs);
-    setNextLink(response, `${base}/v1/admin/requests`, page);
-    return page;
+    return this.lists.list(caller, page, ageMs);
   }
 
   @Get(':request_id')

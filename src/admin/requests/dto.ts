@@ -1,4 +1,5 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { PageDto } from '../../http/openapi/page.dto.js';
 import { codeNames, Field } from '../../http/openapi/problem.dto.js';
 import { exampleId } from '../../http/openapi/responses.js';
 import { LogEntryDto, ProgressDto, RequestErrorDto, TimeSpanDto } from '../../requests/dto/answers.dto.js';
@@ -8,7 +9,6 @@ export const timeOrNull = { type: String, ...time, nullable: true } as const;
 export const textOrNull = { type: String, nullable: true } as const;
 export const count = { type: 'integer', minimum: 0 } as const;
 const at = '2026-03-01T12:00:00.000Z';
-export const cursorText = 'The `cursor` of the next page; null: this is the last page.';
 const handle = 'rh_Zm9vYmFyYmF6cXV4LTAxMg';
 
 @ApiSchema({ name: 'KeyName', description: 'The id and the name of a key.' })
@@ -194,15 +194,13 @@ export class FoundCountDto extends BoundedCountDto {
 }
 
 @ApiSchema({ name: 'AnyRequestPage', description: 'A page of the requests of all keys.' })
-export class AnyRequestPageDto {
+export class AnyRequestPageDto extends PageDto {
   @ApiProperty({
     description:
       'The requests, newest first. A page may be short or empty although `next_cursor` is not null.',
     type: [AnyRequestDto],
   })
   data!: AnyRequestDto[];
-  @Field(cursorText, null, textOrNull)
-  next_cursor!: string | null;
   @ApiPropertyOptional({
     description: 'The number of requests that match. Only on the first page.',
     type: FoundCountDto,
@@ -292,21 +290,9 @@ export class AnyLogEntryDto extends LogEntryDto {
 }
 
 @ApiSchema({ name: 'AnyLogPage', description: 'A page of a log.' })
-export class AnyLogPageDto {
+export class AnyLogPageDto extends PageDto {
   @ApiProperty({ description: 'The entries, oldest first, at most 1,000.', type: [AnyLogEntryDto] })
   data!: AnyLogEntryDto[];
-  @Field(cursorText, null, textOrNull)
-  next_cursor!: string | null;
-}
-
-@ApiSchema({ name: 'Reason', description: 'A reason for the audit.' })
-export class ReasonDto {
-  @ApiPropertyOptional({
-    description: 'The reason in words.',
-    maxLength: 500,
-    example: 'asked for by its owner',
-  })
-  reason?: string;
 }
 
 export const jsonValue = { $ref: '#/components/schemas/JsonValue' };

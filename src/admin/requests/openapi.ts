@@ -10,7 +10,7 @@ import {
 } from '@nestjs/swagger';
 import type { ProblemCode } from '../../errors/problem-codes.js';
 import { ApiProblems } from '../../http/openapi/operations.js';
-import { headerReferences } from '../../http/openapi/responses.js';
+import { ApiPage } from '../../http/openapi/page.dto.js';
 import { reasonProblems } from '../openapi/reason.js';
 import * as dto from './dto.js';
 
@@ -34,11 +34,7 @@ export const ApiAnyList = (): MethodDecorator =>
         'short or empty; continue until `next_cursor` is null. With `Cache-Control: max-age=2` the first page ' +
         'may be 2 s old.',
     }),
-    ApiOkResponse({
-      description: 'A page.',
-      type: dto.AnyRequestPageDto,
-      headers: headerReferences(['Link']),
-    }),
+    ApiPage(dto.AnyRequestPageDto),
     ApiProblems('invalid_query'),
   );
 
@@ -106,11 +102,7 @@ export const ApiAnyLog = (): MethodDecorator =>
       'Needs the scope `payloads`; the read is audited.',
       'invalid_query',
     ),
-    ApiOkResponse({
-      description: 'A page of the log.',
-      type: dto.AnyLogPageDto,
-      headers: headerReferences(['Link']),
-    }),
+    ApiPage(dto.AnyLogPageDto),
   );
 
 export const ApiAnyPayload = (part: 'input' | 'output'): MethodDecorator =>

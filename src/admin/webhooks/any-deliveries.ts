@@ -4,12 +4,11 @@ import { AuditTrail } from '../../audit/audit-trail.js';
 import type { Caller } from '../../auth/caller.js';
 import { Handles } from '../../auth/handles.js';
 import { DomainError } from '../../errors/domain-error.js';
-import type { Reply } from '../../http/reply.js';
+import type { Page } from '../../http/input/page.js';
 import { isRequestId } from '../../queue/submit/request-id.js';
 import { AllDeliveries } from '../../webhooks/all-deliveries.js';
-import { CursorList } from '../cursor-page.js';
 import { AnyRequests } from '../requests/any-requests.js';
-import { DeliveriesQuery } from './deliveries.query.js';
+import type { DeliveriesQuery } from './deliveries.query.js';
 import { deliveryIdOf, positionOf, WebhookViews } from './webhook-views.js';
 import type { AnyDeliveryDto, AnyDeliveryPageDto } from './webhooks.dto.js';
 
@@ -19,36 +18,28 @@ const maxOfRequest = 1_000;
 /** Shows operators the webhooks of all keys, and delivers one again. */
 @Injectable()
 export class AnyDeliveries {
-  private readonly pages: CursorList<DeliveriesQuery>;
-
   constructor(
     private readonly deliveries: AllDeliveries,
     private readonly requests: AnyRequests,
     private readonly handles: Handles,
     private readonly trail: AuditTrail,
-  ) {
-    const isPosition = (text: string): boolean => positionOf(handles, text) !== undefined;
-    this.pages = new CursorList('/v1/admin/deliveries', DeliveriesQuery, isPosition);
-  }
+  ) {}
 
-  async list(caller: Caller, query: object, base: string): Promise<Reply> {
-    const call = this.pages.call(query);
-    const { state, webhook_id: endpointId, host, key_id: keyId, request_id: handle } = call.filter;
+  async list(caller: Caller, page: Page<DeliveriesQuery>): Promise<AnyDeliveryPageDto> {
+    const { limit } = page;
+    const { state, webhook_id: endpointId, host, key_id: keyId, request_id: handle } = page.query;
     const requestId = handle === undefined ? undefined : this.handles.idOf(handle.trim());
     const isFindable = requestId === undefined || isRequestId(requestId);
-    const before = call.after === undefined ? undefined : positionOf(this.handles, call.after);
+    const before = page.after((text) => positionOf(this.handles, text));
     const filter = { state, endpointId, host, keyId, requestId };
     const { rows, last } = isFindable
-      ? await this.deliveries.list(filter, { before, limit: call.limit })
+      ? await this.deliveries.list(filter, { before, limit })
       : { rows: [], last: undefined };
+    const end = rows.length > limit ? rows[limit - 1] : last;
     const views = new WebhookViews(caller, this.handles);
-    return this.pages.reply(call, {
-      rows,
-      positionOf: (row) => deliveryIdOf(this.handles, row),
-      resumeAt: last && deliveryIdOf(this.handles, last),
-      toView: (row) => views.delivery(row),
-      base,
-    });
+    return page.until(rows.slice(0, limit), end ? deliveryIdOf(this.handles, end) : null, (row) =>
+      views.delivery(row),
+    );
   }
 
   async ofRequest(caller: Caller, idOrHandle: string): Promise<AnyDeliveryPageDto> {

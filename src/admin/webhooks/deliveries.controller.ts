@@ -1,11 +1,9 @@
-import { Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
-import type { Response } from 'express';
+import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { Actor } from '../../audit/actor.decorator.js';
 import { Reason } from '../../audit/reason.js';
 import type { Caller } from '../../auth/caller.js';
 import { CurrentCaller } from '../../auth/current-caller.decorator.js';
-import { BaseUrl } from '../../http/input/decorators.js';
-import { sendReply } from '../../http/reply.js';
+import { type Page, PageOf } from '../../http/input/page.js';
 import { Operators } from '../operators.js';
 import { AnyDeliveries } from './any-deliveries.js';
 import { DeliveriesQuery } from './deliveries.query.js';
@@ -20,13 +18,11 @@ export class AnyDeliveriesController {
   @Get('deliveries')
   @ApiAnyDeliveries()
   @Operators('observe')
-  async anyDeliveries(
-    @Query() query: DeliveriesQuery,
+  anyDeliveries(
+    @PageOf(DeliveriesQuery) page: Page<DeliveriesQuery>,
     @CurrentCaller() caller: Caller,
-    @BaseUrl() base: string,
-    @Res() response: Response,
-  ): Promise<void> {
-    sendReply(response, await this.deliveries.list(caller, query, base));
+  ): Promise<AnyDeliveryPageDto> {
+    return this.deliveries.list(caller, page);
   }
 
   @Get('requests/:request_id/deliveries')

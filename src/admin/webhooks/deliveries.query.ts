@@ -1,7 +1,7 @@
 import { Option } from '../../http/input/option.js';
+import { PageQuery } from '../../http/input/page.js';
 import { oneOf, rule, text, uuid } from '../../http/input/rules.js';
 import { deliveryStates, type DeliveryState } from '../../webhooks/all-deliveries.js';
-import { PageQuery } from '../cursor-page.js';
 
 const hostName = rule(text.schema, (value) => {
   const name = text.read(value);

@@ -1,11 +1,10 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { ApiProblems } from '../../http/openapi/operations.js';
-import { exampleId, headerReferences } from '../../http/openapi/responses.js';
+import { ApiPage } from '../../http/openapi/page.dto.js';
+import { exampleId } from '../../http/openapi/responses.js';
 import { reasonProblems } from '../openapi/reason.js';
 import { AnyDeliveryDto, AnyDeliveryPageDto, ReceiverDto, ReceiverPageDto } from './webhooks.dto.js';
-
-const page = { description: 'A page.', headers: headerReferences(['Link']) };
 
 export const ApiAnyDeliveries = (): MethodDecorator =>
   applyDecorators(
@@ -15,7 +14,7 @@ export const ApiAnyDeliveries = (): MethodDecorator =>
         'The deliveries of the newest requests first; needs the scope `observe`. A page that has read 10,000 ' +
         'deliveries ends there and may be short or empty; continue until `next_cursor` is null.',
     }),
-    ApiOkResponse({ ...page, type: AnyDeliveryPageDto }),
+    ApiPage(AnyDeliveryPageDto),
     ApiProblems('invalid_query'),
   );
 
@@ -58,7 +57,7 @@ export const ApiReceivers = (): MethodDecorator =>
       description:
         'The deliveries that succeed and fail, for each endpoint of a key and each host that requests named.',
     }),
-    ApiOkResponse({ ...page, type: ReceiverPageDto }),
+    ApiPage(ReceiverPageDto),
     ApiProblems('invalid_query'),
   );
 

@@ -1,15 +1,13 @@
-import { Controller, Get, Param, Patch, Query, Res } from '@nestjs/common';
-import type { Response } from 'express';
+import { Controller, Get, Param, Patch } from '@nestjs/common';
 import { Actor } from '../../audit/actor.decorator.js';
 import type { Caller } from '../../auth/caller.js';
 import { CurrentCaller } from '../../auth/current-caller.decorator.js';
-import { BaseUrl, JsonBody } from '../../http/input/decorators.js';
-import { sendReply } from '../../http/reply.js';
-import { PageQuery } from '../cursor-page.js';
+import { JsonBody } from '../../http/input/decorators.js';
+import { type Page, PageOf, PageQuery } from '../../http/input/page.js';
 import { Operators } from '../operators.js';
 import { ApiChangeEndpoint, ApiReceivers } from './openapi.js';
 import { Receivers } from './receivers.js';
-import { ChangeEndpointDto, type ReceiverDto } from './webhooks.dto.js';
+import { ChangeEndpointDto, type ReceiverDto, type ReceiverPageDto } from './webhooks.dto.js';
 
 /** The receivers of webhooks, with their results. */
 @Controller('v1/admin/webhooks')
@@ -19,13 +17,11 @@ export class ReceiversController {
   @Get()
   @ApiReceivers()
   @Operators('observe')
-  async receivers(
-    @Query() query: PageQuery,
+  receivers(
+    @PageOf(PageQuery) page: Page<PageQuery>,
     @CurrentCaller() caller: Caller,
-    @BaseUrl() base: string,
-    @Res() response: Response,
-  ): Promise<void> {
-    sendReply(response, await this.receiving.list(caller, query, base));
+  ): Promise<ReceiverPageDto> {
+    return this.receiving.list(caller, page);
   }
 
   @Patch(':webhook_id')

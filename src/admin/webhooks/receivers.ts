@@ -5,16 +5,25 @@ import { AuditTrail } from '../../audit/audit-trail.js';
 import type { Caller } from '../../auth/caller.js';
 import { Handles } from '../../auth/handles.js';
 import { DomainError } from '../../errors/domain-error.js';
-import type { Reply } from '../../http/reply.js';
+import type { Page, PageQuery } from '../../http/input/page.js';
 import { AllDeliveries, lastUuid, type Receiver } from '../../webhooks/all-deliveries.js';
-import { CursorList, PageQuery } from '../cursor-page.js';
 import { WebhookViews } from './webhook-views.js';
-import type { ChangeEndpointDto, ReceiverDto } from './webhooks.dto.js';
+import type { ChangeEndpointDto, ReceiverDto, ReceiverPageDto } from './webhooks.dto.js';
 
 /** Endpoints come before hosts. */
-const isPosition = (text: string): boolean =>
-  text.startsWith('host ') || (text.startsWith('endpoint ') && isUuid(text.slice('endpoint '.length)));
-const list = new CursorList('/v1/admin/webhooks', PageQuery, isPosition);
+interface Place {
+  kind: 'endpoint' | 'host';
+  /** The id of the endpoint, or the host. */
+  name: string;
+}
+
+const first: Place = { kind: 'endpoint', name: lastUuid };
+
+function toPlace(position: string): Place | undefined {
+  const [, kind, name = ''] = /^(endpoint|host) (.*)$/s.exec(position) ?? [];
+  if (kind === 'host') return { kind, name };
+  return kind === 'endpoint' && isUuid(name) ? { kind, name } : undefined;
+}
 
 /** Shows operators the receivers of webhooks, and disables or enables an endpoint. */
 @Injectable()
@@ -25,15 +34,14 @@ export class Receivers {
     private readonly trail: AuditTrail,
   ) {}
 
-  async list(caller: Caller, query: object, base: string): Promise<Reply> {
-    const call = list.call(query);
+  async list(caller: Caller, page: Page<PageQuery>): Promise<ReceiverPageDto> {
+    const rows = await this.rows(page.after(toPlace) ?? first, page.limit + 1);
     const views = new WebhookViews(caller, this.handles);
-    return list.reply(call, {
-      rows: await this.page(call.after ?? `endpoint ${lastUuid}`, call.limit + 1),
-      positionOf: ({ endpointId, host }) => (endpointId === null ? `host ${host}` : `endpoint ${endpointId}`),
-      toView: (row) => views.receiver(row),
-      base,
-    });
+    return page.of(
+      rows,
+      ({ endpointId, host }) => (endpointId === null ? `host ${host}` : `endpoint ${endpointId}`),
+      (row) => views.receiver(row),
+    );
   }
 
   async change(
@@ -59,9 +67,7 @@ export class Receivers {
     return new WebhookViews(caller, this.handles).receiver(found);
   }
 
-  private async page(after: string, max: number): Promise<Receiver[]> {
-    const [kind, ...rest] = after.split(' ');
-    const name = rest.join(' ');
+  private async rows({ kind, name }: Place, max: number): Promise<Receiver[]> {
     if (kind === 'host') return this.deliveries.hosts(name, max);
     const endpoints = await this.deliveries.endpoints(name, max);
     if (endpoints.length >= max) return endpoints;

@@ -3,6 +3,7 @@ import { ReasonOption } from '../../audit/reason.js';
 import { BodySchema } from '../../http/input/body.js';
 import { RequiredOption } from '../../http/input/option.js';
 import { flag } from '../../http/input/rules.js';
+import { PageDto } from '../../http/openapi/page.dto.js';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { exampleId } from '../../http/openapi/responses.js';
 import { exampleDeliveryId, WebhookTryDto } from '../../webhooks/dto/deliveries.dto.js';
@@ -13,7 +14,6 @@ const timeOrNull = { type: String, ...time, nullable: true } as const;
 const textOrNull = { type: String, nullable: true } as const;
 const count = { type: 'integer', minimum: 0 } as const;
 const at = '2026-03-01T12:00:00.000Z';
-const cursorText = 'The `cursor` of the next page; null: this is the last page.';
 const handle = 'rh_Zm9vYmFyYmF6cXV4LTAxMg';
 
 @ApiSchema({
@@ -53,7 +53,7 @@ export class AnyDeliveryDto {
 }
 
 @ApiSchema({ name: 'AnyDeliveryPage', description: 'A page of deliveries.' })
-export class AnyDeliveryPageDto {
+export class AnyDeliveryPageDto extends PageDto {
   @ApiProperty({
     description:
       'The deliveries, those of the newest requests first. A page may be short or empty although `next_cursor` ' +
@@ -61,8 +61,6 @@ export class AnyDeliveryPageDto {
     type: [AnyDeliveryDto],
   })
   data!: AnyDeliveryDto[];
-  @Field(cursorText, null, textOrNull)
-  next_cursor!: string | null;
 }
 
 @ApiSchema({
@@ -126,14 +124,12 @@ export class ReceiverDto {
 }
 
 @ApiSchema({ name: 'ReceiverPage', description: 'A page of receivers.' })
-export class ReceiverPageDto {
+export class ReceiverPageDto extends PageDto {
   @ApiProperty({
     description: 'The endpoints of keys, newest first, then the hosts that requests named, by name.',
     type: [ReceiverDto],
   })
   data!: ReceiverDto[];
-  @Field(cursorText, null, textOrNull)
-  next_cursor!: string | null;
 }
 
 @BodySchema({

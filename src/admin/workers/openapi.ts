@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { ApiProblems } from '../../http/openapi/operations.js';
-import { headerReferences } from '../../http/openapi/responses.js';
+import { ApiPage } from '../../http/openapi/page.dto.js';
 import { reasonProblems } from '../openapi/reason.js';
 import { AdminWorkerPageDto, ToldWorkerDto } from './worker.dto.js';
 
@@ -11,7 +11,7 @@ export const ApiListWorkers = (): MethodDecorator =>
       summary: 'List the workers',
       description: 'The programs that claim runs over HTTP, with their runs and states; up to 15 s old.',
     }),
-    ApiOkResponse({ description: 'A page.', headers: headerReferences(['Link']), type: AdminWorkerPageDto }),
+    ApiPage(AdminWorkerPageDto),
     ApiProblems('invalid_query'),
   );
 

@@ -1,7 +1,8 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { PageDto } from '../../http/openapi/page.dto.js';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { exampleId } from '../../http/openapi/responses.js';
-import { count, cursorText, KeyNameDto, textOrNull, time, timeOrNull } from '../requests/dto.js';
+import { count, KeyNameDto, time, timeOrNull } from '../requests/dto.js';
 
 export const workerStates = ['ready', 'resting', 'draining', 'stopping', 'away'] as const;
 export type WorkerState = (typeof workerStates)[number];
@@ -46,10 +47,9 @@ export class AdminWorkerDto {
 }
 
 @ApiSchema({ name: 'AdminWorkerPage', description: 'Workers, by name.' })
-export class AdminWorkerPageDto {
+export class AdminWorkerPageDto extends PageDto {
   @ApiProperty({ description: 'The workers that were seen within a week.', type: [AdminWorkerDto] })
   data!: AdminWorkerDto[];
-  @Field(cursorText, null, textOrNull) next_cursor!: string | null;
 }
 
 @ApiSchema({ name: 'ToldWorker', description: 'A worker, and the order of an operator.' })

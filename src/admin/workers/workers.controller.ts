@@ -1,14 +1,12 @@
-import { Controller, Delete, Get, HttpCode, Post, Query, Res } from '@nestjs/common';
-import type { Response } from 'express';
+import { Controller, Delete, Get, HttpCode, Post } from '@nestjs/common';
 import { Actor } from '../../audit/actor.decorator.js';
 import { Reason } from '../../audit/reason.js';
-import { BaseUrl, Id } from '../../http/input/decorators.js';
-import { sendReply } from '../../http/reply.js';
-import { PageQuery } from '../cursor-page.js';
+import { Id } from '../../http/input/decorators.js';
+import { type Page, PageOf, PageQuery } from '../../http/input/page.js';
 import { MaxAge } from '../max-age.js';
 import { Operators } from '../operators.js';
 import { ApiListWorkers, ApiTellWorker } from './openapi.js';
-import type { ToldWorkerDto } from './worker.dto.js';
+import type { AdminWorkerPageDto, ToldWorkerDto } from './worker.dto.js';
 import { Workers } from './workers.js';
 
 const uid = { param: 'worker_uid' };
@@ -21,13 +19,11 @@ export class AdminWorkersController {
   @Get()
   @ApiListWorkers()
   @Operators('observe')
-  async listWorkers(
-    @Query() query: PageQuery,
+  listWorkers(
+    @PageOf(PageQuery) page: Page<PageQuery>,
     @MaxAge() ageMs: number,
-    @BaseUrl() base: string,
-    @Res() response: Response,
-  ): Promise<void> {
-    sendReply(response, await this.workers.list(query, ageMs, base));
+  ): Promise<AdminWorkerPageDto> {
+    return this.workers.list(page, ageMs);
   }
 
   @Post(':worker_uid/drain')

@@ -4,21 +4,17 @@ import type { Actor } from '../../audit/actor.js';
 import { AuditTrail } from '../../audit/audit-trail.js';
 import { ObservingDatabase } from '../../database/observing-database.js';
 import { DomainError } from '../../errors/domain-error.js';
-import type { Reply } from '../../http/reply.js';
+import type { Page, PageQuery } from '../../http/input/page.js';
 import { QueueEvents } from '../../queue/queue-events.js';
 import { SharedReads } from '../../tools/shared-reads.js';
-import { CursorList, PageQuery } from '../cursor-page.js';
-import { listWorkers, tellWorker, type Told, type WorkerRow } from './worker-rows.js';
-import type { AdminWorkerDto, ToldWorkerDto, WorkerState } from './worker.dto.js';
+import { listWorkers, tellWorker, type Told, type WorkerPlace, type WorkerRow } from './worker-rows.js';
+import type { AdminWorkerDto, AdminWorkerPageDto, ToldWorkerDto, WorkerState } from './worker.dto.js';
 
-const uidLength = 36;
-const isPosition = (text: string): boolean => isUuid(text.slice(0, uidLength)) && text[uidLength] === ' ';
-const list = new CursorList('/v1/admin/workers', PageQuery, isPosition);
 /** A result is kept this long for tabs that ask for the same at about the same time. */
 const sharedMs = 10_000;
 /** The action of the audit entry for each. */
 const actions = { run: 'worker.resume', drain: 'worker.drain', stop: 'worker.stop' } as const;
-const first = '00000000-0000-0000-0000-000000000000 ';
+const first: WorkerPlace = { uid: '00000000-0000-0000-0000-000000000000', name: '' };
 
 /** Shows operators the workers, and gives them orders. */
 @Injectable()
@@ -32,16 +28,13 @@ export class Workers {
   ) {}
 
   /** `ageMs`: how old the answer may be. */
-  async list(query: object, ageMs: number, base: string): Promise<Reply> {
-    const call = list.call(query);
-    const place = call.after ?? first;
-    const after = { uid: place.slice(0, uidLength), name: place.slice(uidLength + 1) };
-    const limit = call.limit + 1;
+  async list(page: Page<PageQuery>, ageMs: number): Promise<AdminWorkerPageDto> {
+    const after = page.after(toPlace) ?? first;
+    const limit = page.limit + 1;
     const rows = await this.shared.get(JSON.stringify([after, limit]), ageMs, () =>
       listWorkers(this.database, after, limit),
     );
-    const positionOf = ({ uid, name }: WorkerRow): string => `${uid} ${name}`;
-    return list.reply(call, { rows, positionOf, toView, base });
+    return page.of(rows, ({ uid, name }) => `${uid} ${name}`, toView);
   }
 
   async tell(actor: Actor, uid: string, told: Told, reason: string | undefined): Promise<ToldWorkerDto> {
@@ -61,6 +54,11 @@ export class Workers {
     this.events.publish({ workers: [uid] });
     return { uid, name, told };
   }
+}
+
+function toPlace(position: string): WorkerPlace | undefined {
+  const [, uid = '', name = ''] = /^(\S+) (.*)$/s.exec(position) ?? [];
+  return isUuid(uid) ? { uid, name } : undefined;
 }
 
 function toView(row: WorkerRow): AdminWorkerDto {

@@ -3,7 +3,6 @@ import { decodeCursor, encodeCursor } from './list-cursor.js';
 
 const list = 'a list';
 const cursor = encodeCursor(list, { query: { limit: '2' }, position: 'p1' });
-const isPosition = (text: string): boolean => text.startsWith('p');
 
 /** Makes a cursor with the checksum that the list itself would give. */
 function madeUp(json: string): string {
@@ -12,20 +11,17 @@ function madeUp(json: string): string {
 }
 
 it('a cursor says what began its list, and where it goes on', () => {
-  expect(decodeCursor(list, cursor, isPosition)).toEqual({ query: { limit: '2' }, position: 'p1' });
+  expect(decodeCursor(list, cursor)).toEqual({ query: { limit: '2' }, position: 'p1' });
 });
 
 it.each([
   ['that was cut', cursor.slice(0, -1)],
   ['of another list', encodeCursor('another', { query: {}, position: 'p1' })],
   ['of a position that cannot be stored', encodeCursor(list, { query: {}, position: 'p\0' })],
-  ['of another kind of position', encodeCursor(list, { query: {}, position: 'q1' })],
   ...['', 'null', '7', '{}', '[]', '["p1"]', '["p1",null]', '["p1",7]', '[null,{}]', '[1,{}]'].map((json) => [
     `of ${json}`,
     madeUp(json),
   ]),
 ])('one %s is none', (_, text) => {
-  expect(() => decodeCursor(list, text, isPosition)).toThrow(
-    expect.objectContaining({ code: 'invalid_query' }),
-  );
+  expect(() => decodeCursor(list, text)).toThrow(expect.objectContaining({ code: 'invalid_query' }));
 });

@@ -3,6 +3,7 @@ import { BodySchema } from '../../http/input/body.js';
 import { isObject } from '../../http/input/json-body.js';
 import { Option, optionsOf, RequiredOption } from '../../http/input/option.js';
 import { ids, orLeftOut, rule } from '../../http/input/rules.js';
+import { PageDto } from '../../http/openapi/page.dto.js';
 import { codeNames, Field, FieldErrorDto } from '../../http/openapi/problem.dto.js';
 import type { RequestFilter } from '../../queue/request-filter.js';
 import { inQueue } from '../openapi/examples.js';
@@ -13,7 +14,7 @@ const count = { type: 'integer', minimum: 0 } as const;
 const oneOrMore = { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] };
 
 @ApiSchema({ name: 'RequestPage', description: 'A page of a list of requests.' })
-export class RequestPageDto {
+export class RequestPageDto extends PageDto {
   @ApiProperty({
     description:
       'The requests, newest first. A page may be short or empty although `next_cursor` is not null.',
@@ -21,11 +22,6 @@ export class RequestPageDto {
     items: { $ref: '#/components/schemas/Status' },
   })
   data!: object[];
-  @Field('The `cursor` of the next page; null: this is the last page.', null, {
-    type: String,
-    nullable: true,
-  })
-  next_cursor!: string | null;
 }
 
 @ApiSchema({

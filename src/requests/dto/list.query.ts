@@ -1,5 +1,5 @@
-import { Option, optionsOf } from '../../http/input/option.js';
-import { CursorOption, LimitOption } from '../../http/input/page.js';
+import { Option } from '../../http/input/option.js';
+import { CursorOption, defaultLimit, LimitOption, type ListOptions } from '../../http/input/page.js';
 import { oneOf, rule, text, time } from '../../http/input/rules.js';
 import { isModelId } from '../../models/model.js';
 import type { RequestFilter } from '../../queue/request-filter.js';
@@ -40,22 +40,9 @@ export class FilterQuery {
   created_before: number | undefined;
 }
 
-export class ListQuery extends FilterQuery {
-  @LimitOption() limit: number | undefined;
+export class ListQuery extends FilterQuery implements ListOptions {
+  @LimitOption() limit = defaultLimit;
   @CursorOption() cursor: string | undefined;
-}
-
-export interface ListOptions {
-  /** undefined: no filter was given. */
-  filter: RequestFilter | undefined;
-  limit: number | undefined;
-  cursor: string | undefined;
-}
-
-/** `plain`: the query of a call. Empty parameters count as absent. */
-export function listOptions(plain: object): ListOptions {
-  const { limit, cursor, ...filter } = optionsOf(ListQuery, plain);
-  return { filter: toFilter(filter), limit, cursor };
 }
 
 /** undefined: there is no filter. */
