@@ -14,15 +14,6 @@ import { ApiProblems } from '../http/openapi/operations.js';
 import { exampleId, headerReferences } from '../http/openapi/responses.js';
 import * as dto from './dto.js';
 
-const ofBodies = [
-  'bad_request',
-  'invalid_json',
-  'body_too_large',
-  'too_large',
-  'too_slow',
-  'unsupported_encoding',
-] as const;
-
 const ApiHeld = (seconds: number, description: string): MethodDecorator =>
   ApiHeader({
     name: 'Prefer',
@@ -74,8 +65,12 @@ export const ApiClaimRuns = (): MethodDecorator =>
       headers: headerReferences(['Preference-Applied']),
     }),
     ApiProblems(
-      ...([...ofBodies, 'unknown_model', 'claim_conflict', 'worker_stopped', 'worker_resting'] as const),
-      ...(['caller_busy', 'overloaded'] as const),
+      'unknown_model',
+      'claim_conflict',
+      'worker_stopped',
+      'worker_resting',
+      'caller_busy',
+      'overloaded',
     ),
   );
 
@@ -93,7 +88,6 @@ export const ApiBeat = (): MethodDecorator =>
       type: dto.BeatAnswerDto,
       headers: headerReferences(['Preference-Applied']),
     }),
-    ApiProblems(...ofBodies),
   );
 
 export const ApiLeaveWorker = (): MethodDecorator =>
@@ -181,10 +175,7 @@ export const ApiPutFailure = (): MethodDecorator =>
     ApiRun(
       'End a run with a failure',
       'The settings of the model decide whether another attempt follows, as for all models. May be repeated.',
-      'invalid_json',
       'conflict',
-      'body_too_large',
-      'unsupported_encoding',
     ),
     ApiOkResponse(taken),
   );
@@ -206,7 +197,6 @@ export const ApiInitiateRunFile = (): MethodDecorator =>
       'Like `POST /v1/storage/upload/initiate`: PUT the bytes to `upload_url`, and use `file_url` in the ' +
         'output. The file belongs to the key of the request. A file that no output names is deleted after 24 ' +
         'hours.',
-      ...ofBodies.slice(1),
       'storage_full',
     ),
     ApiOkResponse({ description: 'The URLs.', type: InitiatedUploadDto }),

@@ -9,7 +9,7 @@ import { CallerWatch } from '../../auth/caller-watch.js';
 import { type Page, PageOf } from '../../http/input/page.js';
 import { Operators } from '../operators.js';
 import { type AuditEntryDto, AuditQuery } from './audit.dto.js';
-import { ApiListAudit } from './operations.js';
+import { ApiListAudit } from './audit.docs.js';
 
 const lines = 'application/x-ndjson';
 /** Rows that an export reads at once. */

@@ -3,7 +3,7 @@ import type { Actor } from '../../audit/actor.js';
 import { AuditTrail } from '../../audit/audit-trail.js';
 import { KeysService } from '../../auth/keys.service.js';
 import { WebhookSecrets } from '../../webhooks/webhook-secrets.js';
-import type { WebhookSecretsDto } from './key.dto.js';
+import type { WebhookSecretsDto } from './keys.dto.js';
 import { unknownKey } from './keys.js';
 
 /** The secrets that sign the webhooks of a key, as operators read and rotate them. */

@@ -12,10 +12,10 @@ import {
   LastAdminQuery,
   type MadeKeyDto,
   type WebhookSecretsDto,
-} from './key.dto.js';
+} from './keys.dto.js';
 import { KeySecrets } from './key-secrets.js';
 import { Keys } from './keys.js';
-import * as docs from './operations.js';
+import * as docs from './keys.docs.js';
 
 @Controller('v1/admin/keys')
 export class KeysController {

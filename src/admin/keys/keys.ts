@@ -7,15 +7,13 @@ import { keyState } from '../../auth/key-view.js';
 import { KeysService } from '../../auth/keys.service.js';
 import { Sessions } from '../../auth/sessions.js';
 import { Clock } from '../../database/clock.js';
-import { ObservingDatabase } from '../../database/observing-database.js';
 import { DomainError } from '../../errors/domain-error.js';
 import type { Page } from '../../http/input/page.js';
 import type { KeyLimitsDto } from '../../limits/dto/key-limits.dto.js';
 import { Quotas } from '../../limits/quotas.js';
-import { KeyUse } from '../../overview/key-use.js';
-import { type KeyUseNow, readKeyUse } from '../queries/key-use.js';
+import { KeyUse, type KeyUseNow } from '../../overview/key-use.js';
 import { type KeyChangesDto, type NewKeyDto, toChanges } from './key-changes.dto.js';
-import type { AdminKeyDto, AdminKeyPageDto, KeysQuery, LastAdminQuery, MadeKeyDto } from './key.dto.js';
+import type { AdminKeyDto, AdminKeyPageDto, KeysQuery, LastAdminQuery, MadeKeyDto } from './keys.dto.js';
 
 /** The keys, as operators see and change them. */
 @Injectable()
@@ -26,7 +24,6 @@ export class Keys {
     private readonly sessions: Sessions,
     private readonly quotas: Quotas,
     private readonly clock: Clock,
-    private readonly database: ObservingDatabase,
     private readonly keyUse: KeyUse,
   ) {}
 
@@ -94,15 +91,7 @@ export class Keys {
   }
 
   private async views(keys: readonly ApiKey[]): Promise<AdminKeyDto[]> {
-    await this.keyUse.write();
-    const use = new Map(
-      (
-        await readKeyUse(
-          this.database,
-          keys.map(({ id }) => id),
-        )
-      ).map((one) => [one.id, one]),
-    );
+    const use = await this.keyUse.of(keys.map(({ id }) => id));
     const quotaOf = await this.quotas.of(keys.map(toCaller));
     return keys.map((key) => this.toView(key, use.get(key.id)!, quotaOf(toCaller(key))));
   }

@@ -8,11 +8,10 @@ import { CallerWatch } from '../../auth/caller-watch.js';
 import { Options } from '../../http/input/decorators.js';
 import { type Page, PageOf } from '../../http/input/page.js';
 import { keepAlive } from '../../stream/keep-alive.js';
-import type { QueueEntryPageDto, ShareListDto } from '../dto/live.dto.js';
+import { type QueueEntryPageDto, QueueQuery, type ShareListDto, SharesQuery } from './live.dto.js';
 import { MaxAge } from '../max-age.js';
 import { Operators } from '../operators.js';
-import { QueueQuery, SharesQuery } from './live.query.js';
-import * as docs from './openapi.js';
+import * as docs from './live.docs.js';
 import { OverviewSource } from './overview-source.js';
 import { QueueViews } from './queue-views.js';
 

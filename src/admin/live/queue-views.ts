@@ -8,9 +8,14 @@ import { ModelsService } from '../../models/models.service.js';
 import type { TimeSpan } from '../../queue/estimates/estimate.js';
 import { SharedReads } from '../../tools/shared-reads.js';
 import { type Place, QueueLooks, type Standing } from '../../overview/queue-looks.js';
-import type { KeyNameDto } from '../requests/dto.js';
-import type { QueueEntryDto, QueueEntryPageDto, ShareListDto, TimeIntervalDto } from '../dto/live.dto.js';
-import type { QueueQuery } from './live.query.js';
+import type { KeyNameDto } from '../keys/key-name.dto.js';
+import type {
+  QueueEntryDto,
+  QueueEntryPageDto,
+  QueueQuery,
+  ShareListDto,
+  TimeIntervalDto,
+} from './live.dto.js';
 
 /** A result is kept this long for tabs that ask for the same at about the same time. */
 const sharedMs = 10_000;

@@ -2,7 +2,6 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { ApiProblems } from '../../http/openapi/operations.js';
 import { AdminNodeListDto } from '../../overview/dto/nodes.dto.js';
-import { reasonProblems } from '../openapi/reason.js';
 import { DrainedNodeDto } from './nodes.dto.js';
 
 export const ApiNodes = (): MethodDecorator =>
@@ -26,7 +25,7 @@ export const ApiDrainNode = (): MethodDecorator =>
         'calls. A restarted process is a new node, which is not drained.',
     }),
     ApiOkResponse({ description: 'The drained node.', type: DrainedNodeDto }),
-    ApiProblems(...reasonProblems, 'unknown_id'),
+    ApiProblems('unknown_id'),
   );
 
 export const ApiUndrainNode = (): MethodDecorator =>
@@ -36,5 +35,5 @@ export const ApiUndrainNode = (): MethodDecorator =>
       description: 'The node gets its share of the slots again.',
     }),
     ApiOkResponse({ description: 'The node.', type: DrainedNodeDto }),
-    ApiProblems(...reasonProblems, 'unknown_id'),
+    ApiProblems('unknown_id'),
   );

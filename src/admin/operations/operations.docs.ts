@@ -2,7 +2,6 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { ApiProblems } from '../../http/openapi/operations.js';
 import { ApiPage } from '../../http/openapi/page.dto.js';
-import { reasonProblems } from '../openapi/reason.js';
 import { OperationDto, OperationPageDto, OperationPreviewDto } from './operations.dto.js';
 
 export const ApiOperations = (): MethodDecorator =>
@@ -27,7 +26,6 @@ export const ApiStartOperation = (): MethodDecorator =>
       description: 'With `validate_only`: the requests that the operation would cover.',
       type: OperationPreviewDto,
     }),
-    ApiProblems(...reasonProblems),
   );
 
 export const ApiReadOperation = (): MethodDecorator =>
@@ -44,5 +42,5 @@ export const ApiStopOperation = (): MethodDecorator =>
       description: 'The operation stops after the current step. Completed steps are not undone.',
     }),
     ApiOkResponse({ description: 'The operation.', type: OperationDto }),
-    ApiProblems(...reasonProblems, 'unknown_operation'),
+    ApiProblems('unknown_operation'),
   );

@@ -8,9 +8,8 @@ import { Field } from '../../http/openapi/problem.dto.js';
 import { exampleId } from '../../http/openapi/responses.js';
 import { type OperationAction, operationActions } from '../../operations/operations.js';
 import { AnyFilterQuery } from '../requests/any-list.query.js';
-import { AnyRequestDto, BoundedCountDto, count, textOrNull, time, timeOrNull } from '../requests/dto.js';
-
-const at = '2026-03-01T12:00:00.000Z';
+import { AnyRequestDto, BoundedCountDto } from '../requests/requests.dto.js';
+import { count, exampleTime, textOrNull, time, timeOrNull } from '../../http/openapi/schemas.js';
 
 @BodySchema({
   name: 'StartOperation',
@@ -79,7 +78,7 @@ export class OperationDto {
   reason!: string | null;
   @Field('The name of the key that started it.', 'ops', {})
   by!: string;
-  @Field('The time at which it was started.', at, time)
+  @Field('The time at which it was started.', exampleTime, time)
   created_at!: string;
   @Field('The time at which it ended.', null, timeOrNull)
   ended_at!: string | null;

@@ -16,7 +16,7 @@ import {
 import { Operators } from '../operators.js';
 import { AnyRequests } from './any-requests.js';
 import { LogQuery } from './any-list.query.js';
-import * as docs from './openapi.js';
+import * as docs from './requests.docs.js';
 import { sendPayload, sendPicture, wantedSlice } from './payload-answers.js';
 
 /** The inputs, logs and outputs of requests of all keys. Reading them is audited. */

@@ -10,7 +10,7 @@ import { RequestViews } from './any-request-view.js';
 import { BoundedCache } from '../../tools/bounded-cache.js';
 import { SharedReads } from '../../tools/shared-reads.js';
 import { type AnyListQuery, toAnyFilter } from './any-list.query.js';
-import type { FoundCountDto } from './dto.js';
+import type { FoundCountDto } from './requests.dto.js';
 
 type Count = Awaited<ReturnType<AllRequests['count']>>;
 

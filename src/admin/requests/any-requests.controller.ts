@@ -28,7 +28,7 @@ import { AnyRequests } from './any-requests.js';
 import { AnyRequestLists } from './any-request-lists.js';
 import { AnyListQuery } from './any-list.query.js';
 import { RequestViews } from './any-request-view.js';
-import * as docs from './openapi.js';
+import * as docs from './requests.docs.js';
 
 /** The requests of all keys, one by one. `:request_id` is an id or a handle. */
 @Controller('v1/admin/requests')

@@ -8,9 +8,8 @@ import type { Page } from '../../http/input/page.js';
 import { isRequestId } from '../../queue/submit/request-id.js';
 import { AllDeliveries } from '../../webhooks/all-deliveries.js';
 import { AnyRequests } from '../requests/any-requests.js';
-import type { DeliveriesQuery } from './deliveries.query.js';
+import type { AnyDeliveryDto, AnyDeliveryPageDto, DeliveriesQuery } from './webhooks.dto.js';
 import { deliveryIdOf, positionOf, WebhookViews } from './webhook-views.js';
-import type { AnyDeliveryDto, AnyDeliveryPageDto } from './webhooks.dto.js';
 
 /** More deliveries than a request has: no key has as many endpoints. */
 const maxOfRequest = 1_000;

@@ -6,9 +6,8 @@ import { CurrentCaller } from '../../auth/current-caller.decorator.js';
 import { type Page, PageOf } from '../../http/input/page.js';
 import { Operators } from '../operators.js';
 import { AnyDeliveries } from './any-deliveries.js';
-import { DeliveriesQuery } from './deliveries.query.js';
-import { ApiAnyDeliveries, ApiDeliveriesOfAny, ApiRedeliverAny } from './openapi.js';
-import type { AnyDeliveryDto, AnyDeliveryPageDto } from './webhooks.dto.js';
+import { type AnyDeliveryDto, type AnyDeliveryPageDto, DeliveriesQuery } from './webhooks.dto.js';
+import { ApiAnyDeliveries, ApiDeliveriesOfAny, ApiRedeliverAny } from './webhooks.docs.js';
 
 /** The webhooks of all keys. */
 @Controller('v1/admin')

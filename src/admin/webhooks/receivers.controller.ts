@@ -5,7 +5,7 @@ import { CurrentCaller } from '../../auth/current-caller.decorator.js';
 import { JsonBody } from '../../http/input/decorators.js';
 import { type Page, PageOf, PageQuery } from '../../http/input/page.js';
 import { Operators } from '../operators.js';
-import { ApiChangeEndpoint, ApiReceivers } from './openapi.js';
+import { ApiChangeEndpoint, ApiReceivers } from './webhooks.docs.js';
 import { Receivers } from './receivers.js';
 import { ChangeEndpointDto, type ReceiverDto, type ReceiverPageDto } from './webhooks.dto.js';
 

@@ -5,8 +5,8 @@ import { Id } from '../../http/input/decorators.js';
 import { type Page, PageOf, PageQuery } from '../../http/input/page.js';
 import { MaxAge } from '../max-age.js';
 import { Operators } from '../operators.js';
-import { ApiListWorkers, ApiTellWorker } from './openapi.js';
-import type { AdminWorkerPageDto, ToldWorkerDto } from './worker.dto.js';
+import { ApiListWorkers, ApiTellWorker } from './workers.docs.js';
+import type { AdminWorkerPageDto, ToldWorkerDto } from './workers.dto.js';
 import { Workers } from './workers.js';
 
 const uid = { param: 'worker_uid' };

@@ -8,7 +8,7 @@ import type { Page, PageQuery } from '../../http/input/page.js';
 import { QueueEvents } from '../../queue/queue-events.js';
 import { SharedReads } from '../../tools/shared-reads.js';
 import { listWorkers, tellWorker, type Told, type WorkerPlace, type WorkerRow } from './worker-rows.js';
-import type { AdminWorkerDto, AdminWorkerPageDto, ToldWorkerDto, WorkerState } from './worker.dto.js';
+import type { AdminWorkerDto, AdminWorkerPageDto, ToldWorkerDto, WorkerState } from './workers.dto.js';
 
 /** A result is kept this long for tabs that ask for the same at about the same time. */
 const sharedMs = 10_000;

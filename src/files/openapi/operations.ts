@@ -25,7 +25,7 @@ export const ApiInitiate = (): MethodDecorator =>
         'reached their maximum, the answer is 507; `GET /v1/key` shows them under `allowances`.',
     }),
     ApiOkResponse({ description: 'The URLs.', type: InitiatedUploadDto }),
-    ApiProblems('bad_request', 'invalid_json', 'body_too_large', 'unsupported_encoding', 'storage_full'),
+    ApiProblems('storage_full'),
   );
 
 export const ApiUpload = (): MethodDecorator =>

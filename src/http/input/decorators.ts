@@ -14,6 +14,7 @@ import type { ProblemCode } from '../../errors/problem-codes.js';
 import type { Class } from '../../tools/validation.js';
 import { BodyReader } from '../body-reader.js';
 import { ClientAddress } from '../client-address.js';
+import { ApiJsonBody } from '../openapi/operations.js';
 import { ApiHeaderFields, ApiOptions } from '../openapi/parameters.js';
 import { exampleId } from '../openapi/responses.js';
 import { bodyOptions, readBody } from './body.js';
@@ -105,6 +106,8 @@ export function JsonBody(
     const examples = Object.fromEntries(shown) as Record<string, { value: object }>;
     const body = { type, required: !mayBeLeftOut, ...(shown.length > 0 && { examples }) };
     ApiBody(body)(target, name!, methodOf(target, name));
+    const read = bodyOptions(type).unknown === null ? 'json' : 'json and options';
+    ApiJsonBody(read)(target, name!, methodOf(target, name));
     Call({ type, mayBeLeftOut }, JsonBodyPipe, ...pipes)(target, name, index);
   };
 }
@@ -115,7 +118,7 @@ interface JsonBodyCall {
 }
 
 @Injectable()
-export class JsonBodyPipe extends CallPipe<JsonBodyCall, Promise<object>> {
+class JsonBodyPipe extends CallPipe<JsonBodyCall, Promise<object>> {
   constructor(private readonly bodies: BodyReader) {
     super();
   }

@@ -9,8 +9,8 @@ import type { RequestFilter } from '../../queue/request-filter.js';
 import { inQueue } from '../openapi/examples.js';
 import { FilterQuery, toFilter } from './list.query.js';
 import { SubmitQuery } from './submit.query.js';
+import { count } from '../../http/openapi/schemas.js';
 
-const count = { type: 'integer', minimum: 0 } as const;
 const oneOrMore = { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] };
 
 @ApiSchema({ name: 'RequestPage', description: 'A page of a list of requests.' })

@@ -7,7 +7,6 @@ import {
   ApiOkResponse,
   ApiOperation,
 } from '@nestjs/swagger';
-import type { ProblemCode } from '../../errors/problem-codes.js';
 import { ApiProblems } from '../../http/openapi/operations.js';
 import { ApiHeaderFields } from '../../http/openapi/parameters.js';
 import { headerReferences } from '../../http/openapi/responses.js';
@@ -16,16 +15,6 @@ import * as dto from '../dto/collection.dto.js';
 import { SubmitHeaders } from '../dto/submit.headers.js';
 import * as examples from './examples.js';
 import { ApiRequestCall } from './operations.js';
-
-const bodyProblems: ProblemCode[] = [
-  'bad_request',
-  'invalid_json',
-  'body_too_large',
-  'too_large',
-  'too_slow',
-  'unsupported_encoding',
-  'invalid_input',
-];
 
 const example = (value: object): Record<string, { value: object }> => ({ example: { value } });
 
@@ -80,7 +69,16 @@ export const ApiSubmitMany = (): MethodDecorator =>
       type: dto.BatchResultsDto,
       headers: headerReferences(['Retry-After']),
     }),
-    ApiProblems(...bodyProblems, 'invalid_query'),
+    ApiProblems(
+      'bad_request',
+      'invalid_json',
+      'body_too_large',
+      'too_large',
+      'too_slow',
+      'unsupported_encoding',
+      'invalid_input',
+      'invalid_query',
+    ),
   );
 
 export const ApiStatuses = (): MethodDecorator =>
@@ -102,7 +100,6 @@ export const ApiStatuses = (): MethodDecorator =>
       },
     }),
     ApiExtraModels(dto.StatusesDto),
-    ApiProblems(...bodyProblems, 'invalid_query'),
   );
 
 export const ApiCancelMany = (): MethodDecorator =>
@@ -116,7 +113,6 @@ export const ApiCancelMany = (): MethodDecorator =>
         'not admit all ids, the whole call is refused.',
     }),
     ApiOkResponse({ description: 'The number of requests for each result.', type: dto.CancelCountsDto }),
-    ApiProblems(...bodyProblems, 'invalid_query'),
   );
 
 export const ApiRetry = (): MethodDecorator =>
