@@ -30,14 +30,14 @@ export class ModelsController {
   ) {}
 
   @Get()
-  @ApiModels()
+  @ApiModels
   @Limited('read', { needsKey: true })
   async models(@CurrentCaller() caller: Caller): Promise<ModelListDto> {
     return { data: await this.views(this.service.all().filter(({ id }) => mayUse(caller, id))) };
   }
 
   @Get('*model_id/openapi.json')
-  @ApiModelDocument()
+  @ApiModelDocument
   @Limited('read', { needsKey: true })
   modelDocument(
     @CurrentCaller() caller: Caller,
@@ -56,7 +56,7 @@ export class ModelsController {
   }
 
   @Get('*model_id')
-  @ApiModel()
+  @ApiModel
   @Limited('read', { needsKey: true })
   async model(@CurrentCaller() caller: Caller, @ModelId() id: string | undefined): Promise<ModelDto> {
     return (await this.views([this.requests.modelOf(caller, id)]))[0]!;

@@ -30,7 +30,7 @@ export class FilesController {
 
   @Post('storage/upload/initiate')
   @HttpCode(200)
-  @ApiInitiate()
+  @ApiInitiate
   @MayUpload()
   initiate(
     @CurrentCaller() { keyId }: Caller,
@@ -41,7 +41,7 @@ export class FilesController {
   }
 
   @Put('storage/uploads/:upload_id')
-  @ApiUpload()
+  @ApiUpload
   async upload(
     @Param('upload_id') fileId: string,
     @Query() query: object,
@@ -56,7 +56,7 @@ export class FilesController {
   }
 
   @Get('files/:file_id/:name')
-  @ApiFile()
+  @ApiFile
   async file(
     @Param('file_id') fileId: string,
     @Param('name') name: string,

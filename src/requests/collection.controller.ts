@@ -35,7 +35,7 @@ export class CollectionController {
   ) {}
 
   @Get()
-  @ApiList()
+  @ApiList
   @Limited('read', { needsKey: true })
   listRequests(
     @PageOf(ListQuery) page: Page<ListQuery>,
@@ -46,7 +46,7 @@ export class CollectionController {
   }
 
   @Post()
-  @ApiSubmitMany()
+  @ApiSubmitMany
   @Limited('submit', { needsKey: true, isMany: true })
   async submitMany(
     @Options(NoOptions) _options: NoOptions,
@@ -61,7 +61,7 @@ export class CollectionController {
   }
 
   @Post('status')
-  @ApiStatuses()
+  @ApiStatuses
   @Limited('read', { needsKey: true })
   async statuses(
     @CurrentCaller() caller: Caller,
@@ -75,7 +75,7 @@ export class CollectionController {
 
   @Post('cancel')
   @HttpCode(200)
-  @ApiCancelMany()
+  @ApiCancelMany
   @Limited('cancel', { needsKey: true })
   cancelMany(
     @CurrentCaller() caller: Caller,
@@ -86,7 +86,7 @@ export class CollectionController {
   }
 
   @Post(':request_id/retry')
-  @ApiRetry()
+  @ApiRetry
   @Limited('submit', { needsKey: true })
   async retry(
     @Param('request_id') requestId: string,
@@ -101,7 +101,7 @@ export class CollectionController {
 
   @Delete(':request_id')
   @HttpCode(204)
-  @ApiErase()
+  @ApiErase
   @Limited('cancel', { needsKey: true })
   erase(@Param('request_id') requestId: string, @CurrentCaller() caller: Caller): Promise<void> {
     return this.handlers.erase(caller, requestId);

@@ -25,7 +25,7 @@ export class RequestsController {
   ) {}
 
   @Get('requests/:request_id/status')
-  @ApiStatus()
+  @ApiStatus
   @Limited('read')
   async status(
     @Param('request_id') requestId: string,
@@ -39,7 +39,7 @@ export class RequestsController {
   }
 
   @Get('requests/:request_id')
-  @ApiFetchResponse()
+  @ApiFetchResponse
   @Limited('read')
   async response(
     @Param('request_id') requestId: string,
@@ -51,7 +51,7 @@ export class RequestsController {
   }
 
   @Put('requests/:request_id/cancel')
-  @ApiCancel()
+  @ApiCancel
   @Limited('cancel')
   async cancel(
     @Param('request_id') requestId: string,
@@ -62,7 +62,7 @@ export class RequestsController {
   }
 
   @Post('*model_id')
-  @ApiSubmit()
+  @ApiSubmit
   @Limited('submit', { needsKey: true })
   async submit(
     @Query() query: object,

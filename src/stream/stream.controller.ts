@@ -22,7 +22,7 @@ export class StreamController {
   ) {}
 
   @Sse('requests/:request_id/status/stream', { maxPendingDataLength })
-  @ApiStatusStream()
+  @ApiStatusStream
   @Limited('read')
   stream(
     @Param('request_id') requestId: string,
@@ -39,7 +39,7 @@ export class StreamController {
   }
 
   @Sse('requests/:request_id/output/stream', { maxPendingDataLength: maxPendingOutputLength })
-  @ApiOutputStream()
+  @ApiOutputStream
   @Limited('read')
   outputStream(
     @Param('request_id') requestId: string,

@@ -5,12 +5,11 @@ import {
   ApiHeader,
   ApiNoContentResponse,
   ApiOkResponse,
-  ApiOperation,
   ApiParam,
 } from '@nestjs/swagger';
 import type { ProblemCode } from '../errors/problem-codes.js';
 import { InitiatedUploadDto } from '../files/dto/files.dto.js';
-import { ApiProblems } from '../http/openapi/operations.js';
+import { ApiCall, ApiProblems } from '../http/openapi/operations.js';
 import { exampleId, headerReferences } from '../http/openapi/responses.js';
 import * as dto from './dto.js';
 
@@ -23,8 +22,9 @@ const ApiHeld = (seconds: number, description: string): MethodDecorator =>
   });
 
 const ApiRun = (summary: string, description: string, ...problems: ProblemCode[]): MethodDecorator =>
-  applyDecorators(
-    ApiOperation({ summary, description }),
+  ApiCall(
+    summary,
+    description,
     ApiParam({
       name: 'request_id',
       description: 'The `request_id` of the run.',
@@ -45,83 +45,70 @@ const taken = {
   example: {},
 } as const;
 
-export const ApiClaimRuns = (): MethodDecorator =>
-  applyDecorators(
-    ApiOperation({
-      summary: 'Claim runs',
-      description:
-        'Claims the first requests that wait for models of the worker. If none waits, the answer is 204, at once ' +
-        'or when the time of `Prefer: wait=n` is over. If the answer to a claim was lost, send the claim again ' +
-        'unchanged; it gets the same runs.',
-    }),
-    ApiHeld(25, 'the answer may come up to `n` seconds later, as soon as there is a run.'),
-    ApiOkResponse({
-      description: 'The runs, at least one.',
-      type: dto.ClaimedRunsDto,
-      headers: headerReferences(['Preference-Applied']),
-    }),
-    ApiNoContentResponse({
-      description: 'No request waited.',
-      headers: headerReferences(['Preference-Applied']),
-    }),
-    ApiProblems(
-      'unknown_model',
-      'claim_conflict',
-      'worker_stopped',
-      'worker_resting',
-      'caller_busy',
-      'overloaded',
-    ),
-  );
+export const ApiClaimRuns = ApiCall(
+  'Claim runs',
+  'Claims the first requests that wait for models of the worker. If none waits, the answer is 204, at once ' +
+    'or when the time of `Prefer: wait=n` is over. If the answer to a claim was lost, send the claim again ' +
+    'unchanged; it gets the same runs.',
+  ApiHeld(25, 'the answer may come up to `n` seconds later, as soon as there is a run.'),
+  ApiOkResponse({
+    description: 'The runs, at least one.',
+    type: dto.ClaimedRunsDto,
+    headers: headerReferences(['Preference-Applied']),
+  }),
+  ApiNoContentResponse({
+    description: 'No request waited.',
+    headers: headerReferences(['Preference-Applied']),
+  }),
+  ApiProblems(
+    'unknown_model',
+    'claim_conflict',
+    'worker_stopped',
+    'worker_resting',
+    'caller_busy',
+    'overloaded',
+  ),
+);
 
-export const ApiBeat = (): MethodDecorator =>
-  applyDecorators(
-    ApiOperation({
-      summary: 'Renew leases',
-      description:
-        'A beat that waits is answered at once when a run must stop, when a lease is lost, and when the worker ' +
-        'gets a new order.',
-    }),
-    ApiHeld(10, 'the answer may come up to `n` seconds later.'),
-    ApiOkResponse({
-      description: 'The leases are renewed, except the lost ones.',
-      type: dto.BeatAnswerDto,
-      headers: headerReferences(['Preference-Applied']),
-    }),
-  );
+export const ApiBeat = ApiCall(
+  'Renew leases',
+  'A beat that waits is answered at once when a run must stop, when a lease is lost, and when the worker ' +
+    'gets a new order.',
+  ApiHeld(10, 'the answer may come up to `n` seconds later.'),
+  ApiOkResponse({
+    description: 'The leases are renewed, except the lost ones.',
+    type: dto.BeatAnswerDto,
+    headers: headerReferences(['Preference-Applied']),
+  }),
+);
 
-export const ApiLeaveWorker = (): MethodDecorator =>
-  applyDecorators(
-    ApiOperation({
-      summary: 'Leave',
-      description:
-        'All runs of the worker go back to their places in the queues. Their attempts do not count.',
-    }),
-    ApiParam({
-      name: 'worker_id',
-      description: 'The `id` of the worker.',
-      schema: { type: 'string', example: 'gpu-1' },
-    }),
-    ApiNoContentResponse({ description: 'The worker has no runs any more.' }),
-    ApiProblems('bad_request'),
-  );
+export const ApiLeaveWorker = ApiCall(
+  'Leave',
+  'All runs of the worker go back to their places in the queues. Their attempts do not count.',
+  ApiParam({
+    name: 'worker_id',
+    description: 'The `id` of the worker.',
+    schema: { type: 'string', example: 'gpu-1' },
+  }),
+  ApiNoContentResponse({ description: 'The worker has no runs any more.' }),
+  ApiProblems('bad_request'),
+);
 
-export const ApiReadRunInput = (): MethodDecorator =>
-  applyDecorators(
-    ApiRun(
-      'Fetch the input of a run',
-      'Returns the input as it was submitted. Use it for inputs that are too large for the answer to the claim.',
-    ),
-    ApiOkResponse({
-      description: 'The input.',
-      content: {
-        'application/json': {
-          schema: { type: 'object', additionalProperties: true },
-          example: { prompt: 'a spiral' },
-        },
+export const ApiReadRunInput = applyDecorators(
+  ApiRun(
+    'Fetch the input of a run',
+    'Returns the input as it was submitted. Use it for inputs that are too large for the answer to the claim.',
+  ),
+  ApiOkResponse({
+    description: 'The input.',
+    content: {
+      'application/json': {
+        schema: { type: 'object', additionalProperties: true },
+        example: { prompt: 'a spiral' },
       },
-    }),
-  );
+    },
+  }),
+);
 
 const events = [
   '{"type":"log","level":"INFO","message":"loaded"}',
@@ -129,75 +116,70 @@ const events = [
   '{"type":"delta","delta":"Once upon"}',
 ].join('\n');
 
-export const ApiAppendRunEvents = (): MethodDecorator =>
-  applyDecorators(
-    ApiRun(
-      'Report the events of a run',
-      'The body has lines of `log`, `progress` and `delta`, in order. Events that were sent before are ' +
-        'ignored. If events are missing, the answer is 409 with `next`, the number of the next expected event.',
-      'invalid_json',
-      'invalid_query',
-      'conflict',
-      'body_too_large',
-      'too_large',
-      'unsupported_encoding',
-    ),
-    ApiBody({
-      description: 'One JSON object per line.',
-      required: true,
-      content: { 'application/x-ndjson': { schema: { type: 'string' }, example: events } },
-    } as Parameters<typeof ApiBody>[0]),
-    ApiAcceptedResponse({ description: 'The events are written.', type: dto.EventsTakenDto }),
-  );
+export const ApiAppendRunEvents = applyDecorators(
+  ApiRun(
+    'Report the events of a run',
+    'The body has lines of `log`, `progress` and `delta`, in order. Events that were sent before are ' +
+      'ignored. If events are missing, the answer is 409 with `next`, the number of the next expected event.',
+    'invalid_json',
+    'invalid_query',
+    'conflict',
+    'body_too_large',
+    'too_large',
+    'unsupported_encoding',
+  ),
+  ApiBody({
+    description: 'One JSON object per line.',
+    required: true,
+    content: { 'application/x-ndjson': { schema: { type: 'string' }, example: events } },
+  } as Parameters<typeof ApiBody>[0]),
+  ApiAcceptedResponse({ description: 'The events are written.', type: dto.EventsTakenDto }),
+);
 
-export const ApiPutOutput = (): MethodDecorator =>
-  applyDecorators(
-    ApiRun(
-      'End a run with its output',
-      'The output is any JSON value. An empty body stands for the output that the deltas make up. May be ' +
-        'repeated. The output is also accepted after a cancel.',
-      'invalid_json',
-      'conflict',
-      'body_too_large',
-      'unsupported_encoding',
-    ),
-    ApiBody({
-      description: 'The output.',
-      required: false,
-      schema: { $ref: '#/components/schemas/JsonValue' },
-      examples: { object: { value: { image: 'http://127.0.0.1:3000/v1/files/x/y.png' } } },
-    }),
-    ApiOkResponse(taken),
-  );
+export const ApiPutOutput = applyDecorators(
+  ApiRun(
+    'End a run with its output',
+    'The output is any JSON value. An empty body stands for the output that the deltas make up. May be ' +
+      'repeated. The output is also accepted after a cancel.',
+    'invalid_json',
+    'conflict',
+    'body_too_large',
+    'unsupported_encoding',
+  ),
+  ApiBody({
+    description: 'The output.',
+    required: false,
+    schema: { $ref: '#/components/schemas/JsonValue' },
+    examples: { object: { value: { image: 'http://127.0.0.1:3000/v1/files/x/y.png' } } },
+  }),
+  ApiOkResponse(taken),
+);
 
-export const ApiPutFailure = (): MethodDecorator =>
-  applyDecorators(
-    ApiRun(
-      'End a run with a failure',
-      'The settings of the model decide whether another attempt follows, as for all models. May be repeated.',
-      'conflict',
-    ),
-    ApiOkResponse(taken),
-  );
+export const ApiPutFailure = applyDecorators(
+  ApiRun(
+    'End a run with a failure',
+    'The settings of the model decide whether another attempt follows, as for all models. May be repeated.',
+    'conflict',
+  ),
+  ApiOkResponse(taken),
+);
 
-export const ApiReleaseRun = (): MethodDecorator =>
-  applyDecorators(
-    ApiRun(
-      'Give a run back',
-      'The request goes back to its place in the queue. The attempt does not count. May be repeated.',
-      'conflict',
-    ),
-    ApiNoContentResponse({ description: 'The run is given back.' }),
-  );
+export const ApiReleaseRun = applyDecorators(
+  ApiRun(
+    'Give a run back',
+    'The request goes back to its place in the queue. The attempt does not count. May be repeated.',
+    'conflict',
+  ),
+  ApiNoContentResponse({ description: 'The run is given back.' }),
+);
 
-export const ApiInitiateRunFile = (): MethodDecorator =>
-  applyDecorators(
-    ApiRun(
-      'Begin the upload of a file of the output',
-      'Like `POST /v1/storage/upload/initiate`: PUT the bytes to `upload_url`, and use `file_url` in the ' +
-        'output. The file belongs to the key of the request. A file that no output names is deleted after 24 ' +
-        'hours.',
-      'storage_full',
-    ),
-    ApiOkResponse({ description: 'The URLs.', type: InitiatedUploadDto }),
-  );
+export const ApiInitiateRunFile = applyDecorators(
+  ApiRun(
+    'Begin the upload of a file of the output',
+    'Like `POST /v1/storage/upload/initiate`: PUT the bytes to `upload_url`, and use `file_url` in the ' +
+      'output. The file belongs to the key of the request. A file that no output names is deleted after 24 ' +
+      'hours.',
+    'storage_full',
+  ),
+  ApiOkResponse({ description: 'The URLs.', type: InitiatedUploadDto }),
+);

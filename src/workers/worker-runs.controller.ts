@@ -27,7 +27,7 @@ export class WorkerRunsController {
   ) {}
 
   @Get('input')
-  @ApiReadRunInput()
+  @ApiReadRunInput
   @OfRun()
   async readRunInput(@Lease() lease: LeaseName, @Res() response: Response): Promise<void> {
     sendReply(response, { status: 200, body: await this.calls.input(lease) });
@@ -35,7 +35,7 @@ export class WorkerRunsController {
 
   @Post('events')
   @HttpCode(202)
-  @ApiAppendRunEvents()
+  @ApiAppendRunEvents
   @OfRun()
   appendRunEvents(
     @Lease() lease: LeaseName,
@@ -46,7 +46,7 @@ export class WorkerRunsController {
   }
 
   @Put('output')
-  @ApiPutOutput()
+  @ApiPutOutput
   @OfRun()
   async putOutput(@Lease() lease: LeaseName, @Bytes('maxOutputBytes') body: Buffer): Promise<object> {
     await this.calls.succeed(lease, body);
@@ -54,7 +54,7 @@ export class WorkerRunsController {
   }
 
   @Put('failure')
-  @ApiPutFailure()
+  @ApiPutFailure
   @OfRun()
   async putFailure(
     @Lease() lease: LeaseName,
@@ -66,7 +66,7 @@ export class WorkerRunsController {
 
   @Post('files')
   @HttpCode(200)
-  @ApiInitiateRunFile()
+  @ApiInitiateRunFile
   @OfRun()
   async initiateRunFile(
     @Lease() lease: LeaseName,
@@ -79,7 +79,7 @@ export class WorkerRunsController {
 
   @Post('release')
   @HttpCode(204)
-  @ApiReleaseRun()
+  @ApiReleaseRun
   @OfRun()
   releaseRun(@Lease() lease: LeaseName): Promise<void> {
     return this.calls.release(lease);

@@ -17,7 +17,7 @@ export class WorkersController {
   constructor(private readonly calls: WorkerCalls) {}
 
   @Post('claims')
-  @ApiClaimRuns()
+  @ApiClaimRuns
   @Limited('work', ofWorkers)
   claimRuns(
     @CurrentCaller() caller: Caller,
@@ -30,7 +30,7 @@ export class WorkersController {
   }
 
   @Post('beats')
-  @ApiBeat()
+  @ApiBeat
   @Limited('work', ofWorkers)
   beat(
     @CurrentCaller() caller: Caller,
@@ -43,7 +43,7 @@ export class WorkersController {
 
   @Delete('workers/:worker_id')
   @HttpCode(204)
-  @ApiLeaveWorker()
+  @ApiLeaveWorker
   @Limited('work', ofWorkers)
   leaveWorker(@CurrentCaller() caller: Caller, @Param('worker_id') workerId: string): Promise<void> {
     return this.calls.leave(caller, workerId);

@@ -25,7 +25,7 @@ export class AuditController {
   ) {}
 
   @Get()
-  @ApiListAudit()
+  @ApiListAudit
   @Operators('observe')
   async listAudit(
     @PageOf(AuditQuery) page: Page<AuditQuery>,

@@ -25,7 +25,7 @@ export class KeysController {
   ) {}
 
   @Get()
-  @docs.ApiListKeys()
+  @docs.ApiListKeys
   @Operators('observe')
   listKeys(@PageOf(KeysQuery) page: Page<KeysQuery>): Promise<AdminKeyPageDto> {
     return this.keys.list(page);
@@ -33,21 +33,21 @@ export class KeysController {
 
   @Post()
   @HttpCode(201)
-  @docs.ApiCreateKey()
+  @docs.ApiCreateKey
   @Operators('admin')
   createKey(@Actor() actor: Actor, @JsonBody(NewKeyDto) newKey: NewKeyDto): Promise<MadeKeyDto> {
     return this.keys.create(actor, newKey);
   }
 
   @Get(':key_id')
-  @docs.ApiReadKey()
+  @docs.ApiReadKey
   @Operators('observe')
   readKey(@Id('key') id: string): Promise<AdminKeyDto> {
     return this.keys.read(id);
   }
 
   @Patch(':key_id')
-  @docs.ApiUpdateKey()
+  @docs.ApiUpdateKey
   @Operators('admin')
   updateKey(
     @Actor() actor: Actor,
@@ -60,7 +60,7 @@ export class KeysController {
 
   @Delete(':key_id')
   @HttpCode(204)
-  @docs.ApiRevokeKey()
+  @docs.ApiRevokeKey
   @Operators('admin')
   revokeKey(
     @Actor() actor: Actor,
@@ -72,7 +72,7 @@ export class KeysController {
   }
 
   @Get(':key_id/webhook-secret')
-  @docs.ApiReadWebhookSecret()
+  @docs.ApiReadWebhookSecret
   @Operators('admin')
   readWebhookSecret(
     @Actor() actor: Actor,
@@ -84,7 +84,7 @@ export class KeysController {
 
   @Post(':key_id/webhook-secret/rotate')
   @HttpCode(200)
-  @docs.ApiRotateWebhookSecret()
+  @docs.ApiRotateWebhookSecret
   @Operators('admin')
   rotateWebhookSecret(
     @Actor() actor: Actor,

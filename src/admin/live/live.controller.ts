@@ -29,7 +29,7 @@ export class LiveController {
   ) {}
 
   @Sse('events', { maxPendingDataLength })
-  @docs.ApiOverview()
+  @docs.ApiOverview
   @Operators('observe')
   overview(
     @CurrentCaller() caller: Caller,
@@ -47,7 +47,7 @@ export class LiveController {
   }
 
   @Get('queue')
-  @docs.ApiQueue()
+  @docs.ApiQueue
   @Operators('observe')
   adminQueue(
     @PageOf(QueueQuery) page: Page<QueueQuery>,
@@ -58,7 +58,7 @@ export class LiveController {
   }
 
   @Get('shares')
-  @docs.ApiShares()
+  @docs.ApiShares
   @Operators('observe')
   adminShares(@Options(SharesQuery) { model }: SharesQuery): Promise<ShareListDto> {
     return this.queues.shares(model);

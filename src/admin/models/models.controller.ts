@@ -24,7 +24,7 @@ export class AdminModelsController {
   ) {}
 
   @Get()
-  @ApiAdminModels()
+  @ApiAdminModels
   @Operators('observe')
   async adminModels(): Promise<AdminModelListDto> {
     return { data: await this.control.list(), next_cursor: null };
@@ -32,14 +32,14 @@ export class AdminModelsController {
 
   @Post('reload')
   @HttpCode(200)
-  @ApiReloadModels()
+  @ApiReloadModels
   @Operators('admin')
   reloadModels(@Actor() actor: Actor, @Reason() reason: string | undefined): Promise<ModelsReloadDto> {
     return this.files.reload(actor, reason);
   }
 
   @Get('*model_id')
-  @ApiAdminModel()
+  @ApiAdminModel
   @Operators('observe')
   async adminModel(
     @ModelId() id: string | undefined,
@@ -51,7 +51,7 @@ export class AdminModelsController {
   }
 
   @Patch('*model_id')
-  @ApiChangeModel()
+  @ApiChangeModel
   @Operators('admin')
   async changeModel(
     @Actor() actor: Actor,

@@ -14,7 +14,7 @@ export class NodesController {
   constructor(private readonly nodes: Nodes) {}
 
   @Get()
-  @docs.ApiNodes()
+  @docs.ApiNodes
   @Operators('observe')
   adminNodes(): Promise<AdminNodeListDto> {
     return this.nodes.list();
@@ -22,7 +22,7 @@ export class NodesController {
 
   @Post(':node_id/drain')
   @HttpCode(200)
-  @docs.ApiDrainNode()
+  @docs.ApiDrainNode
   @Operators('admin')
   drainNode(
     @Actor() actor: Actor,
@@ -33,7 +33,7 @@ export class NodesController {
   }
 
   @Delete(':node_id/drain')
-  @docs.ApiUndrainNode()
+  @docs.ApiUndrainNode
   @Operators('admin')
   undrainNode(
     @Actor() actor: Actor,

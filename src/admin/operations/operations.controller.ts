@@ -20,7 +20,7 @@ export class OperationsController {
   constructor(private readonly calls: OperationCalls) {}
 
   @Get()
-  @docs.ApiOperations()
+  @docs.ApiOperations
   @Operators('observe')
   listOperations(
     @PageOf(PageQuery) page: Page<PageQuery>,
@@ -31,7 +31,7 @@ export class OperationsController {
 
   @Post()
   @HttpCode(202)
-  @docs.ApiStartOperation()
+  @docs.ApiStartOperation
   @Operators('admin')
   startOperation(
     @CurrentCaller() caller: Caller,
@@ -45,7 +45,7 @@ export class OperationsController {
   }
 
   @Get(':operation_id')
-  @docs.ApiReadOperation()
+  @docs.ApiReadOperation
   @Operators('observe')
   readOperation(
     @Id('operation', operationId) id: string,
@@ -56,7 +56,7 @@ export class OperationsController {
 
   @Post(':operation_id/stop')
   @HttpCode(200)
-  @docs.ApiStopOperation()
+  @docs.ApiStopOperation
   @Operators('admin')
   stopOperation(
     @CurrentCaller() caller: Caller,

@@ -29,7 +29,7 @@ export class AnyPayloadsController {
   ) {}
 
   @Sse('output/stream', { maxPendingDataLength: maxPendingOutputLength })
-  @docs.ApiAnyOutputStream()
+  @docs.ApiAnyOutputStream
   @Operators('payloads')
   async anyRequestOutput(
     @Param('request_id') id: string,
@@ -47,7 +47,7 @@ export class AnyPayloadsController {
   }
 
   @Get('log')
-  @docs.ApiAnyLog()
+  @docs.ApiAnyLog
   @Operators('payloads')
   anyRequestLog(
     @Param('request_id') id: string,
@@ -87,7 +87,7 @@ export class AnyPayloadsController {
   }
 
   @Get('picture')
-  @docs.ApiPicture()
+  @docs.ApiPicture
   @Operators('payloads')
   async anyRequestPicture(
     @Param('request_id') id: string,

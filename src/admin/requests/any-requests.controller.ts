@@ -42,7 +42,7 @@ export class AnyRequestsController {
   ) {}
 
   @Get()
-  @docs.ApiAnyList()
+  @docs.ApiAnyList
   @Operators('observe')
   listAnyRequests(
     @PageOf(AnyListQuery) page: Page<AnyListQuery>,
@@ -53,7 +53,7 @@ export class AnyRequestsController {
   }
 
   @Get(':request_id')
-  @docs.ApiAnyRequest()
+  @docs.ApiAnyRequest
   @Operators('observe')
   anyRequest(@Param('request_id') id: string, @CurrentCaller() caller: Caller) {
     return this.requests.request(caller, id);
@@ -61,21 +61,21 @@ export class AnyRequestsController {
 
   /** The same request, at the path under which its own caller finds the status. */
   @Get(':request_id/status')
-  @docs.ApiAnyStatus()
+  @docs.ApiAnyStatus
   @Operators('observe')
   anyRequestStatus(@Param('request_id') id: string, @CurrentCaller() caller: Caller) {
     return this.requests.request(caller, id);
   }
 
   @Get(':request_id/events')
-  @docs.ApiLife()
+  @docs.ApiLife
   @Operators('observe')
   anyRequestEvents(@Param('request_id') id: string) {
     return this.requests.life(id);
   }
 
   @Sse(':request_id/status/stream', { maxPendingDataLength })
-  @docs.ApiAnyStream()
+  @docs.ApiAnyStream
   @Operators('observe')
   async anyRequestStream(
     @Param('request_id') id: string,
@@ -98,7 +98,7 @@ export class AnyRequestsController {
 
   @Post(':request_id/cancel')
   @HttpCode(200)
-  @docs.ApiAnyCancel()
+  @docs.ApiAnyCancel
   @Operators('admin')
   cancelAnyRequest(
     @Param('request_id') id: string,
@@ -111,7 +111,7 @@ export class AnyRequestsController {
 
   @Post(':request_id/retry')
   @HttpCode(202)
-  @docs.ApiAnyRetry()
+  @docs.ApiAnyRetry
   @Operators('admin')
   retryAnyRequest(
     @Param('request_id') id: string,
@@ -125,7 +125,7 @@ export class AnyRequestsController {
 
   @Post(':request_id/erase')
   @HttpCode(204)
-  @docs.ApiAnyErase()
+  @docs.ApiAnyErase
   @Operators('admin')
   eraseAnyRequest(
     @Param('request_id') id: string,

@@ -23,7 +23,7 @@ export class SessionController {
   ) {}
 
   @Get()
-  @ApiReadSession()
+  @ApiReadSession
   @Limited('any', { isOpen: true })
   async readSession(
     @CurrentCaller() caller: Caller | undefined,
@@ -35,7 +35,7 @@ export class SessionController {
 
   @Post()
   @HttpCode(200)
-  @ApiSignIn()
+  @ApiSignIn
   @UseGuards(OwnPageGuard)
   @Limited('any', { isOpen: true })
   async beginSession(
@@ -51,7 +51,7 @@ export class SessionController {
 
   @Delete()
   @HttpCode(204)
-  @ApiSignOut()
+  @ApiSignOut
   @Limited('any', { needsKey: true })
   async endSession(
     @CurrentCaller() caller: Caller,

@@ -16,7 +16,7 @@ export class SessionsController {
   constructor(private readonly signIn: SignIn) {}
 
   @Get()
-  @ApiListSessions()
+  @ApiListSessions
   @Operators('observe')
   listSessions(
     @PageOf(PageQuery) page: Page<PageQuery>,
@@ -27,7 +27,7 @@ export class SessionsController {
 
   @Delete(':session_id')
   @HttpCode(204)
-  @ApiEndOther()
+  @ApiEndOther
   @Operators('admin')
   endOther(
     @Actor() actor: Actor,

@@ -15,7 +15,7 @@ export class AnyDeliveriesController {
   constructor(private readonly deliveries: AnyDeliveries) {}
 
   @Get('deliveries')
-  @ApiAnyDeliveries()
+  @ApiAnyDeliveries
   @Operators('observe')
   anyDeliveries(
     @PageOf(DeliveriesQuery) page: Page<DeliveriesQuery>,
@@ -25,7 +25,7 @@ export class AnyDeliveriesController {
   }
 
   @Get('requests/:request_id/deliveries')
-  @ApiDeliveriesOfAny()
+  @ApiDeliveriesOfAny
   @Operators('observe')
   deliveriesOfAny(
     @Param('request_id') idOrHandle: string,
@@ -36,7 +36,7 @@ export class AnyDeliveriesController {
 
   @Post('deliveries/:delivery_id/redeliver')
   @HttpCode(202)
-  @ApiRedeliverAny()
+  @ApiRedeliverAny
   @Operators('admin')
   redeliverAny(
     @Param('delivery_id') id: string,

@@ -15,7 +15,7 @@ export class ReceiversController {
   constructor(private readonly receiving: Receivers) {}
 
   @Get()
-  @ApiReceivers()
+  @ApiReceivers
   @Operators('observe')
   receivers(
     @PageOf(PageQuery) page: Page<PageQuery>,
@@ -25,7 +25,7 @@ export class ReceiversController {
   }
 
   @Patch(':webhook_id')
-  @ApiChangeEndpoint()
+  @ApiChangeEndpoint
   @Operators('admin')
   changeEndpoint(
     @Param('webhook_id') id: string,

@@ -17,7 +17,7 @@ export class AdminWorkersController {
   constructor(private readonly workers: Workers) {}
 
   @Get()
-  @ApiListWorkers()
+  @ApiListWorkers
   @Operators('observe')
   listWorkers(
     @PageOf(PageQuery) page: Page<PageQuery>,

@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiExtension, ApiSecurity, type OpenAPIObject } from '@nestjs/swagger';
+import { ApiExtension, ApiOperation, ApiSecurity, type OpenAPIObject } from '@nestjs/swagger';
 import { type ProblemCode, problemCodes } from '../../errors/problem-codes.js';
 import {
   headerReferences,
@@ -23,6 +23,13 @@ interface OperationNotes {
   /** Schemas that are not classes, such as unions, by their names under `#/components/schemas`. */
   'x-schemas'?: Readonly<Record<string, object>>;
 }
+
+/** A call of the API: its title, what it does, and decorators of its answers. */
+export const ApiCall = (
+  summary: string,
+  description: string,
+  ...decorators: MethodDecorator[]
+): MethodDecorator => applyDecorators(ApiOperation({ summary, description }), ...decorators);
 
 /**
  * The errors that a route can answer with, once per route. Those of its key, of its body, `internal_error` and

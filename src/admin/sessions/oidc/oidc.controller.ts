@@ -20,7 +20,7 @@ export class OidcController {
   ) {}
 
   @Get()
-  @ApiBeginOidc()
+  @ApiBeginOidc
   @Limited('any', { isOpen: true })
   async beginOidc(@BaseUrl() base: string, @Res() response: Response): Promise<void> {
     try {
@@ -33,7 +33,7 @@ export class OidcController {
   }
 
   @Get('callback')
-  @ApiEndOidc()
+  @ApiEndOidc
   @Limited('any', { isOpen: true })
   async endOidc(
     @BaseUrl() base: string,
