@@ -12,6 +12,7 @@ import { ModelsService } from '../models/models.service.js';
 import { QueueEvents } from '../queue/queue-events.js';
 import { type BatchItem, SubmissionBatches } from '../queue/submit/submission-batches.js';
 import { traceContextOf } from '../tracing/trace-context.js';
+import { idempotencyKey } from './dto/collection.dto.js';
 import { submitOptions } from './dto/submit.query.js';
 import { assertKnown } from '../http/input/option.js';
 import { NewRequests, withOptions } from './new-requests.js';
@@ -107,7 +108,7 @@ export class Batch {
     const { model_id: modelId, idempotency_key: written, ...plain } = fields;
     if (typeof modelId !== 'string')
       throw new DomainError('bad_request', 'An entry needs a "model_id", a text.');
-    const key = idempotencyKey(written);
+    const key = written === undefined ? undefined : idempotencyKey.read(written);
     const model = this.newRequests.modelOf(caller, modelId);
     const options = submitOptions(plain);
     if (input === undefined) throw refusal!;
@@ -118,15 +119,6 @@ export class Batch {
     const fingerprint = key !== undefined && fingerprintOf(model.id, input, plain);
     return { ...request, ...(fingerprint && { idempotency: { key, fingerprint } }) };
   }
-}
-
-function idempotencyKey(value: unknown): string | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value === 'string' && /^[\x20-\x7e]{1,255}$/.test(value)) return value;
-  throw new DomainError(
-    'invalid_idempotency_key',
-    'An "idempotency_key" takes 1 to 255 printable ASCII characters.',
-  );
 }
 
 function toResult(result: { id: string } | DomainError, base: string): object {

@@ -1,5 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { priorities, type Priority, type Scope, scopes } from '../../auth/caller.js';
+import { weightRule } from '../../auth/key-rules.js';
 import { type KeyState, keyStates } from '../../auth/key-view.js';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { exampleId } from '../../http/openapi/responses.js';
@@ -70,7 +71,7 @@ export class AdminKeyDto {
     minimum: 1,
   })
   max_running!: number | null;
-  @Field('The weight of its turns, where keys share a model.', 1, { minimum: 0.01, maximum: 1_000 })
+  @Field('The weight of its turns, where keys share a model.', 1, weightRule.schema)
   weight!: number;
   @Field('The number of its requests that wait. 10,000 means 10,000 or more.', 12, count)
   waiting!: number;

@@ -1,12 +1,15 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { DomainError } from '../../errors/domain-error.js';
 import { BodySchema } from '../../http/input/body.js';
 import { isObject } from '../../http/input/json-body.js';
 import { Option, optionsOf, RequiredOption } from '../../http/input/option.js';
 import { ids, orLeftOut, rule } from '../../http/input/rules.js';
 import { PageDto } from '../../http/openapi/page.dto.js';
 import { codeNames, Field, FieldErrorDto } from '../../http/openapi/problem.dto.js';
+import { maxEntries } from '../../json/batch-body.js';
 import type { RequestFilter } from '../../queue/request-filter.js';
 import { inQueue } from '../openapi/examples.js';
+import { maxIdempotencyKeyLength } from './submit.headers.js';
 import { FilterQuery, toFilter } from './list.query.js';
 import { SubmitQuery } from './submit.query.js';
 import { count } from '../../http/openapi/schemas.js';
@@ -24,6 +27,17 @@ export class RequestPageDto extends PageDto {
   data!: object[];
 }
 
+export const idempotencyKey = orLeftOut(
+  rule({ type: String, minLength: 1, maxLength: maxIdempotencyKeyLength }, (value) => {
+    const isKey = typeof value === 'string' && /^[\x20-\x7e]+$/.test(value);
+    if (isKey && value.length <= maxIdempotencyKeyLength) return value;
+    throw new DomainError(
+      'invalid_idempotency_key',
+      `An "idempotency_key" takes 1 to ${maxIdempotencyKeyLength} printable ASCII characters.`,
+    );
+  }),
+);
+
 @ApiSchema({
   name: 'BatchEntry',
   description: 'A submission in a batch. It has the same options as a single submission.',
@@ -38,13 +52,11 @@ export class BatchEntryDto extends SubmitQuery {
     example: { prompt: 'a spiral of light' },
   })
   input!: object;
-  @ApiPropertyOptional({
-    description: 'Like the header `Idempotency-Key`: 1 to 255 printable ASCII characters.',
-    type: String,
-    minLength: 1,
-    maxLength: 255,
-  })
-  idempotency_key?: string;
+  @Option(
+    idempotencyKey,
+    `Like the header \`Idempotency-Key\`: 1 to ${maxIdempotencyKeyLength} printable ASCII characters.`,
+  )
+  idempotency_key: string | undefined;
   @ApiPropertyOptional({
     description: 'One tag `key:value`, or up to 8.',
     ...oneOrMore,
@@ -60,7 +72,7 @@ export class BatchDto {
     description: 'The submissions. The results have the same order.',
     type: [BatchEntryDto],
     minItems: 1,
-    maxItems: 1_000,
+    maxItems: maxEntries,
   })
   requests!: BatchEntryDto[];
 }

@@ -3,15 +3,21 @@ import { DomainError } from '../../errors/domain-error.js';
 import { HeaderField } from '../../http/input/option.js';
 import { rule } from '../../http/input/rules.js';
 
+export const maxIdempotencyKeyLength = 255;
+
 /** Accepts a quoted string, as in the IETF draft, or the bare token that clients send. */
 const idempotencyKey = rule({ type: String, maxLength: 512 }, (header) => {
   const text = typeof header === 'string' ? header.trim() : '';
   const quoted = /^"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/.exec(text);
   const key = quoted === null ? text : quoted[1]!.replaceAll(/\\(["\\])/g, '$1');
-  if (key.length < 1 || key.length > 255 || (quoted === null && !/^[\x21\x23-\x7e]+$/.test(key))) {
+  if (
+    key.length < 1 ||
+    key.length > maxIdempotencyKeyLength ||
+    (quoted === null && !/^[\x21\x23-\x7e]+$/.test(key))
+  ) {
     throw new DomainError(
       'invalid_idempotency_key',
-      'The Idempotency-Key header takes 1 to 255 printable ASCII characters, quoted or without spaces.',
+      `The Idempotency-Key header takes 1 to ${maxIdempotencyKeyLength} printable ASCII characters, quoted or without spaces.`,
     );
   }
   return key;
