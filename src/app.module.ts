@@ -2,7 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { EventEmitterModule } from '@nestjs/event-emitter';
 import { AllowancesModule } from './allowances/allowances.module.js';
 import { AdminModule } from './admin/admin.module.js';
-import { ModelsReloadModule } from './admin/models-reload.module.js';
+import { ModelsReloadModule } from './admin/models/models-reload.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { type Config, ConfigModule } from './config/config.js';

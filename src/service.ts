@@ -15,7 +15,7 @@ import { listen } from './http/listen.js';
 import { createLog } from './http/logging.module.js';
 import { Draining } from './http/draining.js';
 import { HttpConnections } from './http/http-connections.js';
-import { ModelsReload } from './admin/models-reload.js';
+import { ModelsReload } from './admin/models/models-reload.js';
 import { ModelsService } from './models/models.service.js';
 import { QueueLifecycle } from './queue/queue-lifecycle.js';
 import { FastPath } from './requests/fast-path.js';

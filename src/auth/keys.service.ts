@@ -27,8 +27,8 @@ export interface NewKey {
   maxPriority?: Priority | null | undefined;
   /** The number of its requests that may wait; any number if left out or null. */
   maxWaiting?: number | null | undefined;
-  /** The number of its requests for one model that may run at once; any number if left out, null or `off`. */
-  maxRunning?: number | 'off' | null | undefined;
+  /** The number of its requests for one model that may run at once; any number if left out or null. */
+  maxRunning?: number | null | undefined;
   /** 1 if left out. */
   weight?: number | undefined;
   /** Never if left out or null. */
@@ -186,12 +186,11 @@ const inState = {
 };
 
 /** Returns the columns of the fields that are given. */
-function columnsOf({ scopes, models, maxRunning, expires, ...others }: KeyChanges) {
+function columnsOf({ scopes, models, expires, ...others }: KeyChanges) {
   return {
     ...others,
     scopes: scopes && [...new Set(scopes)],
     models: models && [...new Set(models)],
-    maxRunning: maxRunning === 'off' ? null : maxRunning,
     expiresAt: expires && expiry(expires),
   };
 }

@@ -25,7 +25,7 @@ export class KeyController {
   ) {}
 
   @Get()
-  @ApiKey()
+  @ApiKey
   @Limited('any', { needsKey: true })
   async key(@CurrentCaller() caller: Caller): Promise<KeyDto> {
     const row = await this.keys.find(caller.keyId);

@@ -3,14 +3,13 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { type Caller, mayUse } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
-import { ClientAddress } from '../http/client-address.js';
+import { BaseUrl, ModelId } from '../http/input/decorators.js';
 import { ApiDocument } from '../http/openapi/api-document.js';
 import { basePlaceholder, DocumentTemplate } from '../http/openapi/document-template.js';
 import { Limited } from '../limits/limited.js';
 import type { Model } from '../models/model.js';
 import { ModelsService } from '../models/models.service.js';
 import { ModelLoads } from '../queue/model-loads.js';
-import { modelIdOfPath } from '../requests/model-path.js';
 import { NewRequests } from '../requests/new-requests.js';
 import type { ModelDto, ModelListDto } from './dto/models.dto.js';
 import { modelDocument } from './model-document.js';
@@ -28,40 +27,39 @@ export class ModelsController {
     private readonly requests: NewRequests,
     private readonly loads: ModelLoads,
     private readonly api: ApiDocument,
-    private readonly addresses: ClientAddress,
   ) {}
 
   @Get()
-  @ApiModels()
+  @ApiModels
   @Limited('read', { needsKey: true })
   async models(@CurrentCaller() caller: Caller): Promise<ModelListDto> {
     return { data: await this.views(this.service.all().filter(({ id }) => mayUse(caller, id))) };
   }
 
   @Get('*model_id/openapi.json')
-  @ApiModelDocument()
+  @ApiModelDocument
   @Limited('read', { needsKey: true })
   modelDocument(
     @CurrentCaller() caller: Caller,
+    @ModelId() path: string | undefined,
+    @BaseUrl() base: string,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const id = modelIdOfPath(request.originalUrl)?.replace(/\/openapi\.json$/i, '');
-    const model = this.requests.modelOf(caller, id);
+    const model = this.requests.modelOf(caller, path?.replace(/\/openapi\.json$/i, ''));
     let document = this.documents.get(model);
     if (document === undefined) {
       const text = JSON.stringify(modelDocument(this.api.get(), model, basePlaceholder));
       this.documents.set(model, (document = new DocumentTemplate(text, 4)));
     }
-    return document.send(request, response, this.addresses.baseUrl(request));
+    return document.send(request, response, base);
   }
 
   @Get('*model_id')
-  @ApiModel()
+  @ApiModel
   @Limited('read', { needsKey: true })
-  async model(@CurrentCaller() caller: Caller, @Req() request: Request): Promise<ModelDto> {
-    const model = this.requests.modelOf(caller, modelIdOfPath(request.originalUrl));
-    return (await this.views([model]))[0]!;
+  async model(@CurrentCaller() caller: Caller, @ModelId() id: string | undefined): Promise<ModelDto> {
+    return (await this.views([this.requests.modelOf(caller, id)]))[0]!;
   }
 
   private async views(models: readonly Model[]): Promise<ModelDto[]> {

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../auth/caller.js';
 import type { Reply } from '../http/reply.js';
@@ -24,7 +24,7 @@ export class FalHandlers {
     caller: Caller,
     modelId: string | undefined,
     body: Buffer,
-    headers: object,
+    headers: IncomingHttpHeaders,
     query: object,
     base: string,
   ): Promise<Reply> {

@@ -1,28 +1,8 @@
-import { problem, validated } from '../http/validated.js';
+import type { IncomingHttpHeaders } from 'node:http';
+import { DomainError } from '../errors/domain-error.js';
 import { tag } from '../requests/dto/submit.query.js';
-import { Parsed } from '../tools/validation.js';
 
 const maxTags = 8;
-
-class FalHeaders {
-  @Parsed(seconds('X-Fal-Request-Timeout'), problem('bad_request'))
-  'x-fal-request-timeout': number | undefined;
-
-  /** The name of the same header in newer clients. */
-  @Parsed(seconds('X-Fal-Request-Start-Timeout'), problem('bad_request'))
-  'x-fal-request-start-timeout': number | undefined;
-
-  @Parsed(priority, problem('bad_request'))
-  'x-fal-queue-priority': 'low' | undefined;
-
-  @Parsed(tags, problem('bad_request'))
-  'x-fal-tags': readonly string[] | undefined;
-}
-
-class FalQuery {
-  @Parsed(wholeNumber, problem('invalid_query'))
-  fal_max_queue_length: number | undefined;
-}
 
 export interface FalOptions {
   /** How long the request may wait for its start. */
@@ -34,51 +14,58 @@ export interface FalOptions {
 }
 
 /** Reads the submission options of fal's clients. The service's own query parameters work too. */
-export function falOptions(query: object, headers: object): FalOptions {
-  const sent = validated(FalHeaders, headers);
-  const { 'x-fal-queue-priority': low, 'x-fal-tags': tagged } = sent;
+export function falOptions(query: object, headers: IncomingHttpHeaders): FalOptions {
+  const timeoutMs = msOf(headers, 'X-Fal-Request-Timeout');
+  // The name of the same header in newer clients.
+  const startTimeoutMs = msOf(headers, 'X-Fal-Request-Start-Timeout');
+  const low = priorityOf(headers['x-fal-queue-priority']);
+  const tags = tagsOf(headers['x-fal-tags']);
   // Unknown parameters of fal are ignored.
   const own = Object.entries(query).filter(([name]) => !name.startsWith('fal_') || name === 'fal_webhook');
   return {
-    startMs: sent['x-fal-request-timeout'] ?? sent['x-fal-request-start-timeout'],
-    maxQueueLength: validated(FalQuery, query).fal_max_queue_length,
+    startMs: timeoutMs ?? startTimeoutMs,
+    maxQueueLength: maxQueueLengthOf(query),
     query: {
       ...(low !== undefined && { priority: low }),
-      ...(tagged !== undefined && { tag: tagged }),
+      ...(tags !== undefined && { tag: tags }),
       ...Object.fromEntries(own),
     },
   };
 }
 
-function seconds(header: string): (value: string) => number {
-  return (value) => {
-    const ms = /^\d{1,9}(\.\d+)?$/.test(value) ? Math.round(Number(value) * 1_000) : 0;
-    if (ms < 1) throw new Error(`The header ${header} takes seconds, such as 30 or 1.5.`);
-    return ms;
-  };
+function msOf(headers: IncomingHttpHeaders, name: string): number | undefined {
+  const field = headers[name.toLowerCase()];
+  if (field === undefined) return undefined;
+  const ms = /^\d{1,9}(\.\d+)?$/.test(String(field)) ? Math.round(Number(field) * 1_000) : 0;
+  if (ms >= 1) return ms;
+  throw new DomainError('bad_request', `The header ${name} takes seconds, such as 30 or 1.5.`);
 }
 
 /** Clients send `normal` by default, but a key may only allow less, so it counts as not given. */
-function priority(value: string): 'low' | undefined {
-  if (value !== 'normal' && value !== 'low') {
-    throw new Error('The header X-Fal-Queue-Priority takes normal or low.');
-  }
-  return value === 'low' ? value : undefined;
+function priorityOf(field: unknown): 'low' | undefined {
+  if (field === undefined || field === 'normal') return undefined;
+  if (field === 'low') return field;
+  throw new DomainError('bad_request', 'The header X-Fal-Queue-Priority takes normal or low.');
 }
 
 /** `key=value,…`. As fal does, it keeps the valid ones. */
-function tags(value: string): string[] | undefined {
-  const valid = value.split(',').flatMap((pair) => {
-    try {
-      return [tag(pair.trim().replace('=', ':'))];
-    } catch {
-      return [];
-    }
-  });
+function tagsOf(field: unknown): string[] | undefined {
+  if (field === undefined) return undefined;
+  const valid = String(field)
+    .split(',')
+    .flatMap((pair) => {
+      try {
+        return [tag.read(pair.trim().replace('=', ':'))];
+      } catch {
+        return [];
+      }
+    });
   return valid.length === 0 ? undefined : valid.slice(0, maxTags);
 }
 
-function wholeNumber(value: unknown): number {
-  if (typeof value === 'string' && /^\d{1,9}$/.test(value)) return Number(value);
-  throw new Error('The query parameter "fal_max_queue_length" takes a whole number.');
+function maxQueueLengthOf(query: object): number | undefined {
+  const { fal_max_queue_length: length } = query as { fal_max_queue_length?: unknown };
+  if (length === undefined) return undefined;
+  if (typeof length === 'string' && /^\d{1,9}$/.test(length)) return Number(length);
+  throw new DomainError('invalid_query', 'The query parameter "fal_max_queue_length" takes a whole number.');
 }

@@ -2,29 +2,32 @@ import {
   All,
   Controller,
   Get,
+  Headers,
   HttpCode,
   type MessageEvent,
   Param,
   Post,
   Put,
+  Query,
   Req,
   Res,
   Sse,
 } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Request, Response } from 'express';
 import type { Observable } from 'rxjs';
 import type { Caller } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
 import { DomainError } from '../errors/domain-error.js';
-import type { InitiatedUploadDto } from '../files/dto/files.dto.js';
-import { UploadRequests } from '../files/upload-requests.js';
-import { BodyReader } from '../http/body-reader.js';
-import { ClientAddress } from '../http/client-address.js';
+import { type InitiatedUploadDto, NewUploadDto } from '../files/dto/files.dto.js';
+import { MayUpload } from '../files/may-upload.js';
+import { Uploads } from '../files/uploads.js';
+import { BaseUrl, Bytes, HeaderFields, JsonBody, KnownOptions, ModelId } from '../http/input/decorators.js';
 import { sendReply } from '../http/reply.js';
 import { Limited } from '../limits/limited.js';
-import { modelIdOfPath } from '../requests/model-path.js';
-import { maxPendingDataLength, StatusStreams } from '../stream/status-streams.js';
+import { LogsQuery } from '../requests/dto/logs.query.js';
+import { maxPendingDataLength, StatusStreams, StreamHeaders } from '../stream/status-streams.js';
 import { setRequestId } from './answer-error.js';
 import { FalHandlers } from './fal-handlers.js';
 import { falHost } from './follow-target.js';
@@ -40,23 +43,23 @@ export class FalController {
   constructor(
     private readonly handlers: FalHandlers,
     private readonly streams: StatusStreams,
-    private readonly bodies: BodyReader,
-    private readonly addresses: ClientAddress,
-    private readonly uploads: UploadRequests,
+    private readonly uploads: Uploads,
   ) {}
 
   @Sse(`${one}/status/stream`, { maxPendingDataLength })
   @Limited('read')
   stream(
     @Param('request_id') requestId: string,
+    @KnownOptions(LogsQuery) { logs }: LogsQuery,
+    @HeaderFields(StreamHeaders) { 'last-event-id': seen }: StreamHeaders,
     @CurrentCaller() caller: Caller | undefined,
+    @BaseUrl() base: string,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<Observable<MessageEvent>> {
-    const base = this.addresses.baseUrl(request);
     setRequestId(response, requestId);
-    return this.streams.open(request, response, caller, requestId, (snapshot, logs) =>
-      toFalStatus(snapshot, base, logs),
+    return this.streams.open({ request, response, caller }, requestId, { logs, seen }, (snapshot, entries) =>
+      toFalStatus(snapshot, base, entries),
     );
   }
 
@@ -64,12 +67,12 @@ export class FalController {
   @Limited('read')
   async status(
     @Param('request_id') requestId: string,
+    @Query() query: object,
     @CurrentCaller() caller: Caller | undefined,
-    @Req() request: Request,
+    @BaseUrl() base: string,
     @Res() response: Response,
   ): Promise<void> {
-    const base = this.addresses.baseUrl(request);
-    sendReply(response, await this.handlers.status(caller, requestId, request.query, base));
+    sendReply(response, await this.handlers.status(caller, requestId, query, base));
   }
 
   @Get([one, `${one}/response`])
@@ -107,26 +110,26 @@ export class FalController {
   /** The same as the service's own route. Parameters that only concern fal's storage are ignored. */
   @Post('storage/upload/initiate')
   @HttpCode(200)
-  @Limited('any', { needsKey: true })
+  @MayUpload()
   initiate(
-    @CurrentCaller() caller: Caller,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
+    @CurrentCaller() { keyId }: Caller,
+    @JsonBody(NewUploadDto) upload: NewUploadDto,
+    @BaseUrl() base: string,
   ): Promise<InitiatedUploadDto> {
-    return this.uploads.initiate(caller, request, response);
+    return this.uploads.initiate({ keyId }, upload, base);
   }
 
   @Post('*model_id')
   @Limited('submit', { needsKey: true })
   async submit(
+    @ModelId() modelId: string | undefined,
+    @Query() query: object,
+    @Headers() headers: IncomingHttpHeaders,
     @CurrentCaller() caller: Caller,
-    @Req() request: Request,
+    @Bytes() body: Buffer,
+    @BaseUrl() base: string,
     @Res() response: Response,
   ): Promise<void> {
-    const body = await this.bodies.read(request, response);
-    const modelId = modelIdOfPath(request.originalUrl);
-    const base = this.addresses.baseUrl(request);
-    const { headers, query } = request;
     sendReply(response, await this.handlers.submit(caller, modelId, body, headers, query, base));
   }
 }

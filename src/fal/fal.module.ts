@@ -1,6 +1,6 @@
 import { type MiddlewareConsumer, Module, type NestModule } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
-import { FilesHttpModule } from '../files/files-http.module.js';
+import { FilesModule } from '../files/files.module.js';
 import { ErrorForms } from '../http/error-forms.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { QueueModule } from '../queue/queue.module.js';
@@ -12,7 +12,7 @@ import { FalHandlers } from './fal-handlers.js';
 import { followTarget } from './follow-target.js';
 
 @Module({
-  imports: [AuthModule, FilesHttpModule, QueueModule, LimitsModule, RequestsModule, StreamModule],
+  imports: [AuthModule, FilesModule, QueueModule, LimitsModule, RequestsModule, StreamModule],
   controllers: [FalController],
   providers: [FalHandlers],
 })

@@ -1,4 +1,4 @@
-const maxLength = 200;
+export const maxNameLength = 200;
 const maxExtension = 20;
 
 /** Returns the last part of the name that a caller gave, without what could break a path, a header or a screen. */
@@ -8,10 +8,10 @@ export function fileNameOf(given: string): string {
   const clean = last.replaceAll(/[\p{C}\p{Zl}\p{Zp}\ufffd]/gu, '').trim();
   if (/^\.*$/.test(clean)) return 'file';
   const characters = Array.from(clean);
-  if (characters.length <= maxLength) return clean;
+  if (characters.length <= maxNameLength) return clean;
   const extension = /\.[^.]+$/u.exec(clean)?.[0] ?? '';
   const ending = Array.from(extension).length <= maxExtension ? extension : '';
-  return characters.slice(0, maxLength - Array.from(ending).length).join('') + ending;
+  return characters.slice(0, maxNameLength - Array.from(ending).length).join('') + ending;
 }
 
 const extensions: Record<string, string> = {
@@ -41,8 +41,10 @@ const contentType = new RegExp(
   `^${token}/${token}(?:[ \\t]*;[ \\t]*${token}=(?:${token}|"[\\x20-\\x21\\x23-\\x5b\\x5d-\\x7e]*"))*$`,
 );
 
+export const maxContentTypeLength = 255;
+
 export function isContentType(text: string): boolean {
-  return text.length <= 255 && contentType.test(text);
+  return text.length <= maxContentTypeLength && contentType.test(text);
 }
 
 /** Types that browsers show without running anything in them. SVG and XML may hold scripts. */

@@ -3,13 +3,10 @@ import { AuthModule } from '../auth/auth.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { FilesController } from './files.controller.js';
 import { FilesModule } from './files.module.js';
-import { UploadRequests } from './upload-requests.js';
 
 /** The calls about files, on nodes that serve calls. */
 @Module({
   imports: [AuthModule, FilesModule, LimitsModule],
   controllers: [FilesController],
-  providers: [UploadRequests],
-  exports: [UploadRequests],
 })
 export class FilesHttpModule {}

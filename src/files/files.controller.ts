@@ -6,14 +6,14 @@ import { CurrentCaller } from '../auth/current-caller.decorator.js';
 import { DomainError } from '../errors/domain-error.js';
 import { chargesOf } from '../http/charges.js';
 import { askForBody } from '../http/body-reader.js';
+import { BaseUrl, JsonBody } from '../http/input/decorators.js';
 import { tooSlow } from '../http/slow-body.js';
 import { answerProblem } from '../http/problem.js';
-import { Limited } from '../limits/limited.js';
-import type { InitiatedUploadDto, StoredFileDto } from './dto/files.dto.js';
+import { type InitiatedUploadDto, NewUploadDto, type StoredFileDto } from './dto/files.dto.js';
 import { Files } from './files.js';
 import { ApiFile, ApiInitiate, ApiUpload } from './openapi/operations.js';
+import { MayUpload } from './may-upload.js';
 import { sendFile } from './send-file.js';
-import { UploadRequests } from './upload-requests.js';
 import { Uploads } from './uploads.js';
 
 /** Bytes that an upload or a download has in memory at a time. */
@@ -24,25 +24,24 @@ const transferBytes = 128 * 1024;
 @Controller('v1')
 export class FilesController {
   constructor(
-    private readonly requests: UploadRequests,
     private readonly uploads: Uploads,
     private readonly files: Files,
   ) {}
 
   @Post('storage/upload/initiate')
   @HttpCode(200)
-  @ApiInitiate()
-  @Limited('any', { needsKey: true })
+  @ApiInitiate
+  @MayUpload()
   initiate(
-    @CurrentCaller() caller: Caller,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
+    @CurrentCaller() { keyId }: Caller,
+    @JsonBody(NewUploadDto) upload: NewUploadDto,
+    @BaseUrl() base: string,
   ): Promise<InitiatedUploadDto> {
-    return this.requests.initiate(caller, request, response);
+    return this.uploads.initiate({ keyId }, upload, base);
   }
 
   @Put('storage/uploads/:upload_id')
-  @ApiUpload()
+  @ApiUpload
   async upload(
     @Param('upload_id') fileId: string,
     @Query() query: object,
@@ -57,7 +56,7 @@ export class FilesController {
   }
 
   @Get('files/:file_id/:name')
-  @ApiFile()
+  @ApiFile
   async file(
     @Param('file_id') fileId: string,
     @Param('name') name: string,

@@ -175,13 +175,8 @@ export class Files {
   async ownerOf(requestId: string): Promise<{ keyId: string; base: string }> {
     const owner = await readOwner(this.database, requestId);
     if (owner === undefined) throw new DomainError('unknown_request', 'There is no such request.');
-    return { keyId: owner.keyId, base: this.config.publicBaseUrl ?? owner.baseUrl ?? this.ownBase };
-  }
-
-  /** The base of URLs when no call shows how the service is reached. */
-  get ownBase(): string {
     const { publicBaseUrl, host, port } = this.config;
-    return publicBaseUrl ?? `http://${host}:${port}`;
+    return { keyId: owner.keyId, base: publicBaseUrl ?? owner.baseUrl ?? `http://${host}:${port}` };
   }
 }
 

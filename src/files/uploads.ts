@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { DomainError } from '../errors/domain-error.js';
+import type { InitiatedUploadDto, NewUploadDto } from './dto/files.dto.js';
 import { fileUrl, Files } from './files.js';
-import { isContentType } from './file-name.js';
 import { DiskSpace } from './disk-space.js';
 import { FilePlace } from './file-place.js';
 import { FileRows } from './file-rows.js';
@@ -12,17 +12,8 @@ import { fileTooLarge } from './stores/spool.js';
 import { UploadUrls } from './upload-urls.js';
 import { chunksOf } from './upload-body.js';
 
-/** An upload for a key, or for the output of a request. The file then belongs to the request's key. */
-export type NewUpload = ({ keyId: string } | { requestId: string }) & {
-  contentType: string;
-  fileName: string;
-  base?: string;
-};
-
-export interface InitiatedUpload {
-  fileUrl: string;
-  uploadUrl: string;
-}
+/** An upload is for a key, or for the output of a request. The file then belongs to the request's key. */
+type UploadOwner = { keyId: string } | { requestId: string };
 
 /** An upload whose bytes may come. */
 export interface BegunUpload {
@@ -45,23 +36,19 @@ export class Uploads {
   ) {}
 
   /** `base`: what the URLs begin with, as the caller reaches the service. */
-  async initiate({
-    contentType,
-    fileName,
-    base = this.files.ownBase,
-    ...of
-  }: NewUpload): Promise<InitiatedUpload> {
-    if (!isContentType(contentType)) {
-      throw new DomainError('bad_request', 'The content_type must be a media type, such as image/png.');
-    }
+  async initiate(
+    of: UploadOwner,
+    { content_type: contentType, file_name: fileName = 'file' }: NewUploadDto,
+    base: string,
+  ): Promise<InitiatedUploadDto> {
     const isOutput = 'requestId' in of;
     await this.space.assertRoom();
     if (!isOutput) await this.quota.assertRoom(of.keyId);
     const owner = isOutput ? await this.files.ownerOf(of.requestId) : { keyId: of.keyId, base };
     const { id, name } = await this.files.add({ keyId: owner.keyId, contentType, fileName });
     return {
-      fileUrl: fileUrl(owner.base, id, name),
-      uploadUrl: this.urls.urlOf(base, id, { contentType, isOutput }),
+      file_url: fileUrl(owner.base, id, name),
+      upload_url: this.urls.urlOf(base, id, { contentType, isOutput }),
     };
   }
 

@@ -1,8 +1,10 @@
 import type { Server, ServerOptions } from 'node:http';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import { onSentText } from '../internals/sent-texts.js';
 import { AccessLog } from './access-log.js';
 import { AnswerFields } from './answer-fields.js';
 import { deferContinue } from './body-reader.js';
+import { chargesOf } from './charges.js';
 import { answerConnectionErrors } from './connection-errors.js';
 import { ApiDocument } from './openapi/api-document.js';
 import { buildOpenApi } from './openapi/build-openapi.js';
@@ -34,6 +36,9 @@ export function configureHttp(
   app.useLogger(app.get(QuietNestLogger));
   app.set('etag', false);
   app.disable('x-powered-by');
+  onSentText(app.getHttpAdapter().getInstance(), (response, text) =>
+    chargesOf(response.req)?.chargeAnswer(Buffer.byteLength(text)),
+  );
 
   app.use(app.get(AccessLog).middleware);
   const fields = app.get(AnswerFields);

@@ -1,8 +1,8 @@
 import { DomainError } from '../errors/domain-error.js';
 import { rawElements, rawMember } from '../tools/json-scanner.js';
-import { isObject, maxValues, parseInputPart, parseObjectBody } from './input-body.js';
+import { isObject, maxValues, parseInputPart, parseObjectBody } from '../http/input/json-body.js';
 
-const maxEntries = 1_000;
+export const maxEntries = 1_000;
 /** An input that is nested too deeply is one bad entry. A body with unbounded nesting is not read at all. */
 const levelsAround = 1_000;
 const maxOptionsLength = 16 * 1024;

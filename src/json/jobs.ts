@@ -6,7 +6,7 @@ import { hasMoreValues, isJson, rawMember } from '../tools/json-scanner.js';
 import { maxModelDepth, storableJsonBytes } from '../tools/storable-text.js';
 import { readSaid, type Said, SaidFault } from '../queue/runs/said.js';
 import { readBatch } from './batch-body.js';
-import { parseInputBody } from './input-body.js';
+import { parseInputBody } from '../http/input/json-body.js';
 
 /** The kinds of jobs. Unless a job throws, it returns its bytes, or other bytes in their place. */
 export interface Jobs {

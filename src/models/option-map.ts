@@ -1,7 +1,7 @@
 import { isMap, isScalar, type Node, type YAMLMap } from 'yaml';
 import type { Config } from '../config/config.js';
 import { type Class, EntryFault, type Fault, ruledProperties, toInstance } from '../tools/validation.js';
-import { hint } from './closest.js';
+import { hint } from '../tools/closest.js';
 import type { YamlSource } from './yaml-source.js';
 
 interface Reading {

@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import type { FieldError } from '../errors/domain-error.js';
-import { hint } from './closest.js';
+import { hint } from '../tools/closest.js';
 
 const maxErrors = 20;
 const maxNameLength = 100;

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../database/clock.js';
 import { Database } from '../database/database.js';
+import { ObservingDatabase } from '../database/observing-database.js';
 import { QueueEvents } from '../queue/queue-events.js';
 import { addKeyUse } from './queries/key-use.js';
+import { type KeyUseNow, readKeyUse } from './queries/key-use-now.js';
 import { dayMs, Tally } from './tally.js';
 
 /**
@@ -18,6 +20,7 @@ export class KeyUse {
 
   constructor(
     private readonly database: Database,
+    private readonly observing: ObservingDatabase,
     clock: Clock,
     events: QueueEvents,
   ) {
@@ -30,6 +33,13 @@ export class KeyUse {
 
   get isPending(): boolean {
     return !this.pending.isEmpty;
+  }
+
+  /** Returns the use of these keys by id, with all that this node has counted. */
+  async of(ids: readonly string[]): Promise<Map<string, KeyUseNow>> {
+    await this.write();
+    const rows = await readKeyUse(this.observing, ids);
+    return new Map(rows.map((row) => [row.id, row]));
   }
 
   /** Adds the counts of this node to those of all nodes. */
@@ -48,3 +58,5 @@ export class KeyUse {
     }
   }
 }
+
+export type { KeyUseNow } from './queries/key-use-now.js';

@@ -6,13 +6,15 @@ import type { Reply } from '../http/reply.js';
 import { type BatchBody, type BatchEntry, readBatch } from '../json/batch-body.js';
 import { assertFits, fromPlain } from '../json/jobs.js';
 import { JsonThreads } from '../json/json-threads.js';
-import type { EnteredItems } from '../limits/gate.js';
+import type { CountItems } from '../limits/counting.js';
 import { maxInlineBytes } from '../models/input-schemas.js';
 import { ModelsService } from '../models/models.service.js';
 import { QueueEvents } from '../queue/queue-events.js';
 import { type NewRequest, Submissions } from '../queue/submit/submissions.js';
 import { traceContextOf } from '../tracing/trace-context.js';
-import { assertKnown, submitOptions } from './dto/submit.query.js';
+import { idempotencyKey } from './dto/collection.dto.js';
+import { submitOptions } from './dto/submit.query.js';
+import { assertKnown } from '../http/input/option.js';
 import { NewRequests, withOptions } from './new-requests.js';
 import { fingerprintOf } from './request-handlers.js';
 import { toQueuedRequest } from './status-view.js';
@@ -31,17 +33,16 @@ export class Batch {
     private readonly events: QueueEvents,
   ) {}
 
-  /** `count` charges the items to the limits. */
   async submit(
     caller: Caller,
     body: Buffer,
     headers: object,
     base: string,
-    count: (items: number) => Promise<EnteredItems>,
+    countItems: CountItems,
   ): Promise<Reply> {
     const { entries, unknownName } = await this.read(caller, body);
     if (unknownName !== undefined) assertKnown([[unknownName, undefined]], ['requests']);
-    const { admitted, refusal } = await count(entries.length);
+    const { admitted, refusal } = await countItems(entries.length);
     const items: (NewRequest | DomainError)[] = [];
     let since = performance.now();
     for (const [i, entry] of entries.entries()) {
@@ -107,7 +108,7 @@ export class Batch {
     const { model_id: modelId, idempotency_key: written, ...plain } = fields;
     if (typeof modelId !== 'string')
       throw new DomainError('bad_request', 'An entry needs a "model_id", a text.');
-    const key = idempotencyKey(written);
+    const key = written === undefined ? undefined : idempotencyKey.read(written);
     const model = this.newRequests.modelOf(caller, modelId);
     const options = submitOptions(plain);
     if (input === undefined) throw refusal!;
@@ -118,15 +119,6 @@ export class Batch {
     const fingerprint = key !== undefined && fingerprintOf(model.id, input, plain);
     return { ...request, ...(fingerprint && { idempotency: { key, fingerprint } }) };
   }
-}
-
-function idempotencyKey(value: unknown): string | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value === 'string' && /^[\x20-\x7e]{1,255}$/.test(value)) return value;
-  throw new DomainError(
-    'invalid_idempotency_key',
-    'An "idempotency_key" takes 1 to 255 printable ASCII characters.',
-  );
 }
 
 function toResult(result: { id: string } | DomainError, base: string): object {

@@ -1,33 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../auth/caller.js';
-import { DomainError } from '../errors/domain-error.js';
-import { decodeCursor, encodeCursor } from '../http/list-cursor.js';
 import type { Reply } from '../http/reply.js';
-import { validated } from '../http/validated.js';
+import { headerFieldsOf } from '../http/input/option.js';
+import type { Page } from '../http/input/page.js';
 import { Cancels } from '../queue/cancels.js';
 import { QueueService } from '../queue/queue.service.js';
 import { RequestCollection } from '../queue/request-collection.js';
 import type { StatusRow } from '../queue/status-row.js';
 import { isRequestId } from '../queue/submit/request-id.js';
-import { defaultLimit, filterOptions, listOptions } from './dto/list.query.js';
+import type { CancelCountsDto, CancelManyDto, RequestIdsDto, RequestPageDto } from './dto/collection.dto.js';
+import { type ListQuery, toFilter } from './dto/list.query.js';
 import { SubmitHeaders } from './dto/submit.headers.js';
-import { assertKnown, isGiven, isOption } from './dto/submit.query.js';
-import { isObject, parseObjectBody } from '../json/input-body.js';
 import { AtATime } from '../tools/at-a-time.js';
 import { acceptedReply, fingerprintOf, gone, notCompleted, RequestHandlers } from './request-handlers.js';
 import { Retries } from './retries.js';
 import { toStatus } from './status-view.js';
 
-const maxStatuses = 1_000;
-const maxCancelIds = 10_000;
-const comma = 0x2c;
-/** Bodies above this size, about a hundred ids, take turns. */
-const largeBytes = 4 * 1024;
-const example = '{"request_ids": ["…"]}';
-const cancelExample = `${example} or {"filter": {"tag": "job:17"}}`;
-
-/** Charges the ids of a call to the limits. Throws if they refuse it. */
-type Count = (ids: number) => Promise<void>;
+/** Calls with more ids take turns. */
+const manyIds = 100;
 
 /** Handles the calls about a key's requests as a collection. `base` is the beginning of the URLs in an answer. */
 @Injectable()
@@ -42,71 +32,47 @@ export class CollectionHandlers {
     private readonly queue: QueueService,
   ) {}
 
-  async list({ keyId }: Caller, query: object, base: string): Promise<Reply> {
-    const { cursor, ...given } = listOptions(query);
-    const from = cursor === undefined ? undefined : decodeCursor(keyId, cursor, isRequestId);
-    const begun = from === undefined ? given : listOptions(from.query);
-    if (given.filter !== undefined && JSON.stringify(given.filter) !== JSON.stringify(begun.filter)) {
-      const detail =
-        'The option "cursor" already has the filters of its list. Send it alone, or start the list again.';
-      throw new DomainError('invalid_query', detail);
-    }
-    const limit = given.limit ?? begun.limit ?? defaultLimit;
-    const { rows, lastId } = await this.collection.list(keyId, begun.filter, {
-      before: from?.position,
-      limit,
+  async list({ keyId }: Caller, page: Page<ListQuery>, base: string): Promise<RequestPageDto> {
+    // The position has the key, because a cursor is for the list of one key.
+    const before = page.after((position) => {
+      const [key, id = ''] = position.split(' ', 2);
+      return key === keyId && isRequestId(id) ? id : undefined;
     });
-    const begin = { ...written(from?.query ?? query), limit: String(limit) };
-    const next = lastId === null ? null : encodeCursor(keyId, { query: begin, position: lastId });
-    const data = rows.map((row) => this.toStatus(row, base));
-    const fields = next === null ? [] : ['Link', `<${base}/v1/queue/requests?cursor=${next}>; rel="next"`];
-    return { status: 200, fields, body: JSON.stringify({ data, next_cursor: next }) };
+    const filter = toFilter(page.query);
+    const { rows, lastId } = await this.collection.list(keyId, filter, { before, limit: page.limit });
+    return page.until(rows, lastId && `${keyId} ${lastId}`, (row) => this.toStatus(row, base));
   }
 
-  async statuses(caller: Caller, body: Buffer, base: string, count: Count): Promise<Reply> {
-    await count(mostIdsIn(body, maxStatuses));
-    return this.inTurn(caller, body, () => this.statusesNow(caller, body, base));
-  }
-
-  private async statusesNow({ keyId }: Caller, body: Buffer, base: string): Promise<Reply> {
-    const { value } = parseObjectBody(body, { example });
-    assertKnown(Object.entries(value), ['request_ids']);
-    const ids = idsOf(value, maxStatuses);
-    const known = [...new Set(ids.filter(isRequestId))];
-    const rows = await this.collection.statuses(keyId, known);
-    const byId = new Map(known.map((id, i) => [id, rows[i] && this.toStatus(rows[i], base)]));
-    return { status: 200, body: JSON.stringify({ results: ids.map((id) => byId.get(id) ?? null) }) };
+  statuses(caller: Caller, { request_ids: ids }: RequestIdsDto, base: string): Promise<Reply> {
+    return this.inTurn(caller, ids.length, async () => {
+      const known = [...new Set(ids.filter(isRequestId))];
+      const rows = await this.collection.statuses(caller.keyId, known);
+      const byId = new Map(known.map((id, i) => [id, rows[i] && this.toStatus(rows[i], base)]));
+      return { status: 200, body: JSON.stringify({ results: ids.map((id) => byId.get(id) ?? null) }) };
+    });
   }
 
   /** A cancel by filter counts as one call, because it cancels each request of the key at most once. */
-  async cancel(caller: Caller, body: Buffer, count: Count): Promise<Reply> {
-    await count(mostIdsIn(body, maxCancelIds));
-    return this.inTurn(caller, body, () => this.cancelNow(caller, body));
-  }
-
-  private async cancelNow({ keyId }: Caller, body: Buffer): Promise<Reply> {
-    const { value } = parseObjectBody(body, { example: cancelExample });
-    assertKnown(Object.entries(value), ['request_ids', 'filter']);
-    if (isGiven(value['request_ids']) === isGiven(value['filter'])) {
-      throw new DomainError('bad_request', `Give either "request_ids" or "filter": ${cancelExample}.`);
-    }
-    const counts = isGiven(value['filter'])
-      ? await this.cancels.fitting(keyId, filterOf(value['filter']))
-      : await this.cancelIds(keyId, idsOf(value, maxCancelIds));
-    const {
-      cancelled,
-      cancellationRequested: cancellation_requested,
-      alreadyCompleted,
-      unknown,
-      more,
-    } = counts;
-    const answer = { cancelled, cancellation_requested, already_completed: alreadyCompleted, unknown, more };
-    return { status: 200, body: JSON.stringify(answer) };
+  async cancel(
+    caller: Caller,
+    { request_ids: ids = [], filter }: CancelManyDto,
+  ): Promise<CancelCountsDto> {
+    const { alreadyCompleted, cancellationRequested, ...counts } =
+      filter === undefined
+        ? await this.inTurn(caller, ids.length, () => this.cancelIds(caller.keyId, ids))
+        : await this.cancels.fitting(caller.keyId, filter);
+    return {
+      cancelled: counts.cancelled,
+      cancellation_requested: cancellationRequested,
+      already_completed: alreadyCompleted,
+      unknown: counts.unknown,
+      more: counts.more,
+    };
   }
 
   /** Resolves when the new request is committed. */
   async retry(caller: Caller, requestId: string, headers: object, base: string): Promise<Reply> {
-    const { 'idempotency-key': key } = validated(SubmitHeaders, headers);
+    const { 'idempotency-key': key } = headerFieldsOf(SubmitHeaders, headers);
     const row = await this.completed(caller, requestId, 'Submit it again once it has.');
     // No model can have this name, so the fingerprint is not that of a submission.
     const idempotency =
@@ -130,7 +96,7 @@ export class CollectionHandlers {
     return row;
   }
 
-  private async cancelIds(keyId: string, given: string[]) {
+  private async cancelIds(keyId: string, given: readonly string[]) {
     const ids = [...new Set(given)];
     const known = ids.filter(isRequestId);
     const counts = await this.cancels.many(keyId, known);
@@ -138,40 +104,11 @@ export class CollectionHandlers {
   }
 
   /** Calls with many ids run one at a time per key. Several at once would keep the event loop busy. */
-  private inTurn<Result>({ keyId }: Caller, body: Buffer, work: () => Promise<Result>): Promise<Result> {
-    return body.length > largeBytes ? this.turns.run(keyId, work) : work();
+  private inTurn<Result>({ keyId }: Caller, ids: number, work: () => Promise<Result>): Promise<Result> {
+    return ids > manyIds ? this.turns.run(keyId, work) : work();
   }
 
   private toStatus(row: StatusRow, base: string): object {
     return toStatus(this.queue.snapshot(row), base);
   }
-}
-
-/** Returns the part of a query that a cursor stores. */
-function written(query: object): object {
-  return Object.fromEntries(
-    Object.entries(query).filter(([name, value]) => name !== 'cursor' && isOption(value)),
-  );
-}
-
-/**
- * Returns how many ids the body has at most, without parsing it: ids are separated by commas. A call that the limits
- * refuse then costs no parsing.
- */
-function mostIdsIn(body: Buffer, max: number): number {
-  let ids = 1;
-  for (let at = body.indexOf(comma); at !== -1 && ids < max; at = body.indexOf(comma, at + 1)) ids++;
-  return ids;
-}
-
-function idsOf({ request_ids: ids }: Record<string, unknown>, max: number): string[] {
-  const areTexts = Array.isArray(ids) && ids.every((id) => typeof id === 'string');
-  if (areTexts && ids.length >= 1 && ids.length <= max) return ids;
-  throw new DomainError('bad_request', `"request_ids" takes 1 to ${max} ids, as in ${example}.`);
-}
-
-function filterOf(value: unknown) {
-  const filter = isObject(value) ? filterOptions(value) : undefined;
-  if (filter !== undefined) return filter;
-  throw new DomainError('bad_request', `"filter" needs at least one filter of the list: ${cancelExample}.`);
 }

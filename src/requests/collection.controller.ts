@@ -1,18 +1,24 @@
-import { Controller, Delete, Get, Headers, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { Controller, Delete, Get, Headers, HttpCode, Param, Post, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 import type { Caller } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
-import { BodyReader } from '../http/body-reader.js';
-import { ClientAddress } from '../http/client-address.js';
+import { BaseUrl, Bytes, JsonBody, NoOptions, Options } from '../http/input/decorators.js';
+import { type Page, PageOf } from '../http/input/page.js';
 import { sendReply } from '../http/reply.js';
-import { answerOf, Gate } from '../limits/gate.js';
+import { type CountItems, IdCount, ItemCount } from '../limits/counting.js';
 import { Limited } from '../limits/limited.js';
 import { Batch } from './batch.js';
 import { CollectionHandlers } from './collection-handlers.js';
+import {
+  type CancelCountsDto,
+  CancelManyDto,
+  maxCancelIds,
+  maxStatuses,
+  RequestIdsDto,
+  type RequestPageDto,
+} from './dto/collection.dto.js';
 import { ListQuery } from './dto/list.query.js';
-import { SubmitHeaders } from './dto/submit.headers.js';
-import { assertNoOptions } from './dto/submit.query.js';
 import {
   ApiCancelMany,
   ApiErase,
@@ -28,90 +34,76 @@ export class CollectionController {
   constructor(
     private readonly handlers: CollectionHandlers,
     private readonly batch: Batch,
-    private readonly bodies: BodyReader,
-    private readonly addresses: ClientAddress,
-    private readonly gate: Gate,
   ) {}
 
   @Get()
-  @ApiList()
+  @ApiList
   @Limited('read', { needsKey: true })
-  async listRequests(
-    @Query() query: ListQuery,
+  listRequests(
+    @PageOf(ListQuery) page: Page<ListQuery>,
     @CurrentCaller() caller: Caller,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
-    sendReply(response, await this.handlers.list(caller, query, this.addresses.baseUrl(request)));
+    @BaseUrl() base: string,
+  ): Promise<RequestPageDto> {
+    return this.handlers.list(caller, page, base);
   }
 
   @Post()
-  @ApiSubmitMany()
+  @ApiSubmitMany
   @Limited('submit', { needsKey: true, isMany: true })
   async submitMany(
+    @Options(NoOptions) _options: NoOptions,
     @CurrentCaller() caller: Caller,
-    @Req() request: Request,
+    @Bytes() body: Buffer,
+    @Headers() headers: object,
+    @BaseUrl() base: string,
+    @ItemCount() countItems: CountItems,
     @Res() response: Response,
   ): Promise<void> {
-    assertNoOptions(request.query);
-    const body = await this.bodies.read(request, response);
-    const count = (items: number) => this.gate.enterItems(request, items, answerOf(response));
-    const base = this.addresses.baseUrl(request);
-    sendReply(response, await this.batch.submit(caller, body, request.headers, base, count));
+    sendReply(response, await this.batch.submit(caller, body, headers, base, countItems));
   }
 
   @Post('status')
-  @ApiStatuses()
+  @ApiStatuses
   @Limited('read', { needsKey: true })
   async statuses(
     @CurrentCaller() caller: Caller,
-    @Req() request: Request,
+    @JsonBody(RequestIdsDto, { beforeParsing: [IdCount(maxStatuses)] }) requests: RequestIdsDto,
+    @BaseUrl() base: string,
     @Res() response: Response,
   ): Promise<void> {
-    assertNoOptions(request.query);
-    const body = await this.bodies.read(request, response);
-    const count = (ids: number) => this.gate.enterForIds(ids, request, answerOf(response));
-    sendReply(response, await this.handlers.statuses(caller, body, this.addresses.baseUrl(request), count));
+    sendReply(response, await this.handlers.statuses(caller, requests, base));
   }
 
   @Post('cancel')
-  @ApiCancelMany()
+  @HttpCode(200)
+  @ApiCancelMany
   @Limited('cancel', { needsKey: true })
-  async cancelMany(
+  cancelMany(
     @CurrentCaller() caller: Caller,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
-    assertNoOptions(request.query);
-    const body = await this.bodies.read(request, response);
-    const count = (ids: number) => this.gate.enterForIds(ids, request, answerOf(response));
-    sendReply(response, await this.handlers.cancel(caller, body, count));
+    @JsonBody(CancelManyDto, { beforeParsing: [IdCount(maxCancelIds)] }) requests: CancelManyDto,
+  ): Promise<CancelCountsDto> {
+    return this.handlers.cancel(caller, requests);
   }
 
   @Post(':request_id/retry')
-  @ApiRetry()
+  @ApiRetry
   @Limited('submit', { needsKey: true })
   async retry(
     @Param('request_id') requestId: string,
-    @Headers() _headers: SubmitHeaders,
+    @Options(NoOptions) _options: NoOptions,
+    @Headers() headers: object,
     @CurrentCaller() caller: Caller,
-    @Req() request: Request,
+    @BaseUrl() base: string,
     @Res() response: Response,
   ): Promise<void> {
-    assertNoOptions(request.query);
-    const base = this.addresses.baseUrl(request);
-    sendReply(response, await this.handlers.retry(caller, requestId, request.headers, base));
+    sendReply(response, await this.handlers.retry(caller, requestId, headers, base));
   }
 
   @Delete(':request_id')
-  @ApiErase()
+  @HttpCode(204)
+  @ApiErase
   @Limited('cancel', { needsKey: true })
-  async erase(
-    @Param('request_id') requestId: string,
-    @CurrentCaller() caller: Caller,
-    @Res() response: Response,
-  ): Promise<void> {
-    await this.handlers.erase(caller, requestId);
-    response.status(204).end();
+  erase(@Param('request_id') requestId: string, @CurrentCaller() caller: Caller): Promise<void> {
+    return this.handlers.erase(caller, requestId);
   }
 }

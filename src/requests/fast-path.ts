@@ -12,7 +12,7 @@ import { answerProblem, toAnswer } from '../http/problem.js';
 import { type Reply, sendReply, setFields } from '../http/reply.js';
 import { chooseRequestId, requestIdHeader } from '../http/request-id.js';
 import { Gate } from '../limits/gate.js';
-import { modelIdOfPath } from './model-path.js';
+import { modelIdOfPath } from '../http/input/model-path.js';
 import { RequestHandlers } from './request-handlers.js';
 
 type FastCall =

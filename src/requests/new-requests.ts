@@ -5,7 +5,7 @@ import type { Adapter } from '../config/adapter.js';
 import { Config } from '../config/config.js';
 import { Clock } from '../database/clock.js';
 import { DomainError } from '../errors/domain-error.js';
-import { hint } from '../models/closest.js';
+import { hint } from '../tools/closest.js';
 import { isModelId, type Model } from '../models/model.js';
 import { ModelsService } from '../models/models.service.js';
 import { ticksFor } from '../queue/waiting/fair-queue.js';

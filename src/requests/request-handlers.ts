@@ -7,7 +7,7 @@ import { DomainError } from '../errors/domain-error.js';
 import type { ProblemCode } from '../errors/problem-codes.js';
 import { chargesOf } from '../http/charges.js';
 import type { Reply } from '../http/reply.js';
-import { validated } from '../http/validated.js';
+import { headerFieldsOf, knownOptionsOf } from '../http/input/option.js';
 import { Cancels } from '../queue/cancels.js';
 import type { LogEntry } from '../queue/runs/run-log.js';
 import type { Snapshot, StatusRow } from '../queue/status-row.js';
@@ -20,11 +20,11 @@ import { LogsQuery } from './dto/logs.query.js';
 import { SubmitHeaders } from './dto/submit.headers.js';
 import { submitOptions, writtenOptions } from './dto/submit.query.js';
 import { HeldCalls } from './held-calls.js';
-import { parseInputBody } from '../json/input-body.js';
+import { parseInputBody } from '../http/input/json-body.js';
 import { assertFits, type Fingerprint, fingerprintOf as hashOf } from '../json/jobs.js';
 import { JsonThreads } from '../json/json-threads.js';
 import { NewRequests, withOptions } from './new-requests.js';
-import { waitSeconds } from './prefer.js';
+import { waitSeconds } from '../http/input/prefer.js';
 import { retryAfterSeconds, toLogEntry, toMetrics, toQueuedRequest, toStatus } from './status-view.js';
 
 type AcceptedReply = Reply & { requestId: string };
@@ -88,7 +88,7 @@ export class RequestHandlers {
     query: object,
     response?: ServerResponse,
   ): Promise<{ snapshot: Snapshot; entries: LogEntry[] | undefined }> {
-    const { logs } = validated(LogsQuery, query);
+    const { logs } = knownOptionsOf(LogsQuery, query);
     let row = await this.find(caller, requestId, response?.req);
     if (response?.req.headers.prefer !== undefined) row = await this.awaited(row, caller, response);
     const entries = logs ? await this.log(row) : undefined;
@@ -101,7 +101,7 @@ export class RequestHandlers {
     query: object,
     response?: ServerResponse,
   ): Promise<Reply> {
-    const { logs } = validated(LogsQuery, query);
+    const { logs } = knownOptionsOf(LogsQuery, query);
     let row = await this.find(caller, requestId, response?.req);
     if (response?.req.headers.prefer !== undefined) row = await this.awaited(row, caller, response);
     const output = await this.output(row, response?.req);
@@ -158,7 +158,7 @@ export class RequestHandlers {
     base: string,
     adapter?: Adapter,
   ): Promise<AcceptedReply> {
-    const { 'idempotency-key': key } = validated(SubmitHeaders, headers);
+    const { 'idempotency-key': key } = headerFieldsOf(SubmitHeaders, headers);
     const model = this.newRequests.modelOf(caller, modelId);
     const options = submitOptions(query);
     const about = key === undefined ? undefined : aboutInput(model.id, query);

@@ -1,4 +1,4 @@
-import { Controller, Get, Headers, Param, Post, Put, Query, Req, Res } from '@nestjs/common';
+import { Controller, Get, Param, Post, Put, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Caller } from '../auth/caller.js';
@@ -7,10 +7,7 @@ import { ClientAddress } from '../http/client-address.js';
 import { BodyReader } from '../http/body-reader.js';
 import { sendReply } from '../http/reply.js';
 import { Limited } from '../limits/limited.js';
-import { LogsQuery } from './dto/logs.query.js';
-import { SubmitHeaders } from './dto/submit.headers.js';
-import { SubmitQuery } from './dto/submit.query.js';
-import { modelIdOfPath } from './model-path.js';
+import { modelIdOfPath } from '../http/input/model-path.js';
 import { ApiCancel, ApiFetchResponse, ApiStatus, ApiSubmit } from './openapi/operations.js';
 import { RequestHandlers } from './request-handlers.js';
 
@@ -28,11 +25,11 @@ export class RequestsController {
   ) {}
 
   @Get('requests/:request_id/status')
-  @ApiStatus()
+  @ApiStatus
   @Limited('read')
   async status(
     @Param('request_id') requestId: string,
-    @Query() query: LogsQuery,
+    @Query() query: object,
     @CurrentCaller() caller: Caller | undefined,
     @Req() request: Request,
     @Res() response: Response,
@@ -42,11 +39,11 @@ export class RequestsController {
   }
 
   @Get('requests/:request_id')
-  @ApiFetchResponse()
+  @ApiFetchResponse
   @Limited('read')
   async response(
     @Param('request_id') requestId: string,
-    @Query() query: LogsQuery,
+    @Query() query: object,
     @CurrentCaller() caller: Caller | undefined,
     @Res() response: Response,
   ): Promise<void> {
@@ -54,7 +51,7 @@ export class RequestsController {
   }
 
   @Put('requests/:request_id/cancel')
-  @ApiCancel()
+  @ApiCancel
   @Limited('cancel')
   async cancel(
     @Param('request_id') requestId: string,
@@ -65,11 +62,10 @@ export class RequestsController {
   }
 
   @Post('*model_id')
-  @ApiSubmit()
+  @ApiSubmit
   @Limited('submit', { needsKey: true })
   async submit(
-    @Headers() _headers: SubmitHeaders,
-    @Query() query: SubmitQuery,
+    @Query() query: object,
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res() response: Response,

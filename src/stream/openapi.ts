@@ -43,34 +43,33 @@ class OutputDoneDto {
   success!: boolean;
 }
 
-export const ApiOutputStream = (): MethodDecorator =>
-  applyDecorators(
-    ApiExtraModels(OutputDeltaDto, OutputResetDto, OutputDoneDto),
-    ApiRequestCall(
-      'Follow the output of a request',
-      'Server-sent events. `output` carries a part of the output, in order. `reset` comes when another attempt ' +
-        'begins, and invalidates the earlier parts. `done` comes at the end; then the server closes the stream. ' +
-        'A part is committed before it is sent: after any `id` that the client received, any node continues the ' +
-        'stream without a gap or a repetition. If a model emits no parts, the whole output comes in one event at ' +
-        'the end. The same holds for a request that ended more than ten minutes ago. A comment line comes every ' +
-        '15 s. A client that closes the stream cancels nothing. A reconnect after `done` gets 204, which stops ' +
-        'an `EventSource`.',
-      'bad_request',
-      'invalid_query',
-    ),
-    ApiOkResponse({
-      description: 'The stream.',
-      content: {
-        'text/event-stream': {
-          schema: {
-            description: 'The `data` of each event.',
-            anyOf: [OutputDeltaDto, OutputResetDto, OutputDoneDto].map((one) => ({
-              $ref: getSchemaPath(one),
-            })),
-          },
-          example: { index: 7, delta: ' upon a time' },
+export const ApiOutputStream = applyDecorators(
+  ApiExtraModels(OutputDeltaDto, OutputResetDto, OutputDoneDto),
+  ApiRequestCall(
+    'Follow the output of a request',
+    'Server-sent events. `output` carries a part of the output, in order. `reset` comes when another attempt ' +
+      'begins, and invalidates the earlier parts. `done` comes at the end; then the server closes the stream. ' +
+      'A part is committed before it is sent: after any `id` that the client received, any node continues the ' +
+      'stream without a gap or a repetition. If a model emits no parts, the whole output comes in one event at ' +
+      'the end. The same holds for a request that ended more than ten minutes ago. A comment line comes every ' +
+      '15 s. A client that closes the stream cancels nothing. A reconnect after `done` gets 204, which stops ' +
+      'an `EventSource`.',
+    'bad_request',
+    'invalid_query',
+  ),
+  ApiOkResponse({
+    description: 'The stream.',
+    content: {
+      'text/event-stream': {
+        schema: {
+          description: 'The `data` of each event.',
+          anyOf: [OutputDeltaDto, OutputResetDto, OutputDoneDto].map((one) => ({
+            $ref: getSchemaPath(one),
+          })),
         },
+        example: { index: 7, delta: ' upon a time' },
       },
-    }),
-    ApiNoContentResponse({ description: 'The client has received the event `done`.' }),
-  );
+    },
+  }),
+  ApiNoContentResponse({ description: 'The client has received the event `done`.' }),
+);

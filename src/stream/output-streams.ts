@@ -1,57 +1,46 @@
 import { Injectable, type MessageEvent } from '@nestjs/common';
-import { ApiPropertyOptional } from '@nestjs/swagger';
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import { EMPTY, type Observable, takeUntil } from 'rxjs';
-import type { Caller } from '../auth/caller.js';
 import { CallerWatch } from '../auth/caller-watch.js';
 import { DomainError } from '../errors/domain-error.js';
 import { chargesOf } from '../http/charges.js';
 import { writeInPieces } from '../http/in-pieces.js';
-import { problem, validated } from '../http/validated.js';
+import { HeaderField, Option } from '../http/input/option.js';
+import { rule } from '../http/input/rules.js';
 import { OutputSources } from '../queue/output-sources.js';
 import { QueueService } from '../queue/queue.service.js';
 import type { StatusRow } from '../queue/status-row.js';
 import { gone, RequestHandlers } from '../requests/request-handlers.js';
-import { Parsed } from '../tools/validation.js';
 import { keepAlive } from './keep-alive.js';
 import { canBeOf, type OutputPosition, positionOf } from './output-place.js';
 import { OutputReader } from './output-reader.js';
 import { type Pulled, pulled } from './pulled.js';
+import type { StreamCall } from './status-streams.js';
 import { useStreamHead } from './stream-head.js';
 
 /** `pulled` bounds the pending data. An output sent as one event may exceed any other bound. */
 export const maxPendingOutputLength = Infinity;
 
-const example = '1.7';
-const [field, parameter] = ['The field Last-Event-ID', 'The query parameter "starting_after"'];
-const fault = (what: string): string =>
-  `${what} takes the id of an event of this stream, such as ${example}, once.`;
-const eventId = (what: string) => (value: unknown) => {
-  if (value === undefined || value === '') return undefined;
+const expected = 'expected the id of an event of this stream, such as 1.7, once';
+const eventId = rule({ type: String, example: '1.7' }, (value) => {
+  if (value === '') return undefined;
   const position = typeof value === 'string' ? positionOf(value) : undefined;
   if (position !== undefined) return position;
-  throw new Error(fault(what));
-};
+  throw new Error(expected);
+});
 
 export class OutputHeaders {
-  @ApiPropertyOptional({
-    name: 'Last-Event-ID',
-    type: String,
-    example,
+  @HeaderField('Last-Event-ID', eventId, {
     description: 'The `id` of the last event that the client received. The stream continues after it.',
   })
-  @Parsed(eventId(field))
   'last-event-id': OutputPosition | undefined;
 }
 
 export class OutputQuery {
-  @ApiPropertyOptional({
-    type: String,
-    example,
-    description:
-      'Like the header `Last-Event-ID`, for clients that cannot send it. The header takes precedence.',
-  })
-  @Parsed(eventId(parameter), problem('invalid_query'))
+  @Option(
+    eventId,
+    'Like the header `Last-Event-ID`, for clients that cannot send it. The header takes precedence.',
+  )
   starting_after: OutputPosition | undefined;
 }
 
@@ -66,18 +55,17 @@ export class OutputStreams {
   ) {}
 
   async open(
-    request: Request,
-    response: Response,
-    caller: Caller | undefined,
+    { request, response, caller }: StreamCall,
     requestId: string,
+    { 'last-event-id': byField }: OutputHeaders,
+    { starting_after: byOption }: OutputQuery,
   ): Promise<Observable<MessageEvent>> {
-    const byField = validated(OutputHeaders, request.headers)['last-event-id'];
-    const seen = byField ?? validated(OutputQuery, request.query).starting_after;
+    const seen = byField ?? byOption;
     const row = await this.requests.find(caller, requestId, request);
     if (seen !== undefined && !canBeOf(row, seen)) {
       throw byField === undefined
-        ? new DomainError('invalid_query', fault(parameter))
-        : new DomainError('bad_request', fault(field));
+        ? new DomainError('invalid_query', `The option "starting_after": ${expected}.`)
+        : new DomainError('bad_request', `The header "Last-Event-ID": ${expected}.`);
     }
     if (request.method !== 'HEAD') chargesOf(request)?.take('streams', 1);
     useStreamHead(request, response);

@@ -1,18 +1,15 @@
 import { Injectable, type MessageEvent } from '@nestjs/common';
-import { ApiPropertyOptional } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
-import { IsInt } from 'class-validator';
 import type { Request, Response } from 'express';
 import { EMPTY, type Observable, takeUntil } from 'rxjs';
 import type { Caller } from '../auth/caller.js';
 import { CallerWatch } from '../auth/caller-watch.js';
 import { chargesOf } from '../http/charges.js';
-import { validated } from '../http/validated.js';
+import { HeaderField } from '../http/input/option.js';
+import { rule } from '../http/input/rules.js';
 import { QueueService } from '../queue/queue.service.js';
 import type { LogEntry } from '../queue/runs/run-log.js';
 import { StatusSources } from '../queue/status-sources.js';
 import type { Snapshot } from '../queue/status-row.js';
-import { LogsQuery } from '../requests/dto/logs.query.js';
 import { RequestHandlers } from '../requests/request-handlers.js';
 import { keepAlive } from './keep-alive.js';
 import { statusMessages } from './status-messages.js';
@@ -21,17 +18,24 @@ import { useStreamHead } from './stream-head.js';
 /** Characters of events pending for a client that is not reading. Above this, the client is dropped. */
 export const maxPendingDataLength = 256 * 1024;
 
+/** With an id that is not ours, or is of another request, the stream starts from the beginning. */
+const eventId = rule({ type: String }, (value) =>
+  /^\d{1,15}$/.test(String(value)) ? Number(value) : undefined,
+);
+
 export class StreamHeaders {
-  @ApiPropertyOptional({
-    name: 'Last-Event-ID',
-    type: String,
+  @HeaderField('Last-Event-ID', eventId, {
     description:
       'The `id` of the last event that the client received, such as `42`. The stream continues after it.',
   })
-  // With an id that is not ours, or is of another request, the stream starts from the beginning.
-  @Transform(({ value }: { value: string }) => (/^\d{1,15}$/.test(value) ? Number(value) : undefined))
-  @IsInt()
   'last-event-id': number | undefined;
+}
+
+/** A call that follows a request. */
+export interface StreamCall {
+  request: Request;
+  response: Response;
+  caller: Caller | undefined;
 }
 
 /** The rules of a status stream, for every route that serves one. */
@@ -44,16 +48,16 @@ export class StatusStreams {
     private readonly watch: CallerWatch,
   ) {}
 
-  /** `render` turns a status into JSON. Its logs are those that no earlier message had. */
+  /**
+   * `seen`: the id of the last event that the client has. `render` turns a status into JSON. Its logs are those that no
+   * earlier message had.
+   */
   async open(
-    request: Request,
-    response: Response,
-    caller: Caller | undefined,
+    { request, response, caller }: StreamCall,
     requestId: string,
+    { logs, seen }: { logs: boolean; seen: number | undefined },
     render: (snapshot: Snapshot, logs: LogEntry[] | undefined) => object,
   ): Promise<Observable<MessageEvent>> {
-    const { logs } = validated(LogsQuery, request.query);
-    const { 'last-event-id': seen } = validated(StreamHeaders, request.headers);
     const row = await this.requests.find(caller, requestId, request);
     if (request.method !== 'HEAD') chargesOf(request)?.take('streams', 1);
     useStreamHead(request, response);

@@ -1,10 +1,10 @@
-import { Controller, Headers, type MessageEvent, Param, Query, Req, Res, Sse } from '@nestjs/common';
+import { Controller, type MessageEvent, Param, Req, Res, Sse } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Observable } from 'rxjs';
 import type { Caller } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
-import { ClientAddress } from '../http/client-address.js';
+import { BaseUrl, HeaderFields, KnownOptions } from '../http/input/decorators.js';
 import { Limited } from '../limits/limited.js';
 import { LogsQuery } from '../requests/dto/logs.query.js';
 import { ApiStatusStream } from '../requests/openapi/operations.js';
@@ -19,37 +19,36 @@ export class StreamController {
   constructor(
     private readonly streams: StatusStreams,
     private readonly outputs: OutputStreams,
-    private readonly addresses: ClientAddress,
   ) {}
 
   @Sse('requests/:request_id/status/stream', { maxPendingDataLength })
-  @ApiStatusStream()
+  @ApiStatusStream
   @Limited('read')
   stream(
     @Param('request_id') requestId: string,
-    @Query() _query: LogsQuery,
-    @Headers() _headers: StreamHeaders,
+    @KnownOptions(LogsQuery) { logs }: LogsQuery,
+    @HeaderFields(StreamHeaders) { 'last-event-id': seen }: StreamHeaders,
     @CurrentCaller() caller: Caller | undefined,
+    @BaseUrl() base: string,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<Observable<MessageEvent>> {
-    const base = this.addresses.baseUrl(request);
-    return this.streams.open(request, response, caller, requestId, (snapshot, logs) =>
-      toStatus(snapshot, base, logs),
+    return this.streams.open({ request, response, caller }, requestId, { logs, seen }, (snapshot, entries) =>
+      toStatus(snapshot, base, entries),
     );
   }
 
   @Sse('requests/:request_id/output/stream', { maxPendingDataLength: maxPendingOutputLength })
-  @ApiOutputStream()
+  @ApiOutputStream
   @Limited('read')
   outputStream(
     @Param('request_id') requestId: string,
-    @Query() _query: OutputQuery,
-    @Headers() _headers: OutputHeaders,
+    @KnownOptions(OutputQuery) query: OutputQuery,
+    @HeaderFields(OutputHeaders) headers: OutputHeaders,
     @CurrentCaller() caller: Caller | undefined,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<Observable<MessageEvent>> {
-    return this.outputs.open(request, response, caller, requestId);
+    return this.outputs.open({ request, response, caller }, requestId, headers, query);
   }
 }

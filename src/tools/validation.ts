@@ -17,7 +17,6 @@ export type Class<T> = new () => T;
 export interface Fault {
   property: string;
   message: string;
-  context: Record<string, unknown> | undefined;
   /** The error that a parser threw. */
   cause: Error | undefined;
 }
@@ -94,8 +93,8 @@ export function ruledProperties(type: Class<object>): string[] {
   return [...new Set(rules.map(({ propertyName }) => propertyName))];
 }
 
-function toFault({ property, value, constraints = {}, contexts = {} }: ValidationError): Fault {
-  const [[rule, message] = ['', 'is wrong']] = Object.entries(constraints);
+function toFault({ property, value, constraints = {} }: ValidationError): Fault {
+  const [message = 'is wrong'] = Object.values(constraints);
   const cause = value instanceof Refused ? value.error : undefined;
-  return { property, message, cause, context: contexts[rule] as Fault['context'] };
+  return { property, message, cause };
 }

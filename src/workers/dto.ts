@@ -1,67 +1,91 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { DomainError } from '../errors/domain-error.js';
+import { BodySchema, object } from '../http/input/body.js';
+import { isObject } from '../http/input/json-body.js';
+import { Option, RequiredOption } from '../http/input/option.js';
+import { decimal, flag, line, listOf, orLeftOut, rule, whole } from '../http/input/rules.js';
 import { Field } from '../http/openapi/problem.dto.js';
 import { exampleId } from '../http/openapi/responses.js';
+import { cleanText, isStorable } from '../tools/storable-text.js';
 
 const exampleToken = 'AZqhsnw9fk-KW2x9jp8KG8D4mZ5k8kYJjW0yqC2nT5E';
 
-@ApiSchema({ name: 'Worker', description: 'The worker that claims.' })
+const idText = line(1, 200);
+const maxRuns = 100;
+const maxMessageLength = 8_192;
+
+const maxLabels = 32;
+const maxLabelLength = 200;
+const labels = rule<Record<string, string>>(
+  { type: 'object', additionalProperties: { type: 'string' } },
+  (value) => {
+    const isShort = (one: unknown): boolean =>
+      typeof one === 'string' && one.length <= maxLabelLength && isStorable(one);
+    const entries = isObject(value) ? Object.entries(value) : undefined;
+    if (entries !== undefined && entries.length <= maxLabels && entries.flat().every(isShort))
+      return value as Record<string, string>;
+    throw new Error(
+      `expected an object of at most ${maxLabels} texts, each of at most ${maxLabelLength} characters`,
+    );
+  },
+);
+
+/** Fields of newer workers are ignored. */
+const unknown = null;
+
+@BodySchema({ name: 'Worker', description: 'The worker that claims.', unknown })
 export class WorkerDto {
-  @Field(
+  @RequiredOption(
+    idText,
     'The id that the worker gives itself. It is unique within its key, and always the same for one worker.',
     'gpu-1',
-    { maxLength: 200 },
   )
   id!: string;
-  @ApiPropertyOptional({
-    description: 'The name of the worker, for people; its id if omitted.',
-    maxLength: 200,
-    example: 'gpu-1',
-  })
-  name?: string;
-  @ApiPropertyOptional({ description: 'The version of its program.', maxLength: 200, example: '1.4.0' })
-  version?: string;
-  @ApiPropertyOptional({
-    description: 'Other facts about the worker, for people: at most 32 texts of 200 characters.',
-    type: 'object',
-    additionalProperties: { type: 'string' },
-    example: { gpu: 'A100' },
-  })
-  labels?: Record<string, string>;
+  @Option(orLeftOut(line(0, 200)), 'The name of the worker, for people; its id if omitted.', 'gpu-1')
+  name: string | undefined;
+  @Option(orLeftOut(line(0, 200)), 'The version of its program.', '1.4.0')
+  version: string | undefined;
+  @Option(
+    orLeftOut(labels),
+    `Other facts about the worker, for people: at most ${maxLabels} texts of ${maxLabelLength} characters.`,
+    { gpu: 'A100' },
+  )
+  labels: Record<string, string> | undefined;
 }
 
-@ApiSchema({ name: 'ClaimedModel', description: 'A model that the worker runs.' })
+@BodySchema({ name: 'ClaimedModel', description: 'A model that the worker runs.', unknown })
 export class ClaimedModelDto {
-  @Field('The id of the model. Its runner has the kind `worker`.', 'me/image/upscale')
+  @RequiredOption(line(1, 256), 'The id of the model. Its runner has the kind `worker`.', 'me/image/upscale')
   model_id!: string;
-  @ApiPropertyOptional({
-    description:
-      'The maximum number of its runs in this answer. If omitted, only the `max` of the claim applies.',
-    type: 'integer',
-    minimum: 1,
-    maximum: 100,
-    example: 1,
-  })
-  max?: number;
+  @Option(
+    orLeftOut(whole(1, maxRuns)),
+    'The maximum number of its runs in this answer. If omitted, only the `max` of the claim applies.',
+    1,
+  )
+  max: number | undefined;
 }
 
-@ApiSchema({ name: 'Claim', description: 'A claim of runs.' })
+@BodySchema({
+  name: 'Claim',
+  description: 'A claim of runs.',
+  examples: {
+    one: { claim_id: 'c-7f3a', worker: { id: 'gpu-1' }, models: [{ model_id: 'me/image/upscale' }] },
+  },
+  unknown,
+})
 export class ClaimDto {
-  @Field('A new id for each claim. A repeated claim with the same id gets the same runs.', 'c-7f3a', {
-    maxLength: 200,
-  })
+  @RequiredOption(
+    idText,
+    'A new id for each claim. A repeated claim with the same id gets the same runs.',
+    'c-7f3a',
+  )
   claim_id!: string;
-  @ApiProperty({ description: 'The worker that claims.', type: WorkerDto })
+  @RequiredOption(object(WorkerDto), 'The worker that claims.')
   worker!: WorkerDto;
-  @ApiProperty({ description: 'The models that the worker runs, at least one.', type: [ClaimedModelDto] })
-  models!: ClaimedModelDto[];
-  @ApiPropertyOptional({
-    description: 'The maximum number of runs in this answer; 1 if omitted.',
-    type: 'integer',
-    minimum: 1,
-    maximum: 100,
-    example: 1,
-  })
-  max?: number;
+  @RequiredOption(listOf(object(ClaimedModelDto), 100), 'The models that the worker runs, at least one.')
+  models!: readonly ClaimedModelDto[];
+  @Option(orLeftOut(whole(1, maxRuns)), 'The maximum number of runs in this answer; 1 if omitted.', 1)
+  max: number | undefined;
 }
 
 @ApiSchema({ name: 'WorkerRun', description: 'A run that a worker has claimed.' })
@@ -111,22 +135,26 @@ export class ClaimedRunsDto {
   runs!: WorkerRunDto[];
 }
 
-@ApiSchema({ name: 'Beat', description: 'A sign of life of a worker, with its runs.' })
+const maxLeases = 1_000;
+const leaseTokens = rule<readonly unknown[]>({ type: [String], maxItems: maxLeases }, (value) => {
+  const list = value ?? [];
+  if (Array.isArray(list) && list.length <= maxLeases) return list;
+  throw new Error(`expected a list of at most ${maxLeases}`);
+});
+
+@BodySchema({
+  name: 'Beat',
+  description: 'A sign of life of a worker, with its runs.',
+  examples: { idle: { worker_id: 'gpu-1', state: 'ready', leases: [] } },
+  unknown,
+})
 export class BeatDto {
-  @Field('The `id` of the worker.', 'gpu-1', { maxLength: 200 })
+  @RequiredOption(idText, 'The `id` of the worker.', 'gpu-1')
   worker_id!: string;
-  @ApiPropertyOptional({
-    description: 'The state of the worker, for people.',
-    maxLength: 32,
-    example: 'ready',
-  })
-  state?: string;
-  @ApiProperty({
-    description: 'The lease tokens of its runs, at most 1,000.',
-    type: [String],
-    example: [exampleToken],
-  })
-  leases!: string[];
+  @Option(orLeftOut(line(0, 32)), 'The state of the worker, for people.', 'ready')
+  state: string | undefined;
+  @RequiredOption(leaseTokens, 'The lease tokens of its runs, at most 1,000.', [exampleToken])
+  leases!: readonly unknown[];
 }
 
 @ApiSchema({ name: 'BeatAnswer', description: 'The answer to a beat.' })
@@ -157,39 +185,55 @@ export class EventsTakenDto {
   cancel!: boolean;
 }
 
-@ApiSchema({ name: 'WorkerFailure', description: 'The failure of a run.' })
+const maxDetailsBytes = 64 * 1024;
+const details = rule<unknown>({ allOf: [{ $ref: '#/components/schemas/JsonValue' }] }, (value) => {
+  if (Buffer.byteLength(JSON.stringify(value)) <= maxDetailsBytes) return value;
+  throw new DomainError('body_too_large', `"details" may have ${maxDetailsBytes} bytes at most.`);
+});
+
+/** A longer one is cut. */
+const message = rule({ type: String, maxLength: maxMessageLength }, (value) => {
+  if (typeof value === 'string') return cleanText(value, maxMessageLength);
+  throw new Error('expected a text');
+});
+
+@BodySchema({
+  name: 'WorkerFailure',
+  description: 'The failure of a run.',
+  examples: {
+    passing: { message: 'out of memory', retryable: true, retry_after_s: 5 },
+    refusal: { message: 'the prompt is empty', status: 422 },
+  },
+  unknown,
+  takesAnyText: true,
+})
 export class WorkerFailureDto {
-  @ApiPropertyOptional({
-    description: 'The message that is shown to the caller.',
-    maxLength: 8_192,
-    example: 'out of memory',
+  @Option(orLeftOut(message), 'The message that is shown to the caller.', 'out of memory')
+  message: string | undefined;
+  @Option(orLeftOut(flag), 'Whether another attempt may succeed; false if omitted.', true)
+  retryable: boolean | undefined;
+  @Option(orLeftOut(decimal(0, 3_600)), 'The minimum number of seconds until the next attempt.', 5)
+  retry_after_s: number | undefined;
+  @Option(
+    orLeftOut(whole(400, 499)),
+    'The status that the caller gets in place of 502, if the input is refused for good.',
+    422,
+  )
+  status: number | undefined;
+  @Option(orLeftOut(details), 'Details of the failure, as any JSON value of at most 64 KiB.', {
+    reason: 'the prompt is empty',
   })
-  message?: string;
-  @ApiPropertyOptional({
-    description: 'Whether another attempt may succeed; false if omitted.',
-    example: true,
-  })
-  retryable?: boolean;
-  @ApiPropertyOptional({
-    description: 'The minimum number of seconds until the next attempt.',
-    type: 'number',
-    minimum: 0,
-    maximum: 3_600,
-    example: 5,
-  })
-  retry_after_s?: number;
-  @ApiPropertyOptional({
-    description: 'The status that the caller gets in place of 502, if the input is refused for good.',
-    type: 'integer',
-    minimum: 400,
-    maximum: 499,
-    example: 422,
-  })
-  status?: number;
-  @ApiPropertyOptional({
-    description: 'Details of the failure, as any JSON value of at most 64 KiB.',
-    allOf: [{ $ref: '#/components/schemas/JsonValue' }],
-    example: { reason: 'the prompt is empty' },
-  })
-  details?: unknown;
+  details: unknown;
+}
+
+export class EventsQuery {
+  @RequiredOption(
+    rule({ type: 'integer', minimum: 0 }, (value) => {
+      if (typeof value === 'string' && /^\d{1,9}$/.test(value)) return Number(value);
+      throw new Error('expected a number, counted from 0');
+    }),
+    'The number of the first event of the body, counted from 0 within the attempt.',
+    0,
+  )
+  from!: number;
 }

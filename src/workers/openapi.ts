@@ -5,24 +5,14 @@ import {
   ApiHeader,
   ApiNoContentResponse,
   ApiOkResponse,
-  ApiOperation,
   ApiParam,
-  ApiQuery,
 } from '@nestjs/swagger';
 import type { ProblemCode } from '../errors/problem-codes.js';
-import { InitiatedUploadDto, NewUploadDto } from '../files/dto/files.dto.js';
-import { ApiProblems } from '../http/openapi/operations.js';
+import { InitiatedUploadDto } from '../files/dto/files.dto.js';
+import { ApiCall, ApiProblems } from '../http/openapi/operations.js';
 import { exampleId, headerReferences } from '../http/openapi/responses.js';
 import * as dto from './dto.js';
-
-const ofBodies = [
-  'bad_request',
-  'invalid_json',
-  'body_too_large',
-  'too_large',
-  'too_slow',
-  'unsupported_encoding',
-] as const;
+import { maxBeatSeconds, maxClaimSeconds } from './worker-calls.js';
 
 const ApiHeld = (seconds: number, description: string): MethodDecorator =>
   ApiHeader({
@@ -33,8 +23,9 @@ const ApiHeld = (seconds: number, description: string): MethodDecorator =>
   });
 
 const ApiRun = (summary: string, description: string, ...problems: ProblemCode[]): MethodDecorator =>
-  applyDecorators(
-    ApiOperation({ summary, description }),
+  ApiCall(
+    summary,
+    description,
     ApiParam({
       name: 'request_id',
       description: 'The `request_id` of the run.',
@@ -55,94 +46,70 @@ const taken = {
   example: {},
 } as const;
 
-export const ApiClaimRuns = (): MethodDecorator =>
-  applyDecorators(
-    ApiOperation({
-      summary: 'Claim runs',
-      description:
-        'Claims the first requests that wait for models of the worker. If none waits, the answer is 204, at once ' +
-        'or when the time of `Prefer: wait=n` is over. If the answer to a claim was lost, send the claim again ' +
-        'unchanged; it gets the same runs.',
-    }),
-    ApiHeld(25, 'the answer may come up to `n` seconds later, as soon as there is a run.'),
-    ApiBody({
-      type: dto.ClaimDto,
-      required: true,
-      examples: {
-        one: {
-          value: { claim_id: 'c-7f3a', worker: { id: 'gpu-1' }, models: [{ model_id: 'me/image/upscale' }] },
-        },
+export const ApiClaimRuns = ApiCall(
+  'Claim runs',
+  'Claims the first requests that wait for models of the worker. If none waits, the answer is 204, at once ' +
+    'or when the time of `Prefer: wait=n` is over. If the answer to a claim was lost, send the claim again ' +
+    'unchanged; it gets the same runs.',
+  ApiHeld(maxClaimSeconds, 'the answer may come up to `n` seconds later, as soon as there is a run.'),
+  ApiOkResponse({
+    description: 'The runs, at least one.',
+    type: dto.ClaimedRunsDto,
+    headers: headerReferences(['Preference-Applied']),
+  }),
+  ApiNoContentResponse({
+    description: 'No request waited.',
+    headers: headerReferences(['Preference-Applied']),
+  }),
+  ApiProblems(
+    'unknown_model',
+    'claim_conflict',
+    'worker_stopped',
+    'worker_resting',
+    'caller_busy',
+    'overloaded',
+  ),
+);
+
+export const ApiBeat = ApiCall(
+  'Renew leases',
+  'A beat that waits is answered at once when a run must stop, when a lease is lost, and when the worker ' +
+    'gets a new order.',
+  ApiHeld(maxBeatSeconds, 'the answer may come up to `n` seconds later.'),
+  ApiOkResponse({
+    description: 'The leases are renewed, except the lost ones.',
+    type: dto.BeatAnswerDto,
+    headers: headerReferences(['Preference-Applied']),
+  }),
+);
+
+export const ApiLeaveWorker = ApiCall(
+  'Leave',
+  'All runs of the worker go back to their places in the queues. Their attempts do not count.',
+  ApiParam({
+    name: 'worker_id',
+    description: 'The `id` of the worker.',
+    schema: { type: 'string', example: 'gpu-1' },
+  }),
+  ApiNoContentResponse({ description: 'The worker has no runs any more.' }),
+  ApiProblems('bad_request'),
+);
+
+export const ApiReadRunInput = applyDecorators(
+  ApiRun(
+    'Fetch the input of a run',
+    'Returns the input as it was submitted. Use it for inputs that are too large for the answer to the claim.',
+  ),
+  ApiOkResponse({
+    description: 'The input.',
+    content: {
+      'application/json': {
+        schema: { type: 'object', additionalProperties: true },
+        example: { prompt: 'a spiral' },
       },
-    }),
-    ApiOkResponse({
-      description: 'The runs, at least one.',
-      type: dto.ClaimedRunsDto,
-      headers: headerReferences(['Preference-Applied']),
-    }),
-    ApiNoContentResponse({
-      description: 'No request waited.',
-      headers: headerReferences(['Preference-Applied']),
-    }),
-    ApiProblems(
-      ...([...ofBodies, 'unknown_model', 'claim_conflict', 'worker_stopped', 'worker_resting'] as const),
-      ...(['caller_busy', 'overloaded'] as const),
-    ),
-  );
-
-export const ApiBeat = (): MethodDecorator =>
-  applyDecorators(
-    ApiOperation({
-      summary: 'Renew leases',
-      description:
-        'A beat that waits is answered at once when a run must stop, when a lease is lost, and when the worker ' +
-        'gets a new order.',
-    }),
-    ApiHeld(10, 'the answer may come up to `n` seconds later.'),
-    ApiBody({
-      type: dto.BeatDto,
-      required: true,
-      examples: { idle: { value: { worker_id: 'gpu-1', state: 'ready', leases: [] } } },
-    }),
-    ApiOkResponse({
-      description: 'The leases are renewed, except the lost ones.',
-      type: dto.BeatAnswerDto,
-      headers: headerReferences(['Preference-Applied']),
-    }),
-    ApiProblems(...ofBodies),
-  );
-
-export const ApiLeaveWorker = (): MethodDecorator =>
-  applyDecorators(
-    ApiOperation({
-      summary: 'Leave',
-      description:
-        'All runs of the worker go back to their places in the queues. Their attempts do not count.',
-    }),
-    ApiParam({
-      name: 'worker_id',
-      description: 'The `id` of the worker.',
-      schema: { type: 'string', example: 'gpu-1' },
-    }),
-    ApiNoContentResponse({ description: 'The worker has no runs any more.' }),
-    ApiProblems('bad_request'),
-  );
-
-export const ApiReadRunInput = (): MethodDecorator =>
-  applyDecorators(
-    ApiRun(
-      'Fetch the input of a run',
-      'Returns the input as it was submitted. Use it for inputs that are too large for the answer to the claim.',
-    ),
-    ApiOkResponse({
-      description: 'The input.',
-      content: {
-        'application/json': {
-          schema: { type: 'object', additionalProperties: true },
-          example: { prompt: 'a spiral' },
-        },
-      },
-    }),
-  );
+    },
+  }),
+);
 
 const events = [
   '{"type":"log","level":"INFO","message":"loaded"}',
@@ -150,94 +117,70 @@ const events = [
   '{"type":"delta","delta":"Once upon"}',
 ].join('\n');
 
-export const ApiAppendRunEvents = (): MethodDecorator =>
-  applyDecorators(
-    ApiRun(
-      'Report the events of a run',
-      'The body has lines of `log`, `progress` and `delta`, in order. Events that were sent before are ' +
-        'ignored. If events are missing, the answer is 409 with `next`, the number of the next expected event.',
-      'invalid_json',
-      'invalid_query',
-      'conflict',
-      'body_too_large',
-      'too_large',
-      'unsupported_encoding',
-    ),
-    ApiQuery({
-      name: 'from',
-      required: true,
-      description: 'The number of the first event of the body, counted from 0 within the attempt.',
-      schema: { type: 'integer', minimum: 0, example: 0 },
-    }),
-    ApiBody({
-      description: 'One JSON object per line.',
-      required: true,
-      content: { 'application/x-ndjson': { schema: { type: 'string' }, example: events } },
-    } as Parameters<typeof ApiBody>[0]),
-    ApiAcceptedResponse({ description: 'The events are written.', type: dto.EventsTakenDto }),
-  );
+export const ApiAppendRunEvents = applyDecorators(
+  ApiRun(
+    'Report the events of a run',
+    'The body has lines of `log`, `progress` and `delta`, in order. Events that were sent before are ' +
+      'ignored. If events are missing, the answer is 409 with `next`, the number of the next expected event.',
+    'invalid_json',
+    'invalid_query',
+    'conflict',
+    'body_too_large',
+    'too_large',
+    'unsupported_encoding',
+  ),
+  ApiBody({
+    description: 'One JSON object per line.',
+    required: true,
+    content: { 'application/x-ndjson': { schema: { type: 'string' }, example: events } },
+  } as Parameters<typeof ApiBody>[0]),
+  ApiAcceptedResponse({ description: 'The events are written.', type: dto.EventsTakenDto }),
+);
 
-export const ApiPutOutput = (): MethodDecorator =>
-  applyDecorators(
-    ApiRun(
-      'End a run with its output',
-      'The output is any JSON value. An empty body stands for the output that the deltas make up. May be ' +
-        'repeated. The output is also accepted after a cancel.',
-      'invalid_json',
-      'conflict',
-      'body_too_large',
-      'unsupported_encoding',
-    ),
-    ApiBody({
-      description: 'The output.',
-      required: false,
-      schema: { $ref: '#/components/schemas/JsonValue' },
-      examples: { object: { value: { image: 'http://127.0.0.1:3000/v1/files/x/y.png' } } },
-    }),
-    ApiOkResponse(taken),
-  );
+export const ApiPutOutput = applyDecorators(
+  ApiRun(
+    'End a run with its output',
+    'The output is any JSON value. An empty body stands for the output that the deltas make up. May be ' +
+      'repeated. The output is also accepted after a cancel.',
+    'invalid_json',
+    'conflict',
+    'body_too_large',
+    'unsupported_encoding',
+  ),
+  ApiBody({
+    description: 'The output.',
+    required: false,
+    schema: { $ref: '#/components/schemas/JsonValue' },
+    examples: { object: { value: { image: 'http://127.0.0.1:3000/v1/files/x/y.png' } } },
+  }),
+  ApiOkResponse(taken),
+);
 
-export const ApiPutFailure = (): MethodDecorator =>
-  applyDecorators(
-    ApiRun(
-      'End a run with a failure',
-      'The settings of the model decide whether another attempt follows, as for all models. May be repeated.',
-      'invalid_json',
-      'conflict',
-      'body_too_large',
-      'unsupported_encoding',
-    ),
-    ApiBody({
-      type: dto.WorkerFailureDto,
-      required: true,
-      examples: {
-        passing: { value: { message: 'out of memory', retryable: true, retry_after_s: 5 } },
-        refusal: { value: { message: 'the prompt is empty', status: 422 } },
-      },
-    }),
-    ApiOkResponse(taken),
-  );
+export const ApiPutFailure = applyDecorators(
+  ApiRun(
+    'End a run with a failure',
+    'The settings of the model decide whether another attempt follows, as for all models. May be repeated.',
+    'conflict',
+  ),
+  ApiOkResponse(taken),
+);
 
-export const ApiReleaseRun = (): MethodDecorator =>
-  applyDecorators(
-    ApiRun(
-      'Give a run back',
-      'The request goes back to its place in the queue. The attempt does not count. May be repeated.',
-      'conflict',
-    ),
-    ApiNoContentResponse({ description: 'The run is given back.' }),
-  );
+export const ApiReleaseRun = applyDecorators(
+  ApiRun(
+    'Give a run back',
+    'The request goes back to its place in the queue. The attempt does not count. May be repeated.',
+    'conflict',
+  ),
+  ApiNoContentResponse({ description: 'The run is given back.' }),
+);
 
-export const ApiInitiateRunFile = (): MethodDecorator =>
-  applyDecorators(
-    ApiRun(
-      'Begin the upload of a file of the output',
-      'Like `POST /v1/storage/upload/initiate`: PUT the bytes to `upload_url`, and use `file_url` in the ' +
-        'output. The file belongs to the key of the request. A file that no output names is deleted after 24 ' +
-        'hours.',
-      ...ofBodies.slice(1),
-      'storage_full',
-    ),
-    ApiBody({ type: NewUploadDto }),
-    ApiOkResponse({ description: 'The URLs.', type: InitiatedUploadDto }),
-  );
+export const ApiInitiateRunFile = applyDecorators(
+  ApiRun(
+    'Begin the upload of a file of the output',
+    'Like `POST /v1/storage/upload/initiate`: PUT the bytes to `upload_url`, and use `file_url` in the ' +
+      'output. The file belongs to the key of the request. A file that no output names is deleted after 24 ' +
+      'hours.',
+    'storage_full',
+  ),
+  ApiOkResponse({ description: 'The URLs.', type: InitiatedUploadDto }),
+);

@@ -6,15 +6,21 @@ import { CallerWatch, type OpenCall } from '../auth/caller-watch.js';
 import { DomainError } from '../errors/domain-error.js';
 import { chargesOf } from '../http/charges.js';
 import { sendReply } from '../http/reply.js';
-import { hint } from '../models/closest.js';
+import { hint } from '../tools/closest.js';
 import { ModelsService } from '../models/models.service.js';
-import { firstLeaseMs, type LeasedRun, leaseMs, maxInlineBytes } from '../queue/workers/lease.js';
+import {
+  firstLeaseMs,
+  type LeasedRun,
+  leaseMs,
+  type LeaseName,
+  maxInlineBytes,
+} from '../queue/workers/lease.js';
 import { WorkerBeats } from '../queue/workers/worker-beats.js';
 import { type KnownWorker, uidOf, WorkerBook } from '../queue/workers/worker-book.js';
 import { WorkerClaims } from '../queue/workers/worker-claims.js';
 import { WorkerEnds } from '../queue/workers/worker-ends.js';
-import { type ClaimBody, readBeat, readClaim } from './bodies.js';
-import { toLeaseToken } from './lease-token.js';
+import type { BeatDto, ClaimDto } from './dto.js';
+import { readLeaseToken, toLeaseToken } from './lease-token.js';
 
 /** Below 30 s, after which proxies cut silent connections. */
 export const maxClaimSeconds = 25;
@@ -36,16 +42,20 @@ export class WorkerCalls {
   /** Writes the answer itself. Runs claimed for an answer that nobody reads are given back. */
   async claim(
     caller: Caller,
-    body: Buffer,
+    claim: ClaimDto,
     waitSeconds: number,
     base: string,
     response: ServerResponse,
   ): Promise<void> {
-    const claim = readClaim(body);
-    const models = [...claim.models.keys()];
+    const { max = 1 } = claim;
+    const { id: workerId, name, version = '', labels = {} } = claim.worker;
+    const most = new Map(claim.models.map((model) => [model.model_id, Math.min(max, model.max ?? max)]));
+    const models = [...most.keys()];
     for (const id of models) this.assertPulled(caller, id);
-    const worker = this.book.note(caller.keyId, { ...claim.worker, models });
-    const asked = { ...claim, worker, claimId: `${caller.keyId} ${claim.claimId}`, hash: hashOf(claim) };
+    const about = { id: workerId, name: name || workerId, version, labels, models };
+    const worker = this.book.note(caller.keyId, about);
+    const claimId = `${caller.keyId} ${claim.claim_id}`;
+    const asked = { claimId, worker, models: most, max, hash: hashOf(workerId, most, max) };
     holdWith(response, worker, waitSeconds);
     const { answer, drop, fail } = this.claims.claim(asked, waitSeconds * 1_000);
     const call: OpenCall = {
@@ -72,9 +82,14 @@ export class WorkerCalls {
     else sendReply(response, { status: 200, body: toRuns(runs, base) });
   }
 
-  async beat(caller: Caller, body: Buffer, waitSeconds: number, response: ServerResponse): Promise<void> {
-    const { workerId, state, leases } = readBeat(caller.keyId, body);
-    const worker = this.book.note(caller.keyId, { id: workerId, state });
+  async beat(
+    { keyId }: Caller,
+    { worker_id: id, state, leases: tokens }: BeatDto,
+    waitSeconds: number,
+    response: ServerResponse,
+  ): Promise<void> {
+    const leases = leasesOf(keyId, tokens);
+    const worker = this.book.note(keyId, { id, state });
     if (leases.length > 0) this.book.noteRun(worker);
     holdWith(response, worker, waitSeconds);
     const { answer, drop, fail } = this.beats.beat(worker, leases, waitSeconds * 1_000);
@@ -132,11 +147,21 @@ function holdWith(response: ServerResponse, worker: KnownWorker, waitSeconds: nu
 }
 
 /** Hashes what the claim asks for. The worker's own data, except its id, may change between repeats. */
-function hashOf({ worker, models, max }: ClaimBody): Buffer {
+function hashOf(workerId: string, models: ReadonlyMap<string, number>, max: number): Buffer {
   const sorted = [...models].sort(([one], [other]) => (one < other ? -1 : 1));
   return createHash('sha256')
-    .update(JSON.stringify([worker.id, sorted, max]))
+    .update(JSON.stringify([workerId, sorted, max]))
     .digest();
+}
+
+/** A repeated lease counts once. */
+function leasesOf(keyId: string, tokens: readonly unknown[]): LeaseName[] {
+  const leases = tokens.map((text, i) => {
+    const lease = typeof text === 'string' ? readLeaseToken(keyId, text) : undefined;
+    if (lease !== undefined) return lease;
+    throw new DomainError('bad_request', `The option "leases[${i}]": expected the lease_token of a run.`);
+  });
+  return [...new Map(leases.map((lease) => [lease.token, lease])).values()];
 }
 
 /**

@@ -3,13 +3,15 @@ import { DomainError } from '../errors/domain-error.js';
 import { JsonThreads } from '../json/json-threads.js';
 import { maxInlineBytes } from '../models/input-schemas.js';
 import { RunEvents } from '../queue/runs/run-events.js';
+import { RunFailure } from '../queue/runs/runner.js';
 import type { Said } from '../queue/runs/said.js';
 import type { LeaseName } from '../queue/workers/lease.js';
 import { LeasedRuns } from '../queue/workers/leased-runs.js';
 import { type EndTaken, WorkerEnds } from '../queue/workers/worker-ends.js';
 import { WorkerEvents } from '../queue/workers/worker-events.js';
 import { parseJson } from '../tools/storable-text.js';
-import { decode, lineFault, readEvents, readFailure } from './bodies.js';
+import { decode, lineFault, readEvents } from './bodies.js';
+import type { WorkerFailureDto } from './dto.js';
 import { leaseLost } from './lease-token.js';
 
 /** The calls of workers about a run that they have. */
@@ -55,8 +57,8 @@ export class WorkerRunCalls {
     );
   }
 
-  async fail(lease: LeaseName, body: Buffer): Promise<void> {
-    assertTaken(await this.ends.fail(lease, readFailure(body)));
+  async fail(lease: LeaseName, failure: WorkerFailureDto): Promise<void> {
+    assertTaken(await this.ends.fail(lease, toFailure(failure)));
   }
 
   async release(lease: LeaseName): Promise<void> {
@@ -96,6 +98,22 @@ export class WorkerRunCalls {
     const detail = 'The body is empty, and the run has sent no deltas. Send the output as JSON.';
     throw new DomainError('invalid_json', detail);
   }
+}
+
+function toFailure({
+  message,
+  retryable = false,
+  retry_after_s,
+  status,
+  details,
+}: WorkerFailureDto): RunFailure {
+  return new RunFailure(message || 'The worker failed.', {
+    retryable,
+    ...(retryable && retry_after_s !== undefined && { retryAfterMs: retry_after_s * 1_000 }),
+    // The caller need not act on "try again".
+    ...(!retryable && status !== undefined && { status }),
+    ...(details !== undefined && { details }),
+  });
 }
 
 function assertTaken(taken: EndTaken): void {

@@ -1,12 +1,11 @@
-import { Controller, Delete, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
+import { Controller, Delete, HttpCode, Param, Post, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 import type { Caller } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
-import { BodyReader } from '../http/body-reader.js';
-import { ClientAddress } from '../http/client-address.js';
+import { BaseUrl, JsonBody, WaitSeconds } from '../http/input/decorators.js';
 import { Limited } from '../limits/limited.js';
-import { waitSeconds } from '../requests/prefer.js';
+import { BeatDto, ClaimDto } from './dto.js';
 import { ApiBeat, ApiClaimRuns, ApiLeaveWorker } from './openapi.js';
 import { maxBeatSeconds, maxClaimSeconds, WorkerCalls } from './worker-calls.js';
 
@@ -15,41 +14,36 @@ export const ofWorkers = { needsKey: true, isUncounted: true };
 @ApiTags('Workers')
 @Controller('v1/worker')
 export class WorkersController {
-  constructor(
-    private readonly calls: WorkerCalls,
-    private readonly bodies: BodyReader,
-    private readonly addresses: ClientAddress,
-  ) {}
+  constructor(private readonly calls: WorkerCalls) {}
 
   @Post('claims')
-  @ApiClaimRuns()
+  @ApiClaimRuns
   @Limited('work', ofWorkers)
-  async claimRuns(
+  claimRuns(
     @CurrentCaller() caller: Caller,
-    @Req() request: Request,
+    @JsonBody(ClaimDto) claim: ClaimDto,
+    @WaitSeconds(maxClaimSeconds) seconds: number,
+    @BaseUrl() base: string,
     @Res() response: Response,
   ): Promise<void> {
-    const seconds = waitSeconds(request.headers.prefer, maxClaimSeconds);
-    const base = this.addresses.baseUrl(request);
-    const body = await this.bodies.read(request, response);
-    await this.calls.claim(caller, body, seconds, base, response);
+    return this.calls.claim(caller, claim, seconds, base, response);
   }
 
   @Post('beats')
-  @ApiBeat()
+  @ApiBeat
   @Limited('work', ofWorkers)
-  async beat(
+  beat(
     @CurrentCaller() caller: Caller,
-    @Req() request: Request,
+    @JsonBody(BeatDto) beat: BeatDto,
+    @WaitSeconds(maxBeatSeconds) seconds: number,
     @Res() response: Response,
   ): Promise<void> {
-    const seconds = waitSeconds(request.headers.prefer, maxBeatSeconds);
-    await this.calls.beat(caller, await this.bodies.read(request, response), seconds, response);
+    return this.calls.beat(caller, beat, seconds, response);
   }
 
   @Delete('workers/:worker_id')
   @HttpCode(204)
-  @ApiLeaveWorker()
+  @ApiLeaveWorker
   @Limited('work', ofWorkers)
   leaveWorker(@CurrentCaller() caller: Caller, @Param('worker_id') workerId: string): Promise<void> {
     return this.calls.leave(caller, workerId);

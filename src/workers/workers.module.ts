@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { FilesHttpModule } from '../files/files-http.module.js';
+import { FilesModule } from '../files/files.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { WorkerCalls } from './worker-calls.js';
@@ -8,7 +8,7 @@ import { WorkerRunsController } from './worker-runs.controller.js';
 import { WorkersController } from './workers.controller.js';
 
 @Module({
-  imports: [FilesHttpModule, LimitsModule, QueueModule],
+  imports: [FilesModule, LimitsModule, QueueModule],
   controllers: [WorkersController, WorkerRunsController],
   providers: [WorkerCalls, WorkerRunCalls],
 })

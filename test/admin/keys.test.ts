@@ -87,13 +87,13 @@ test('what is not said is as the command line has it', async () => {
 });
 
 test.each([
-  [{}, 'The key needs a name'],
+  [{}, '"name": expected 1 to 100 printable characters'],
   [{ name: 'a\nb' }, '"name": expected 1 to 100 printable characters'],
   [{ name: 'a', scope: ['read'] }, 'no option "scope", did you mean "scopes"?'],
-  [{ name: 'a', scopes: ['root'] }, '"scopes": expected one of submit, read'],
+  [{ name: 'a', scopes: ['root'] }, '"scopes[0]": expected one of submit, read'],
   [{ name: 'a', scopes: [] }, '"scopes": expected a list of 1 to 100'],
-  [{ name: 'a', models: ['*'] }, '"models": expected ids such as'],
-  [{ name: 'a', limits: { submit: 'fast' } }, '"limits": expected limits such as 10/s,100/m'],
+  [{ name: 'a', models: ['*'] }, '"models[0]": expected a model id such as'],
+  [{ name: 'a', limits: { submit: 'fast' } }, '"limits.submit": expected limits such as 10/s,100/m'],
   [{ name: 'a', limits: { submits: 'off' } }, 'There is no option "submits"'],
   [{ name: 'a', max_running: 0 }, '"max_running": expected a whole number from 1'],
   [{ name: 'a', weight: '2' }, '"weight": expected a number from 0.01 to 1000'],

@@ -3,7 +3,7 @@ import type {
   OverviewDto,
   QueueEntryPageDto,
   ShareListDto,
-} from '../../src/admin/dto/live.dto.js';
+} from '../../src/admin/live/live.dto.js';
 import { OverviewSource } from '../../src/admin/live/overview-source.js';
 import { Handles } from '../../src/auth/handles.js';
 import { ObservingDatabase } from '../../src/database/observing-database.js';

@@ -1,5 +1,5 @@
 import { rename, writeFile } from 'node:fs/promises';
-import { ModelsReload } from '../../src/admin/models-reload.js';
+import { ModelsReload } from '../../src/admin/models/models-reload.js';
 import { ModelAdminCalls } from '../support/model-admin-calls.js';
 import { startTestService, type TestService, until } from '../support/index.js';
 import { ModelServer } from '../support/model-server.js';

@@ -1,5 +1,5 @@
 import { WorkerKeeper } from '../../src/queue/duties/worker-keeper.js';
-import type { AdminWorkerDto } from '../../src/admin/workers/worker.dto.js';
+import type { AdminWorkerDto } from '../../src/admin/workers/workers.dto.js';
 import { AdminCalls, type Page } from '../support/admin-calls.js';
 import { verdict } from '../support/queue-calls.js';
 import { routesOf } from '../support/routes.js';

@@ -1,4 +1,4 @@
-import type { AdminWorkerDto } from '../../src/admin/workers/worker.dto.js';
+import type { AdminWorkerDto } from '../../src/admin/workers/workers.dto.js';
 import { Database } from '../../src/database/database.js';
 import { WorkerKeeper } from '../../src/queue/duties/worker-keeper.js';
 import { forgetWorkers } from '../../src/queue/queries/workers.js';

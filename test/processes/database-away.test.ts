@@ -1,4 +1,4 @@
-import type { OverviewAliveDto } from '../../src/admin/dto/live.dto.js';
+import type { OverviewAliveDto } from '../../src/admin/live/live.dto.js';
 import { KeysService } from '../../src/auth/keys.service.js';
 import { DatabaseWatch } from '../../src/database/database-watch.js';
 import { DatabaseGate } from '../support/database-gate.js';

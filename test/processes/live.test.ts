@@ -1,5 +1,5 @@
-import type { OverviewDto } from '../../src/admin/dto/live.dto.js';
-import type { AdminModelListDto } from '../../src/admin/dto/models.dto.js';
+import type { OverviewDto } from '../../src/admin/live/live.dto.js';
+import type { AdminModelListDto } from '../../src/admin/models/models.dto.js';
 import { KeysService } from '../../src/auth/keys.service.js';
 import { ObservingDatabase } from '../../src/database/observing-database.js';
 import { QueueFronts } from '../../src/overview/queue-fronts.js';

@@ -17,7 +17,7 @@ interface TestKey {
   update(changes: KeyChanges): Promise<unknown>;
 }
 
-async function newKey(maxRunning: number | 'off'): Promise<TestKey> {
+async function newKey(maxRunning: number | null): Promise<TestKey> {
   const keys = service.app.get(KeysService);
   const name = `at most ${maxRunning}, ${performance.now()}`;
   const secret = await calls.newKey({ name, maxRunning });
@@ -71,7 +71,7 @@ test('however its requests come, no more of a key run at once than its bound', a
 });
 
 test('those that are held wait at their places; nobody else waits for them', async () => {
-  const [key, other] = [await newKey(1), await newKey('off')];
+  const [key, other] = [await newKey(1), await newKey(null)];
   const [first, ...held] = [...(await submit(1, key)), ...(await submit(3, key))];
   await runs([first!, ...held], 1);
   const seen = await statuses(held);
@@ -138,13 +138,13 @@ test('a bound that is raised lets more run, one that is lowered fewer, and one t
   await model.answer(atModel(ids)[0]!);
   await model.answer(atModel(ids)[0]!);
   await runs(ids, 2);
-  await key.update({ maxRunning: 'off' });
+  await key.update({ maxRunning: null });
   await runs(ids, 5);
   await endAll(ids);
 });
 
 test('a bound that is new holds for what waits already', async () => {
-  const key = await newKey('off');
+  const key = await newKey(null);
   const ids = await submit(12, key);
   await runs(ids, 8);
   await key.update({ maxRunning: 2 });

@@ -1,4 +1,4 @@
-import type { AdminModelDto } from '../../src/admin/dto/models.dto.js';
+import type { AdminModelDto } from '../../src/admin/models/models.dto.js';
 import { Circuits } from '../../src/queue/circuits/circuits.js';
 import { startTestService, type TestService, until } from '../support/index.js';
 import { type Call, ModelServer } from '../support/model-server.js';

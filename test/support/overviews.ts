@@ -1,4 +1,4 @@
-import type { OverviewAliveDto, OverviewChangesDto, OverviewDto } from '../../src/admin/dto/live.dto.js';
+import type { OverviewAliveDto, OverviewChangesDto, OverviewDto } from '../../src/admin/live/live.dto.js';
 import type { StreamReader } from './stream-reader.js';
 
 /** Returns the overviews that a stream of `/v1/admin/events` has shown, in order. */

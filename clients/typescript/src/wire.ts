@@ -363,10 +363,10 @@ export interface components {
         /** @description A reason for the audit. */
         Reason: {
             /**
-             * @description The reason in words.
+             * @description The reason, for the audit.
              * @example asked for by its owner
              */
-            reason?: string;
+            reason?: string | null;
         };
         /** @description A model that is no longer in the models file. */
         RemovedModel: {
@@ -414,7 +414,7 @@ export interface components {
             paused?: false | ("hold" | "reject") | null;
             /**
              * @description The reason, for the audit.
-             * @example new weights
+             * @example asked for by its owner
              */
             reason?: string | null;
         };
@@ -509,13 +509,13 @@ export interface components {
         };
         /** @description Workers, by name. */
         AdminWorkerPage: {
-            /** @description The workers that were seen within a week. */
-            data: components["schemas"]["AdminWorker"][];
             /**
              * @description The `cursor` of the next page; null: this is the last page.
              * @example null
              */
             next_cursor: string | null;
+            /** @description The workers that were seen within a week. */
+            data: components["schemas"]["AdminWorker"][];
         };
         /** @description A worker, and the order of an operator. */
         ToldWorker: {
@@ -816,13 +816,13 @@ export interface components {
         };
         /** @description A page of a queue. */
         QueueEntryPage: {
-            /** @description The entries. The first page begins with the running requests; the waiting ones follow in order. */
-            data: components["schemas"]["QueueEntry"][];
             /**
              * @description The `cursor` of the next page; null: this is the last page.
              * @example null
              */
             next_cursor: string | null;
+            /** @description The entries. The first page begins with the running requests; the waiting ones follow in order. */
+            data: components["schemas"]["QueueEntry"][];
         };
         /** @description The share of a model that a key gets. */
         Share: {
@@ -1044,6 +1044,1322 @@ export interface components {
              */
             draining_since: string | null;
         };
+        /** @description The key of the call. The call brings it directly or by a session. */
+        SignedIn: {
+            /**
+             * Format: uuid
+             * @description The id of the key.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            key_id: string;
+            /**
+             * @description The name of the key, or of the person it belongs to.
+             * @example ops
+             */
+            name: string;
+            /**
+             * @description The scopes of the key. `admin` includes all others, `payloads` includes `observe`.
+             * @example [
+             *       "observe"
+             *     ]
+             */
+            scopes: ("submit" | "read" | "cancel" | "work" | "observe" | "payloads" | "admin")[];
+            /**
+             * Format: uuid
+             * @description The id of the session; null: the call brings the key itself.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            session_id: string | null;
+            /**
+             * Format: date-time
+             * @description The time at which the session ends by itself, in UTC; null: there is no session.
+             * @example 2030-12-31T00:00:00.000Z
+             */
+            expires_at: string | null;
+        };
+        /** @description Another way to sign in: OpenID Connect. */
+        OidcOffer: {
+            /**
+             * @description The name of the provider.
+             * @example id.example.org
+             */
+            name: string;
+            /**
+             * Format: uri
+             * @description The URL at which a browser signs in.
+             * @example http://127.0.0.1:3000/v1/admin/session/oidc
+             */
+            url: string;
+        };
+        /** @description The key that is signed in, and other ways to sign in. */
+        Session: {
+            /** @description The key of the call; null: the call brings none. */
+            signed_in: components["schemas"]["SignedIn"] | null;
+            /** @description The sign-in by OpenID Connect; null: it is not set up, so only keys and links sign in. */
+            oidc: components["schemas"]["OidcOffer"] | null;
+        };
+        /** @description A key or a link, not both. */
+        SignIn: {
+            /**
+             * @description An API key.
+             * @example ns_…
+             */
+            key?: string;
+            /**
+             * @description The part after `#link=` of a link that signs in once.
+             * @example p2s…
+             */
+            link?: string;
+        };
+        /** @description A browser that is signed in. */
+        AdminSession: {
+            /**
+             * Format: uuid
+             * @description The id of the session. It is no secret.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The id of the key that the session stands for.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            key_id: string;
+            /**
+             * @description The name of that key.
+             * @example ops
+             */
+            name: string | null;
+            /**
+             * @description The address from which the session was begun.
+             * @example 192.0.2.7
+             */
+            address: string | null;
+            /**
+             * @description The `User-Agent` with which the session was begun.
+             * @example Mozilla/5.0
+             */
+            user_agent: string | null;
+            /**
+             * Format: date-time
+             * @description The time at which it was begun, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The time at which it ends by itself, in UTC.
+             * @example 2026-03-02T00:00:00.000Z
+             */
+            expires_at: string;
+            /**
+             * @description Whether this call uses this session.
+             * @example false
+             */
+            is_current: boolean;
+        };
+        /** @description A page of active sessions, newest first. */
+        AdminSessionPage: {
+            /**
+             * @description The `cursor` of the next page; null: this is the last page.
+             * @example null
+             */
+            next_cursor: string | null;
+            /** @description The sessions of the page. */
+            data: components["schemas"]["AdminSession"][];
+        };
+        /** @description The rate limits of a key as they are set. */
+        KeyLimitTexts: {
+            /**
+             * @description The limit for submissions, such as `50/s,1000/m`, or `off`; null: the limit of the service.
+             * @example 50/s,1000/m
+             */
+            submit?: string | null;
+            /**
+             * @description The limit for all other calls, such as `50/s,1000/m`, or `off`; null: the limit of the service.
+             * @example null
+             */
+            other?: string | null;
+            /**
+             * @description The limit for the entries of batches, such as `50/s,1000/m`, or `off`; null: the limit of the service.
+             * @example null
+             */
+            batch?: string | null;
+        };
+        /** @description The number of calls that a window admits, and the number that is left. */
+        KeyLimit: {
+            /**
+             * @description The number of calls that any window of this length admits.
+             * @example 10
+             */
+            limit: number;
+            /**
+             * @description The length of the window in seconds.
+             * @example 1
+             */
+            window_s: number;
+            /**
+             * @description The number of calls that are left, over all nodes. Calls that another node admitted in the last 10 s may not be counted yet.
+             * @example 9
+             */
+            remaining: number;
+            /**
+             * @description Seconds until the oldest counted call leaves the window and makes room; 0: none is counted.
+             * @example 1
+             */
+            reset_s: number;
+        };
+        /** @description The windows of the rate limits. All windows apply at once; an empty list means no limit. */
+        KeyLimits: {
+            /** @description The windows for submissions, shortest first. */
+            submit: components["schemas"]["KeyLimit"][];
+            /** @description The windows for all other calls. */
+            other: components["schemas"]["KeyLimit"][];
+            /** @description The windows for the entries of batches. */
+            batch: components["schemas"]["KeyLimit"][];
+        };
+        /** @description A key as an operator sees it. The secret itself is never stored. */
+        AdminKey: {
+            /**
+             * Format: uuid
+             * @description The id of the key. It is no secret.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            id: string;
+            /**
+             * @description The name of the key.
+             * @example web shop
+             */
+            name: string;
+            /**
+             * @description The first characters of its secret.
+             * @example ns_1a2b3c4
+             */
+            prefix: string;
+            /**
+             * @description Whether the key is accepted.
+             * @example valid
+             * @enum {string}
+             */
+            state: "valid" | "revoked" | "expired";
+            /**
+             * @description The person that the key belongs to, by OpenID Connect: issuer and subject; null: it belongs to no such person.
+             * @example null
+             */
+            subject: string | null;
+            /**
+             * @description The scopes of the key.
+             * @example [
+             *       "submit",
+             *       "read"
+             *     ]
+             */
+            scopes: ("submit" | "read" | "cancel" | "work" | "observe" | "payloads" | "admin")[];
+            /**
+             * @description The models that the key may call: ids, and patterns such as `acme/*` for all models below `acme/`; null: all models.
+             * @example [
+             *       "acme/*"
+             *     ]
+             */
+            models: string[] | null;
+            /** @description The rate limits of the key; null: the limits of the service. */
+            limits: components["schemas"]["KeyLimitTexts"];
+            /** @description The quota that is left in the limits that apply, as far as this node knows. */
+            quota: components["schemas"]["KeyLimits"];
+            /**
+             * @description The highest priority that it may submit with.
+             * @example high
+             * @enum {string}
+             */
+            max_priority: "high" | "normal" | "low";
+            /**
+             * @description The number of its requests that may wait; null: unlimited.
+             * @example 1000
+             */
+            max_waiting: number | null;
+            /**
+             * @description The number of its requests for one model that may run at once; null: unlimited.
+             * @example 3
+             */
+            max_running: number | null;
+            /**
+             * @description The weight of its turns, where keys share a model.
+             * @example 1
+             */
+            weight: number;
+            /**
+             * @description The number of its requests that wait. 10,000 means 10,000 or more.
+             * @example 12
+             */
+            waiting: number;
+            /**
+             * @description The number of its requests that are running.
+             * @example 3
+             */
+            running: number;
+            /**
+             * @description The number of its requests since midnight UTC, up to 2 s old.
+             * @example 480
+             */
+            requests_today: number;
+            /**
+             * @description The number of its requests of today and the 29 days before, in UTC.
+             * @example 12480
+             */
+            requests_last_30_days: number;
+            /**
+             * Format: date-time
+             * @description The time at which it was made, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The time at which it expires, in UTC; null: never.
+             * @example null
+             */
+            expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time at which it was revoked, in UTC; null: it is not revoked.
+             * @example null
+             */
+            revoked_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time at which it was last used, in UTC, to the minute; null: never.
+             * @example null
+             */
+            last_used_at: string | null;
+        };
+        /** @description A page of keys, newest first. */
+        AdminKeyPage: {
+            /**
+             * @description The `cursor` of the next page; null: this is the last page.
+             * @example null
+             */
+            next_cursor: string | null;
+            /** @description The keys of the page. */
+            data: components["schemas"]["AdminKey"][];
+        };
+        /** @description A new key. Without `scopes` it gets `submit`, `read` and `cancel`. Any other omitted member counts as null. */
+        NewKey: {
+            /**
+             * @description The name of the key.
+             * @example web shop
+             */
+            name: string;
+            /**
+             * @description The scopes of the key.
+             * @example [
+             *       "submit",
+             *       "read"
+             *     ]
+             */
+            scopes?: ("submit" | "read" | "cancel" | "work" | "observe" | "payloads" | "admin")[];
+            /**
+             * @description The models that the key may call: ids, and patterns such as `acme/*` for all models below `acme/`; null: all models.
+             * @example [
+             *       "acme/*"
+             *     ]
+             */
+            models?: string[] | null;
+            /** @description The rate limits of the key; null: the limits of the service. */
+            limits?: components["schemas"]["KeyLimitTexts"] | null;
+            /**
+             * @description The highest priority of its submissions; null: high.
+             * @example normal
+             * @enum {string|null}
+             */
+            max_priority?: "high" | "normal" | "low" | null;
+            /**
+             * @description The number of its requests that may wait; null: unlimited.
+             * @example 1000
+             */
+            max_waiting?: number | null;
+            /**
+             * @description The number of its requests for one model that may run at once; null: unlimited.
+             * @example 3
+             */
+            max_running?: number | null;
+            /**
+             * @description The weight of its turns, where keys share a model; null: 1.
+             * @example 1
+             */
+            weight?: number | null;
+            /**
+             * @description The expiry: a duration such as `90d`, or a time as in RFC 3339; null: never.
+             * @example 90d
+             */
+            expires?: string | null;
+            /**
+             * @description The reason, for the audit.
+             * @example asked for by its owner
+             */
+            reason?: string | null;
+        };
+        /** @description A new key with its secret. */
+        MadeKey: {
+            /**
+             * Format: uuid
+             * @description The id of the key. It is no secret.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            id: string;
+            /**
+             * @description The name of the key.
+             * @example web shop
+             */
+            name: string;
+            /**
+             * @description The first characters of its secret.
+             * @example ns_1a2b3c4
+             */
+            prefix: string;
+            /**
+             * @description Whether the key is accepted.
+             * @example valid
+             * @enum {string}
+             */
+            state: "valid" | "revoked" | "expired";
+            /**
+             * @description The person that the key belongs to, by OpenID Connect: issuer and subject; null: it belongs to no such person.
+             * @example null
+             */
+            subject: string | null;
+            /**
+             * @description The scopes of the key.
+             * @example [
+             *       "submit",
+             *       "read"
+             *     ]
+             */
+            scopes: ("submit" | "read" | "cancel" | "work" | "observe" | "payloads" | "admin")[];
+            /**
+             * @description The models that the key may call: ids, and patterns such as `acme/*` for all models below `acme/`; null: all models.
+             * @example [
+             *       "acme/*"
+             *     ]
+             */
+            models: string[] | null;
+            /** @description The rate limits of the key; null: the limits of the service. */
+            limits: components["schemas"]["KeyLimitTexts"];
+            /** @description The quota that is left in the limits that apply, as far as this node knows. */
+            quota: components["schemas"]["KeyLimits"];
+            /**
+             * @description The highest priority that it may submit with.
+             * @example high
+             * @enum {string}
+             */
+            max_priority: "high" | "normal" | "low";
+            /**
+             * @description The number of its requests that may wait; null: unlimited.
+             * @example 1000
+             */
+            max_waiting: number | null;
+            /**
+             * @description The number of its requests for one model that may run at once; null: unlimited.
+             * @example 3
+             */
+            max_running: number | null;
+            /**
+             * @description The weight of its turns, where keys share a model.
+             * @example 1
+             */
+            weight: number;
+            /**
+             * @description The number of its requests that wait. 10,000 means 10,000 or more.
+             * @example 12
+             */
+            waiting: number;
+            /**
+             * @description The number of its requests that are running.
+             * @example 3
+             */
+            running: number;
+            /**
+             * @description The number of its requests since midnight UTC, up to 2 s old.
+             * @example 480
+             */
+            requests_today: number;
+            /**
+             * @description The number of its requests of today and the 29 days before, in UTC.
+             * @example 12480
+             */
+            requests_last_30_days: number;
+            /**
+             * Format: date-time
+             * @description The time at which it was made, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The time at which it expires, in UTC; null: never.
+             * @example null
+             */
+            expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time at which it was revoked, in UTC; null: it is not revoked.
+             * @example null
+             */
+            revoked_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time at which it was last used, in UTC, to the minute; null: never.
+             * @example null
+             */
+            last_used_at: string | null;
+            /**
+             * @description The key itself. It is shown only once.
+             * @example ns_…
+             */
+            key: string;
+        };
+        /** @description A change of a key. An omitted member stays as it is; null removes what was set. */
+        KeyChanges: {
+            /**
+             * @description The name of the key.
+             * @example web shop
+             */
+            name?: string;
+            /**
+             * @description The scopes of the key.
+             * @example [
+             *       "submit",
+             *       "read"
+             *     ]
+             */
+            scopes?: ("submit" | "read" | "cancel" | "work" | "observe" | "payloads" | "admin")[];
+            /**
+             * @description The models that the key may call: ids, and patterns such as `acme/*` for all models below `acme/`; null: all models.
+             * @example [
+             *       "acme/*"
+             *     ]
+             */
+            models?: string[] | null;
+            /** @description The rate limits of the key; null: the limits of the service. */
+            limits?: components["schemas"]["KeyLimitTexts"] | null;
+            /**
+             * @description The highest priority of its submissions; null: high.
+             * @example normal
+             * @enum {string|null}
+             */
+            max_priority?: "high" | "normal" | "low" | null;
+            /**
+             * @description The number of its requests that may wait; null: unlimited.
+             * @example 1000
+             */
+            max_waiting?: number | null;
+            /**
+             * @description The number of its requests for one model that may run at once; null: unlimited.
+             * @example 3
+             */
+            max_running?: number | null;
+            /**
+             * @description The weight of its turns, where keys share a model; null: 1.
+             * @example 1
+             */
+            weight?: number | null;
+            /**
+             * @description The expiry: a duration such as `90d`, or a time as in RFC 3339; null: never.
+             * @example 90d
+             */
+            expires?: string | null;
+            /**
+             * @description The reason, for the audit.
+             * @example asked for by its owner
+             */
+            reason?: string | null;
+        };
+        /** @description The secrets with which the webhooks of a key are signed. */
+        WebhookSecrets: {
+            /**
+             * @description The secrets in use, newest first. After a rotation there are two for a day.
+             * @example [
+             *       "whsec_…"
+             *     ]
+             */
+            secrets: string[];
+        };
+        /** @description The key behind the action, and where the call came from. */
+        AuditActor: {
+            /**
+             * Format: uuid
+             * @description The id of the key; null: there was none, for example at a failed sign-in or on the command line.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            key_id: string | null;
+            /**
+             * @description The name of the key at the time of the action.
+             * @example ops
+             */
+            name: string;
+            /**
+             * Format: uuid
+             * @description The session that stood for the key; null: the call brought the key itself.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            session_id: string | null;
+            /**
+             * @description The address of the caller.
+             * @example 192.0.2.7
+             */
+            address: string | null;
+            /**
+             * @description The `User-Agent` of the call.
+             * @example curl/8.5.0
+             */
+            user_agent: string | null;
+        };
+        /** @description An action of an operator, or a call that was refused. */
+        AuditEntry: {
+            /**
+             * Format: uuid
+             * @description The id of the entry; later entries have greater ids.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description The time of the action, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            at: string;
+            /**
+             * @description The action.
+             * @example key.create
+             * @enum {string}
+             */
+            action: "model.pause" | "model.resume" | "model.concurrency" | "models.reload" | "key.create" | "key.update" | "key.revoke" | "node.drain" | "node.undrain" | "worker.drain" | "worker.resume" | "worker.stop" | "request.cancel" | "request.retry" | "request.erase" | "payload.read" | "operation.start" | "operation.stop" | "delivery.redeliver" | "secret.read" | "secret.rotate" | "endpoint.create" | "endpoint.remove" | "endpoint.disable" | "endpoint.enable" | "session.begin" | "session.refuse" | "session.end" | "session.link" | "access.refuse" | "audit.export";
+            /**
+             * @description The target of the action: an id, or the method and path of a refused call.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            target: string | null;
+            /** @description The key behind the action. */
+            actor: components["schemas"]["AuditActor"];
+            /**
+             * @description The `X-Request-Id` of the call.
+             * @example 6a1f0f0e-5b0d-4a53-9b77-6d1f6f4f2c55
+             */
+            http_request_id: string | null;
+            /**
+             * @description The changed fields before the action.
+             * @example {
+             *       "weight": 1
+             *     }
+             */
+            before: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description The changed fields after the action, or its details.
+             * @example {
+             *       "weight": 2
+             *     }
+             */
+            after: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description The reason that the caller gave.
+             * @example web shop pays for it
+             */
+            reason: string | null;
+        };
+        /** @description A page of the audit, newest first. */
+        AuditPage: {
+            /**
+             * @description The `cursor` of the next page; null: this is the last page.
+             * @example null
+             */
+            next_cursor: string | null;
+            /** @description The entries of the page. */
+            data: components["schemas"]["AuditEntry"][];
+        };
+        /** @description The measured times of a request, in seconds. */
+        AnyMetrics: {
+            /**
+             * @description The time that the request waited. Present once it has started.
+             * @example 0.042
+             */
+            queue_time?: number;
+            /**
+             * @description The time that the request ran. Present once it has completed; null: it never ran.
+             * @example 2.513
+             */
+            inference_time?: number | null;
+        };
+        /** @description The interval in which an event is likely: an estimate, not a promise. It is right more often than not. */
+        TimeSpan: {
+            /**
+             * Format: date-time
+             * @description The event is unlikely to happen before this time, in UTC.
+             * @example 2026-03-01T12:00:20.000Z
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description The event is unlikely to happen after this time.
+             * @example 2026-03-01T12:00:40.000Z
+             */
+            to: string;
+        };
+        /** @description The progress of the run, as the run last reported it. */
+        Progress: {
+            /**
+             * @description The progress, from 0 to 1.
+             * @example 0.4
+             */
+            value: number;
+            /**
+             * @description The current step of the run; null: the run did not report one.
+             * @example Drawing line 205 of 512
+             */
+            message: string | null;
+        };
+        /** @description The reason for which a completed request has no response. */
+        RequestError: {
+            /**
+             * @description The stable name of the kind of failure.
+             * @example model_error
+             * @enum {string}
+             */
+            code: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "method_not_allowed" | "conflict" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "too_slow" | "caller_busy" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "overloaded" | "model_paused" | "timed_out" | "expired" | "storage_full";
+            /**
+             * @description A description of the failure.
+             * @example The model refused the input.
+             */
+            message: string;
+            /**
+             * Format: date-time
+             * @description The time of the failure, in UTC.
+             * @example 2026-03-01T12:00:02.500Z
+             */
+            timestamp: string;
+            /**
+             * @description The model’s own error, as any JSON value.
+             * @example {
+             *       "reason": "the prompt was refused"
+             *     }
+             */
+            details?: components["schemas"]["JsonValue"];
+        };
+        /** @description A request of any key, as operators see it. Without the scope `payloads`, its ids are handles, which only `/v1/admin` accepts. Of what its caller and its model wrote, it then has only the tags and the message of its error. */
+        AnyRequest: {
+            /**
+             * @description The id of the request, or its handle without the scope `payloads`.
+             * @example rh_Zm9vYmFyYmF6cXV4LTAxMg
+             */
+            request_id: string;
+            /**
+             * @description The handle of the request, as the log and the audit show it.
+             * @example rh_Zm9vYmFyYmF6cXV4LTAxMg
+             */
+            handle: string;
+            /**
+             * @description The state of the request.
+             * @example COMPLETED
+             * @enum {string}
+             */
+            status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED";
+            /**
+             * @description The outcome of the request; null: it has not completed.
+             * @example failed
+             * @enum {string|null}
+             */
+            outcome: "succeeded" | "failed" | "cancelled" | "expired" | null;
+            /**
+             * @description The model of the request.
+             * @example demo/image/fractal
+             */
+            model_id: string;
+            /** @description The key that submitted it. */
+            key: components["schemas"]["KeyName"];
+            /**
+             * @description The name of the node or worker that runs it or ran it last; null: it has not started.
+             * @example gpu-2
+             */
+            node: string | null;
+            /**
+             * @description The priority of the request.
+             * @example normal
+             * @enum {string}
+             */
+            priority: "high" | "normal" | "low";
+            /**
+             * Format: date-time
+             * @description The time at which it was submitted.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The time at which its last attempt started; null: none has started.
+             * @example null
+             */
+            started_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time at which it completed; null: it has not completed.
+             * @example null
+             */
+            completed_at: string | null;
+            /**
+             * @description The current, next or last attempt.
+             * @example 1
+             */
+            attempt: number;
+            /**
+             * @description The tags of its submission.
+             * @example [
+             *       "job:17"
+             *     ]
+             */
+            tags: string[];
+            /** @description The times measured so far. */
+            metrics: components["schemas"]["AnyMetrics"];
+            /** @description The number of requests that start before it. Present while it waits. */
+            queue_position?: number;
+            /**
+             * @description The reason for which it waits. Present while it waits.
+             * @enum {string}
+             */
+            reason?: "busy" | "unavailable" | "paused" | "scheduled" | "retrying";
+            /** @description The same estimate as in the status that its caller reads. */
+            estimated_start?: components["schemas"]["TimeSpan"];
+            /** @description The same estimate as in the status that its caller reads. */
+            estimated_end?: components["schemas"]["TimeSpan"];
+            /** @description The progress of its run. Its message is null without the scope `payloads`. */
+            progress?: components["schemas"]["Progress"];
+            /** @description Whether it succeeded. Present once it has completed. */
+            success?: boolean;
+            /** @description The error of a request that did not succeed. Its message may be the model’s own. */
+            error?: components["schemas"]["RequestError"] | null;
+            /**
+             * Format: date-time
+             * @description The time at which it joins or joined the queue, if its submission set one.
+             */
+            scheduled_at?: string;
+            /** @description The request that this one repeats. */
+            retry_of?: string;
+            /** @description The request that repeats this one. */
+            retried_as?: string;
+            /**
+             * Format: date-time
+             * @description The time at which its content was erased.
+             */
+            erased_at?: string;
+            /**
+             * @description The media type of the first picture in its output, if there is one. Present only with the scope `payloads`.
+             * @example image/png
+             */
+            output_type?: string | null;
+        };
+        /** @description The failures of one model that have the same code and status. */
+        FailureCount: {
+            /**
+             * @description The model.
+             * @example demo/image/fractal
+             */
+            model_id: string;
+            /**
+             * @description The code of the error.
+             * @example model_error
+             */
+            code: string;
+            /**
+             * @description The number of such failures among the counted requests.
+             * @example 12
+             */
+            count: number;
+            /**
+             * @description The message of the newest one.
+             * @example The model answered 500: no memory
+             */
+            message: string | null;
+            /**
+             * Format: date-time
+             * @description The time at which the newest one completed.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            last_at: string;
+        };
+        /** @description The number of requests that match, and the causes of the failed ones. */
+        FoundCount: {
+            /**
+             * @description The count, at most 10,000.
+             * @example 312
+             */
+            value: number;
+            /**
+             * @description false: there are at least this many.
+             * @example true
+             */
+            is_exact: boolean;
+            /** @description The causes, with `outcome=failed`: by model and code, most frequent first, at most 20. */
+            failures?: components["schemas"]["FailureCount"][];
+        };
+        /** @description A page of the requests of all keys. */
+        AnyRequestPage: {
+            /**
+             * @description The `cursor` of the next page; null: this is the last page.
+             * @example null
+             */
+            next_cursor: string | null;
+            /** @description The requests, newest first. A page may be short or empty although `next_cursor` is not null. */
+            data: components["schemas"]["AnyRequest"][];
+            /** @description The number of requests that match. Only on the first page. */
+            count?: components["schemas"]["FoundCount"];
+        };
+        /** @description A request of any key, with the sizes of its payloads. */
+        AnyRequestDetails: {
+            /**
+             * @description The id of the request, or its handle without the scope `payloads`.
+             * @example rh_Zm9vYmFyYmF6cXV4LTAxMg
+             */
+            request_id: string;
+            /**
+             * @description The handle of the request, as the log and the audit show it.
+             * @example rh_Zm9vYmFyYmF6cXV4LTAxMg
+             */
+            handle: string;
+            /**
+             * @description The state of the request.
+             * @example COMPLETED
+             * @enum {string}
+             */
+            status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED";
+            /**
+             * @description The outcome of the request; null: it has not completed.
+             * @example failed
+             * @enum {string|null}
+             */
+            outcome: "succeeded" | "failed" | "cancelled" | "expired" | null;
+            /**
+             * @description The model of the request.
+             * @example demo/image/fractal
+             */
+            model_id: string;
+            /** @description The key that submitted it. */
+            key: components["schemas"]["KeyName"];
+            /**
+             * @description The name of the node or worker that runs it or ran it last; null: it has not started.
+             * @example gpu-2
+             */
+            node: string | null;
+            /**
+             * @description The priority of the request.
+             * @example normal
+             * @enum {string}
+             */
+            priority: "high" | "normal" | "low";
+            /**
+             * Format: date-time
+             * @description The time at which it was submitted.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The time at which its last attempt started; null: none has started.
+             * @example null
+             */
+            started_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time at which it completed; null: it has not completed.
+             * @example null
+             */
+            completed_at: string | null;
+            /**
+             * @description The current, next or last attempt.
+             * @example 1
+             */
+            attempt: number;
+            /**
+             * @description The tags of its submission.
+             * @example [
+             *       "job:17"
+             *     ]
+             */
+            tags: string[];
+            /** @description The times measured so far. */
+            metrics: components["schemas"]["AnyMetrics"];
+            /** @description The number of requests that start before it. Present while it waits. */
+            queue_position?: number;
+            /**
+             * @description The reason for which it waits. Present while it waits.
+             * @enum {string}
+             */
+            reason?: "busy" | "unavailable" | "paused" | "scheduled" | "retrying";
+            /** @description The same estimate as in the status that its caller reads. */
+            estimated_start?: components["schemas"]["TimeSpan"];
+            /** @description The same estimate as in the status that its caller reads. */
+            estimated_end?: components["schemas"]["TimeSpan"];
+            /** @description The progress of its run. Its message is null without the scope `payloads`. */
+            progress?: components["schemas"]["Progress"];
+            /** @description Whether it succeeded. Present once it has completed. */
+            success?: boolean;
+            /** @description The error of a request that did not succeed. Its message may be the model’s own. */
+            error?: components["schemas"]["RequestError"] | null;
+            /**
+             * Format: date-time
+             * @description The time at which it joins or joined the queue, if its submission set one.
+             */
+            scheduled_at?: string;
+            /** @description The request that this one repeats. */
+            retry_of?: string;
+            /** @description The request that repeats this one. */
+            retried_as?: string;
+            /**
+             * Format: date-time
+             * @description The time at which its content was erased.
+             */
+            erased_at?: string;
+            /**
+             * @description The media type of the first picture in its output, if there is one. Present only with the scope `payloads`.
+             * @example image/png
+             */
+            output_type?: string | null;
+            /**
+             * @description The size of the input in bytes of JSON; null: there is none, or it was deleted.
+             * @example 42
+             */
+            input_bytes: number | null;
+            /**
+             * @description The size of the output in bytes of JSON; null: there is none, or it was deleted.
+             * @example 31457280
+             */
+            output_bytes: number | null;
+            /**
+             * @description The number of requests of its key that may run for the model at once. Present while that number is reached and the request waits for it.
+             * @example 2
+             */
+            held_at?: number;
+        };
+        /** @description An event in the life of a request. */
+        LifeEvent: {
+            /**
+             * @description The number of the event in their order; 0: the submission.
+             * @example 0
+             */
+            id: number;
+            /**
+             * Format: date-time
+             * @description The time of the event.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            at: string;
+            /**
+             * @description The kind of event.
+             * @example started
+             * @enum {string}
+             */
+            kind: "submitted" | "started" | "requeued" | "cancel_requested" | "completed";
+            /**
+             * @description The number of the attempt that the event belongs to.
+             * @example 1
+             */
+            attempt: number;
+            /**
+             * @description The name of the node or worker that ran the attempt.
+             * @example gpu-2
+             */
+            node: string | null;
+            /**
+             * @description The outcome of the run, or of the request if it ended while it waited; null: nothing ended.
+             * @example lost
+             * @enum {string|null}
+             */
+            outcome: "succeeded" | "failed" | "timed_out" | "cancelled" | "expired" | "returned" | "lost" | "unreached" | null;
+            /**
+             * @description The code of the error.
+             * @example model_error
+             * @enum {string|null}
+             */
+            code: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "method_not_allowed" | "conflict" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "too_slow" | "caller_busy" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "overloaded" | "model_paused" | "timed_out" | "expired" | "storage_full" | null;
+            /**
+             * @description The message of the error, in the model’s own words if the model gave one.
+             * @example The model answered 500: no memory
+             */
+            message: string | null;
+            /**
+             * Format: date-time
+             * @description The time at which that run ended.
+             * @example null
+             */
+            ended_at: string | null;
+            /**
+             * Format: date-time
+             * @description After a requeue, the time at which the pause before the next attempt ends or ended; null: there was no pause.
+             * @example null
+             */
+            until: string | null;
+        };
+        /** @description A position, and the time since which the request had it. */
+        PositionPoint: {
+            /**
+             * Format: date-time
+             * @description The time since which the request had this position.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            at: string;
+            /**
+             * @description The number of requests that were to start before it.
+             * @example 12
+             */
+            position: number;
+        };
+        /** @description The events of a request, oldest first, without its log. */
+        Life: {
+            /** @description The events, oldest first. */
+            data: components["schemas"]["LifeEvent"][];
+            /** @description How the request moved up, in at most 60 points. Only requests that are still kept count. Empty if the calculation would cost too much. */
+            positions: components["schemas"]["PositionPoint"][];
+        };
+        /** @description A line of the log of a request. */
+        AnyLogEntry: {
+            /**
+             * @description The text of the entry.
+             * @example Drawing line 120 of 512
+             */
+            message: string;
+            /**
+             * @description The severity of the entry.
+             * @example INFO
+             * @enum {string}
+             */
+            level: "DEBUG" | "INFO" | "WARN" | "ERROR";
+            /**
+             * @description The origin of the entry: the queue, the runner, or an output stream of the model.
+             * @example runner
+             * @enum {string}
+             */
+            source: "queue" | "runner" | "stdout" | "stderr";
+            /**
+             * Format: date-time
+             * @description The time of the entry, in UTC with milliseconds.
+             * @example 2026-03-01T12:00:01.250Z
+             */
+            timestamp: string;
+            /**
+             * @description The number of the entry in their order.
+             * @example 17
+             */
+            id: number;
+            /**
+             * @description The number of the attempt that wrote the entry.
+             * @example 1
+             */
+            attempt: number;
+        };
+        /** @description A page of a log. */
+        AnyLogPage: {
+            /**
+             * @description The `cursor` of the next page; null: this is the last page.
+             * @example null
+             */
+            next_cursor: string | null;
+            /** @description The entries, oldest first, at most 1,000. */
+            data: components["schemas"]["AnyLogEntry"][];
+        };
+        /** @description An action on many requests, and its progress. */
+        Operation: {
+            /**
+             * Format: uuid
+             * @description The id of the operation.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            id: string;
+            /**
+             * @description The action on each request.
+             * @example cancel
+             * @enum {string}
+             */
+            action: "cancel" | "retry" | "erase";
+            /**
+             * @description The state of the operation. `collecting`: its requests are being found.
+             * @example running
+             * @enum {string}
+             */
+            state: "collecting" | "running" | "stopping" | "stopped" | "done";
+            /**
+             * @description The filter of the operation. `ids` is the number of ids; `id_prefix` is shown only with the scope `payloads`.
+             * @example {
+             *       "tag": [
+             *         "job:17"
+             *       ]
+             *     }
+             */
+            filter: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description The number of requests that matched when the operation started. While it is `collecting`, the number found so far.
+             * @example 312
+             */
+            total: number;
+            /**
+             * @description The number of requests that are done.
+             * @example 200
+             */
+            done: number;
+            /**
+             * @description The number of requests that no longer qualified when their turn came.
+             * @example 2
+             */
+            skipped: number;
+            /**
+             * @description The number of requests for which the action failed.
+             * @example 0
+             */
+            failed: number;
+            /**
+             * @description The error of the last request for which the action failed.
+             * @example null
+             */
+            last_error: string | null;
+            /**
+             * @description The reason that the caller gave.
+             * @example null
+             */
+            reason: string | null;
+            /**
+             * @description The name of the key that started it.
+             * @example ops
+             */
+            by: string;
+            /**
+             * Format: date-time
+             * @description The time at which it was started.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The time at which it ended.
+             * @example null
+             */
+            ended_at: string | null;
+        };
+        /** @description A page of operations. */
+        OperationPage: {
+            /**
+             * @description The `cursor` of the next page; null: this is the last page.
+             * @example null
+             */
+            next_cursor: string | null;
+            /** @description The operations, newest first. */
+            data: components["schemas"]["Operation"][];
+        };
+        /** @description A filter of the requests of all keys. A request must match every filter that is given. */
+        AnyRequestFilter: {
+            /**
+             * @description Only requests of this model.
+             * @example demo/image/fractal
+             */
+            model_id?: string;
+            /**
+             * @description Only requests in this state.
+             * @example COMPLETED
+             * @enum {string}
+             */
+            status?: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED";
+            /**
+             * @description Only requests with this outcome.
+             * @example failed
+             * @enum {string}
+             */
+            outcome?: "succeeded" | "failed" | "cancelled" | "expired";
+            /**
+             * @description Only requests with this tag, `key:value`. If given several times, only requests with all of the tags.
+             * @example [
+             *       "job:17"
+             *     ]
+             */
+            tag?: string[];
+            /**
+             * Format: date-time
+             * @description RFC 3339: only requests submitted at this time or later.
+             */
+            created_after?: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339: only requests submitted before this time.
+             */
+            created_before?: string;
+            /**
+             * Format: uuid
+             * @description Only requests of this key.
+             */
+            key_id?: string;
+            /**
+             * @description Only requests that failed with this code.
+             * @example model_error
+             */
+            code?: string;
+            /**
+             * @description Only requests that run or ran on the node or worker of this name.
+             * @example gpu-2
+             */
+            node?: string;
+            /**
+             * @description Only requests whose id begins with this prefix. Without the scope `payloads` it must be a whole handle, `rh_…`.
+             * @example 0198f3c2
+             */
+            id_prefix?: string;
+            /** @description Only these requests: ids or handles. */
+            ids?: string[];
+        };
+        /** @description An action on all requests that match a filter. */
+        StartOperation: {
+            /**
+             * @description The action on each request.
+             * @example cancel
+             * @enum {string}
+             */
+            action: "cancel" | "retry" | "erase";
+            /** @description The filters of the list. A request must match every filter that is given. */
+            filter?: components["schemas"]["AnyRequestFilter"];
+            /**
+             * @description true: an empty filter means every request.
+             * @default false
+             */
+            all?: boolean;
+            /**
+             * @description true: only counts the requests, and shows three.
+             * @default false
+             */
+            validate_only?: boolean;
+            /**
+             * @description The reason, for the audit.
+             * @example asked for by its owner
+             */
+            reason?: string | null;
+        };
+        /** @description A count of at most 10,000. */
+        BoundedCount: {
+            /**
+             * @description The count, at most 10,000.
+             * @example 312
+             */
+            value: number;
+            /**
+             * @description false: there are at least this many.
+             * @example true
+             */
+            is_exact: boolean;
+        };
+        /** @description The requests that an operation would cover. */
+        OperationPreview: {
+            /** @description The number of requests. */
+            count: components["schemas"]["BoundedCount"];
+            /** @description The newest three requests. */
+            sample: components["schemas"]["AnyRequest"][];
+        };
         /** @description One call of the receiver. */
         WebhookTry: {
             /**
@@ -1073,7 +2389,171 @@ export interface components {
              */
             error: string | null;
         };
-        /** @description The notification of one receiver about one event of a request. */
+        /** @description The notification of one receiver about one request of any key. Without the scope `payloads` it has handles in place of ids and no queries of URLs. Of the receiver’s answer it then has only the status. */
+        AnyDelivery: {
+            /**
+             * @description The name of the delivery in `/v1/admin/deliveries`.
+             * @example rh_Zm9vYmFyYmF6cXV4LTAxMg.7d1b5a0e-2c64-4a8e-9f35-0b6c1d2e3f40
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The `webhook-id` that each try sends.
+             * @example 7d1b5a0e-2c64-4a8e-9f35-0b6c1d2e3f40
+             */
+            message_id: string;
+            /**
+             * @description The id of the request, or its handle without the scope `payloads`.
+             * @example rh_Zm9vYmFyYmF6cXV4LTAxMg
+             */
+            request_id: string;
+            /**
+             * @description The model of the request; null: the request was deleted.
+             * @example demo/image/fractal
+             */
+            model_id: string | null;
+            /** @description The key that submitted the request. */
+            key: components["schemas"]["KeyName"];
+            /**
+             * Format: uuid
+             * @description The endpoint of the key; null: the request itself named the URL.
+             * @example null
+             */
+            webhook_id: string | null;
+            /**
+             * @description The URL of the receiver.
+             * @example https://example.org/hook
+             */
+            url: string;
+            /**
+             * @description The state of the delivery, as in the list of its request.
+             * @example failed
+             * @enum {string}
+             */
+            state: "pending" | "delivered" | "failed" | "ended";
+            /** @description The last 100 tries, oldest first. */
+            tries: components["schemas"]["WebhookTry"][];
+            /**
+             * Format: date-time
+             * @description The time of the next try; null: the delivery is not pending.
+             * @example null
+             */
+            next_try_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time at which the request completed and the delivery was made.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+        };
+        /** @description A page of deliveries. */
+        AnyDeliveryPage: {
+            /**
+             * @description The `cursor` of the next page; null: this is the last page.
+             * @example null
+             */
+            next_cursor: string | null;
+            /** @description The deliveries, those of the newest requests first. A page may be short or empty although `next_cursor` is not null. */
+            data: components["schemas"]["AnyDelivery"][];
+        };
+        /** @description A receiver of webhooks: an endpoint of a key, or a host of URLs that requests named. */
+        Receiver: {
+            /**
+             * Format: uuid
+             * @description The id of the endpoint; null: the receiver is a host.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            id: string | null;
+            /**
+             * @description The URL of the endpoint; null: the receiver is a host.
+             * @example https://example.org/hook
+             */
+            url: string | null;
+            /**
+             * @description The host, with its port if the URL has one. Empty if the host cannot be read from the URL.
+             * @example example.org
+             */
+            host: string;
+            /** @description The key of the endpoint; null: the receiver is a host. */
+            key: components["schemas"]["KeyName"] | null;
+            /**
+             * Format: date-time
+             * @description The time since which it gets no new deliveries, because an operator disabled it or it answered 410.
+             * @example null
+             */
+            disabled_at: string | null;
+            /**
+             * @description The number of pending deliveries.
+             * @example 3
+             */
+            pending: number;
+            /**
+             * @description false: there are at least this many.
+             * @example true
+             */
+            is_pending_exact: boolean;
+            /**
+             * @description The number of deliveries that succeeded in the last 24 hours.
+             * @example 1204
+             */
+            delivered_last_day: number;
+            /**
+             * @description The number of deliveries given up in the last 24 hours: no tries were left, or the receiver answered 410.
+             * @example 0
+             */
+            failed_last_day: number;
+            /**
+             * @description The number of tries that failed in the last 24 hours.
+             * @example 7
+             */
+            failed_tries_last_day: number;
+            /**
+             * @description The status of its last answer; null: the last try got no answer, or there was no try for a week.
+             * @example 503
+             */
+            last_status: number | null;
+            /**
+             * @description The reason for which the last try got no answer.
+             * @example null
+             */
+            last_error: string | null;
+            /**
+             * Format: date-time
+             * @description The time of the last try.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            last_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time of the next try; null: nothing is pending.
+             * @example null
+             */
+            next_try_at: string | null;
+        };
+        /** @description A page of receivers. */
+        ReceiverPage: {
+            /**
+             * @description The `cursor` of the next page; null: this is the last page.
+             * @example null
+             */
+            next_cursor: string | null;
+            /** @description The endpoints of keys, newest first, then the hosts that requests named, by name. */
+            data: components["schemas"]["Receiver"][];
+        };
+        /** @description Disables or enables an endpoint. */
+        ChangeEndpoint: {
+            /**
+             * @description true: requests that complete from now on are not sent to it.
+             * @example true
+             */
+            disabled: boolean;
+            /**
+             * @description The reason, for the audit.
+             * @example asked for by its owner
+             */
+            reason?: string | null;
+        };
+        /** @description The notification of one receiver about the completion of a request. */
         WebhookDelivery: {
             /**
              * Format: uuid
@@ -1081,12 +2561,6 @@ export interface components {
              * @example 7d1b5a0e-2c64-4a8e-9f35-0b6c1d2e3f40
              */
             id: string;
-            /**
-             * @description The type of the event.
-             * @example request.completed
-             * @enum {string}
-             */
-            event: "request.completed";
             /**
              * Format: uri
              * @description The URL of the receiver.
@@ -1352,13 +2826,13 @@ export interface components {
         };
         /** @description A page of a list of requests. */
         RequestPage: {
-            /** @description The requests, newest first. A page may be short or empty although `next_cursor` is not null. */
-            data: components["schemas"]["Status"][];
             /**
              * @description The `cursor` of the next page; null: this is the last page.
              * @example null
              */
             next_cursor: string | null;
+            /** @description The requests, newest first. A page may be short or empty although `next_cursor` is not null. */
+            data: components["schemas"]["Status"][];
         };
         /** @description A submission in a batch. It has the same options as a single submission. */
         BatchEntry: {
@@ -1367,9 +2841,13 @@ export interface components {
             /**
              * @description `high`, `normal` (the default) or `low`: requests of a higher priority are claimed before all others of the model.
              * @example normal
+             * @enum {string}
              */
-            priority?: string;
-            /** @description RFC 3339: the time at which the request joins the queue, at most 30 days ahead. Not together with `delay`. */
+            priority?: "high" | "normal" | "low";
+            /**
+             * Format: date-time
+             * @description RFC 3339: the time at which the request joins the queue, at most 30 days ahead. Not together with `delay`.
+             */
             not_before?: string;
             /** @description A duration from now until the request joins the queue, such as `30s`, `10m` or `2h`. */
             delay?: string;
@@ -1605,21 +3083,6 @@ export interface components {
         };
         /** @description Nothing has been measured yet. */
         NoMetrics: Record<string, never>;
-        /** @description The interval in which an event is likely: an estimate, not a promise. It is right more often than not. */
-        TimeSpan: {
-            /**
-             * Format: date-time
-             * @description The event is unlikely to happen before this time, in UTC.
-             * @example 2026-03-01T12:00:20.000Z
-             */
-            from: string;
-            /**
-             * Format: date-time
-             * @description The event is unlikely to happen after this time.
-             * @example 2026-03-01T12:00:40.000Z
-             */
-            to: string;
-        };
         /** @description The status of a request that waits. */
         InQueueStatus: {
             /**
@@ -1746,19 +3209,6 @@ export interface components {
              */
             queue_time: number;
         };
-        /** @description The progress of the run, as the run last reported it. */
-        Progress: {
-            /**
-             * @description The progress, from 0 to 1.
-             * @example 0.4
-             */
-            value: number;
-            /**
-             * @description The current step of the run; null: the run did not report one.
-             * @example Drawing line 205 of 512
-             */
-            message: string | null;
-        };
         /** @description The status of a request that is running. */
         InProgressStatus: {
             /**
@@ -1878,33 +3328,6 @@ export interface components {
              * @example 2.513
              */
             inference_time: number | null;
-        };
-        /** @description The reason for which a completed request has no response. */
-        RequestError: {
-            /**
-             * @description The stable name of the kind of failure.
-             * @example model_error
-             * @enum {string}
-             */
-            code: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "method_not_allowed" | "conflict" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "too_slow" | "caller_busy" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "overloaded" | "model_paused" | "timed_out" | "expired" | "storage_full";
-            /**
-             * @description A description of the failure.
-             * @example The model refused the input.
-             */
-            message: string;
-            /**
-             * Format: date-time
-             * @description The time of the failure, in UTC.
-             * @example 2026-03-01T12:00:02.500Z
-             */
-            timestamp: string;
-            /**
-             * @description The model’s own error, as any JSON value.
-             * @example {
-             *       "reason": "the prompt was refused"
-             *     }
-             */
-            details?: components["schemas"]["JsonValue"];
         };
         /** @description The status of a request that has ended. It does not change any more. */
         CompletedStatus: {
@@ -2272,38 +3695,6 @@ export interface components {
             /** @description The models, in the order of the models file. */
             data: components["schemas"]["Model"][];
         };
-        /** @description The number of calls that a window admits, and the number that is left. */
-        KeyLimit: {
-            /**
-             * @description The number of calls that any window of this length admits.
-             * @example 10
-             */
-            limit: number;
-            /**
-             * @description The length of the window in seconds.
-             * @example 1
-             */
-            window_s: number;
-            /**
-             * @description The number of calls that are left, over all nodes. Calls that another node admitted in the last 10 s may not be counted yet.
-             * @example 9
-             */
-            remaining: number;
-            /**
-             * @description Seconds until the oldest counted call leaves the window and makes room; 0: none is counted.
-             * @example 1
-             */
-            reset_s: number;
-        };
-        /** @description The windows of the rate limits. All windows apply at once; an empty list means no limit. */
-        KeyLimits: {
-            /** @description The windows for submissions, shortest first. */
-            submit: components["schemas"]["KeyLimit"][];
-            /** @description The windows for all other calls. */
-            other: components["schemas"]["KeyLimit"][];
-            /** @description The windows for the entries of batches. */
-            batch: components["schemas"]["KeyLimit"][];
-        };
         /** @description How much of a resource the key holds, and how much it may hold. */
         Allowance: {
             /**
@@ -2480,1406 +3871,6 @@ export interface components {
              *     ]
              */
             notes?: string[];
-        };
-        /** @description The key of the call. The call brings it directly or by a session. */
-        SignedIn: {
-            /**
-             * Format: uuid
-             * @description The id of the key.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            key_id: string;
-            /**
-             * @description The name of the key, or of the person it belongs to.
-             * @example ops
-             */
-            name: string;
-            /**
-             * @description The scopes of the key. `admin` includes all others, `payloads` includes `observe`.
-             * @example [
-             *       "observe"
-             *     ]
-             */
-            scopes: ("submit" | "read" | "cancel" | "work" | "observe" | "payloads" | "admin")[];
-            /**
-             * Format: uuid
-             * @description The id of the session; null: the call brings the key itself.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            session_id: string | null;
-            /**
-             * Format: date-time
-             * @description The time at which the session ends by itself, in UTC; null: there is no session.
-             * @example 2030-12-31T00:00:00.000Z
-             */
-            expires_at: string | null;
-        };
-        /** @description Another way to sign in: OpenID Connect. */
-        OidcOffer: {
-            /**
-             * @description The name of the provider.
-             * @example id.example.org
-             */
-            name: string;
-            /**
-             * Format: uri
-             * @description The URL at which a browser signs in.
-             * @example http://127.0.0.1:3000/v1/admin/session/oidc
-             */
-            url: string;
-        };
-        /** @description The key that is signed in, and other ways to sign in. */
-        Session: {
-            /** @description The key of the call; null: the call brings none. */
-            signed_in: components["schemas"]["SignedIn"] | null;
-            /** @description The sign-in by OpenID Connect; null: it is not set up, so only keys and links sign in. */
-            oidc: components["schemas"]["OidcOffer"] | null;
-        };
-        /** @description A key or a link, not both. */
-        SignIn: {
-            /**
-             * @description An API key.
-             * @example ns_…
-             */
-            key?: string;
-            /**
-             * @description The part after `#link=` of a link that signs in once.
-             * @example p2s…
-             */
-            link?: string;
-        };
-        /** @description A browser that is signed in. */
-        AdminSession: {
-            /**
-             * Format: uuid
-             * @description The id of the session. It is no secret.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            id: string;
-            /**
-             * Format: uuid
-             * @description The id of the key that the session stands for.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            key_id: string;
-            /**
-             * @description The name of that key.
-             * @example ops
-             */
-            name: string | null;
-            /**
-             * @description The address from which the session was begun.
-             * @example 192.0.2.7
-             */
-            address: string | null;
-            /**
-             * @description The `User-Agent` with which the session was begun.
-             * @example Mozilla/5.0
-             */
-            user_agent: string | null;
-            /**
-             * Format: date-time
-             * @description The time at which it was begun, in UTC.
-             * @example 2026-03-01T12:00:00.000Z
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description The time at which it ends by itself, in UTC.
-             * @example 2026-03-02T00:00:00.000Z
-             */
-            expires_at: string;
-            /**
-             * @description Whether this call uses this session.
-             * @example false
-             */
-            is_current: boolean;
-        };
-        /** @description A page of active sessions, newest first. */
-        AdminSessionPage: {
-            /** @description The sessions of the page. */
-            data: components["schemas"]["AdminSession"][];
-            /**
-             * @description The `cursor` of the next page; null: this is the last page.
-             * @example null
-             */
-            next_cursor: string | null;
-        };
-        /** @description The rate limits of a key as they are set. */
-        KeyLimitTexts: {
-            /**
-             * @description The limit for submissions, such as `50/s,1000/m`, or `off`; null: the limit of the service.
-             * @example 50/s,1000/m
-             */
-            submit?: string | null;
-            /**
-             * @description The limit for all other calls, such as `50/s,1000/m`, or `off`; null: the limit of the service.
-             * @example null
-             */
-            other?: string | null;
-            /**
-             * @description The limit for the entries of batches, such as `50/s,1000/m`, or `off`; null: the limit of the service.
-             * @example null
-             */
-            batch?: string | null;
-        };
-        /** @description A key as an operator sees it. The secret itself is never stored. */
-        AdminKey: {
-            /**
-             * Format: uuid
-             * @description The id of the key. It is no secret.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            id: string;
-            /**
-             * @description The name of the key.
-             * @example web shop
-             */
-            name: string;
-            /**
-             * @description The first characters of its secret.
-             * @example ns_1a2b3c4
-             */
-            prefix: string;
-            /**
-             * @description Whether the key is accepted.
-             * @example valid
-             * @enum {string}
-             */
-            state: "valid" | "revoked" | "expired";
-            /**
-             * @description The person that the key belongs to, by OpenID Connect: issuer and subject; null: it belongs to no such person.
-             * @example null
-             */
-            subject: string | null;
-            /**
-             * @description The scopes of the key.
-             * @example [
-             *       "submit",
-             *       "read"
-             *     ]
-             */
-            scopes: ("submit" | "read" | "cancel" | "work" | "observe" | "payloads" | "admin")[];
-            /**
-             * @description The models that the key may call: ids, and patterns such as `acme/*` for all models below `acme/`; null: all models.
-             * @example [
-             *       "acme/*"
-             *     ]
-             */
-            models: string[] | null;
-            /** @description The rate limits of the key; null: the limits of the service. */
-            limits: components["schemas"]["KeyLimitTexts"];
-            /** @description The quota that is left in the limits that apply, as far as this node knows. */
-            quota: components["schemas"]["KeyLimits"];
-            /**
-             * @description The highest priority that it may submit with.
-             * @example high
-             * @enum {string}
-             */
-            max_priority: "high" | "normal" | "low";
-            /**
-             * @description The number of its requests that may wait; null: unlimited.
-             * @example 1000
-             */
-            max_waiting: number | null;
-            /**
-             * @description The number of its requests for one model that may run at once; null: unlimited.
-             * @example 3
-             */
-            max_running: number | null;
-            /**
-             * @description The weight of its turns, where keys share a model.
-             * @example 1
-             */
-            weight: number;
-            /**
-             * @description The number of its requests that wait. 10,000 means 10,000 or more.
-             * @example 12
-             */
-            waiting: number;
-            /**
-             * @description The number of its requests that are running.
-             * @example 3
-             */
-            running: number;
-            /**
-             * @description The number of its requests since midnight UTC, up to 2 s old.
-             * @example 480
-             */
-            requests_today: number;
-            /**
-             * @description The number of its requests of today and the 29 days before, in UTC.
-             * @example 12480
-             */
-            requests_last_30_days: number;
-            /**
-             * Format: date-time
-             * @description The time at which it was made, in UTC.
-             * @example 2026-03-01T12:00:00.000Z
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description The time at which it expires, in UTC; null: never.
-             * @example null
-             */
-            expires_at: string | null;
-            /**
-             * Format: date-time
-             * @description The time at which it was revoked, in UTC; null: it is not revoked.
-             * @example null
-             */
-            revoked_at: string | null;
-            /**
-             * Format: date-time
-             * @description The time at which it was last used, in UTC, to the minute; null: never.
-             * @example null
-             */
-            last_used_at: string | null;
-        };
-        /** @description A page of keys, newest first. */
-        AdminKeyPage: {
-            /** @description The keys of the page. */
-            data: components["schemas"]["AdminKey"][];
-            /**
-             * @description The `cursor` of the next page; null: this is the last page.
-             * @example null
-             */
-            next_cursor: string | null;
-        };
-        /** @description A new key. Without `scopes` it gets `submit`, `read` and `cancel`. Any other omitted member counts as null. */
-        NewKey: {
-            /**
-             * @description The name of the key.
-             * @example web shop
-             */
-            name?: string;
-            /**
-             * @description The scopes of the key.
-             * @example [
-             *       "submit",
-             *       "read"
-             *     ]
-             */
-            scopes?: ("submit" | "read" | "cancel" | "work" | "observe" | "payloads" | "admin")[];
-            /**
-             * @description The models that the key may call: ids, and patterns such as `acme/*` for all models below `acme/`; null: all models.
-             * @example [
-             *       "acme/*"
-             *     ]
-             */
-            models?: string[] | null;
-            /** @description The rate limits of the key; null: the limits of the service. */
-            limits?: components["schemas"]["KeyLimitTexts"] | null;
-            /**
-             * @description The highest priority of its submissions; null: high.
-             * @example normal
-             * @enum {string|null}
-             */
-            max_priority?: "high" | "normal" | "low" | null;
-            /**
-             * @description The number of its requests that may wait; null: unlimited.
-             * @example 1000
-             */
-            max_waiting?: number | null;
-            /**
-             * @description The number of its requests for one model that may run at once; null: unlimited.
-             * @example 3
-             */
-            max_running?: number | null;
-            /**
-             * @description The weight of its turns, where keys share a model; null: 1.
-             * @example 1
-             */
-            weight?: number | null;
-            /**
-             * @description The expiry: a duration such as `90d`, or a time as in RFC 3339; null: never.
-             * @example 90d
-             */
-            expires?: string | null;
-            /**
-             * @description The reason, for the audit.
-             * @example asked for by its owner
-             */
-            reason?: string | null;
-        };
-        /** @description A new key with its secret. */
-        MadeKey: {
-            /**
-             * Format: uuid
-             * @description The id of the key. It is no secret.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            id: string;
-            /**
-             * @description The name of the key.
-             * @example web shop
-             */
-            name: string;
-            /**
-             * @description The first characters of its secret.
-             * @example ns_1a2b3c4
-             */
-            prefix: string;
-            /**
-             * @description Whether the key is accepted.
-             * @example valid
-             * @enum {string}
-             */
-            state: "valid" | "revoked" | "expired";
-            /**
-             * @description The person that the key belongs to, by OpenID Connect: issuer and subject; null: it belongs to no such person.
-             * @example null
-             */
-            subject: string | null;
-            /**
-             * @description The scopes of the key.
-             * @example [
-             *       "submit",
-             *       "read"
-             *     ]
-             */
-            scopes: ("submit" | "read" | "cancel" | "work" | "observe" | "payloads" | "admin")[];
-            /**
-             * @description The models that the key may call: ids, and patterns such as `acme/*` for all models below `acme/`; null: all models.
-             * @example [
-             *       "acme/*"
-             *     ]
-             */
-            models: string[] | null;
-            /** @description The rate limits of the key; null: the limits of the service. */
-            limits: components["schemas"]["KeyLimitTexts"];
-            /** @description The quota that is left in the limits that apply, as far as this node knows. */
-            quota: components["schemas"]["KeyLimits"];
-            /**
-             * @description The highest priority that it may submit with.
-             * @example high
-             * @enum {string}
-             */
-            max_priority: "high" | "normal" | "low";
-            /**
-             * @description The number of its requests that may wait; null: unlimited.
-             * @example 1000
-             */
-            max_waiting: number | null;
-            /**
-             * @description The number of its requests for one model that may run at once; null: unlimited.
-             * @example 3
-             */
-            max_running: number | null;
-            /**
-             * @description The weight of its turns, where keys share a model.
-             * @example 1
-             */
-            weight: number;
-            /**
-             * @description The number of its requests that wait. 10,000 means 10,000 or more.
-             * @example 12
-             */
-            waiting: number;
-            /**
-             * @description The number of its requests that are running.
-             * @example 3
-             */
-            running: number;
-            /**
-             * @description The number of its requests since midnight UTC, up to 2 s old.
-             * @example 480
-             */
-            requests_today: number;
-            /**
-             * @description The number of its requests of today and the 29 days before, in UTC.
-             * @example 12480
-             */
-            requests_last_30_days: number;
-            /**
-             * Format: date-time
-             * @description The time at which it was made, in UTC.
-             * @example 2026-03-01T12:00:00.000Z
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description The time at which it expires, in UTC; null: never.
-             * @example null
-             */
-            expires_at: string | null;
-            /**
-             * Format: date-time
-             * @description The time at which it was revoked, in UTC; null: it is not revoked.
-             * @example null
-             */
-            revoked_at: string | null;
-            /**
-             * Format: date-time
-             * @description The time at which it was last used, in UTC, to the minute; null: never.
-             * @example null
-             */
-            last_used_at: string | null;
-            /**
-             * @description The key itself. It is shown only once.
-             * @example ns_…
-             */
-            key: string;
-        };
-        /** @description A change of a key. An omitted member stays as it is; null removes what was set. */
-        KeyChanges: {
-            /**
-             * @description The name of the key.
-             * @example web shop
-             */
-            name?: string;
-            /**
-             * @description The scopes of the key.
-             * @example [
-             *       "submit",
-             *       "read"
-             *     ]
-             */
-            scopes?: ("submit" | "read" | "cancel" | "work" | "observe" | "payloads" | "admin")[];
-            /**
-             * @description The models that the key may call: ids, and patterns such as `acme/*` for all models below `acme/`; null: all models.
-             * @example [
-             *       "acme/*"
-             *     ]
-             */
-            models?: string[] | null;
-            /** @description The rate limits of the key; null: the limits of the service. */
-            limits?: components["schemas"]["KeyLimitTexts"] | null;
-            /**
-             * @description The highest priority of its submissions; null: high.
-             * @example normal
-             * @enum {string|null}
-             */
-            max_priority?: "high" | "normal" | "low" | null;
-            /**
-             * @description The number of its requests that may wait; null: unlimited.
-             * @example 1000
-             */
-            max_waiting?: number | null;
-            /**
-             * @description The number of its requests for one model that may run at once; null: unlimited.
-             * @example 3
-             */
-            max_running?: number | null;
-            /**
-             * @description The weight of its turns, where keys share a model; null: 1.
-             * @example 1
-             */
-            weight?: number | null;
-            /**
-             * @description The expiry: a duration such as `90d`, or a time as in RFC 3339; null: never.
-             * @example 90d
-             */
-            expires?: string | null;
-            /**
-             * @description The reason, for the audit.
-             * @example asked for by its owner
-             */
-            reason?: string | null;
-        };
-        /** @description The secrets with which the webhooks of a key are signed. */
-        WebhookSecrets: {
-            /**
-             * @description The secrets in use, newest first. After a rotation there are two for a day.
-             * @example [
-             *       "whsec_…"
-             *     ]
-             */
-            secrets: string[];
-        };
-        /** @description The key behind the action, and where the call came from. */
-        AuditActor: {
-            /**
-             * Format: uuid
-             * @description The id of the key; null: there was none, for example at a failed sign-in or on the command line.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            key_id: string | null;
-            /**
-             * @description The name of the key at the time of the action.
-             * @example ops
-             */
-            name: string;
-            /**
-             * Format: uuid
-             * @description The session that stood for the key; null: the call brought the key itself.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            session_id: string | null;
-            /**
-             * @description The address of the caller.
-             * @example 192.0.2.7
-             */
-            address: string | null;
-            /**
-             * @description The `User-Agent` of the call.
-             * @example curl/8.5.0
-             */
-            user_agent: string | null;
-        };
-        /** @description An action of an operator, or a call that was refused. */
-        AuditEntry: {
-            /**
-             * Format: uuid
-             * @description The id of the entry; later entries have greater ids.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            id: string;
-            /**
-             * Format: date-time
-             * @description The time of the action, in UTC.
-             * @example 2026-03-01T12:00:00.000Z
-             */
-            at: string;
-            /**
-             * @description The action.
-             * @example key.create
-             * @enum {string}
-             */
-            action: "model.pause" | "model.resume" | "model.concurrency" | "models.reload" | "key.create" | "key.update" | "key.revoke" | "node.drain" | "node.undrain" | "worker.drain" | "worker.resume" | "worker.stop" | "request.cancel" | "request.retry" | "request.erase" | "payload.read" | "operation.start" | "operation.stop" | "delivery.redeliver" | "secret.read" | "secret.rotate" | "endpoint.create" | "endpoint.update" | "endpoint.remove" | "endpoint.disable" | "endpoint.enable" | "session.begin" | "session.refuse" | "session.end" | "session.link" | "access.refuse" | "audit.export";
-            /**
-             * @description The target of the action: an id, or the method and path of a refused call.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            target: string | null;
-            /** @description The key behind the action. */
-            actor: components["schemas"]["AuditActor"];
-            /**
-             * @description The `X-Request-Id` of the call.
-             * @example 6a1f0f0e-5b0d-4a53-9b77-6d1f6f4f2c55
-             */
-            http_request_id: string | null;
-            /**
-             * @description The changed fields before the action.
-             * @example {
-             *       "weight": 1
-             *     }
-             */
-            before: {
-                [key: string]: unknown;
-            } | null;
-            /**
-             * @description The changed fields after the action, or its details.
-             * @example {
-             *       "weight": 2
-             *     }
-             */
-            after: {
-                [key: string]: unknown;
-            } | null;
-            /**
-             * @description The reason that the caller gave.
-             * @example web shop pays for it
-             */
-            reason: string | null;
-        };
-        /** @description A page of the audit, newest first. */
-        AuditPage: {
-            /** @description The entries of the page. */
-            data: components["schemas"]["AuditEntry"][];
-            /**
-             * @description The `cursor` of the next page; null: this is the last page.
-             * @example null
-             */
-            next_cursor: string | null;
-        };
-        /** @description The measured times of a request, in seconds. */
-        AnyMetrics: {
-            /**
-             * @description The time that the request waited. Present once it has started.
-             * @example 0.042
-             */
-            queue_time?: number;
-            /**
-             * @description The time that the request ran. Present once it has completed; null: it never ran.
-             * @example 2.513
-             */
-            inference_time?: number | null;
-        };
-        /** @description A request of any key, as operators see it. Without the scope `payloads`, its ids are handles, which only `/v1/admin` accepts. Of what its caller and its model wrote, it then has only the tags and the message of its error. */
-        AnyRequest: {
-            /**
-             * @description The id of the request, or its handle without the scope `payloads`.
-             * @example rh_Zm9vYmFyYmF6cXV4LTAxMg
-             */
-            request_id: string;
-            /**
-             * @description The handle of the request, as the log and the audit show it.
-             * @example rh_Zm9vYmFyYmF6cXV4LTAxMg
-             */
-            handle: string;
-            /**
-             * @description The state of the request.
-             * @example COMPLETED
-             * @enum {string}
-             */
-            status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED";
-            /**
-             * @description The outcome of the request; null: it has not completed.
-             * @example failed
-             * @enum {string|null}
-             */
-            outcome: "succeeded" | "failed" | "cancelled" | "expired" | null;
-            /**
-             * @description The model of the request.
-             * @example demo/image/fractal
-             */
-            model_id: string;
-            /** @description The key that submitted it. */
-            key: components["schemas"]["KeyName"];
-            /**
-             * @description The name of the node or worker that runs it or ran it last; null: it has not started.
-             * @example gpu-2
-             */
-            node: string | null;
-            /**
-             * @description The priority of the request.
-             * @example normal
-             * @enum {string}
-             */
-            priority: "high" | "normal" | "low";
-            /**
-             * Format: date-time
-             * @description The time at which it was submitted.
-             * @example 2026-03-01T12:00:00.000Z
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description The time at which its last attempt started; null: none has started.
-             * @example null
-             */
-            started_at: string | null;
-            /**
-             * Format: date-time
-             * @description The time at which it completed; null: it has not completed.
-             * @example null
-             */
-            completed_at: string | null;
-            /**
-             * @description The current, next or last attempt.
-             * @example 1
-             */
-            attempt: number;
-            /**
-             * @description The tags of its submission.
-             * @example [
-             *       "job:17"
-             *     ]
-             */
-            tags: string[];
-            /** @description The times measured so far. */
-            metrics: components["schemas"]["AnyMetrics"];
-            /** @description The number of requests that start before it. Present while it waits. */
-            queue_position?: number;
-            /**
-             * @description The reason for which it waits. Present while it waits.
-             * @enum {string}
-             */
-            reason?: "busy" | "unavailable" | "paused" | "scheduled" | "retrying";
-            /** @description The same estimate as in the status that its caller reads. */
-            estimated_start?: components["schemas"]["TimeSpan"];
-            /** @description The same estimate as in the status that its caller reads. */
-            estimated_end?: components["schemas"]["TimeSpan"];
-            /** @description The progress of its run. Its message is null without the scope `payloads`. */
-            progress?: components["schemas"]["Progress"];
-            /** @description Whether it succeeded. Present once it has completed. */
-            success?: boolean;
-            /** @description The error of a request that did not succeed. Its message may be the model’s own. */
-            error?: components["schemas"]["RequestError"] | null;
-            /**
-             * Format: date-time
-             * @description The time at which it joins or joined the queue, if its submission set one.
-             */
-            scheduled_at?: string;
-            /** @description The request that this one repeats. */
-            retry_of?: string;
-            /** @description The request that repeats this one. */
-            retried_as?: string;
-            /**
-             * Format: date-time
-             * @description The time at which its content was erased.
-             */
-            erased_at?: string;
-            /**
-             * @description The media type of the first picture in its output, if there is one. Present only with the scope `payloads`.
-             * @example image/png
-             */
-            output_type?: string | null;
-        };
-        /** @description The failures of one model that have the same code and status. */
-        FailureCount: {
-            /**
-             * @description The model.
-             * @example demo/image/fractal
-             */
-            model_id: string;
-            /**
-             * @description The code of the error.
-             * @example model_error
-             */
-            code: string;
-            /**
-             * @description The number of such failures among the counted requests.
-             * @example 12
-             */
-            count: number;
-            /**
-             * @description The message of the newest one.
-             * @example The model answered 500: no memory
-             */
-            message: string | null;
-            /**
-             * Format: date-time
-             * @description The time at which the newest one completed.
-             * @example 2026-03-01T12:00:00.000Z
-             */
-            last_at: string;
-        };
-        /** @description The number of requests that match, and the causes of the failed ones. */
-        FoundCount: {
-            /**
-             * @description The count, at most 10,000.
-             * @example 312
-             */
-            value: number;
-            /**
-             * @description false: there are at least this many.
-             * @example true
-             */
-            is_exact: boolean;
-            /** @description The causes, with `outcome=failed`: by model and code, most frequent first, at most 20. */
-            failures?: components["schemas"]["FailureCount"][];
-        };
-        /** @description A page of the requests of all keys. */
-        AnyRequestPage: {
-            /** @description The requests, newest first. A page may be short or empty although `next_cursor` is not null. */
-            data: components["schemas"]["AnyRequest"][];
-            /**
-             * @description The `cursor` of the next page; null: this is the last page.
-             * @example null
-             */
-            next_cursor: string | null;
-            /** @description The number of requests that match. Only on the first page. */
-            count?: components["schemas"]["FoundCount"];
-        };
-        /** @description A request of any key, with the sizes of its payloads. */
-        AnyRequestDetails: {
-            /**
-             * @description The id of the request, or its handle without the scope `payloads`.
-             * @example rh_Zm9vYmFyYmF6cXV4LTAxMg
-             */
-            request_id: string;
-            /**
-             * @description The handle of the request, as the log and the audit show it.
-             * @example rh_Zm9vYmFyYmF6cXV4LTAxMg
-             */
-            handle: string;
-            /**
-             * @description The state of the request.
-             * @example COMPLETED
-             * @enum {string}
-             */
-            status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED";
-            /**
-             * @description The outcome of the request; null: it has not completed.
-             * @example failed
-             * @enum {string|null}
-             */
-            outcome: "succeeded" | "failed" | "cancelled" | "expired" | null;
-            /**
-             * @description The model of the request.
-             * @example demo/image/fractal
-             */
-            model_id: string;
-            /** @description The key that submitted it. */
-            key: components["schemas"]["KeyName"];
-            /**
-             * @description The name of the node or worker that runs it or ran it last; null: it has not started.
-             * @example gpu-2
-             */
-            node: string | null;
-            /**
-             * @description The priority of the request.
-             * @example normal
-             * @enum {string}
-             */
-            priority: "high" | "normal" | "low";
-            /**
-             * Format: date-time
-             * @description The time at which it was submitted.
-             * @example 2026-03-01T12:00:00.000Z
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description The time at which its last attempt started; null: none has started.
-             * @example null
-             */
-            started_at: string | null;
-            /**
-             * Format: date-time
-             * @description The time at which it completed; null: it has not completed.
-             * @example null
-             */
-            completed_at: string | null;
-            /**
-             * @description The current, next or last attempt.
-             * @example 1
-             */
-            attempt: number;
-            /**
-             * @description The tags of its submission.
-             * @example [
-             *       "job:17"
-             *     ]
-             */
-            tags: string[];
-            /** @description The times measured so far. */
-            metrics: components["schemas"]["AnyMetrics"];
-            /** @description The number of requests that start before it. Present while it waits. */
-            queue_position?: number;
-            /**
-             * @description The reason for which it waits. Present while it waits.
-             * @enum {string}
-             */
-            reason?: "busy" | "unavailable" | "paused" | "scheduled" | "retrying";
-            /** @description The same estimate as in the status that its caller reads. */
-            estimated_start?: components["schemas"]["TimeSpan"];
-            /** @description The same estimate as in the status that its caller reads. */
-            estimated_end?: components["schemas"]["TimeSpan"];
-            /** @description The progress of its run. Its message is null without the scope `payloads`. */
-            progress?: components["schemas"]["Progress"];
-            /** @description Whether it succeeded. Present once it has completed. */
-            success?: boolean;
-            /** @description The error of a request that did not succeed. Its message may be the model’s own. */
-            error?: components["schemas"]["RequestError"] | null;
-            /**
-             * Format: date-time
-             * @description The time at which it joins or joined the queue, if its submission set one.
-             */
-            scheduled_at?: string;
-            /** @description The request that this one repeats. */
-            retry_of?: string;
-            /** @description The request that repeats this one. */
-            retried_as?: string;
-            /**
-             * Format: date-time
-             * @description The time at which its content was erased.
-             */
-            erased_at?: string;
-            /**
-             * @description The media type of the first picture in its output, if there is one. Present only with the scope `payloads`.
-             * @example image/png
-             */
-            output_type?: string | null;
-            /**
-             * @description The size of the input in bytes of JSON; null: there is none, or it was deleted.
-             * @example 42
-             */
-            input_bytes: number | null;
-            /**
-             * @description The size of the output in bytes of JSON; null: there is none, or it was deleted.
-             * @example 31457280
-             */
-            output_bytes: number | null;
-            /**
-             * @description The number of requests of its key that may run for the model at once. Present while that number is reached and the request waits for it.
-             * @example 2
-             */
-            held_at?: number;
-        };
-        /** @description An event in the life of a request. */
-        LifeEvent: {
-            /**
-             * @description The number of the event in their order; 0: the submission.
-             * @example 0
-             */
-            id: number;
-            /**
-             * Format: date-time
-             * @description The time of the event.
-             * @example 2026-03-01T12:00:00.000Z
-             */
-            at: string;
-            /**
-             * @description The kind of event.
-             * @example started
-             * @enum {string}
-             */
-            kind: "submitted" | "started" | "requeued" | "cancel_requested" | "completed";
-            /**
-             * @description The number of the attempt that the event belongs to.
-             * @example 1
-             */
-            attempt: number;
-            /**
-             * @description The name of the node or worker that ran the attempt.
-             * @example gpu-2
-             */
-            node: string | null;
-            /**
-             * @description The outcome of the run, or of the request if it ended while it waited; null: nothing ended.
-             * @example lost
-             * @enum {string|null}
-             */
-            outcome: "succeeded" | "failed" | "timed_out" | "cancelled" | "expired" | "returned" | "lost" | "unreached" | null;
-            /**
-             * @description The code of the error.
-             * @example model_error
-             * @enum {string|null}
-             */
-            code: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "method_not_allowed" | "conflict" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "too_slow" | "caller_busy" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "overloaded" | "model_paused" | "timed_out" | "expired" | "storage_full" | null;
-            /**
-             * @description The message of the error, in the model’s own words if the model gave one.
-             * @example The model answered 500: no memory
-             */
-            message: string | null;
-            /**
-             * Format: date-time
-             * @description The time at which that run ended.
-             * @example null
-             */
-            ended_at: string | null;
-            /**
-             * Format: date-time
-             * @description After a requeue, the time at which the pause before the next attempt ends or ended; null: there was no pause.
-             * @example null
-             */
-            until: string | null;
-        };
-        /** @description A position, and the time since which the request had it. */
-        PositionPoint: {
-            /**
-             * Format: date-time
-             * @description The time since which the request had this position.
-             * @example 2026-03-01T12:00:00.000Z
-             */
-            at: string;
-            /**
-             * @description The number of requests that were to start before it.
-             * @example 12
-             */
-            position: number;
-        };
-        /** @description The events of a request, oldest first, without its log. */
-        Life: {
-            /** @description The events, oldest first. */
-            data: components["schemas"]["LifeEvent"][];
-            /** @description How the request moved up, in at most 60 points. Only requests that are still kept count. Empty if the calculation would cost too much. */
-            positions: components["schemas"]["PositionPoint"][];
-        };
-        /** @description A line of the log of a request. */
-        AnyLogEntry: {
-            /**
-             * @description The text of the entry.
-             * @example Drawing line 120 of 512
-             */
-            message: string;
-            /**
-             * @description The severity of the entry.
-             * @example INFO
-             * @enum {string}
-             */
-            level: "DEBUG" | "INFO" | "WARN" | "ERROR";
-            /**
-             * @description The origin of the entry: the queue, the runner, or an output stream of the model.
-             * @example runner
-             * @enum {string}
-             */
-            source: "queue" | "runner" | "stdout" | "stderr";
-            /**
-             * Format: date-time
-             * @description The time of the entry, in UTC with milliseconds.
-             * @example 2026-03-01T12:00:01.250Z
-             */
-            timestamp: string;
-            /**
-             * @description The number of the entry in their order.
-             * @example 17
-             */
-            id: number;
-            /**
-             * @description The number of the attempt that wrote the entry.
-             * @example 1
-             */
-            attempt: number;
-        };
-        /** @description A page of a log. */
-        AnyLogPage: {
-            /** @description The entries, oldest first, at most 1,000. */
-            data: components["schemas"]["AnyLogEntry"][];
-            /**
-             * @description The `cursor` of the next page; null: this is the last page.
-             * @example null
-             */
-            next_cursor: string | null;
-        };
-        /** @description An action on many requests, and its progress. */
-        Operation: {
-            /**
-             * Format: uuid
-             * @description The id of the operation.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            id: string;
-            /**
-             * @description The action on each request.
-             * @example cancel
-             * @enum {string}
-             */
-            action: "cancel" | "retry" | "erase";
-            /**
-             * @description The state of the operation. `collecting`: its requests are being found.
-             * @example running
-             * @enum {string}
-             */
-            state: "collecting" | "running" | "stopping" | "stopped" | "done";
-            /**
-             * @description The filter of the operation. `ids` is the number of ids; `id_prefix` is shown only with the scope `payloads`.
-             * @example {
-             *       "tag": [
-             *         "job:17"
-             *       ]
-             *     }
-             */
-            filter: {
-                [key: string]: unknown;
-            };
-            /**
-             * @description The number of requests that matched when the operation started. While it is `collecting`, the number found so far.
-             * @example 312
-             */
-            total: number;
-            /**
-             * @description The number of requests that are done.
-             * @example 200
-             */
-            done: number;
-            /**
-             * @description The number of requests that no longer qualified when their turn came.
-             * @example 2
-             */
-            skipped: number;
-            /**
-             * @description The number of requests for which the action failed.
-             * @example 0
-             */
-            failed: number;
-            /**
-             * @description The error of the last request for which the action failed.
-             * @example null
-             */
-            last_error: string | null;
-            /**
-             * @description The reason that the caller gave.
-             * @example null
-             */
-            reason: string | null;
-            /**
-             * @description The name of the key that started it.
-             * @example ops
-             */
-            by: string;
-            /**
-             * Format: date-time
-             * @description The time at which it was started.
-             * @example 2026-03-01T12:00:00.000Z
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description The time at which it ended.
-             * @example null
-             */
-            ended_at: string | null;
-        };
-        /** @description A page of operations. */
-        OperationPage: {
-            /** @description The operations, newest first. */
-            data: components["schemas"]["Operation"][];
-            /**
-             * @description The `cursor` of the next page; null: this is the last page.
-             * @example null
-             */
-            next_cursor: string | null;
-        };
-        /** @description A filter of the requests of all keys. A request must match every filter that is given. */
-        AnyRequestFilter: {
-            /**
-             * @description Only requests of this model.
-             * @example demo/image/fractal
-             */
-            model_id?: string;
-            /**
-             * @description Only requests in this state.
-             * @example COMPLETED
-             * @enum {string}
-             */
-            status?: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED";
-            /**
-             * @description Only requests with this outcome.
-             * @example failed
-             * @enum {string}
-             */
-            outcome?: "succeeded" | "failed" | "cancelled" | "expired";
-            /**
-             * @description Only requests with this tag, `key:value`. If given several times, only requests with all of the tags.
-             * @example [
-             *       "job:17"
-             *     ]
-             */
-            tag?: string[];
-            /**
-             * Format: date-time
-             * @description RFC 3339: only requests submitted at this time or later.
-             */
-            created_after?: string;
-            /**
-             * Format: date-time
-             * @description RFC 3339: only requests submitted before this time.
-             */
-            created_before?: string;
-            /**
-             * Format: uuid
-             * @description Only requests of this key.
-             */
-            key_id?: string;
-            /**
-             * @description Only requests that failed with this code.
-             * @example model_error
-             */
-            code?: string;
-            /**
-             * @description Only requests that run or ran on the node or worker of this name.
-             * @example gpu-2
-             */
-            node?: string;
-            /**
-             * @description Only requests whose id begins with this prefix. Without the scope `payloads` it must be a whole handle, `rh_…`.
-             * @example 0198f3c2
-             */
-            id_prefix?: string;
-            /** @description Only these requests: ids or handles. */
-            ids?: string[];
-        };
-        /** @description An action on all requests that match a filter. */
-        StartOperation: {
-            /**
-             * @description The action on each request.
-             * @example cancel
-             * @enum {string}
-             */
-            action: "cancel" | "retry" | "erase";
-            /** @description The filters of the list. A request must match every filter that is given. */
-            filter?: components["schemas"]["AnyRequestFilter"];
-            /**
-             * @description true: an empty filter means every request.
-             * @default false
-             */
-            all?: boolean;
-            /**
-             * @description true: only counts the requests, and shows three.
-             * @default false
-             */
-            validate_only?: boolean;
-            /** @description The reason, for the audit. */
-            reason?: string;
-        };
-        /** @description A count of at most 10,000. */
-        BoundedCount: {
-            /**
-             * @description The count, at most 10,000.
-             * @example 312
-             */
-            value: number;
-            /**
-             * @description false: there are at least this many.
-             * @example true
-             */
-            is_exact: boolean;
-        };
-        /** @description The requests that an operation would cover. */
-        OperationPreview: {
-            /** @description The number of requests. */
-            count: components["schemas"]["BoundedCount"];
-            /** @description The newest three requests. */
-            sample: components["schemas"]["AnyRequest"][];
-        };
-        /** @description The notification of one receiver about one event of a request of any key. Without the scope `payloads` it has handles in place of ids and no queries of URLs. Of the receiver’s answer it then has only the status. */
-        AnyDelivery: {
-            /**
-             * @description The name of the delivery in `/v1/admin/deliveries`.
-             * @example rh_Zm9vYmFyYmF6cXV4LTAxMg.7d1b5a0e-2c64-4a8e-9f35-0b6c1d2e3f40
-             */
-            id: string;
-            /**
-             * Format: uuid
-             * @description The `webhook-id` that each try sends.
-             * @example 7d1b5a0e-2c64-4a8e-9f35-0b6c1d2e3f40
-             */
-            message_id: string;
-            /**
-             * @description The id of the request, or its handle without the scope `payloads`.
-             * @example rh_Zm9vYmFyYmF6cXV4LTAxMg
-             */
-            request_id: string;
-            /**
-             * @description The model of the request; null: the request was deleted.
-             * @example demo/image/fractal
-             */
-            model_id: string | null;
-            /** @description The key that submitted the request. */
-            key: components["schemas"]["KeyName"];
-            /**
-             * Format: uuid
-             * @description The endpoint of the key; null: the request itself named the URL.
-             * @example null
-             */
-            webhook_id: string | null;
-            /**
-             * @description The type of the event.
-             * @example request.completed
-             * @enum {string}
-             */
-            event: "request.completed";
-            /**
-             * @description The URL of the receiver.
-             * @example https://example.org/hook
-             */
-            url: string;
-            /**
-             * @description The state of the delivery, as in the list of its request.
-             * @example failed
-             * @enum {string}
-             */
-            state: "pending" | "delivered" | "failed" | "ended";
-            /** @description The last 100 tries, oldest first. */
-            tries: components["schemas"]["WebhookTry"][];
-            /**
-             * Format: date-time
-             * @description The time of the next try; null: the delivery is not pending.
-             * @example null
-             */
-            next_try_at: string | null;
-            /**
-             * Format: date-time
-             * @description The time of the event, at which the delivery was made.
-             * @example 2026-03-01T12:00:00.000Z
-             */
-            created_at: string;
-        };
-        /** @description A page of deliveries. */
-        AnyDeliveryPage: {
-            /** @description The deliveries, those of the newest requests first. A page may be short or empty although `next_cursor` is not null. */
-            data: components["schemas"]["AnyDelivery"][];
-            /**
-             * @description The `cursor` of the next page; null: this is the last page.
-             * @example null
-             */
-            next_cursor: string | null;
-        };
-        /** @description A receiver of webhooks: an endpoint of a key, or a host of URLs that requests named. */
-        Receiver: {
-            /**
-             * Format: uuid
-             * @description The id of the endpoint; null: the receiver is a host.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            id: string | null;
-            /**
-             * @description The URL of the endpoint; null: the receiver is a host.
-             * @example https://example.org/hook
-             */
-            url: string | null;
-            /**
-             * @description The host, with its port if the URL has one. Empty if the host cannot be read from the URL.
-             * @example example.org
-             */
-            host: string;
-            /** @description The key of the endpoint; null: the receiver is a host. */
-            key: components["schemas"]["KeyName"] | null;
-            /**
-             * @description The events that the endpoint gets; null: the receiver is a host.
-             * @example [
-             *       "request.completed"
-             *     ]
-             */
-            events: "request.completed"[] | null;
-            /**
-             * Format: date-time
-             * @description The time since which it gets no new deliveries, because an operator disabled it or it answered 410.
-             * @example null
-             */
-            disabled_at: string | null;
-            /**
-             * @description The number of pending deliveries.
-             * @example 3
-             */
-            pending: number;
-            /**
-             * @description false: there are at least this many.
-             * @example true
-             */
-            is_pending_exact: boolean;
-            /**
-             * @description The number of deliveries that succeeded in the last 24 hours.
-             * @example 1204
-             */
-            delivered_last_day: number;
-            /**
-             * @description The number of deliveries given up in the last 24 hours: no tries were left, or the receiver answered 410.
-             * @example 0
-             */
-            failed_last_day: number;
-            /**
-             * @description The number of tries that failed in the last 24 hours.
-             * @example 7
-             */
-            failed_tries_last_day: number;
-            /**
-             * @description The status of its last answer; null: the last try got no answer, or there was no try for a week.
-             * @example 503
-             */
-            last_status: number | null;
-            /**
-             * @description The reason for which the last try got no answer.
-             * @example null
-             */
-            last_error: string | null;
-            /**
-             * Format: date-time
-             * @description The time of the last try.
-             * @example 2026-03-01T12:00:00.000Z
-             */
-            last_at: string | null;
-            /**
-             * Format: date-time
-             * @description The time of the next try; null: nothing is pending.
-             * @example null
-             */
-            next_try_at: string | null;
-        };
-        /** @description A page of receivers. */
-        ReceiverPage: {
-            /** @description The endpoints of keys, newest first, then the hosts that requests named, by name. */
-            data: components["schemas"]["Receiver"][];
-            /**
-             * @description The `cursor` of the next page; null: this is the last page.
-             * @example null
-             */
-            next_cursor: string | null;
-        };
-        /** @description Disables or enables an endpoint. */
-        ChangeEndpoint: {
-            /**
-             * @description true: requests that complete from now on are not sent to it.
-             * @example true
-             */
-            disabled: boolean;
-            /** @description The reason, for the audit. */
-            reason?: string | null;
         };
         /** @description An error, as in RFC 9457. Clients decide by `code`, which is stable. */
         Problem: {

@@ -78,7 +78,8 @@ export function operation(filter: t.RequestFilter, action: t.Action, validateOnl
 const ofKey = (id: string) => ({ path: { key_id: id } });
 export const listKeys = (cursor: string | undefined, signal?: AbortSignal) =>
   answer(api.GET('/v1/admin/keys', { params: { query: { limit: 100, cursor } }, signal }));
-export const createKey = (body: t.KeyBody) => answer(api.POST('/v1/admin/keys', { body }));
+export const createKey = ({ name = '', ...others }: t.KeyBody) =>
+  answer(api.POST('/v1/admin/keys', { body: { name, ...others } }));
 export const changeKey = (id: string, body: t.KeyBody) =>
   answer(api.PATCH('/v1/admin/keys/{key_id}', { params: ofKey(id), body }));
 export const revokeKey = (id: string, body: t.Reason) =>

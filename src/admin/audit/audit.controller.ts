@@ -1,62 +1,55 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Controller, Get, Query, Req, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
-import type { Response } from 'express';
+import { Controller, Get, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { Actor } from '../../audit/actor.decorator.js';
 import { type AuditFilter, AuditList, type AuditRow } from '../../audit/audit-list.js';
 import { AuditTrail } from '../../audit/audit-trail.js';
 import { CallerWatch } from '../../auth/caller-watch.js';
-import type { GuardedRequest } from '../../auth/current-caller.decorator.js';
-import { ClientAddress } from '../../http/client-address.js';
-import { sendReply } from '../../http/reply.js';
-import { Limited } from '../../limits/limited.js';
-import { CursorList } from '../cursor-page.js';
+import { type Page, PageOf } from '../../http/input/page.js';
+import { Operators } from '../operators.js';
 import { type AuditEntryDto, AuditQuery } from './audit.dto.js';
-import { ApiListAudit } from './operations.js';
+import { ApiListAudit } from './audit.docs.js';
 
-const list = new CursorList('/v1/admin/audit', AuditQuery);
 const lines = 'application/x-ndjson';
 /** Rows that an export reads at once. */
 const chunkSize = 1_000;
 
 /** The audit: who did what. */
-@ApiTags('Admin')
 @Controller('v1/admin/audit')
 export class AuditController {
   constructor(
     private readonly entries: AuditList,
     private readonly trail: AuditTrail,
     private readonly watch: CallerWatch,
-    private readonly addresses: ClientAddress,
   ) {}
 
   @Get()
-  @ApiListAudit()
-  @Limited('observe', { needsKey: true })
+  @ApiListAudit
+  @Operators('observe')
   async listAudit(
-    @Query() query: AuditQuery,
-    @Req() request: GuardedRequest,
+    @PageOf(AuditQuery) page: Page<AuditQuery>,
+    @Actor() actor: Actor,
+    @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const call = list.call(query);
-    const { actor, action, target, after: afterMs, before: beforeMs } = call.filter;
-    const filter: AuditFilter = { actor, action, target, afterMs, beforeMs };
+    const { actor: by, action, target, after: afterMs, before: beforeMs } = page.query;
+    const filter: AuditFilter = { actor: by, action, target, afterMs, beforeMs };
+    const before = page.afterId;
     if (request.accepts('json', lines) === lines) {
-      const by = this.trail.actorOf(request, request.caller);
-      await this.trail.note(by, { action: 'audit.export', after: call.written });
-      await this.send(filter, call.after, request, response);
+      await this.trail.note(actor, { action: 'audit.export', after: page.written });
+      await this.send(filter, before, request, response);
       return;
     }
-    const rows = await this.entries.page(filter, { before: call.after, limit: call.limit + 1 });
-    const base = this.addresses.baseUrl(request);
-    sendReply(response, list.reply(call, { rows, positionOf: ({ id }) => id, toView, base }));
+    const rows = await this.entries.page(filter, { before, limit: page.limit + 1 });
+    response.json(page.of(rows, ({ id }) => id, toView));
   }
 
   /** Sends all entries, as fast as the client reads. */
   private async send(
     filter: AuditFilter,
     after: string | undefined,
-    request: GuardedRequest,
+    request: Request,
     response: Response,
   ): Promise<void> {
     response.setHeader('Content-Type', lines);
@@ -72,7 +65,7 @@ export class AuditController {
   private async *chunks(
     filter: AuditFilter,
     after: string | undefined,
-    request: GuardedRequest,
+    request: Request,
   ): AsyncGenerator<string> {
     let before = after;
     for (;;) {

@@ -1,93 +1,96 @@
-import { Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
-import type { Response } from 'express';
-import { AuditTrail } from '../../audit/audit-trail.js';
-import type { GuardedRequest } from '../../auth/current-caller.decorator.js';
-import { BodyReader } from '../../http/body-reader.js';
-import { ClientAddress } from '../../http/client-address.js';
-import { sendReply } from '../../http/reply.js';
-import { Limited } from '../../limits/limited.js';
-import { assertKnown, assertNoOptions } from '../../requests/dto/submit.query.js';
-import { idOf } from '../id-param.js';
-import { ReasonBodies } from '../requests/reason-bodies.js';
-import { changesOf, newKeyOf } from './key-body.js';
-import { type AdminKeyDto, KeysQuery, LastAdminQuery, type MadeKeyDto } from './key.dto.js';
+import { Controller, Delete, Get, HttpCode, Patch, Post } from '@nestjs/common';
+import { Actor } from '../../audit/actor.decorator.js';
+import { Reason } from '../../audit/reason.js';
+import { Id, JsonBody, NoOptions, Options } from '../../http/input/decorators.js';
+import { type Page, PageOf } from '../../http/input/page.js';
+import { Operators } from '../operators.js';
+import { KeyChangesDto, NewKeyDto } from './key-changes.dto.js';
+import {
+  type AdminKeyDto,
+  type AdminKeyPageDto,
+  KeysQuery,
+  LastAdminQuery,
+  type MadeKeyDto,
+  type WebhookSecretsDto,
+} from './keys.dto.js';
+import { KeySecrets } from './key-secrets.js';
 import { Keys } from './keys.js';
-import { ApiCreateKey, ApiListKeys, ApiReadKey, ApiRevokeKey, ApiUpdateKey } from './operations.js';
+import * as docs from './keys.docs.js';
 
-const lastAdminOptions: (keyof LastAdminQuery)[] = ['allow_no_admin'];
-
-@ApiTags('Admin')
 @Controller('v1/admin/keys')
 export class KeysController {
   constructor(
     private readonly keys: Keys,
-    private readonly trail: AuditTrail,
-    private readonly bodies: BodyReader,
-    private readonly reasons: ReasonBodies,
-    private readonly addresses: ClientAddress,
+    private readonly secrets: KeySecrets,
   ) {}
 
   @Get()
-  @ApiListKeys()
-  @Limited('observe', { needsKey: true })
-  async listKeys(
-    @Query() query: KeysQuery,
-    @Req() request: GuardedRequest,
-    @Res() response: Response,
-  ): Promise<void> {
-    sendReply(response, await this.keys.list(query, this.addresses.baseUrl(request)));
+  @docs.ApiListKeys
+  @Operators('observe')
+  listKeys(@PageOf(KeysQuery) page: Page<KeysQuery>): Promise<AdminKeyPageDto> {
+    return this.keys.list(page);
   }
 
   @Post()
   @HttpCode(201)
-  @ApiCreateKey()
-  @Limited('admin', { needsKey: true })
-  async createKey(
-    @Req() request: GuardedRequest,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<MadeKeyDto> {
-    assertNoOptions(request.query);
-    const { newKey, reason } = newKeyOf(await this.bodies.read(request, response));
-    return this.keys.create(this.trail.actorOf(request, request.caller), newKey, reason);
+  @docs.ApiCreateKey
+  @Operators('admin')
+  createKey(@Actor() actor: Actor, @JsonBody(NewKeyDto) newKey: NewKeyDto): Promise<MadeKeyDto> {
+    return this.keys.create(actor, newKey);
   }
 
   @Get(':key_id')
-  @ApiReadKey()
-  @Limited('observe', { needsKey: true })
-  readKey(@Param('key_id') id: string): Promise<AdminKeyDto> {
-    return this.keys.read(idOf('key', id));
+  @docs.ApiReadKey
+  @Operators('observe')
+  readKey(@Id('key') id: string): Promise<AdminKeyDto> {
+    return this.keys.read(id);
   }
 
   @Patch(':key_id')
-  @ApiUpdateKey()
-  @Limited('admin', { needsKey: true })
-  async updateKey(
-    @Param('key_id') id: string,
-    @Query() query: LastAdminQuery,
-    @Req() request: GuardedRequest,
-    @Res({ passthrough: true }) response: Response,
+  @docs.ApiUpdateKey
+  @Operators('admin')
+  updateKey(
+    @Actor() actor: Actor,
+    @Id('key') id: string,
+    @JsonBody(KeyChangesDto) changes: KeyChangesDto,
+    @Options(LastAdminQuery) query: LastAdminQuery,
   ): Promise<AdminKeyDto> {
-    assertKnown(Object.entries(request.query), lastAdminOptions);
-    const { changes, reason } = changesOf(await this.bodies.read(request, response));
-    const actor = this.trail.actorOf(request, request.caller);
-    const allowNoAdmin = query.allow_no_admin === 'true';
-    return this.keys.update(actor, idOf('key', id), changes, { allowNoAdmin, reason });
+    return this.keys.update(actor, id, changes, query);
   }
 
   @Delete(':key_id')
   @HttpCode(204)
-  @ApiRevokeKey()
-  @Limited('admin', { needsKey: true })
-  async revokeKey(
-    @Param('key_id') id: string,
-    @Query() query: LastAdminQuery,
-    @Req() request: GuardedRequest,
-    @Res({ passthrough: true }) response: Response,
+  @docs.ApiRevokeKey
+  @Operators('admin')
+  revokeKey(
+    @Actor() actor: Actor,
+    @Id('key') id: string,
+    @Reason() reason: string | undefined,
+    @Options(LastAdminQuery) query: LastAdminQuery,
   ): Promise<void> {
-    const reason = await this.reasons.read(request, response, lastAdminOptions);
-    const actor = this.trail.actorOf(request, request.caller);
-    const allowNoAdmin = query.allow_no_admin === 'true';
-    await this.keys.revoke(actor, idOf('key', id), { allowNoAdmin, reason });
+    return this.keys.revoke(actor, id, reason, query);
+  }
+
+  @Get(':key_id/webhook-secret')
+  @docs.ApiReadWebhookSecret
+  @Operators('admin')
+  readWebhookSecret(
+    @Actor() actor: Actor,
+    @Id('key') id: string,
+    @Options(NoOptions) _options: NoOptions,
+  ): Promise<WebhookSecretsDto> {
+    return this.secrets.read(actor, id);
+  }
+
+  @Post(':key_id/webhook-secret/rotate')
+  @HttpCode(200)
+  @docs.ApiRotateWebhookSecret
+  @Operators('admin')
+  rotateWebhookSecret(
+    @Actor() actor: Actor,
+    @Id('key') id: string,
+    @Reason() reason: string | undefined,
+  ): Promise<WebhookSecretsDto> {
+    return this.secrets.rotate(actor, id, reason);
   }
 }

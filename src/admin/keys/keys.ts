@@ -4,26 +4,16 @@ import { AuditedKeys, type KeyCheck } from '../../audit/audited-keys.js';
 import type { ApiKey } from '../../auth/api-key.entity.js';
 import { toCaller } from '../../auth/caller-finder.js';
 import { keyState } from '../../auth/key-view.js';
-import { type KeyChanges, KeysService, type NewKey } from '../../auth/keys.service.js';
+import { KeysService } from '../../auth/keys.service.js';
 import { Sessions } from '../../auth/sessions.js';
 import { Clock } from '../../database/clock.js';
-import { ObservingDatabase } from '../../database/observing-database.js';
 import { DomainError } from '../../errors/domain-error.js';
-import type { Reply } from '../../http/reply.js';
+import type { Page } from '../../http/input/page.js';
 import type { KeyLimitsDto } from '../../limits/dto/key-limits.dto.js';
 import { Quotas } from '../../limits/quotas.js';
-import { CursorList } from '../cursor-page.js';
-import { KeyUse } from '../../overview/key-use.js';
-import { type KeyUseNow, readKeyUse } from '../queries/key-use.js';
-import { type AdminKeyDto, KeysQuery, type MadeKeyDto } from './key.dto.js';
-
-const list = new CursorList('/v1/admin/keys', KeysQuery);
-
-interface ChangeOptions {
-  /** Allows the change even if no other key has the scope admin afterwards. */
-  allowNoAdmin: boolean;
-  reason: string | undefined;
-}
+import { KeyUse, type KeyUseNow } from '../../overview/key-use.js';
+import { type KeyChangesDto, type NewKeyDto, toChanges } from './key-changes.dto.js';
+import type { AdminKeyDto, AdminKeyPageDto, KeysQuery, LastAdminQuery, MadeKeyDto } from './keys.dto.js';
 
 /** The keys, as operators see and change them. */
 @Injectable()
@@ -34,40 +24,37 @@ export class Keys {
     private readonly sessions: Sessions,
     private readonly quotas: Quotas,
     private readonly clock: Clock,
-    private readonly database: ObservingDatabase,
     private readonly keyUse: KeyUse,
   ) {}
 
-  async list(query: object, base: string): Promise<Reply> {
-    const call = list.call(query);
-    const { filter, limit, after } = call;
-    const rows = await this.keys.page({ state: filter.state, before: after, limit: limit + 1 });
+  async list(page: Page<KeysQuery>): Promise<AdminKeyPageDto> {
+    const { query, afterId: before, limit } = page;
+    const rows = await this.keys.page({ state: query.state, before, limit: limit + 1 });
     const views = await this.views(rows);
-    return list.reply(call, { rows: views, positionOf: ({ id }) => id, toView: (view) => view, base });
+    return page.of(
+      views,
+      ({ id }) => id,
+      (view) => view,
+    );
   }
 
   async read(id: string): Promise<AdminKeyDto> {
     const key = await this.keys.find(id);
-    if (key === null) throw unknown(id);
+    if (key === null) throw unknownKey(id);
     return this.view(key);
   }
 
-  /** Returns the id if there is such a key. */
-  async known(id: string): Promise<string> {
-    if ((await this.keys.find(id)) === null) throw unknown(id);
-    return id;
-  }
-
-  async create(actor: Actor, newKey: NewKey, reason: string | undefined): Promise<MadeKeyDto> {
-    const { key, secret } = await this.audited.create(actor, newKey, reason);
+  async create(actor: Actor, newKey: NewKeyDto): Promise<MadeKeyDto> {
+    const values = { ...toChanges(newKey), name: newKey.name };
+    const { key, secret } = await this.audited.create(actor, values, newKey.reason);
     return Object.assign(await this.view(key), { key: secret.reveal() });
   }
 
   async update(
     actor: Actor,
     id: string,
-    changes: KeyChanges,
-    { allowNoAdmin, reason }: ChangeOptions,
+    changes: KeyChangesDto,
+    { allow_no_admin: allowNoAdmin }: LastAdminQuery,
   ): Promise<AdminKeyDto> {
     const staysAdmin = changes.scopes?.includes('admin') ?? true;
     const check: KeyCheck = (before, admins) => {
@@ -78,19 +65,25 @@ export class Keys {
         );
       if (!staysAdmin && !allowNoAdmin) assertOtherAdmin(before, admins);
     };
-    const key = await this.audited.update(actor, id, changes, { check, reason });
+    const { reason } = changes;
+    const key = await this.audited.update(actor, id, toChanges(changes), { check, reason });
     this.sessions.lookAgain();
     if (key !== undefined) return this.view(key);
-    if ((await this.keys.find(id)) === null) throw unknown(id);
+    if ((await this.keys.find(id)) === null) throw unknownKey(id);
     throw new DomainError('conflict', 'This key is revoked and cannot be changed. Make a new one.');
   }
 
   /** Revokes a key and ends its sessions. A key that is revoked already stays so. */
-  async revoke(actor: Actor, id: string, { allowNoAdmin, reason }: ChangeOptions): Promise<void> {
+  async revoke(
+    actor: Actor,
+    id: string,
+    reason: string | undefined,
+    { allow_no_admin: allowNoAdmin }: LastAdminQuery,
+  ): Promise<void> {
     const check = allowNoAdmin ? undefined : assertOtherAdmin;
     const isRevoked = await this.audited.revoke(actor, id, { check, reason });
     this.sessions.lookAgain();
-    if (!isRevoked && (await this.keys.find(id)) === null) throw unknown(id);
+    if (!isRevoked && (await this.keys.find(id)) === null) throw unknownKey(id);
   }
 
   private async view(key: ApiKey): Promise<AdminKeyDto> {
@@ -98,15 +91,7 @@ export class Keys {
   }
 
   private async views(keys: readonly ApiKey[]): Promise<AdminKeyDto[]> {
-    await this.keyUse.write();
-    const use = new Map(
-      (
-        await readKeyUse(
-          this.database,
-          keys.map(({ id }) => id),
-        )
-      ).map((one) => [one.id, one]),
-    );
+    const use = await this.keyUse.of(keys.map(({ id }) => id));
     const quotaOf = await this.quotas.of(keys.map(toCaller));
     return keys.map((key) => this.toView(key, use.get(key.id)!, quotaOf(toCaller(key))));
   }
@@ -146,4 +131,5 @@ const assertOtherAdmin: KeyCheck = ({ id }, admins) => {
   throw new DomainError('conflict', detail);
 };
 
-const unknown = (id: string): DomainError => new DomainError('unknown_id', `There is no key ${id}.`);
+export const unknownKey = (id: string): DomainError =>
+  new DomainError('unknown_id', `There is no key ${id}.`);

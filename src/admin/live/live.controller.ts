@@ -1,22 +1,17 @@
-import { Controller, Get, type MessageEvent, Query, Req, Res, Sse } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { Controller, Get, type MessageEvent, Req, Res, Sse } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { EMPTY, map, merge, type Observable, takeUntil } from 'rxjs';
 import { type Caller, hasScope } from '../../auth/caller.js';
 import { CurrentCaller } from '../../auth/current-caller.decorator.js';
 import { Handles } from '../../auth/handles.js';
 import { CallerWatch } from '../../auth/caller-watch.js';
-import { ClientAddress } from '../../http/client-address.js';
-import { Limited } from '../../limits/limited.js';
-import { ClusterSnapshots } from '../../overview/cluster-snapshots.js';
-import type { AdminNodeListDto } from '../../overview/dto/nodes.dto.js';
-import { toNodes } from '../../overview/node-view.js';
+import { Options } from '../../http/input/decorators.js';
+import { type Page, PageOf } from '../../http/input/page.js';
 import { keepAlive } from '../../stream/keep-alive.js';
-import type { QueueEntryPageDto, ShareListDto } from '../dto/live.dto.js';
-import { maxAgeMs } from '../max-age.js';
-import { setNextLink } from '../next-link.js';
-import { QueueQuery, SharesQuery } from './live.query.js';
-import * as docs from './openapi.js';
+import { type QueueEntryPageDto, QueueQuery, type ShareListDto, SharesQuery } from './live.dto.js';
+import { MaxAge } from '../max-age.js';
+import { Operators } from '../operators.js';
+import * as docs from './live.docs.js';
 import { OverviewSource } from './overview-source.js';
 import { QueueViews } from './queue-views.js';
 
@@ -24,21 +19,18 @@ import { QueueViews } from './queue-views.js';
 const maxPendingDataLength = 8 * 1024 * 1024;
 
 /** The current state of the service, for operators. */
-@ApiTags('Admin')
 @Controller('v1/admin')
 export class LiveController {
   constructor(
     private readonly source: OverviewSource,
-    private readonly snapshots: ClusterSnapshots,
     private readonly queues: QueueViews,
     private readonly watch: CallerWatch,
     private readonly handles: Handles,
-    private readonly addresses: ClientAddress,
   ) {}
 
   @Sse('events', { maxPendingDataLength })
-  @docs.ApiOverview()
-  @Limited('observe', { needsKey: true })
+  @docs.ApiOverview
+  @Operators('observe')
   overview(
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
@@ -55,31 +47,20 @@ export class LiveController {
   }
 
   @Get('queue')
-  @docs.ApiQueue()
-  @Limited('observe', { needsKey: true })
-  async queue(
-    @Query() query: QueueQuery,
+  @docs.ApiQueue
+  @Operators('observe')
+  adminQueue(
+    @PageOf(QueueQuery) page: Page<QueueQuery>,
     @CurrentCaller() caller: Caller,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
+    @MaxAge() ageMs: number,
   ): Promise<QueueEntryPageDto> {
-    const page = await this.queues.page(query, (id) => this.handles.shown(caller, id), maxAgeMs(request));
-    setNextLink(response, `${this.addresses.baseUrl(request)}/v1/admin/queue`, page);
-    return page;
+    return this.queues.list(page, (id) => this.handles.shown(caller, id), ageMs);
   }
 
   @Get('shares')
-  @docs.ApiShares()
-  @Limited('observe', { needsKey: true })
-  shares(@Query() query: SharesQuery): Promise<ShareListDto> {
-    return this.queues.shares(query);
-  }
-
-  @Get('nodes')
-  @docs.ApiNodes()
-  @Limited('observe', { needsKey: true })
-  async nodes(): Promise<AdminNodeListDto> {
-    const [snapshot, times] = await Promise.all([this.snapshots.get(), this.snapshots.getTimes()]);
-    return { data: toNodes(snapshot, times), next_cursor: null };
+  @docs.ApiShares
+  @Operators('observe')
+  adminShares(@Options(SharesQuery) { model }: SharesQuery): Promise<ShareListDto> {
+    return this.queues.shares(model);
   }
 }

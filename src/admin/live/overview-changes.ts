@@ -1,6 +1,6 @@
 import type { MinuteCountsDto, QueueFrontDto } from '../../overview/dto/model-figures.dto.js';
-import type { AdminModelDto } from '../dto/models.dto.js';
-import type { ModelChangesDto, OverviewChangesDto, OverviewDto, QueueChangesDto } from '../dto/live.dto.js';
+import type { AdminModelDto } from '../models/models.dto.js';
+import type { ModelChangesDto, OverviewChangesDto, OverviewDto, QueueChangesDto } from './live.dto.js';
 
 export type OverviewContent = Omit<OverviewDto, 'at'>;
 export type OverviewChanges = Omit<OverviewChangesDto, 'at'>;

@@ -28,8 +28,8 @@ import { toOverviewNodes } from '../../overview/node-view.js';
 import { QueueFronts } from '../../overview/queue-fronts.js';
 import { ModelsService } from '../../models/models.service.js';
 import { QueueEvents } from '../../queue/queue-events.js';
-import type { OverviewAliveDto } from '../dto/live.dto.js';
-import { ModelControl } from '../model-control.js';
+import type { OverviewAliveDto } from './live.dto.js';
+import { ModelControl } from '../models/model-control.js';
 import { changesOf, type OverviewChanges, type OverviewContent } from './overview-changes.js';
 
 /** Interval at which what is not in memory is read, while somebody looks. */

@@ -1,23 +1,25 @@
 import { Injectable } from '@nestjs/common';
 import { priorities } from '../../auth/caller.js';
 import { DomainError } from '../../errors/domain-error.js';
-import { decodeCursor, encodeCursor } from '../../http/list-cursor.js';
-import { hint } from '../../models/closest.js';
+import type { Page } from '../../http/input/page.js';
+import { hint } from '../../tools/closest.js';
 import type { Model } from '../../models/model.js';
 import { ModelsService } from '../../models/models.service.js';
 import type { TimeSpan } from '../../queue/estimates/estimate.js';
 import { SharedReads } from '../../tools/shared-reads.js';
 import { type Place, QueueLooks, type Standing } from '../../overview/queue-looks.js';
-import { optionsOf } from '../../requests/dto/list.query.js';
-import { ruledProperties } from '../../tools/validation.js';
-import type { KeyNameDto } from '../requests/dto.js';
-import type { QueueEntryDto, QueueEntryPageDto, ShareListDto, TimeIntervalDto } from '../dto/live.dto.js';
-import { QueueQuery, queueLimits, SharesQuery } from './live.query.js';
+import type { KeyNameDto } from '../keys/key-name.dto.js';
+import type {
+  QueueEntryDto,
+  QueueEntryPageDto,
+  QueueQuery,
+  ShareListDto,
+  TimeIntervalDto,
+} from './live.dto.js';
 
 /** A result is kept this long for tabs that ask for the same at about the same time. */
 const sharedMs = 10_000;
 
-const list = 'admin queue';
 const placePattern = /^(-?\d{1,4}),(-?\d{1,16}),(\d{1,16})$/;
 
 /** The queue and the shares of a model, in the form of the answers. */
@@ -31,29 +33,30 @@ export class QueueViews {
   ) {}
 
   /** `shown`: returns what the caller may see of a request's id. `ageMs`: how old a first page may be. */
-  async page(query: object, shown: (requestId: string) => string, ageMs = 0): Promise<QueueEntryPageDto> {
-    const { model, limit, after } = this.pageOf(query);
+  async list(
+    page: Page<QueueQuery>,
+    shown: (requestId: string) => string,
+    ageMs: number,
+  ): Promise<QueueEntryPageDto> {
+    const model = this.modelOf(page.query.model);
+    const after = page.after(toPlace);
     const isPaused = model.paused !== null;
     const look = (): Promise<[Standing[], Standing[]]> =>
       Promise.all([
         after === undefined ? this.looks.running(model.id) : [],
-        this.looks.waiting(model.id, after, limit + 1, isPaused),
+        this.looks.waiting(model.id, after, page.limit + 1, isPaused),
       ]);
-    const [running, rows] =
+    const [running, waiting] =
       after === undefined
-        ? await this.first.get(`${limit} ${isPaused} ${model.id}`, ageMs, look)
+        ? await this.first.get(`${page.limit} ${isPaused} ${model.id}`, ageMs, look)
         : await look();
-    const waiting = rows.slice(0, limit);
-    const last = rows.length > limit ? waiting.at(-1) : undefined;
-    return {
-      data: [...running, ...waiting].map((entry) => toEntry(entry, shown)),
-      next_cursor: last === undefined ? null : toCursor(model.id, last, limit),
-    };
+    const view = (entry: Standing): QueueEntryDto => toEntry(entry, shown);
+    const { data, next_cursor } = page.of(waiting, toPosition, view);
+    return { data: [...running.map(view), ...data], next_cursor };
   }
 
-  async shares(query: object): Promise<ShareListDto> {
-    const { model } = optionsOf(SharesQuery, query, ruledProperties(SharesQuery));
-    const { rows, sampled } = await this.looks.sharesOf(this.modelOf(model));
+  async shares(modelId: string): Promise<ShareListDto> {
+    const { rows, sampled } = await this.looks.sharesOf(this.modelOf(modelId));
     const sum = (field: 'running' | 'runSecondsLastHour'): number =>
       rows.reduce((all, row) => all + row[field], 0);
     const [running, runSeconds] = [sum('running'), sum('runSecondsLastHour')];
@@ -74,19 +77,7 @@ export class QueueViews {
     return { data, next_cursor: null, sampled };
   }
 
-  private pageOf(query: object): { model: Model; limit: number; after: Place | undefined } {
-    const read = (plain: object): Readonly<QueueQuery> =>
-      optionsOf(QueueQuery, plain, ruledProperties(QueueQuery));
-    const { cursor, ...given } = read(query);
-    const begun =
-      cursor === undefined ? undefined : decodeCursor(list, cursor, (text) => placePattern.test(text));
-    const { model, limit = queueLimits.default } = begun === undefined ? given : read(begun.query);
-    return { model: this.modelOf(model), limit, after: begun && toPlace(begun.position) };
-  }
-
-  private modelOf(id: string | undefined): Model {
-    if (id === undefined)
-      throw new DomainError('invalid_query', 'Say of which model, as in "?model=demo/image/fractal".');
+  private modelOf(id: string): Model {
     const model = this.models.get(id);
     if (model !== undefined) return model;
     const ids = this.models.all().map((one) => one.id);
@@ -116,14 +107,10 @@ const toInterval = ({ fromMs, toMs }: TimeSpan): TimeIntervalDto => ({ from: iso
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-const toCursor = (model: string, { priority, start, seq }: Standing, limit: number): string =>
-  encodeCursor(list, { query: { model, limit: String(limit) }, position: [priority, start, seq].join() });
+const toPosition = ({ priority, start, seq }: Standing): string => [priority, start, seq].join();
 
-function toPlace(position: string): Place {
-  const [priority, start, seq] = placePattern.exec(position)!.slice(1).map(Number) as [
-    number,
-    number,
-    number,
-  ];
-  return { priority, start, seq };
+function toPlace(position: string): Place | undefined {
+  const [, priority, start, seq] = placePattern.exec(position) ?? [];
+  if (priority === undefined) return undefined;
+  return { priority: Number(priority), start: Number(start), seq: Number(seq) };
 }

@@ -1,25 +1,21 @@
-import { ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { validate as isUuid } from 'uuid';
+import { ApiSchema } from '@nestjs/swagger';
 import type { Handles } from '../../auth/handles.js';
 import { type Caller, hasScope } from '../../auth/caller.js';
-import { problem } from '../../http/validated.js';
+import { Option } from '../../http/input/option.js';
+import { CursorOption } from '../../http/input/page.js';
+import { ids, text, uuid } from '../../http/input/rules.js';
 import type { AnyRequestFilter } from '../../queue/request-filter.js';
 import { isRequestId } from '../../queue/submit/request-id.js';
-import { FilterQuery, filterNames, ListQuery, optionsOf, toFilter } from '../../requests/dto/list.query.js';
-import { Option, text } from '../../requests/dto/submit.query.js';
-import { allOf, Parsed } from '../../tools/validation.js';
+import { FilterQuery, ListQuery, toFilter } from '../../requests/dto/list.query.js';
 
-const maxIds = 10_000;
+export const maxIds = 10_000;
 
-const keyId = (): PropertyDecorator =>
-  Option('key_id', uuid, 'Only requests of this key.', undefined, { format: 'uuid' });
-const code = (): PropertyDecorator =>
-  Option('code', text, 'Only requests that failed with this code.', 'model_error');
-const node = (): PropertyDecorator =>
-  Option('node', text, 'Only requests that run or ran on the node or worker of this name.', 'gpu-2');
-const idPrefix = (): PropertyDecorator =>
+const KeyIdOption = () => Option(uuid, 'Only requests of this key.');
+const CodeOption = () => Option(text, 'Only requests that failed with this code.', 'model_error');
+const NodeOption = () =>
+  Option(text, 'Only requests that run or ran on the node or worker of this name.', 'gpu-2');
+const IdPrefixOption = () =>
   Option(
-    'id_prefix',
     text,
     'Only requests whose id begins with this prefix. Without the scope `payloads` it must be a whole handle, ' +
       '`rh_…`.',
@@ -28,10 +24,10 @@ const idPrefix = (): PropertyDecorator =>
 
 /** The filters of a list of all keys' requests. */
 export class AnyListQuery extends ListQuery {
-  @keyId() key_id: string | undefined;
-  @code() code: string | undefined;
-  @node() node: string | undefined;
-  @idPrefix() id_prefix: string | undefined;
+  @KeyIdOption() key_id: string | undefined;
+  @CodeOption() code: string | undefined;
+  @NodeOption() node: string | undefined;
+  @IdPrefixOption() id_prefix: string | undefined;
 }
 
 /** The filter of an operation, in JSON. */
@@ -40,45 +36,26 @@ export class AnyListQuery extends ListQuery {
   description: 'A filter of the requests of all keys. A request must match every filter that is given.',
 })
 export class AnyFilterQuery extends FilterQuery {
-  @keyId() key_id: string | undefined;
-  @code() code: string | undefined;
-  @node() node: string | undefined;
-  @idPrefix() id_prefix: string | undefined;
-
-  @allOf(
-    Parsed(texts, problem('invalid_query')),
-    ApiPropertyOptional({
-      description: 'Only these requests: ids or handles.',
-      type: [String],
-      maxItems: maxIds,
-    }),
-  )
+  @KeyIdOption() key_id: string | undefined;
+  @CodeOption() code: string | undefined;
+  @NodeOption() node: string | undefined;
+  @IdPrefixOption() id_prefix: string | undefined;
+  @Option(ids(maxIds, 'ids or handles'), 'Only these requests: ids or handles.')
   ids: readonly string[] | undefined;
 }
 
-const ownNames = ['key_id', 'code', 'node', 'id_prefix'];
-
-export interface AnyListOptions {
-  filter: AnyRequestFilter;
-  limit: number | undefined;
-  cursor: string | undefined;
+/** The options of a log, whose pages have one size. */
+export class LogQuery {
+  readonly limit = 1_000;
+  @CursorOption() cursor: string | undefined;
 }
 
-export function anyListOptions(plain: object, caller: Caller, handles: Handles): AnyListOptions {
-  const query = optionsOf(AnyListQuery, plain, [...filterNames, ...ownNames, 'limit', 'cursor']);
-  return { filter: anyFilter(query, caller, handles), limit: query.limit, cursor: query.cursor };
-}
-
-export function anyFilterOptions(plain: object, caller: Caller, handles: Handles): AnyRequestFilter {
-  return anyFilter(optionsOf(AnyFilterQuery, plain, [...filterNames, ...ownNames, 'ids']), caller, handles);
-}
-
-function anyFilter(
-  query: Readonly<AnyListQuery | AnyFilterQuery>,
+export function toAnyFilter(
+  query: Partial<AnyFilterQuery>,
   caller: Caller,
   handles: Handles,
 ): AnyRequestFilter {
-  const ids = 'ids' in query ? query.ids?.map((id) => handles.idOf(id)).filter(isRequestId) : undefined;
+  const given = query.ids?.map((id) => handles.idOf(id)).filter(isRequestId);
   const begun: AnyRequestFilter =
     query.id_prefix === undefined ? {} : prefixed(query.id_prefix, caller, handles);
   return {
@@ -87,7 +64,7 @@ function anyFilter(
     code: query.code,
     node: query.node,
     ...begun,
-    ids: ids === undefined ? begun.ids : ids.filter((id) => begun.ids?.includes(id) ?? true),
+    ids: given === undefined ? begun.ids : given.filter((id) => begun.ids?.includes(id) ?? true),
   };
 }
 
@@ -99,16 +76,4 @@ function prefixed(prefix: string, caller: Caller, handles: Handles): AnyRequestF
   if (isRequestId(written)) return { ids: [written] };
   const isPrefix = /^[0-9a-f-]{1,36}$/.test(written) && hasScope(caller, 'payloads');
   return isPrefix ? { idPrefix: written } : { ids: [] };
-}
-
-function uuid(value: unknown): string {
-  const id = text(value);
-  if (!isUuid(id)) throw new Error('expected the id of a key, which is a UUID');
-  return id;
-}
-
-function texts(value: unknown): readonly string[] {
-  const areTexts = Array.isArray(value) && value.every((one) => typeof one === 'string');
-  if (areTexts && value.length >= 1 && value.length <= maxIds) return value;
-  throw new Error(`The option "ids": expected 1 to ${maxIds} ids or handles.`);
 }

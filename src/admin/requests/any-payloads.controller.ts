@@ -1,116 +1,100 @@
-import { Controller, Get, Headers, type MessageEvent, Param, Query, Req, Res, Sse } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { Controller, Get, type MessageEvent, Param, Req, Res, Sse } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type Observable, takeUntil } from 'rxjs';
-import { AuditTrail } from '../../audit/audit-trail.js';
+import { Actor } from '../../audit/actor.decorator.js';
 import type { Caller } from '../../auth/caller.js';
 import { CurrentCaller } from '../../auth/current-caller.decorator.js';
 import { CallerWatch } from '../../auth/caller-watch.js';
-import { ClientAddress } from '../../http/client-address.js';
-import { Limited } from '../../limits/limited.js';
+import { HeaderFields, KnownOptions } from '../../http/input/decorators.js';
+import { type Page, PageOf } from '../../http/input/page.js';
 import {
   maxPendingOutputLength,
   OutputHeaders,
   OutputQuery,
   OutputStreams,
 } from '../../stream/output-streams.js';
-import { setNextLink } from '../next-link.js';
+import { Operators } from '../operators.js';
 import { AnyRequests } from './any-requests.js';
-import { LogQuery, logPosition } from './log.query.js';
-import * as docs from './openapi.js';
+import { LogQuery } from './any-list.query.js';
+import * as docs from './requests.docs.js';
 import { sendPayload, sendPicture, wantedSlice } from './payload-answers.js';
 
-const logPage = 1_000;
-
 /** The inputs, logs and outputs of requests of all keys. Reading them is audited. */
-@ApiTags('Admin')
 @Controller('v1/admin/requests/:request_id')
 export class AnyPayloadsController {
   constructor(
     private readonly requests: AnyRequests,
     private readonly outputs: OutputStreams,
     private readonly watch: CallerWatch,
-    private readonly trail: AuditTrail,
-    private readonly addresses: ClientAddress,
   ) {}
 
   @Sse('output/stream', { maxPendingDataLength: maxPendingOutputLength })
-  @docs.ApiAnyOutputStream()
-  @Limited('payloads', { needsKey: true })
+  @docs.ApiAnyOutputStream
+  @Operators('payloads')
   async anyRequestOutput(
     @Param('request_id') id: string,
-    @Query() _query: OutputQuery,
-    @Headers() _headers: OutputHeaders,
+    @KnownOptions(OutputQuery) query: OutputQuery,
+    @HeaderFields(OutputHeaders) headers: OutputHeaders,
     @CurrentCaller() caller: Caller,
+    @Actor() actor: Actor,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<Observable<MessageEvent>> {
-    const row = await this.requests.read(caller, this.trail.actorOf(request, caller), id, 'output');
-    const events = await this.outputs.open(request, response, undefined, row.id);
+    const row = await this.requests.read(caller, actor, id, 'output');
+    const call = { request, response, caller: undefined };
+    const events = await this.outputs.open(call, row.id, headers, query);
     return events.pipe(takeUntil(this.watch.refused(request, caller)));
   }
 
   @Get('log')
-  @docs.ApiAnyLog()
-  @Limited('payloads', { needsKey: true })
-  async anyRequestLog(
+  @docs.ApiAnyLog
+  @Operators('payloads')
+  anyRequestLog(
     @Param('request_id') id: string,
-    @Query() query: LogQuery,
+    @PageOf(LogQuery) page: Page<LogQuery>,
     @CurrentCaller() caller: Caller,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
+    @Actor() actor: Actor,
   ) {
-    const after = logPosition(query);
-    const actor = this.trail.actorOf(request, caller);
-    const page = await this.requests.log(caller, actor, id, { after, limit: logPage });
-    setNextLink(response, `${this.addresses.baseUrl(request)}/v1/admin/requests/${id}/log`, page);
-    return page;
+    return this.requests.log(caller, actor, id, page);
   }
 
   @Get('input')
   @docs.ApiAnyPayload('input')
-  @Limited('payloads', { needsKey: true })
+  @Operators('payloads')
   async anyRequestInput(
     @Param('request_id') id: string,
     @CurrentCaller() caller: Caller,
+    @Actor() actor: Actor,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const actor = this.trail.actorOf(request, caller);
-    sendPayload(
-      request,
-      response,
-      await this.requests.payload(caller, actor, id, 'input', wantedSlice(request)),
-    );
+    const slice = wantedSlice(request);
+    sendPayload(request, response, await this.requests.payload(caller, actor, id, 'input', slice));
   }
 
   @Get('response')
   @docs.ApiAnyPayload('output')
-  @Limited('payloads', { needsKey: true })
+  @Operators('payloads')
   async anyRequestResponse(
     @Param('request_id') id: string,
     @CurrentCaller() caller: Caller,
+    @Actor() actor: Actor,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const actor = this.trail.actorOf(request, caller);
-    sendPayload(
-      request,
-      response,
-      await this.requests.payload(caller, actor, id, 'output', wantedSlice(request)),
-    );
+    const slice = wantedSlice(request);
+    sendPayload(request, response, await this.requests.payload(caller, actor, id, 'output', slice));
   }
 
   @Get('picture')
-  @docs.ApiPicture()
-  @Limited('payloads', { needsKey: true })
+  @docs.ApiPicture
+  @Operators('payloads')
   async anyRequestPicture(
     @Param('request_id') id: string,
     @CurrentCaller() caller: Caller,
-    @Req() request: Request,
+    @Actor() actor: Actor,
     @Res() response: Response,
   ): Promise<void> {
-    const actor = this.trail.actorOf(request, caller);
     const all = { from: 0, to: Infinity };
     sendPicture(response, await this.requests.payload(caller, actor, id, 'output', all));
   }

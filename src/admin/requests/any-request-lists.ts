@@ -1,27 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../auth/caller.js';
 import { Handles } from '../../auth/handles.js';
-import { DomainError } from '../../errors/domain-error.js';
 import { AllRequests, maxCounted } from '../../queue/all-requests.js';
 import type { AnyRequestFilter } from '../../queue/request-filter.js';
 import { QueueService } from '../../queue/queue.service.js';
 import { isRequestId } from '../../queue/submit/request-id.js';
-import { isOption } from '../../requests/dto/submit.query.js';
-import { defaultLimit } from '../../requests/dto/list.query.js';
-import { type AnyRequestView, RequestViews } from './any-request-view.js';
+import type { Page } from '../../http/input/page.js';
+import { RequestViews } from './any-request-view.js';
 import { BoundedCache } from '../../tools/bounded-cache.js';
 import { SharedReads } from '../../tools/shared-reads.js';
-import { anyListOptions } from './any-list.query.js';
-import type { FoundCountDto } from './dto.js';
+import { type AnyListQuery, toAnyFilter } from './any-list.query.js';
+import type { FoundCountDto } from './requests.dto.js';
 
 type Count = Awaited<ReturnType<AllRequests['count']>>;
-
-interface Page {
-  data: AnyRequestView[];
-  next_cursor: string | null;
-  /** Only on the first page. */
-  count?: FoundCountDto;
-}
 
 /** A result is kept this long for tabs that ask for the same at about the same time. */
 const maxAgeMs = 10_000;
@@ -40,30 +31,26 @@ export class AnyRequestLists {
   ) {}
 
   /** `ageMs`: how old a first page may be. */
-  async page(caller: Caller, query: object, ageMs = 0): Promise<Page> {
-    const given = anyListOptions(query, caller, this.handles);
-    const from = given.cursor === undefined ? undefined : this.decode(given.cursor);
-    const begun = from === undefined ? given : anyListOptions(from.query, caller, this.handles);
-    const isChanged = written(given.filter) !== '{}' && written(given.filter) !== written(begun.filter);
-    if (from !== undefined && isChanged) {
-      const detail =
-        'The option "cursor" already has the filters of its list. Send it alone, or start the list again.';
-      throw new DomainError('invalid_query', detail);
-    }
-    const limit = given.limit ?? begun.limit ?? defaultLimit;
+  async list(caller: Caller, page: Page<AnyListQuery>, ageMs: number) {
+    const { query, limit } = page;
+    const filter = toAnyFilter(query, caller, this.handles);
+    // The position is a handle, because a cursor must show no id.
+    const before = page.after((handle) => {
+      const id = this.handles.idOf(handle);
+      return isRequestId(id) ? id : undefined;
+    });
     const [{ rows, lastId }, count] =
-      from === undefined
-        ? await this.first.get(written([begun.filter, limit]), ageMs, () =>
-            Promise.all([this.all.list(begun.filter, { limit }), this.count(begun.filter)]),
+      before === undefined
+        ? await this.first.get(written([filter, limit]), ageMs, () =>
+            Promise.all([this.all.list(filter, { limit }), this.count(filter)]),
           )
-        : [await this.all.list(begun.filter, { before: from.lastId, limit })];
+        : [await this.all.list(filter, { before, limit })];
     const views = new RequestViews(caller, this.handles);
-    return {
-      data: rows.map((row) => views.request(row, this.queue.snapshot(row))),
-      next_cursor:
-        lastId === null ? null : this.encode({ ...(from?.query ?? query), limit: String(limit) }, lastId),
-      ...(count !== undefined && { count: toCount(count) }),
-    };
+    const answer = page.until(rows, lastId && this.handles.handleOf(lastId), (row) =>
+      views.request(row, this.queue.snapshot(row)),
+    );
+    // Only on the first page.
+    return { ...answer, ...(count !== undefined && { count: toCount(count) }) };
   }
 
   /** Returns how many requests there are, at least, and some of them. */
@@ -85,28 +72,6 @@ export class AnyRequestLists {
     if (count.value === maxCounted && count.failures === undefined)
       this.large.set(name, count, now + maxAgeMs);
     return count;
-  }
-
-  /** The position is a handle, because a cursor must show no id. */
-  private encode(query: object, lastId: string): string {
-    const options = Object.fromEntries(
-      Object.entries(query).filter(([name, value]) => name !== 'cursor' && isOption(value)),
-    );
-    return Buffer.from(JSON.stringify([this.handles.handleOf(lastId), options])).toString('base64url');
-  }
-
-  private decode(cursor: string): { query: object; lastId: string } {
-    try {
-      const [handle, query] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [string, object];
-      const lastId = this.handles.idOf(handle);
-      if (isRequestId(lastId) && typeof query === 'object' && query !== null) return { query, lastId };
-    } catch {
-      // Thrown below.
-    }
-    throw new DomainError(
-      'invalid_query',
-      'The option "cursor" is not one that this list returned. Start the list again.',
-    );
   }
 }
 

@@ -1,10 +1,9 @@
-import { type Caller, hasScope } from '../../auth/caller.js';
+import { type Caller, hasScope, priorities } from '../../auth/caller.js';
 import type { Handles } from '../../auth/handles.js';
 import type { AnyRow } from '../../queue/all-requests.js';
 import type { Snapshot } from '../../queue/status-row.js';
 import type { LogEntry } from '../../queue/runs/run-log.js';
 import { toStatus } from '../../requests/status-view.js';
-import { priorities } from '../../auth/caller.js';
 
 type Status = ReturnType<typeof toStatus>;
 type Shown = Omit<Partial<Status>, 'response_url' | 'status_url' | 'cancel_url'>;

@@ -8,10 +8,12 @@ import type { Queries } from '../../database/statement.js';
 import { DomainError } from '../../errors/domain-error.js';
 import { AllRequests, type AnyRow } from '../../queue/all-requests.js';
 import { Cancels } from '../../queue/cancels.js';
+import type { Page } from '../../http/input/page.js';
 import { QueueService } from '../../queue/queue.service.js';
 import { isRequestId } from '../../queue/submit/request-id.js';
 import { Retries } from '../../requests/retries.js';
 import { BoundedCache } from '../../tools/bounded-cache.js';
+import type { LogQuery } from './any-list.query.js';
 import { RequestViews } from './any-request-view.js';
 
 /** If a key reads the same payload repeatedly, or in parts, it is audited once in this time. */
@@ -69,14 +71,15 @@ export class AnyRequests {
     return { data, positions };
   }
 
-  async log(caller: Caller, actor: Actor, idOrHandle: string, page: { after: number; limit: number }) {
+  async log(caller: Caller, actor: Actor, idOrHandle: string, page: Page<LogQuery>) {
+    const after = page.after((text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined)) ?? 0;
     const { id } = await this.read(caller, actor, idOrHandle, 'log');
-    const data = await this.all.log(id, { ...page, limit: page.limit + 1 });
-    const shown = data.slice(0, page.limit);
-    return {
-      data: shown.map(({ at, ...entry }) => ({ ...entry, timestamp: at })),
-      next_cursor: data.length > page.limit ? String(shown.at(-1)!.id) : null,
-    };
+    const rows = await this.all.log(id, { after, limit: page.limit + 1 });
+    return page.of(
+      rows,
+      (entry) => String(entry.id),
+      ({ at, ...entry }) => ({ ...entry, timestamp: at }),
+    );
   }
 
   /** Throws `gone` if there is no such payload, or it is kept no longer. */

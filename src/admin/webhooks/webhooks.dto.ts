@@ -1,17 +1,40 @@
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { ReasonOption } from '../../audit/reason.js';
+import { BodySchema } from '../../http/input/body.js';
+import { Option, RequiredOption } from '../../http/input/option.js';
+import { flag, oneOf, rule, text, uuid } from '../../http/input/rules.js';
+import { PageDto } from '../../http/openapi/page.dto.js';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { exampleId } from '../../http/openapi/responses.js';
 import { exampleDeliveryId, WebhookTryDto } from '../../webhooks/dto/deliveries.dto.js';
 import { webhookEventTypes } from '../../webhooks/webhook-events.js';
-import { KeyNameDto } from '../requests/dto.js';
+import { KeyNameDto } from '../keys/key-name.dto.js';
+import { count, exampleTime, textOrNull, time, timeOrNull } from '../../http/openapi/schemas.js';
+import { PageQuery } from '../../http/input/page.js';
+import { deliveryStates, type DeliveryState } from '../../webhooks/all-deliveries.js';
 
-const time = { format: 'date-time' };
-const timeOrNull = { type: String, ...time, nullable: true } as const;
-const textOrNull = { type: String, nullable: true } as const;
-const count = { type: 'integer', minimum: 0 } as const;
-const at = '2026-03-01T12:00:00.000Z';
-const cursorText = 'The `cursor` of the next page; null: this is the last page.';
 const handle = 'rh_Zm9vYmFyYmF6cXV4LTAxMg';
+
+const hostName = rule(text.schema, (value) => {
+  const name = text.read(value);
+  if (!/^[^\s/?#@]{1,260}$/.test(name))
+    throw new Error('expected a host, such as example.org or example.org:8080');
+  return name.toLowerCase();
+});
+
+/** The filters of a list of deliveries. */
+export class DeliveriesQuery extends PageQuery {
+  @Option(oneOf(deliveryStates), 'Only deliveries in this state.', 'failed')
+  state: DeliveryState | undefined;
+  @Option(uuid, 'Only deliveries to this endpoint of a key.')
+  webhook_id: string | undefined;
+  @Option(hostName, 'Only deliveries to this host, with its port if the URL has one.', 'example.org')
+  host: string | undefined;
+  @Option(uuid, 'Only deliveries of the requests of this key.')
+  key_id: string | undefined;
+  @Option(text, 'Only deliveries of this request: its id, or its handle.')
+  request_id: string | undefined;
+}
 
 @ApiSchema({
   name: 'AnyDelivery',
@@ -47,12 +70,12 @@ export class AnyDeliveryDto {
   tries!: WebhookTryDto[];
   @Field('The time of the next try; null: the delivery is not pending.', null, timeOrNull)
   next_try_at!: string | null;
-  @Field('The time of the event, at which the delivery was made.', at, time)
+  @Field('The time of the event, at which the delivery was made.', exampleTime, time)
   created_at!: string;
 }
 
 @ApiSchema({ name: 'AnyDeliveryPage', description: 'A page of deliveries.' })
-export class AnyDeliveryPageDto {
+export class AnyDeliveryPageDto extends PageDto {
   @ApiProperty({
     description:
       'The deliveries, those of the newest requests first. A page may be short or empty although `next_cursor` ' +
@@ -60,8 +83,6 @@ export class AnyDeliveryPageDto {
     type: [AnyDeliveryDto],
   })
   data!: AnyDeliveryDto[];
-  @Field(cursorText, null, textOrNull)
-  next_cursor!: string | null;
 }
 
 @ApiSchema({
@@ -126,32 +147,29 @@ export class ReceiverDto {
   last_status!: number | null;
   @Field('The reason for which the last try got no answer.', null, textOrNull)
   last_error!: string | null;
-  @Field('The time of the last try.', at, timeOrNull)
+  @Field('The time of the last try.', exampleTime, timeOrNull)
   last_at!: string | null;
   @Field('The time of the next try; null: nothing is pending.', null, timeOrNull)
   next_try_at!: string | null;
 }
 
 @ApiSchema({ name: 'ReceiverPage', description: 'A page of receivers.' })
-export class ReceiverPageDto {
+export class ReceiverPageDto extends PageDto {
   @ApiProperty({
     description: 'The endpoints of keys, newest first, then the hosts that requests named, by name.',
     type: [ReceiverDto],
   })
   data!: ReceiverDto[];
-  @Field(cursorText, null, textOrNull)
-  next_cursor!: string | null;
 }
 
-@ApiSchema({ name: 'ChangeEndpoint', description: 'Disables or enables an endpoint.' })
+@BodySchema({
+  name: 'ChangeEndpoint',
+  description: 'Disables or enables an endpoint.',
+  examples: { disable: { disabled: true, reason: 'it is down for good' } },
+})
 export class ChangeEndpointDto {
-  @Field('true: requests that complete from now on are not sent to it.', true)
+  @RequiredOption(flag, 'true: requests that complete from now on are not sent to it.', true)
   disabled!: boolean;
-  @ApiPropertyOptional({
-    description: 'The reason, for the audit.',
-    maxLength: 500,
-    nullable: true,
-    type: String,
-  })
-  reason?: string | null;
+  @ReasonOption()
+  reason: string | undefined;
 }

@@ -3,21 +3,28 @@ import type { ApiKey } from '../api-key.entity.js';
 import { isOperator, type Scope } from '../caller.js';
 import type { KeySecret } from '../key-secret.js';
 import { keyState } from '../key-view.js';
-import { toKeyView, toLimits, toTable } from './key-tables.js';
-import type { KeyChanges, NewKey } from '../keys.service.js';
 import {
-  boundValue,
-  countValue,
-  expiryValue,
-  modelValue,
-  nameValue,
-  priorityValue,
-  rateLimitValue,
-  scopeValue,
-  weightValue,
-} from './option-values.js';
+  expiryRule,
+  maxRunningRule,
+  maxWaitingRule,
+  modelRule,
+  nameRule,
+  priorityRule,
+  rateLimitRule,
+  scopeRule,
+  weightRule,
+} from '../key-rules.js';
+import type { KeyChanges, NewKey } from '../keys.service.js';
+import { toKeyView, toLimits, toTable } from './key-tables.js';
+import { toLowerCase, toNumber, toTime, valueOf, valueOrOff, valuesOf } from './option-values.js';
 
-interface CreateOptions extends Partial<Omit<NewKey, 'scopes' | 'models'>> {
+interface UpdateOptions {
+  maxRunning?: number | 'off';
+  weight?: number;
+}
+
+interface CreateOptions
+  extends UpdateOptions, Partial<Omit<NewKey, 'scopes' | 'models' | keyof UpdateOptions>> {
   scope?: Scope[];
   model?: string[];
 }
@@ -33,6 +40,9 @@ export interface KeyCommands {
   /** Returns a URL that signs in once as this key. */
   link(id: string): Promise<string>;
 }
+
+const maxRunningValue = valueOrOff(maxRunningRule, toNumber);
+const weightValue = valueOf(weightRule, toNumber);
 
 const keyArgument = 'the key’s id, prefix or name, as list shows them';
 
@@ -64,40 +74,48 @@ Examples:
     .command('create')
     .description('Makes a key and prints it. It cannot be shown again.')
     .usage('--name <name> [options]')
-    .option('-n, --name <name>', 'the person or program that uses it (required)', nameValue)
+    .option('-n, --name <name>', 'the person or program that uses it (required)', valueOf(nameRule))
     .option(
       '-s, --scope <scope>',
       'submit, read, cancel, observe, payloads or admin; may be repeated (default: the first three)',
-      scopeValue,
+      valuesOf(scopeRule, toLowerCase),
     )
     .option(
       '-m, --model <id>',
       'a model, or acme/* for all under acme; may be repeated (default: all)',
-      modelValue,
+      valuesOf(modelRule),
     )
     .option(
       '--rate-limit-submit <limits>',
       'limits such as 50/s,1000/m, or off (default: the service’s)',
-      rateLimitValue,
+      valueOf(rateLimitRule),
     )
-    .option('--rate-limit-other <limits>', 'the same for status, stream, response and cancel', rateLimitValue)
-    .option('--rate-limit-batch <limits>', 'the same for the items of batches', rateLimitValue)
+    .option(
+      '--rate-limit-other <limits>',
+      'the same for status, stream, response and cancel',
+      valueOf(rateLimitRule),
+    )
+    .option('--rate-limit-batch <limits>', 'the same for the items of batches', valueOf(rateLimitRule))
     .option(
       '--max-priority <priority>',
       'the highest priority of its requests: high, normal or low (default: high)',
-      priorityValue,
+      valueOf(priorityRule, toLowerCase),
     )
-    .option('--max-waiting <count>', 'how many of its requests may wait (default: any number)', countValue)
+    .option(
+      '--max-waiting <count>',
+      'how many of its requests may wait (default: any number)',
+      valueOf(maxWaitingRule, toNumber),
+    )
     .option(
       '--max-running <count>',
       'how many of its requests for one model may run at once (default: any number)',
-      boundValue,
+      maxRunningValue,
     )
     .option('--weight <weight>', 'the weight of its turns when keys share a model (default: 1)', weightValue)
     .option(
       '-e, --expires <when>',
       'when it expires: after a time such as 12h or 90d, or on an ISO date',
-      expiryValue,
+      valueOf(expiryRule, toTime),
     )
     .action(({ name, ...options }: CreateOptions, command: Command) => {
       if (name === undefined) command.error('error: the key needs a name: --name <name>');
@@ -126,13 +144,13 @@ Examples:
     .option(
       '--max-running <count>',
       'how many of its requests for one model may run at once, or off',
-      boundValue,
+      maxRunningValue,
     )
     .option('--weight <weight>', 'the weight of its turns when keys share a model', weightValue)
-    .action((text: string, changes: KeyChanges, command: Command) => {
+    .action((text: string, changes: UpdateOptions, command: Command) => {
       if (Object.keys(changes).length === 0)
         command.error('error: nothing to change: give --weight <weight> or --max-running <count>');
-      return withKeys((keys) => update(keys, text, changes));
+      return withKeys((keys) => update(keys, text, withBound(changes)));
     });
 
   program
@@ -154,7 +172,7 @@ async function create(
   keys: KeyCommands,
   { scope, model, ...options }: CreateOptions & { name: string },
 ): Promise<string> {
-  const secret = await keys.create({ ...options, scopes: scope, models: model });
+  const secret = await keys.create({ ...withBound(options), scopes: scope, models: model });
   return [
     secret.reveal(),
     '',
@@ -164,15 +182,22 @@ async function create(
   ].join('\n');
 }
 
+/** `off` takes the bound back. */
+function withBound<Options extends UpdateOptions>({ maxRunning, ...others }: Options) {
+  return {
+    ...others,
+    ...(maxRunning !== undefined && { maxRunning: maxRunning === 'off' ? null : maxRunning }),
+  };
+}
+
 async function update(keys: KeyCommands, text: string, changes: KeyChanges): Promise<string> {
   const key = selectKey(await keys.list(), text, new Date());
   const label = labelOf(key);
   if (!(await keys.update(key.id, changes)))
     throw new Error(`The key ${label} is revoked and cannot be changed.`);
   const { maxRunning = key.maxRunning, weight = key.weight } = changes;
-  const bound = maxRunning === 'off' ? null : (maxRunning ?? null);
   const { rateLimitSubmit, rateLimitOther, rateLimitBatch } = key;
-  const said = toLimits({ rateLimitSubmit, rateLimitOther, rateLimitBatch, weight, maxRunning: bound });
+  const said = toLimits({ rateLimitSubmit, rateLimitOther, rateLimitBatch, weight, maxRunning });
   return `Changed the key ${label}: ${said}. Running services apply it within 5 seconds.`;
 }
 

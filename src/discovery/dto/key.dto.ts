@@ -1,5 +1,6 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { priorities, type Priority, type Scope, scopes } from '../../auth/caller.js';
+import { weightRule } from '../../auth/key-rules.js';
 import { exampleId } from '../../http/openapi/responses.js';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { KeyLimitsDto } from '../../limits/dto/key-limits.dto.js';
@@ -47,7 +48,7 @@ export class KeyDto {
     nullable: true,
   })
   max_running!: number | null;
-  @Field('The weight of its turns, where keys share a model.', 1, { minimum: 0.01, maximum: 1_000 })
+  @Field('The weight of its turns, where keys share a model.', 1, weightRule.schema)
   weight!: number;
   @Field('The time at which it expires, in UTC; null: never.', '2030-12-31T00:00:00.000Z', {
     type: String,

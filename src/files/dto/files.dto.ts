@@ -1,5 +1,9 @@
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { ApiSchema } from '@nestjs/swagger';
+import { BodySchema } from '../../http/input/body.js';
+import { Option, RequiredOption } from '../../http/input/option.js';
+import { orLeftOut, rule, text } from '../../http/input/rules.js';
 import { Field } from '../../http/openapi/problem.dto.js';
+import { isContentType, maxContentTypeLength, maxNameLength } from '../file-name.js';
 
 const base = 'http://127.0.0.1:3000';
 const id = '5b1c6f2e-8f0d-4d39-9d5e-0c4a7b1e2f63';
@@ -16,20 +20,27 @@ const stored = {
   sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
 };
 
-@ApiSchema({ name: 'NewUpload', description: 'The file to upload.' })
+const contentType = rule({ type: String, maxLength: maxContentTypeLength }, (value) => {
+  if (typeof value === 'string' && isContentType(value)) return value;
+  throw new Error(`expected a media type of at most ${maxContentTypeLength} characters, such as image/png`);
+});
+
+@BodySchema({
+  name: 'NewUpload',
+  description: 'The file to upload.',
+  examples: { picture: { content_type: 'image/png', file_name: 'cat.png' } },
+  unknown: null,
+})
 export class NewUploadDto {
-  @ApiProperty({
-    description: 'The media type of the file. The upload must have the same one.',
-    example: 'image/png',
-    maxLength: 255,
-  })
+  @RequiredOption(contentType, 'The media type of the file. The upload must have the same one.', 'image/png')
   content_type!: string;
-  @ApiPropertyOptional({
-    description:
-      'The name of the file. Only the part after the last slash counts, at most 200 characters; `file` if omitted.',
-    example: 'cat.png',
-  })
-  file_name?: string;
+  @Option(
+    orLeftOut(text),
+    `The name of the file. Only the part after the last slash counts, at most ${maxNameLength} characters; ` +
+      '`file` if omitted.',
+    'cat.png',
+  )
+  file_name: string | undefined;
 }
 
 @ApiSchema({ name: 'InitiatedUpload', description: 'The URL for the upload, and the URL of the file.' })

@@ -1,7 +1,6 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { Field } from '../../http/openapi/problem.dto.js';
-
-const count = { type: 'integer', minimum: 0 } as const;
+import { count } from '../../http/openapi/schemas.js';
 
 @ApiSchema({ name: 'StoredAllowance', description: 'The files of the key, and how many it may have.' })
 export class StoredAllowanceDto {

@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiExtension, ApiSecurity, type OpenAPIObject } from '@nestjs/swagger';
+import { ApiExtension, ApiOperation, ApiSecurity, type OpenAPIObject } from '@nestjs/swagger';
 import { type ProblemCode, problemCodes } from '../../errors/problem-codes.js';
 import {
   headerReferences,
@@ -14,6 +14,8 @@ import {
 interface OperationNotes {
   'x-problems'?: readonly ProblemCode[];
   'x-limited'?: true;
+  /** The route reads a JSON body. With `options` it refuses unknown options too. */
+  'x-body'?: 'json' | 'json and options';
   /** Like `x-limited`, but no limit counts the route. */
   'x-keyed'?: true;
   /** The route passes on a model's own 4xx as `model_error`. */
@@ -22,10 +24,24 @@ interface OperationNotes {
   'x-schemas'?: Readonly<Record<string, object>>;
 }
 
-/** The errors that a route can answer with, once per route. `internal_error` and `unavailable` are added. */
+/** A call of the API: its title, what it does, and decorators of its answers. */
+export const ApiCall = (
+  summary: string,
+  description: string,
+  ...decorators: MethodDecorator[]
+): MethodDecorator => applyDecorators(ApiOperation({ summary, description }), ...decorators);
+
+/**
+ * The errors that a route can answer with, once per route. Those of its key, of its body, `internal_error` and
+ * `unavailable` are added.
+ */
 export function ApiProblems(...codes: ProblemCode[]): MethodDecorator {
   return ApiExtension('x-problems', codes);
 }
+
+/** Documents what the reading of a JSON body adds. */
+export const ApiJsonBody = (body: NonNullable<OperationNotes['x-body']>): MethodDecorator =>
+  ApiExtension('x-body', body);
 
 /** Documents what the gate adds: the ways to send a key, the quota fields of every answer, its own problems. */
 export function ApiLimited({
@@ -40,6 +56,15 @@ export function ApiLimited({
   return applyDecorators(...keyless, ...keys, ApiExtension(isCounted ? 'x-limited' : 'x-keyed', true));
 }
 
+const bodyProblems: ProblemCode[] = [
+  'bad_request',
+  'invalid_json',
+  'invalid_input',
+  'body_too_large',
+  'too_large',
+  'too_slow',
+  'unsupported_encoding',
+];
 const keyedProblems: ProblemCode[] = ['missing_key', 'invalid_key', 'forbidden'];
 const limitedProblems: ProblemCode[] = [...keyedProblems, 'rate_limited'];
 
@@ -60,10 +85,20 @@ export function completeOperations(document: OpenAPIObject): void {
 }
 
 function completeOperation(operation: Operation & OperationNotes, { components = {} }: OpenAPIObject): void {
-  const { 'x-problems': own = [], 'x-limited': limited, 'x-model-answers': modelAnswers } = operation;
+  const { 'x-body': body, 'x-limited': limited, 'x-model-answers': modelAnswers } = operation;
+  let { 'x-problems': own = [] } = operation;
+  if (body !== undefined) own = [...own, ...bodyProblems];
+  if (body === 'json and options') own = [...own, 'invalid_query'];
   const ofKeys = limited ? limitedProblems : operation['x-keyed'] ? keyedProblems : [];
   components.schemas = { ...components.schemas, ...operation['x-schemas'] };
-  for (const note of ['x-problems', 'x-limited', 'x-keyed', 'x-model-answers', 'x-schemas'] as const)
+  for (const note of [
+    'x-problems',
+    'x-body',
+    'x-limited',
+    'x-keyed',
+    'x-model-answers',
+    'x-schemas',
+  ] as const)
     delete operation[note];
 
   const groups = new Map<number, ProblemCode[]>();

@@ -1,20 +1,17 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { ModelCircuitDto } from './circuit.dto.js';
+import { count, exampleTime, time, timeOrNull } from '../../http/openapi/schemas.js';
 
-const whole = { type: 'integer', minimum: 0 } as const;
-const time = { type: String, format: 'date-time' } as const;
-const maybeTime = { ...time, nullable: true } as const;
-const exampleTime = '2026-03-01T12:00:00.000Z';
 const exampleKey = '01a1fbb0-8cdf-7754-9773-e0650e0cecc1';
 
 @ApiSchema({ name: 'ModelNode', description: 'A node that runs requests of the model.' })
 export class ModelNodeDto extends ModelCircuitDto {
   @Field('The name of the node, from `NODE_NAME`.', 'gpu-2:4711')
   name!: string;
-  @Field('The number of runs that it may have at once.', 2, whole)
+  @Field('The number of runs that it may have at once.', 2, count)
   slots!: number;
-  @Field('The number of its current runs.', 1, whole)
+  @Field('The number of its current runs.', 1, count)
   running!: number;
 }
 
@@ -22,11 +19,11 @@ export class ModelNodeDto extends ModelCircuitDto {
 export class MinuteCountsDto {
   @Field('The beginning of the minute.', exampleTime, time)
   minute!: string;
-  @Field('The number of runs that started.', 12, whole)
+  @Field('The number of runs that started.', 12, count)
   started!: number;
-  @Field('The number of requests that completed.', 11, whole)
+  @Field('The number of requests that completed.', 11, count)
   completed!: number;
-  @Field('The number of those requests that failed.', 1, whole)
+  @Field('The number of those requests that failed.', 1, count)
   failed!: number;
 }
 
@@ -36,9 +33,9 @@ export class KeyWaitingDto {
   key_id!: string;
   @Field('The name of the key.', 'web shop')
   name!: string;
-  @Field('The number of its requests that wait.', 28, whole)
+  @Field('The number of its requests that wait.', 28, count)
   waiting!: number;
-  @Field('The number of its requests that are running.', 2, whole)
+  @Field('The number of its requests that are running.', 2, count)
   running!: number;
 }
 
@@ -57,7 +54,7 @@ export class QueueMarkDto {
 
 @ApiSchema({ name: 'QueueFront', description: 'The front of the queue, as marks.' })
 export class QueueFrontDto {
-  @Field('The number of requests that a mark stands for.', 1, whole)
+  @Field('The number of requests that a mark stands for.', 1, count)
   per_mark!: number;
   @ApiProperty({ description: 'The marks in the order of the queue, at most 120.', type: [QueueMarkDto] })
   marks!: QueueMarkDto[];
@@ -74,13 +71,13 @@ export class ModelPercentilesDto {
 @ApiSchema({ name: 'RecentRuns', description: 'The outcomes of the last runs of a model, on all nodes.' })
 export class RecentRunsDto {
   @Field('The number of runs that are counted: the last 20 that ended within an hour.', 20, {
-    ...whole,
+    ...count,
     maximum: 20,
   })
   runs!: number;
-  @Field('The number of those that failed, timed out or were lost.', 20, whole)
+  @Field('The number of those that failed, timed out or were lost.', 20, count)
   failed!: number;
-  @Field('The number of failed runs whose input the model refused with a 4xx.', 0, whole)
+  @Field('The number of failed runs whose input the model refused with a 4xx.', 0, count)
   refused!: number;
   @Field('The most frequent code of the failed runs; null: none failed.', 'model_error', {
     type: String,
@@ -102,36 +99,36 @@ const percentiles = { type: ModelPercentilesDto, nullable: true } as const;
 export class ModelFiguresDto {
   @Field('The description in the models file.', 'Draws a fractal.')
   description!: string;
-  @Field('The number of requests that can start as soon as there is a free slot.', 3, whole)
+  @Field('The number of requests that can start as soon as there is a free slot.', 3, count)
   waiting!: number;
   @Field(
     'The number of requests that wait for their next attempt, or for the time that their caller chose.',
     0,
-    whole,
+    count,
   )
   delayed!: number;
-  @Field('The number of requests that wait because their keys run as many as they may.', 0, whole)
+  @Field('The number of requests that wait because their keys run as many as they may.', 0, count)
   held!: number;
-  @Field('The number of requests in progress on all nodes, some seconds old at most.', 2, whole)
+  @Field('The number of requests in progress on all nodes, some seconds old at most.', 2, count)
   running!: number;
   @Field('The number of runs that all nodes, or all workers, may have at once; null: unlimited.', 2, {
-    ...whole,
+    ...count,
     nullable: true,
   })
   slots!: number | null;
   @Field(
     'The time at which the wait of the longest-waiting request began; null: nothing waits.',
     exampleTime,
-    maybeTime,
+    timeOrNull,
   )
   oldest_waiting_at!: string | null;
-  @Field('The number of runs that started since midnight UTC.', 1_204, whole)
+  @Field('The number of runs that started since midnight UTC.', 1_204, count)
   started_today!: number;
   @Field('The number of runs started per second, over the last minute.', 0.9)
   started_per_second!: number;
-  @Field('The number of requests that completed in the last hour.', 3_301, whole)
+  @Field('The number of requests that completed in the last hour.', 3_301, count)
   completed_last_hour!: number;
-  @Field('The number of those requests that failed.', 12, whole)
+  @Field('The number of those requests that failed.', 12, count)
   failed_last_hour!: number;
   @Field('Whether requests can start now.', 'available', { enum: ['available', 'unavailable', 'paused'] })
   availability!: 'available' | 'unavailable' | 'paused';
@@ -139,7 +136,7 @@ export class ModelFiguresDto {
     'The time since which the first of the nodes has not reached the model, even if that node was restarted ' +
       'since; null: a node can reach it, or no node has tried.',
     null,
-    maybeTime,
+    timeOrNull,
   )
   unavailable_since!: string | null;
   @Field('The reason for which it is unavailable; null: it is available.', null, {

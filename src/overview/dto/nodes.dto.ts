@@ -3,18 +3,15 @@ import { Field } from '../../http/openapi/problem.dto.js';
 import { ModelCircuitDto } from './circuit.dto.js';
 import { ModelPercentilesDto } from './model-figures.dto.js';
 import { nodeStates, type NodeState } from './overview.dto.js';
-
-const whole = { type: 'integer', minimum: 0 } as const;
-const time = { type: String, format: 'date-time' } as const;
-const exampleTime = '2026-03-01T12:00:00.000Z';
+import { count, exampleTime, time } from '../../http/openapi/schemas.js';
 
 @ApiSchema({ name: 'NodeModel', description: 'The slots and runs of a node for a model.' })
 export class NodeModelDto extends ModelCircuitDto {
   @Field('The model.', 'demo/image/fractal')
   model_id!: string;
-  @Field('The number of runs that it may have at once.', 2, whole)
+  @Field('The number of runs that it may have at once.', 2, count)
   slots!: number;
-  @Field('The number of its current runs.', 1, whole)
+  @Field('The number of its current runs.', 1, count)
   running!: number;
   @Field(
     'For a silent node, the time until which no other node uses its slots; null: the node is not silent.',
@@ -33,10 +30,10 @@ export class NodeModelDto extends ModelCircuitDto {
   @Field(
     'The number of runs that ended on this node within an hour, among the newest 5,000 of all models.',
     120,
-    whole,
+    count,
   )
   recent_runs!: number;
-  @Field('The number of those that failed, timed out or were lost.', 2, whole)
+  @Field('The number of those that failed, timed out or were lost.', 2, count)
   recent_failed!: number;
   @ApiProperty({
     description: 'The duration of the successful ones, in seconds; null: there were too few.',
@@ -82,7 +79,7 @@ export class AdminNodeDto {
       'null: it is not lost.',
     null,
     {
-      ...whole,
+      ...count,
       nullable: true,
     },
   )
@@ -92,9 +89,9 @@ export class AdminNodeDto {
     nullable: true,
   })
   draining_since!: string | null;
-  @Field('The number of its current runs.', 1, whole)
+  @Field('The number of its current runs.', 1, count)
   running!: number;
-  @Field('The number of runs that it may have at once, of all models.', 4, whole)
+  @Field('The number of runs that it may have at once, of all models.', 4, count)
   slots!: number;
   @ApiProperty({
     description: 'The models of which it has slots or runs, or which it cannot reach.',

@@ -14,8 +14,11 @@ const submission: Submission = {
   ...{ id, modelId: 'a/model', keyId: id, priority: 0, virtualStart: 0 },
   ...{ input: Buffer.from('{}'), expiresMs: null },
 };
-const once = { ...submission, idempotencyKey: 'once', fingerprint: Buffer.alloc(32) };
-const again = { id, originalId: id, maxExpiresMs: null, maxTimeoutMs: 1, priority: 0, virtualStart: 0 };
+const once = { ...submission, idempotency: { key: 'once', fingerprint: Buffer.alloc(32) } };
+const again = {
+  ...{ id, originalId: id, maxExpiresMs: null, maxTimeoutMs: 1, priority: 0, virtualStart: 0 },
+  isBounded: false,
+};
 const token = id;
 
 const inOneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
@@ -43,22 +46,24 @@ const ofNew = [
    FROM written
    WHERE not_before IS NOT NULL`,
 ];
-const ofNewHeld = [
+const ofNewOrParked = (isBounded: string): string[] => [
+  `INSERT INTO queue_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, expires_at)
+   SELECT model_id, priority, virtual_start, seq, id, api_key_id, expires_at
+   FROM written
+   WHERE not_before IS NULL AND (${isBounded}) IS NOT TRUE`,
   `INSERT INTO delayed_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, expires_at,
                               bounded_key_id, ready_at, is_scheduled)
    SELECT model_id, priority, virtual_start, seq, id, api_key_id, expires_at,
           CASE WHEN not_before IS NULL THEN api_key_id END, coalesce(not_before, 'infinity'), not_before IS NOT NULL
-   FROM written`,
+   FROM written
+   WHERE not_before IS NOT NULL OR (${isBounded}) IS TRUE`,
 ];
 
 /* Written out, so that a change of the list of columns shows what it does to each statement. */
 it.each<[string, (database: Database) => Promise<unknown>, string[]]>([
   ['submit', (database) => submit(database, [submission]), ofNew],
-  ['submit, held', (database) => submit(database, [submission], 'held'), ofNewHeld],
-  ['submit once', (database) => submitOnce(database, [once]), ofNew],
-  ['submit once, held', (database) => submitOnce(database, [once], 'held'), ofNewHeld],
-  ['retry', (database) => retry(database, id, again), ofNew],
-  ['retry, held', (database) => retry(database, id, again, 'held'), ofNewHeld],
+  ['submit once', (database) => submitOnce(database, [once]), ofNewOrParked('id IN (SELECT unnest($21::uuid[]))')],
+  ['retry', (database) => retry(database, id, again), ofNewOrParked('$7::boolean')],
   [
     'requeue',
     (database) => requeue(database, { requestId: id, token, attemptOutcome: 'failed', delayMs: 0 }),

@@ -1,14 +1,23 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { DomainError } from '../../errors/domain-error.js';
+import { BodySchema } from '../../http/input/body.js';
+import { isObject } from '../../http/input/json-body.js';
+import { Option, optionsOf, RequiredOption } from '../../http/input/option.js';
+import { ids, orLeftOut, rule } from '../../http/input/rules.js';
+import { PageDto } from '../../http/openapi/page.dto.js';
 import { codeNames, Field, FieldErrorDto } from '../../http/openapi/problem.dto.js';
+import { maxEntries } from '../../json/batch-body.js';
+import type { RequestFilter } from '../../queue/request-filter.js';
 import { inQueue } from '../openapi/examples.js';
-import { FilterQuery } from './list.query.js';
+import { maxIdempotencyKeyLength } from './submit.headers.js';
+import { FilterQuery, toFilter } from './list.query.js';
 import { SubmitQuery } from './submit.query.js';
+import { count } from '../../http/openapi/schemas.js';
 
-const count = { type: 'integer', minimum: 0 } as const;
 const oneOrMore = { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] };
 
 @ApiSchema({ name: 'RequestPage', description: 'A page of a list of requests.' })
-export class RequestPageDto {
+export class RequestPageDto extends PageDto {
   @ApiProperty({
     description:
       'The requests, newest first. A page may be short or empty although `next_cursor` is not null.',
@@ -16,12 +25,18 @@ export class RequestPageDto {
     items: { $ref: '#/components/schemas/Status' },
   })
   data!: object[];
-  @Field('The `cursor` of the next page; null: this is the last page.', null, {
-    type: String,
-    nullable: true,
-  })
-  next_cursor!: string | null;
 }
+
+export const idempotencyKey = orLeftOut(
+  rule({ type: String, minLength: 1, maxLength: maxIdempotencyKeyLength }, (value) => {
+    const isKey = typeof value === 'string' && /^[\x20-\x7e]+$/.test(value);
+    if (isKey && value.length <= maxIdempotencyKeyLength) return value;
+    throw new DomainError(
+      'invalid_idempotency_key',
+      `An "idempotency_key" takes 1 to ${maxIdempotencyKeyLength} printable ASCII characters.`,
+    );
+  }),
+);
 
 @ApiSchema({
   name: 'BatchEntry',
@@ -37,13 +52,11 @@ export class BatchEntryDto extends SubmitQuery {
     example: { prompt: 'a spiral of light' },
   })
   input!: object;
-  @ApiPropertyOptional({
-    description: 'Like the header `Idempotency-Key`: 1 to 255 printable ASCII characters.',
-    type: String,
-    minLength: 1,
-    maxLength: 255,
-  })
-  idempotency_key?: string;
+  @Option(
+    idempotencyKey,
+    `Like the header \`Idempotency-Key\`: 1 to ${maxIdempotencyKeyLength} printable ASCII characters.`,
+  )
+  idempotency_key: string | undefined;
   @ApiPropertyOptional({
     description: 'One tag `key:value`, or up to 8.',
     ...oneOrMore,
@@ -59,7 +72,7 @@ export class BatchDto {
     description: 'The submissions. The results have the same order.',
     type: [BatchEntryDto],
     minItems: 1,
-    maxItems: 1_000,
+    maxItems: maxEntries,
   })
   requests!: BatchEntryDto[];
 }
@@ -108,16 +121,19 @@ export class BatchResultsDto {
   results!: BatchResultDto[];
 }
 
-@ApiSchema({ name: 'RequestIds', description: 'A list of requests.' })
+export const maxStatuses = 1_000;
+export const maxCancelIds = 10_000;
+
+@BodySchema({
+  name: 'RequestIds',
+  description: 'A list of requests.',
+  examples: { ids: { request_ids: [inQueue.request_id] } },
+})
 export class RequestIdsDto {
-  @ApiProperty({
-    description: 'The ids of the requests, up to 1,000.',
-    type: [String],
-    minItems: 1,
-    maxItems: 1_000,
-    example: [inQueue.request_id],
-  })
-  request_ids!: string[];
+  @RequiredOption(ids(maxStatuses), `The ids of the requests, up to ${maxStatuses.toLocaleString('en')}.`, [
+    inQueue.request_id,
+  ])
+  request_ids!: readonly string[];
 }
 
 @ApiSchema({ name: 'Statuses', description: 'The statuses of a list of requests.' })
@@ -145,20 +161,29 @@ export class RequestFilterDto extends FilterQuery {
   override tag: readonly string[] | undefined;
 }
 
-@ApiSchema({
+const someFilter = rule<RequestFilter>({ type: RequestFilterDto }, (value) => {
+  const filter = isObject(value) ? toFilter(optionsOf(FilterQuery, value)) : undefined;
+  if (filter !== undefined) return filter;
+  throw new Error('expected at least one filter of the list');
+});
+
+@BodySchema({
   name: 'CancelMany',
   description: 'The requests to cancel: by their ids or by a filter, not both.',
+  examples: {
+    by_filter: { filter: { tag: 'book:7' } },
+    by_id: { request_ids: [inQueue.request_id] },
+  },
+  oneOf: ['request_ids', 'filter'],
 })
 export class CancelManyDto {
-  @ApiPropertyOptional({
-    description: 'The ids of the requests, up to 10,000.',
-    type: [String],
-    minItems: 1,
-    maxItems: 10_000,
-  })
-  request_ids?: string[];
-  @ApiPropertyOptional({ description: 'A filter with at least one member.', type: RequestFilterDto })
-  filter?: RequestFilterDto;
+  @Option(
+    orLeftOut(ids(maxCancelIds)),
+    `The ids of the requests, up to ${maxCancelIds.toLocaleString('en')}.`,
+  )
+  request_ids: readonly string[] | undefined;
+  @Option(orLeftOut(someFilter), 'A filter with at least one member.')
+  filter: RequestFilter | undefined;
 }
 
 @ApiSchema({ name: 'CancelCounts', description: 'The results of a bulk cancel.' })

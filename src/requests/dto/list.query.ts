@@ -1,101 +1,52 @@
-import { validated } from '../../http/validated.js';
+import { Option } from '../../http/input/option.js';
+import { CursorOption, defaultLimit, LimitOption, type ListOptions } from '../../http/input/page.js';
+import { oneOf, rule, text, time } from '../../http/input/rules.js';
 import { isModelId } from '../../models/model.js';
 import type { RequestFilter } from '../../queue/request-filter.js';
 import type { Outcome, RequestState } from '../../queue/request-state.js';
-import { assertKnown, isOption, Option, tagList, text, time } from './submit.query.js';
-
-export const defaultLimit = 20;
-
-/** The number of items per page. */
-export const LimitOption = (limits = { most: 100, default: defaultLimit }): PropertyDecorator =>
-  Option(
-    'limit',
-    (value) => limit(value, limits.most),
-    `The number of entries on a page. A value above ${limits.most} counts as ${limits.most}.`,
-    undefined,
-    { type: 'integer', minimum: 1, default: limits.default },
-  );
-
-/** Where a list continues. */
-export const CursorOption = (): PropertyDecorator =>
-  Option(
-    'cursor',
-    text,
-    'The `next_cursor` of the previous page. It includes the filters and the limit of that page.',
-  );
+import { tags } from './submit.query.js';
 
 const states = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED'] as const satisfies readonly RequestState[];
 const outcomes = ['succeeded', 'failed', 'cancelled', 'expired'] as const satisfies readonly Outcome[];
 
+const modelId = rule(text.schema, (value) => {
+  const id = text.read(value);
+  if (!isModelId(id)) throw new Error('expected the id of a model, such as demo/image/fractal');
+  return id;
+});
+
 /** The requests that a list or a bulk cancel applies to. */
 export class FilterQuery {
-  @Option('model_id', modelId, 'Only requests of this model.', 'demo/image/fractal')
+  @Option(modelId, 'Only requests of this model.', 'demo/image/fractal')
   model_id: string | undefined;
 
-  @Option('status', oneOf(states), 'Only requests in this state.', 'COMPLETED', { enum: [...states] })
+  @Option(oneOf(states), 'Only requests in this state.', 'COMPLETED')
   status: RequestState | undefined;
 
-  @Option('outcome', oneOf(outcomes), 'Only requests with this outcome.', 'failed', { enum: [...outcomes] })
+  @Option(oneOf(outcomes), 'Only requests with this outcome.', 'failed')
   outcome: Outcome | undefined;
 
   @Option(
-    'tag',
-    tagList,
+    tags,
     'Only requests with this tag, `key:value`. If given several times, only requests with all of the tags.',
     ['job:17'],
-    {
-      type: [String],
-    },
   )
   tag: readonly string[] | undefined;
 
-  @Option('created_after', time, 'RFC 3339: only requests submitted at this time or later.', undefined, {
-    format: 'date-time',
-  })
+  @Option(time, 'RFC 3339: only requests submitted at this time or later.')
   created_after: number | undefined;
 
-  @Option('created_before', time, 'RFC 3339: only requests submitted before this time.', undefined, {
-    format: 'date-time',
-  })
+  @Option(time, 'RFC 3339: only requests submitted before this time.')
   created_before: number | undefined;
 }
 
-export class ListQuery extends FilterQuery {
-  @LimitOption() limit: number | undefined;
+export class ListQuery extends FilterQuery implements ListOptions {
+  @LimitOption() limit = defaultLimit;
   @CursorOption() cursor: string | undefined;
 }
 
-export const filterNames = ['model_id', 'status', 'outcome', 'tag', 'created_after', 'created_before'];
-
-export interface ListOptions {
-  /** undefined: no filter was given. */
-  filter: RequestFilter | undefined;
-  limit: number | undefined;
-  cursor: string | undefined;
-}
-
-/** `plain`: the query of a call. Empty parameters count as absent. */
-export function listOptions(plain: object): ListOptions {
-  const { limit, cursor, ...filter } = optionsOf(ListQuery, plain, [...filterNames, 'limit', 'cursor']);
-  return { filter: toFilter(filter), limit, cursor };
-}
-
-/** Reads a filter from a body. undefined: there is no filter. */
-export function filterOptions(plain: object): RequestFilter | undefined {
-  return toFilter(optionsOf(FilterQuery, plain, filterNames));
-}
-
-export function optionsOf<T extends object>(
-  type: new () => T,
-  plain: object,
-  known: readonly string[],
-): Readonly<T> {
-  const entries = Object.entries(plain).filter(([, value]) => isOption(value));
-  assertKnown(entries, known);
-  return validated(type, Object.fromEntries(entries));
-}
-
-export function toFilter(query: FilterQuery): RequestFilter | undefined {
+/** undefined: there is no filter. */
+export function toFilter(query: Partial<FilterQuery>): RequestFilter | undefined {
   const filter: RequestFilter = {
     modelId: query.model_id,
     state: query.status,
@@ -105,24 +56,4 @@ export function toFilter(query: FilterQuery): RequestFilter | undefined {
     createdBeforeMs: query.created_before,
   };
   return Object.values(filter).some((value) => value !== undefined) ? filter : undefined;
-}
-
-function modelId(value: unknown): string {
-  const id = text(value);
-  if (!isModelId(id)) throw new Error('expected the id of a model, such as demo/image/fractal');
-  return id;
-}
-
-export function oneOf<Choice>(choices: readonly Choice[]): (value: unknown) => Choice {
-  return (value) => {
-    const found = choices.find((one) => one === value);
-    if (found === undefined) throw new Error(`expected one of ${choices.join(', ')}`);
-    return found;
-  };
-}
-
-function limit(value: unknown, most: number): number {
-  const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : 0;
-  if (number < 1) throw new Error(`expected a whole number from 1 to ${most}`);
-  return Math.min(number, most);
 }

@@ -1,7 +1,8 @@
-import { validated } from '../../http/validated.js';
+import { headerFieldsOf } from '../../http/input/option.js';
 import { SubmitHeaders } from './submit.headers.js';
 
-const keyOf = (header: unknown) => validated(SubmitHeaders, { 'idempotency-key': header })['idempotency-key'];
+const keyOf = (header: unknown) =>
+  headerFieldsOf(SubmitHeaders, { 'idempotency-key': header })['idempotency-key'];
 
 it.each([
   ['no header', undefined, undefined],

@@ -1,12 +1,30 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { problem } from '../../http/validated.js';
-import { Parsed } from '../../tools/validation.js';
+import { DomainError } from '../../errors/domain-error.js';
+import { HeaderField } from '../../http/input/option.js';
+import { rule } from '../../http/input/rules.js';
+
+export const maxIdempotencyKeyLength = 255;
+
+/** Accepts a quoted string, as in the IETF draft, or the bare token that clients send. */
+const idempotencyKey = rule({ type: String, maxLength: 512 }, (header) => {
+  const text = typeof header === 'string' ? header.trim() : '';
+  const quoted = /^"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/.exec(text);
+  const key = quoted === null ? text : quoted[1]!.replaceAll(/\\(["\\])/g, '$1');
+  if (
+    key.length < 1 ||
+    key.length > maxIdempotencyKeyLength ||
+    (quoted === null && !/^[\x21\x23-\x7e]+$/.test(key))
+  ) {
+    throw new DomainError(
+      'invalid_idempotency_key',
+      `The Idempotency-Key header takes 1 to ${maxIdempotencyKeyLength} printable ASCII characters, quoted or without spaces.`,
+    );
+  }
+  return key;
+});
 
 export class SubmitHeaders {
-  @ApiPropertyOptional({
-    name: 'Idempotency-Key',
-    type: String,
-    maxLength: 512,
+  @HeaderField('Idempotency-Key', idempotencyKey, {
     // No example, because /docs would send it with every try: the same key with another body.
     description:
       '1 to 255 printable ASCII characters, quoted (draft-ietf-httpapi-idempotency-key-header) or bare. A ' +
@@ -14,7 +32,6 @@ export class SubmitHeaders {
       'the first submission, and `Idempotent-Replayed: true`. Example: ' +
       '`"9b2d6c1e-4a7f-4d63-9c0e-2f1a8b7d5e34"`.',
   })
-  @Parsed(parseIdempotencyKey, problem('invalid_idempotency_key'))
   'idempotency-key': string | undefined;
 
   /** Read by `traceContextOf`, with `tracestate`. */
@@ -27,17 +44,4 @@ export class SubmitHeaders {
       'Example: `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`.',
   })
   traceparent: string | undefined;
-}
-
-/** Accepts a quoted string, as in the IETF draft, or the bare token that clients send. */
-function parseIdempotencyKey(header: unknown): string {
-  const text = typeof header === 'string' ? header.trim() : '';
-  const quoted = /^"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/.exec(text);
-  const key = quoted === null ? text : quoted[1]!.replaceAll(/\\(["\\])/g, '$1');
-  if (key.length < 1 || key.length > 255 || (quoted === null && !/^[\x21\x23-\x7e]+$/.test(key))) {
-    throw new Error(
-      'The Idempotency-Key header takes 1 to 255 printable ASCII characters, quoted or without spaces.',
-    );
-  }
-  return key;
 }

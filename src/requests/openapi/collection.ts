@@ -5,50 +5,36 @@ import {
   ApiExtraModels,
   ApiNoContentResponse,
   ApiOkResponse,
-  ApiOperation,
 } from '@nestjs/swagger';
-import type { ProblemCode } from '../../errors/problem-codes.js';
-import { ApiProblems } from '../../http/openapi/operations.js';
+import { ApiCall, ApiProblems } from '../../http/openapi/operations.js';
+import { ApiHeaderFields } from '../../http/openapi/parameters.js';
 import { headerReferences } from '../../http/openapi/responses.js';
 import { QueuedRequestDto } from '../dto/answers.dto.js';
 import * as dto from '../dto/collection.dto.js';
+import { SubmitHeaders } from '../dto/submit.headers.js';
 import * as examples from './examples.js';
 import { ApiRequestCall } from './operations.js';
 
-const bodyProblems: ProblemCode[] = [
-  'bad_request',
-  'invalid_json',
-  'body_too_large',
-  'too_large',
-  'too_slow',
-  'unsupported_encoding',
-  'invalid_input',
-];
-
 const example = (value: object): Record<string, { value: object }> => ({ example: { value } });
 
-export const ApiList = (): MethodDecorator =>
-  applyDecorators(
-    ApiOperation({
-      summary: 'List the requests of the key',
-      description:
-        'Newest first. The next page is at `next_cursor` and at the `Link` of the answer. A cursor includes the ' +
-        'filters and the limit; new requests neither shift nor repeat entries. A page that had to search far may ' +
-        'be short; the list ends where `next_cursor` is null. Erased requests are listed without their content.',
-    }),
-    ApiOkResponse({
-      description: 'A page.',
-      headers: headerReferences(['Link']),
-      content: {
-        'application/json': {
-          schema: { $ref: '#/components/schemas/RequestPage' },
-          example: { data: [examples.inQueue, examples.completed], next_cursor: null },
-        },
+export const ApiList = ApiCall(
+  'List the requests of the key',
+  'Newest first. The next page is at `next_cursor` and at the `Link` of the answer. A cursor includes the ' +
+    'filters and the limit; new requests neither shift nor repeat entries. A page that had to search far may ' +
+    'be short; the list ends where `next_cursor` is null. Erased requests are listed without their content.',
+  ApiOkResponse({
+    description: 'A page.',
+    headers: headerReferences(['Link']),
+    content: {
+      'application/json': {
+        schema: { $ref: '#/components/schemas/RequestPage' },
+        example: { data: [examples.inQueue, examples.completed], next_cursor: null },
       },
-    }),
-    ApiExtraModels(dto.RequestPageDto),
-    ApiProblems('invalid_query'),
-  );
+    },
+  }),
+  ApiExtraModels(dto.RequestPageDto),
+  ApiProblems('invalid_query'),
+);
 
 const batch = {
   requests: [
@@ -62,99 +48,84 @@ const batch = {
   ],
 };
 
-export const ApiSubmitMany = (): MethodDecorator =>
-  applyDecorators(
-    ApiOperation({
-      summary: 'Add up to 1,000 requests to the queue',
-      description:
-        'Each entry is treated as a single submission. The valid entries are committed together; an invalid one ' +
-        'does not affect them. Entries have their own limit (`RATE_LIMIT_BATCH`, `limits.batch` of `GET ' +
-        '/v1/key`). Entries beyond it get `rate_limited`, and `Retry-After` says when to send them again. The ' +
-        'call itself counts as one of the calls that submit nothing.',
-    }),
-    ApiBody({ type: dto.BatchDto, required: true, examples: example(batch) }),
-    ApiOkResponse({
-      description: 'The result of each entry, in the order of the entries.',
-      type: dto.BatchResultsDto,
-      headers: headerReferences(['Retry-After']),
-    }),
-    ApiProblems(...bodyProblems, 'invalid_query'),
-  );
+export const ApiSubmitMany = ApiCall(
+  'Add up to 1,000 requests to the queue',
+  'Each entry is treated as a single submission. The valid entries are committed together; an invalid one ' +
+    'does not affect them. Entries have their own limit (`RATE_LIMIT_BATCH`, `limits.batch` of `GET ' +
+    '/v1/key`). Entries beyond it get `rate_limited`, and `Retry-After` says when to send them again. The ' +
+    'call itself counts as one of the calls that submit nothing.',
+  ApiBody({ type: dto.BatchDto, required: true, examples: example(batch) }),
+  ApiOkResponse({
+    description: 'The result of each entry, in the order of the entries.',
+    type: dto.BatchResultsDto,
+    headers: headerReferences(['Retry-After']),
+  }),
+  ApiProblems(
+    'bad_request',
+    'invalid_json',
+    'body_too_large',
+    'too_large',
+    'too_slow',
+    'unsupported_encoding',
+    'invalid_input',
+    'invalid_query',
+  ),
+);
 
-export const ApiStatuses = (): MethodDecorator =>
-  applyDecorators(
-    ApiOperation({
-      summary: 'Read the statuses of up to 1,000 requests',
-      description:
-        'The statuses in the order of the ids; null stands for a request that is unknown, belongs to another ' +
-        'key, or was deleted. 100 ids count as one call. If the limit does not admit all of them, the whole call ' +
-        'is refused.',
-    }),
-    ApiBody({ type: dto.RequestIdsDto, required: true }),
-    ApiOkResponse({
-      description: 'The statuses.',
-      content: {
-        'application/json': {
-          schema: { $ref: '#/components/schemas/Statuses' },
-          example: { results: [examples.completed, null] },
-        },
+export const ApiStatuses = ApiCall(
+  'Read the statuses of up to 1,000 requests',
+  'The statuses in the order of the ids; null stands for a request that is unknown, belongs to another ' +
+    'key, or was deleted. 100 ids count as one call. If the limit does not admit all of them, the whole call ' +
+    'is refused.',
+  ApiOkResponse({
+    description: 'The statuses.',
+    content: {
+      'application/json': {
+        schema: { $ref: '#/components/schemas/Statuses' },
+        example: { results: [examples.completed, null] },
       },
-    }),
-    ApiExtraModels(dto.StatusesDto),
-    ApiProblems(...bodyProblems, 'invalid_query'),
-  );
+    },
+  }),
+  ApiExtraModels(dto.StatusesDto),
+);
 
-export const ApiCancelMany = (): MethodDecorator =>
-  applyDecorators(
-    ApiOperation({
-      summary: 'Cancel many requests',
-      description:
-        'Cancels requests by their ids or by the filters of the list. Waiting requests are removed before any of ' +
-        'them can start; running ones are asked to stop. A call covers at most 10,000 requests; `more` is true ' +
-        'if others still match the filter. 100 ids count as one call, and so does a filter. If the limit does ' +
-        'not admit all ids, the whole call is refused.',
-    }),
-    ApiBody({
-      type: dto.CancelManyDto,
-      required: true,
-      examples: {
-        by_filter: { value: { filter: { tag: 'book:7' } } },
-        by_id: { value: { request_ids: [examples.inQueue.request_id] } },
-      },
-    }),
-    ApiOkResponse({ description: 'The number of requests for each result.', type: dto.CancelCountsDto }),
-    ApiProblems(...bodyProblems, 'invalid_query'),
-  );
+export const ApiCancelMany = ApiCall(
+  'Cancel many requests',
+  'Cancels requests by their ids or by the filters of the list. Waiting requests are removed before any of ' +
+    'them can start; running ones are asked to stop. A call covers at most 10,000 requests; `more` is true ' +
+    'if others still match the filter. 100 ids count as one call, and so does a filter. If the limit does ' +
+    'not admit all ids, the whole call is refused.',
+  ApiOkResponse({ description: 'The number of requests for each result.', type: dto.CancelCountsDto }),
+);
 
-export const ApiRetry = (): MethodDecorator =>
-  applyDecorators(
-    ApiRequestCall(
-      'Submit a completed request again',
-      'Submits a new request with the same model, input and options, but without a schedule. Its status has ' +
-        '`retry_of`, and that of the old request `retried_as`. A body, if any, is ignored. A repetition with the ' +
-        'same `Idempotency-Key` gets the request that the first call made.',
-      'invalid_query',
-      'not_completed',
-      'unknown_model',
-      'invalid_idempotency_key',
-      'idempotency_key_reused',
-      'queue_full',
-      'model_paused',
-    ),
-    ApiAcceptedResponse({
-      description: 'The new request is in the queue.',
-      type: QueuedRequestDto,
-      headers: headerReferences(['Location', 'Idempotent-Replayed']),
-    }),
-  );
+export const ApiRetry = applyDecorators(
+  ApiHeaderFields(SubmitHeaders),
+  ApiRequestCall(
+    'Submit a completed request again',
+    'Submits a new request with the same model, input and options, but without a schedule. Its status has ' +
+      '`retry_of`, and that of the old request `retried_as`. A body, if any, is ignored. A repetition with the ' +
+      'same `Idempotency-Key` gets the request that the first call made.',
+    'invalid_query',
+    'not_completed',
+    'unknown_model',
+    'invalid_idempotency_key',
+    'idempotency_key_reused',
+    'queue_full',
+    'model_paused',
+  ),
+  ApiAcceptedResponse({
+    description: 'The new request is in the queue.',
+    type: QueuedRequestDto,
+    headers: headerReferences(['Location', 'Idempotent-Replayed']),
+  }),
+);
 
-export const ApiErase = (): MethodDecorator =>
-  applyDecorators(
-    ApiRequestCall(
-      'Erase a completed request',
-      'Erases the input, output, logs, files and webhook bodies of the request, in one commit. After that its ' +
-        'status and its response are 410 `gone`; lists still include the request.',
-      'not_completed',
-    ),
-    ApiNoContentResponse({ description: 'The request is erased.' }),
-  );
+export const ApiErase = applyDecorators(
+  ApiRequestCall(
+    'Erase a completed request',
+    'Erases the input, output, logs, files and webhook bodies of the request, in one commit. After that its ' +
+      'status and its response are 410 `gone`; lists still include the request.',
+    'not_completed',
+  ),
+  ApiNoContentResponse({ description: 'The request is erased.' }),
+);

@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto';
+import { decodeCursor, encodeCursor } from './list-cursor.js';
+
+const list = 'a list';
+const cursor = encodeCursor(list, { query: { limit: '2' }, position: 'p1' });
+
+/** Makes a cursor with the checksum that the list itself would give. */
+function madeUp(json: string): string {
+  const text = Buffer.from(json).toString('base64url');
+  return createHash('sha256').update(`${list} ${text}`).digest('base64url').slice(0, 16) + text;
+}
+
+it('a cursor says what began its list, and where it goes on', () => {
+  expect(decodeCursor(list, cursor)).toEqual({ query: { limit: '2' }, position: 'p1' });
+});
+
+it.each([
+  ['that was cut', cursor.slice(0, -1)],
+  ['of another list', encodeCursor('another', { query: {}, position: 'p1' })],
+  ['of a position that cannot be stored', encodeCursor(list, { query: {}, position: 'p\0' })],
+  ...['', 'null', '7', '{}', '[]', '["p1"]', '["p1",null]', '["p1",7]', '[null,{}]', '[1,{}]'].map((json) => [
+    `of ${json}`,
+    madeUp(json),
+  ]),
+])('one %s is none', (_, text) => {
+  expect(() => decodeCursor(list, text)).toThrow(expect.objectContaining({ code: 'invalid_query' }));
+});
