@@ -1,10 +1,10 @@
 import { Queue, Worker } from 'bullmq';
-import { Redis } from 'ioredis';
+import { connect } from './bullmq-store.js';
 import { callModel } from './call-model.js';
 import { listen } from './express-app.js';
 
-const connect = () => new Redis(process.env.REDIS_URL, { maxRetriesPerRequest: null });
 const queue = new Queue('bench', { connection: connect() });
+await queue.waitUntilReady();
 
 if (process.env.WORK === 'on') {
   const worker = new Worker('bench', callModel, { connection: connect(), concurrency: 64 });

@@ -1,7 +1,7 @@
 import { keyHeader } from '../support/built-service.js';
 import { latencyOf } from '../support/latency.js';
 import { interleave } from '../support/rounds.js';
-import { missingRow, ratioRow, samplesRow } from '../support/rows.js';
+import { missingRow, ratioRow, samplesRow, shown } from '../support/rows.js';
 import { percentile } from '../support/stats.js';
 
 /** Samples of one turn, which takes a second, so that other work of the machine affects all subjects alike. */
@@ -20,7 +20,7 @@ export const scene = {
     for (const [name, subject] of Object.entries(subjects))
       subjects[name] = await latencyOf(bench, subject, samples);
     const measured = await interleave(bench.short ? bench.rounds : bench.rounds * turnsInRound, subjects);
-    const { service, bullmq, graphile, boss } = measured;
+    const { service, bullmq, bullmqPostgres, graphile, boss } = measured;
     const p99 = (turns) => percentile(turns.flat(), 99);
     return [
       bullmq === undefined
@@ -29,6 +29,7 @@ export const scene = {
       ratioRow('p99 ms', p99(service), 'graphile-worker', p99(graphile), { most: 1, tail: true }),
       samplesRow('median ms', service, 'graphile-worker', graphile),
       samplesRow('median ms', service, 'pg-boss', boss),
+      shown(samplesRow('median ms', service, 'BullMQ on PostgreSQL', bullmqPostgres)),
     ];
   },
 };
@@ -40,6 +41,10 @@ async function latencySubjects(bench) {
     DATABASE_URL: await bench.emptyDatabase(),
     WORK: 'on',
   });
+  const bullmqPostgres = await bench.peer('bullmq.js', {
+    DATABASE_URL: await bench.emptyDatabase(),
+    WORK: 'on',
+  });
   const bullmq =
     bench.redis === undefined
       ? undefined
@@ -48,6 +53,7 @@ async function latencySubjects(bench) {
     service: { url: `${service.url}/v1/queue/bench/timed`, headers: keyHeader },
     boss: { url: `${boss.url}/submit` },
     graphile: { url: `${graphile.url}/submit` },
+    bullmqPostgres: { url: `${bullmqPostgres.url}/submit` },
     ...(bullmq === undefined ? {} : { bullmq: { url: `${bullmq.url}/submit` } }),
   };
 }

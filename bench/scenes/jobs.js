@@ -1,6 +1,6 @@
-import { drainGraphileWorker, drainPgBoss, drainService } from '../support/drains.js';
+import { drainBullmq, drainGraphileWorker, drainPgBoss, drainService } from '../support/drains.js';
 import { interleave } from '../support/rounds.js';
-import { cpuRows, shown, turnsRow } from '../support/rows.js';
+import { cpuRows, missingRow, shown, turnsRow } from '../support/rows.js';
 
 export const scene = {
   number: 6,
@@ -17,6 +17,8 @@ export const scene = {
       bossOutputs: () => drainPgBoss(bench, count, 'outputs'),
       batched: () => drainGraphileWorker(bench, count, 'batched'),
       plain: () => drainGraphileWorker(bench, count, 'plain'),
+      bullmqPostgres: async () => drainBullmq(bench, count, { DATABASE_URL: await bench.emptyDatabase() }),
+      ...(bench.redis && { bullmq: () => drainBullmq(bench, count, { REDIS_URL: bench.redis.url }) }),
     });
     const row = (against, name, bar) =>
       turnsRow('jobs/s', measured.service, against, measured[name], { bar });
@@ -25,6 +27,10 @@ export const scene = {
       shown(row('pg-boss, batches, outputs', 'bossOutputs')),
       row('graphile-worker, batches', 'batched', { least: 0.5 }),
       row('graphile-worker, plain', 'plain', { least: 3 }),
+      shown(row('BullMQ on PostgreSQL', 'bullmqPostgres')),
+      measured.bullmq === undefined
+        ? missingRow('jobs/s against BullMQ', 'redis-server is not installed')
+        : shown(row('BullMQ', 'bullmq')),
       // With few jobs, most of the time is start-up.
       ...(bench.short
         ? []

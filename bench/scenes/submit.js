@@ -1,6 +1,6 @@
 import { smallInput } from '../support/inputs.js';
 import { interleave } from '../support/rounds.js';
-import { cpuRows, missingRow, turnsRow } from '../support/rows.js';
+import { cpuRows, missingRow, shown, turnsRow } from '../support/rows.js';
 import { submitSubjects } from '../support/submit-subjects.js';
 
 export const scene = {
@@ -14,12 +14,13 @@ export const scene = {
   /** @param {import('../support/bench.js').Bench} bench */
   async run(bench) {
     const subjects = await submitSubjects(bench, { input: smallInput, connections: 32 });
-    const { service, bare, bullmq } = await interleave(bench.rounds, subjects);
+    const { service, bare, bullmq, bullmqPostgres } = await interleave(bench.rounds, subjects);
     return [
       turnsRow('submits/s', service, 'bare', bare, { bar: { least: 1.5 } }),
       bullmq === undefined
         ? missingRow('submits/s against BullMQ', 'redis-server is not installed')
         : turnsRow('submits/s', service, 'BullMQ', bullmq, { bar: { least: 1.1 } }),
+      shown(turnsRow('submits/s', service, 'BullMQ on PostgreSQL', bullmqPostgres)),
       turnsRow('p99 ms', service, 'bare', bare, { field: 'p99', bar: { most: 1, tail: true } }),
       ...cpuRows('submit', service, bare, 'bare'),
       turnsRow('p50 ms', service, 'bare', bare, { field: 'p50' }),

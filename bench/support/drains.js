@@ -98,6 +98,24 @@ export async function drainGraphileWorker(bench, count, mode) {
   return { perSecond: count / ((endedAtMs - firstAtMs) / 1_000), ...cpu };
 }
 
+/**
+ * It completes each job by itself, and keeps completed jobs.
+ * @param {import('./bench.js').Bench} bench
+ * @param {number} count
+ * @param {Record<string, string>} store REDIS_URL or DATABASE_URL
+ * @returns {Promise<Drain>}
+ */
+export async function drainBullmq(bench, count, store) {
+  const filler = await bench.peer('bullmq-drain.js', { ...store, FILL: String(count), INPUT: smallInput });
+  await filler.stop();
+  const meter = cpuMeter(bench);
+  const worker = await bench.peer('bullmq-drain.js', { ...store, COUNT: String(count) });
+  const { seconds } = await worker.firstMessage;
+  const cpu = meter([worker], count);
+  await worker.stop();
+  return { perSecond: count / seconds, ...cpu };
+}
+
 /** Measures processor time, including that of the start, which is little over many jobs. */
 export function cpuMeter(bench) {
   const before = cpuMsOfChildren(bench.postgres.pid);

@@ -53,10 +53,7 @@ export class CollectionHandlers {
   }
 
   /** A cancel by filter counts as one call, because it cancels each request of the key at most once. */
-  async cancel(
-    caller: Caller,
-    { request_ids: ids = [], filter }: CancelManyDto,
-  ): Promise<CancelCountsDto> {
+  async cancel(caller: Caller, { request_ids: ids = [], filter }: CancelManyDto): Promise<CancelCountsDto> {
     const { alreadyCompleted, cancellationRequested, ...counts } =
       filter === undefined
         ? await this.inTurn(caller, ids.length, () => this.cancelIds(caller.keyId, ids))

@@ -62,7 +62,11 @@ const ofNewOrParked = (isBounded: string): string[] => [
 /* Written out, so that a change of the list of columns shows what it does to each statement. */
 it.each<[string, (database: Database) => Promise<unknown>, string[]]>([
   ['submit', (database) => submit(database, [submission]), ofNew],
-  ['submit once', (database) => submitOnce(database, [once]), ofNewOrParked('id IN (SELECT unnest($21::uuid[]))')],
+  [
+    'submit once',
+    (database) => submitOnce(database, [once]),
+    ofNewOrParked('id IN (SELECT unnest($21::uuid[]))'),
+  ],
   ['retry', (database) => retry(database, id, again), ofNewOrParked('$7::boolean')],
   [
     'requeue',
