@@ -60,8 +60,9 @@ export class FileRows {
     return this.rows.findOneBy({ id: fileId });
   }
 
-  /** Marks a file as removed that will never be stored. */
-  async giveUp(fileId: string): Promise<void> {
-    await this.rows.update({ id: fileId, state: 'initiated' }, { state: 'removed' });
+  /** Marks a file as removed that will never be stored. Returns false if there is no such file, or it is stored. */
+  async giveUp(fileId: string): Promise<boolean> {
+    const { affected } = await this.rows.update({ id: fileId, state: 'initiated' }, { state: 'removed' });
+    return affected === 1;
   }
 }

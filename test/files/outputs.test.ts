@@ -1,3 +1,6 @@
+import { DatabaseUnavailable } from '../../src/errors/database-error.js';
+import { FileRows } from '../../src/files/file-rows.js';
+import { Files } from '../../src/files/files.js';
 import { FileCalls, fileId, sha256, someBytes } from '../support/file-calls.js';
 import { verdict } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
@@ -129,4 +132,27 @@ test('the fractal comes as a file where its input asks for it', async () => {
     image: { url: `data:image/png;base64,${png.toString('base64')}`, width: 32, height: 24 },
     seed,
   });
+});
+
+test('a file keeps its bytes if it was stored but the answer of the database was lost, and the run was stopped', async () => {
+  const requestId = await answered('image/png', someBytes(10));
+  const [rows, bytes, stop] = [service.app.get(FileRows), someBytes(20_000), new AbortController()];
+  let fileId = '';
+  rows.end = async (content) => {
+    fileId = content.id;
+    await FileRows.prototype.end.call(rows, content);
+    stop.abort();
+    throw new DatabaseUnavailable('away', undefined);
+  };
+  const chunks = (async function* () {
+    yield Buffer.from(bytes);
+  })();
+  const held = { take: () => true, release: () => undefined };
+  const maker = { requestId, held, made: () => undefined, signal: stop.signal };
+  const keeping = service.app.get(Files).keep(chunks, { contentType: 'image/png' }, maker);
+  await expect(keeping.finally(() => Reflect.deleteProperty(rows, 'end'))).rejects.toThrow('aborted');
+  const headers = { authorization: `Key ${service.key}` };
+  const answer = await fetch(`${service.url}/v1/files/${fileId}/output.png`, { headers });
+  expect(answer.status).toBe(200);
+  expect(sha256(Buffer.from(await answer.arrayBuffer()))).toBe(sha256(bytes));
 });
