@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { ClaimFloor } from '../runs/model-dispatcher.js';
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 import { hookTexts, isHooked } from '../transition-hooks.js';
-import type { EntryChange } from '../waiting/waiting-index.js';
+import type { EntryChange, QueueKey } from '../waiting/waiting-index.js';
+
+export type ClaimFloor = Omit<QueueKey, 'modelId'>;
 
 export interface ClaimTerms {
   /** The timeout of the model. */
@@ -123,10 +124,12 @@ export async function claim(database: Database, options: ClaimOptions): Promise<
   const { priority, start, seq } = floor ?? veryFront;
   const values = [modelId, limit, nodeId, timeoutMs, priority, start, seq, byMs, token, slotRound];
   const claimed = await database.query<Omit<Claimed, 'token'>>(claimStatement, values);
-  return claimed
-    .sort((a, b) => a.priority - b.priority || a.start - b.start || a.seq - b.seq)
-    .map((one) => Object.assign(one, { token }));
+  return inOrder(claimed).map((one) => Object.assign(one, { token }));
 }
+
+/** Sorts what a claim brought: its rows come in any order. */
+export const inOrder = <One extends ClaimFloor>(claimed: One[]): One[] =>
+  claimed.sort((a, b) => a.priority - b.priority || a.start - b.start || a.seq - b.seq);
 
 /** Returns the entries that left the queue, as they were there. */
 export const entriesOf = (
