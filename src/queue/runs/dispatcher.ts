@@ -104,11 +104,9 @@ export class Dispatcher {
   private follow(): string[] {
     for (const dispatcher of this.dispatchers.values()) {
       const { model } = dispatcher;
-      if (this.models.get(model.id)?.runner.isPulled !== false)
-        dispatcher.model = { ...model, paused: 'hold' };
+      if (this.models.get(model.id)?.takenBy !== 'nodes') dispatcher.model = { ...model, paused: 'hold' };
     }
-    const own = this.models.all().filter(({ runner }) => !runner.isPulled);
-    return own.flatMap((model) => {
+    return this.models.takenBy('nodes').flatMap((model) => {
       const known = this.dispatchers.get(model.id);
       if (known?.model === model) return [];
       if (known === undefined) this.dispatchers.set(model.id, this.dispatcherOf(model));
