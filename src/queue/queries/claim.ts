@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
+import type { StartedRequest } from '../request-events.js';
 import { hookTexts, isHooked } from '../transition-hooks.js';
 import type { EntryChange, QueueKey } from '../waiting/waiting-index.js';
 
@@ -143,3 +144,14 @@ export const entriesOf = (
     seq,
     attempt: attempt - 1,
   }));
+
+/** Returns what is published of a request that has started. */
+export const startedOf = (
+  modelId: string,
+  claimed: Pick<Claimed, 'id' | 'attempt' | 'failedAttempts' | 'lostAttempts' | 'queueMs'>,
+): StartedRequest => ({
+  id: claimed.id,
+  modelId,
+  attempt: claimed.failedAttempts + claimed.lostAttempts + 1,
+  queueMs: claimed.attempt === 1 ? claimed.queueMs : undefined,
+});

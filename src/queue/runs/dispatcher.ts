@@ -9,7 +9,14 @@ import { Circuits } from '../circuits/circuits.js';
 import { BoundedKeys } from '../bounded-keys.js';
 import { Cluster } from '../cluster/cluster.js';
 import { Slots } from '../cluster/slots.js';
-import { claim, type Claimed, type ClaimFloor, entriesOf, type StartOptions } from '../queries/claim.js';
+import {
+  claim,
+  type Claimed,
+  type ClaimFloor,
+  entriesOf,
+  startedOf,
+  type StartOptions,
+} from '../queries/claim.js';
 import type { Submission } from '../queries/submission.js';
 import { firstStart, submitStarted } from '../queries/submit-started.js';
 import type { Submitted } from '../queries/submit.js';
@@ -18,7 +25,6 @@ import { WaitingIndex } from '../waiting/waiting-index.js';
 import { claimPatienceMs } from './claim-pump.js';
 import { ModelDispatcher } from './model-dispatcher.js';
 import { Runs } from './runs.js';
-import { startedOf } from './started-of.js';
 
 /**
  * Starts requests in the free slots of this node: waiting requests when something may have changed, and a submission
@@ -247,7 +253,13 @@ export class Dispatcher {
       if (keyId !== null) void this.boundedKeys.release({ keyId, modelId: model.id });
     };
     if (!destinations.includes(undefined)) dispatcher.claimFloor = claimed.at(-1) ?? dispatcher.claimFloor;
-    this.events.emit('request.started', () => startedOf(model.id, claimed, destinations));
+    this.events.emit('request.started', () =>
+      claimed.flatMap((one, at) => {
+        const destination = destinations[at];
+        const probe = destination?.probe !== undefined && { isProbe: true };
+        return destination === undefined ? [] : { ...startedOf(model.id, one), ...probe };
+      }),
+    );
     claimed.forEach((one, at) => {
       const destination = destinations[at];
       const ended = destination ? this.runs.execute(one, model, destination) : this.runs.release(one, model);

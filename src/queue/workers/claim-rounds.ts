@@ -5,7 +5,7 @@ import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
 import type { Model } from '../../models/model.js';
 import { ModelsService } from '../../models/models.service.js';
-import { type ClaimFloor, inOrder } from '../queries/claim.js';
+import { type ClaimFloor, entriesOf, inOrder, startedOf } from '../queries/claim.js';
 import { type ClaimedRun, claimForWorkers } from '../queries/claim-for-workers.js';
 import type { LeasedRun } from '../queries/worker-leases.js';
 import { Cluster } from '../cluster/cluster.js';
@@ -15,7 +15,6 @@ import { WaitingIndex } from '../waiting/waiting-index.js';
 import { type ClaimWaiter, slotsOf } from './claim-waiter.js';
 import { HeldClaims } from './held-claims.js';
 import { LeasedRuns } from './leased-runs.js';
-import { publishClaimed } from './publish-claimed.js';
 import { WorkerEnds } from './worker-ends.js';
 
 /** At most this many slots per statement. */
@@ -138,7 +137,10 @@ export class ClaimRounds {
       for (const waiter of waiters) waiter.isBusy = false;
     }
     for (const run of claimed) this.runs.remember(run);
-    publishClaimed(this.events, model.id, claimed);
+    if (claimed.length > 0) {
+      this.events.publish({ started: entriesOf(model.id, claimed), changed: claimed.map(({ id }) => id) });
+      this.events.emit('request.started', () => claimed.map((run) => startedOf(model.id, run)));
+    }
     const runs = new Map<ClaimWaiter, LeasedRun[]>();
     for (const run of claimed) {
       const waiter = slots[run.slot]!;
