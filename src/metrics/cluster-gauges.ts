@@ -91,7 +91,7 @@ export class ClusterGauges {
   private addRuns(): void {
     this.ofModels('requests_running', 'Runs in progress.', (id, { runs }) => sumOf(runs, id));
     this.ofModels('slots', 'Runs that all nodes together may have at once.', (id, { slots }) =>
-      this.models.get(id)!.runner.isPulled ? null : sumOf(slots, id),
+      this.models.get(id)!.takenBy === 'workers' ? null : sumOf(slots, id),
     );
     this.ofModels(
       'concurrency',
@@ -106,7 +106,7 @@ export class ClusterGauges {
     );
     // Where nothing waits, a missing worker does not matter.
     const isMissed = (id: string): boolean =>
-      !this.models.get(id)!.runner.isPulled || this.index.depth(id) > 0;
+      this.models.get(id)!.takenBy === 'nodes' || this.index.depth(id) > 0;
     const unavailable = '1: no node can reach the model, or no worker claims its waiting requests.';
     const isUnavailable = (id: string): number =>
       this.availability.of(id) === 'unavailable' && isMissed(id) ? 1 : 0;

@@ -1,5 +1,5 @@
 import type { FieldError } from '../errors/domain-error.js';
-import type { RunnerOptions } from './runner-kind.js';
+import type { RunnerOptions, Taker } from './runner-kind.js';
 
 /** The failures after which another attempt is made, and the delay until then. */
 export interface Retry {
@@ -20,6 +20,7 @@ export interface FileModel {
   readonly id: string;
   readonly description: string;
   readonly runner: RunnerOptions;
+  readonly takenBy: Taker;
   /** Runs at once, over all nodes and workers; null: no bound, because workers run it. */
   readonly concurrency: number | null;
   readonly timeoutMs: number;

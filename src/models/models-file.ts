@@ -118,14 +118,16 @@ class ModelsReader {
     }
     const schema = this.readInputSchema(map);
     if (runner === undefined) return undefined;
+    const { takenBy } = runner;
     return {
       id,
       ...others,
       retry: this.readRetry(map.node('retry')),
       maxWaiting,
       runner,
+      takenBy,
       // Without a number, workers take as many runs as they like.
-      concurrency: runner.isPulled && map.node('concurrency') === null ? null : concurrency,
+      concurrency: takenBy === 'workers' && map.node('concurrency') === null ? null : concurrency,
       timeoutMs,
       expiresMs,
       retentionMs,

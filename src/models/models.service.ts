@@ -6,6 +6,7 @@ import { storable } from '../tools/storable-text.js';
 import { ModelEntity } from './model.entity.js';
 import type { FileModel, Model } from './model.js';
 import { noOverrides, type Overrides } from './overrides.js';
+import type { Taker } from './runner-kind.js';
 import { Redaction } from '../tools/redaction.js';
 import { findDifferences, type ModelRow } from './queries/find-differences.js';
 
@@ -52,6 +53,10 @@ export class ModelsService implements OnModuleInit {
 
   all(): Model[] {
     return [...this.models.values()].map(({ model }) => model);
+  }
+
+  takenBy(taker: Taker): Model[] {
+    return this.all().filter(({ takenBy }) => takenBy === taker);
   }
 
   /** The models as the file has them. */

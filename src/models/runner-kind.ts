@@ -2,6 +2,9 @@ import { Allow, MaxLength, ValidateBy } from 'class-validator';
 import { parseDuration } from '../config/parsers.js';
 import { type Class, Parsed } from '../tools/validation.js';
 
+/** What takes requests out of a model's queue: nodes run them, or workers claim them over HTTP and no node runs any. */
+export type Taker = 'nodes' | 'workers';
+
 /** The `runner` of a model. Each kind adds its own options, with their rules. */
 export class RunnerOptions {
   @Allow() kind!: string;
@@ -11,9 +14,8 @@ export class RunnerOptions {
     return this.kind;
   }
 
-  /** Whether workers claim its runs over HTTP, so that no node runs any. */
-  get isPulled(): boolean {
-    return false;
+  get takenBy(): Taker {
+    return 'nodes';
   }
 
   /** Returns what is wrong with the options as a whole. */

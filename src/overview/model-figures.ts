@@ -61,7 +61,7 @@ export class ModelFigures {
       delayed: retrying + (delayed?.scheduled ?? 0),
       held: this.index.heldOf(id),
       running: countOf(snapshot.runs, id),
-      slots: model.runner.isPulled ? model.concurrency : countOf(snapshot.slots, id),
+      slots: model.takenBy === 'workers' ? model.concurrency : countOf(snapshot.slots, id),
       oldest_waiting_at: this.oldestAt(id, snapshot),
       started_today: this.activity.startedToday(id),
       started_per_second: this.activity.startedPerSecond(id),
@@ -73,7 +73,7 @@ export class ModelFigures {
           ? iso(Math.min(...circuits.map(({ outageSinceMs }) => outageSinceMs)))
           : null,
       unavailable_reason: isAway ? awayReasonOf(model, circuits, snapshot) : null,
-      nodes: model.runner.isPulled ? [] : nodesOf(id, snapshot),
+      nodes: model.takenBy === 'workers' ? [] : nodesOf(id, snapshot),
       recent_runs: toRecentRuns(ends.find(({ modelId }) => modelId === id)),
       run_time: typical === undefined ? null : seconds(typical.runMs),
       queue_time: typical?.queueMs ? seconds(typical.queueMs) : null,
@@ -119,11 +119,11 @@ function toRecentRuns(ends: RecentEnds | undefined): RecentRunsDto | null {
 }
 
 function awayReasonOf(
-  { runner }: Model,
+  { takenBy }: Model,
   circuits: ClusterSnapshot['circuits'],
   snapshot: ClusterSnapshot,
 ): string | null {
-  if (runner.isPulled) return 'No worker asks for it.';
+  if (takenBy === 'workers') return 'No worker asks for it.';
   if (schedulersOf(snapshot).length === 0) return 'No node runs requests.';
   return circuits.length > 0 ? reasonOf(circuits) : null;
 }

@@ -77,7 +77,7 @@ export class ModelLoads {
         oldestWaitMs,
         times: times.get(id),
         availability: this.availability.of(id),
-        workers: this.models.get(id)?.runner.isPulled === true ? this.book.count(id) : null,
+        workers: this.models.get(id)?.takenBy === 'workers' ? this.book.count(id) : null,
       };
     });
   }

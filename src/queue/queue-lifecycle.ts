@@ -18,7 +18,7 @@ import { Scheduler } from './duties/scheduler.js';
 import { SlotKeeper } from './duties/slot-keeper.js';
 import { IndexSync } from './duties/index-sync.js';
 import { WorkerKeeper } from './duties/worker-keeper.js';
-import { WorkerRescuer } from './duties/worker-rescuer.js';
+import { WorkerScheduler } from './duties/worker-scheduler.js';
 import { Runs } from './runs/runs.js';
 
 /** In the order in which they start. */
@@ -34,7 +34,7 @@ const everywhere = [
   Pruner,
   RunTimesKeeper,
   WorkerKeeper,
-  WorkerRescuer,
+  WorkerScheduler,
 ];
 const whereRequestsRun = [SlotKeeper, Scheduler];
 export const duties = [Heartbeat, ...everywhere, ...whereRequestsRun];

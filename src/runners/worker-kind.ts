@@ -1,8 +1,8 @@
-import { type RunnerKind, RunnerOptions } from '../models/runner-kind.js';
+import { type RunnerKind, RunnerOptions, type Taker } from '../models/runner-kind.js';
 
 class WorkerOptions extends RunnerOptions {
-  override get isPulled(): boolean {
-    return true;
+  override get takenBy(): Taker {
+    return 'workers';
   }
 }
 

@@ -124,7 +124,7 @@ export class WorkerCalls {
 
   private assertPulled(caller: Caller, id: string): void {
     assertMayUse(caller, id);
-    const pulled = this.models.all().filter(({ runner }) => runner.isPulled);
+    const pulled = this.models.takenBy('workers');
     if (pulled.some((model) => model.id === id)) return;
     const name = this.models.get(id) === undefined ? `no model "${id}" here` : `no worker's model "${id}"`;
     const near =

@@ -142,7 +142,7 @@ test('a lost node is published, and what becomes of its runs; starts that never 
   await service.query(`UPDATE lease SET node_id = $1`, [node.id]);
   await service.query(`UPDATE request SET attempt = 3 WHERE id = $1`, [ids[0]]);
   await service.query(`UPDATE request SET lost_attempts = 1, attempt = 5 WHERE id = $1`, [ids[1]]);
-  await service.app.get(Rescuer).rescueNow();
+  await service.app.get(Rescuer).rescueFromNodes();
   expect(published).toContainEqual(['node.lost', node]);
   const modelId = 'test/model';
   expect(published).toContainEqual([

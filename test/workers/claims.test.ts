@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { WorkerKeeper } from '../../src/queue/duties/worker-keeper.js';
-import { WorkerRescuer } from '../../src/queue/duties/worker-rescuer.js';
+import { Rescuer } from '../../src/queue/duties/rescuer.js';
 import { QueueEvents } from '../../src/queue/queue-events.js';
 import { WorkerClaims } from '../../src/queue/workers/worker-claims.js';
 import { until } from '../support/index.js';
@@ -27,7 +27,7 @@ afterEach(async () => {
   ))
     await calls.cancel(id);
   await service.query(`UPDATE lease SET expires_at = now() - interval '1 minute'`);
-  await service.app.get(WorkerRescuer).rescueNow();
+  await service.app.get(Rescuer).rescueFromWorkers();
 });
 
 describe('a claim', () => {

@@ -1,4 +1,4 @@
-import { WorkerRescuer } from '../../src/queue/duties/worker-rescuer.js';
+import { Rescuer } from '../../src/queue/duties/rescuer.js';
 import { QueueEvents } from '../../src/queue/queue-events.js';
 import { WorkerBeats } from '../../src/queue/workers/worker-beats.js';
 import { until } from '../support/index.js';
@@ -46,14 +46,14 @@ const attempts = async ({ request_id: id }: WorkerRun): Promise<string[]> => {
   return rows.map(({ outcome }) => outcome);
 };
 
-const rescuer = (): WorkerRescuer => service.app.get(WorkerRescuer);
+const rescuer = (): Rescuer => service.app.get(Rescuer);
 
 /** Expires the lease, as if the worker had been silent for too long. */
 async function lose({ request_id: id }: WorkerRun): Promise<void> {
   await service.query(`UPDATE lease SET expires_at = now() - interval '1 second' WHERE request_id = $1`, [
     id,
   ]);
-  await rescuer().rescueNow();
+  await rescuer().rescueFromWorkers();
 }
 
 /** Returns the seconds until the lease ends. */

@@ -1,4 +1,4 @@
-import { WorkerRescuer } from '../../src/queue/duties/worker-rescuer.js';
+import { WorkerScheduler } from '../../src/queue/duties/worker-scheduler.js';
 import { testQueue } from '../support/test-queue.js';
 import { pulled, WorkerCalls, type WorkerRun } from '../support/worker-calls.js';
 
@@ -15,11 +15,11 @@ beforeEach(async () => {
   worker = new WorkerCalls(service);
   await calls.submitAll(2, 'test/one');
   running = await worker.run({ models: ['test/one'] });
-  // The rescuer, which checks each second for missed requests, would find it late.
-  await service.app.get(WorkerRescuer).stop();
+  // The scheduler, which checks each second for missed requests, would find it late.
+  await service.app.get(WorkerScheduler).stop();
 });
 afterEach(async () => {
-  service.app.get(WorkerRescuer).start();
+  service.app.get(WorkerScheduler).start();
   await worker.output(running);
   await worker.output(await worker.run({ models: ['test/one'] }));
 });

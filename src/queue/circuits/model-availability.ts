@@ -22,7 +22,7 @@ export class ModelAvailability {
   /** `unavailable`: no node runs requests, every node that does has found the model away, or no worker asks for it. */
   of(modelId: string): Availability {
     if (this.withoutWorkers.has(modelId)) return 'unavailable';
-    if (this.models.get(modelId)?.runner.isPulled !== true && this.cluster.schedulers.length === 0)
+    if (this.models.get(modelId)?.takenBy !== 'workers' && this.cluster.schedulers.length === 0)
       return 'unavailable';
     const without = this.nodesWithout.get(modelId);
     const isAway = without !== undefined && this.cluster.schedulers.every((id) => without.has(id));

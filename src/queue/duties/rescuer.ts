@@ -7,16 +7,27 @@ import { Duty } from '../../tools/duty.js';
 import { Cluster, lostAfterMs } from '../cluster/cluster.js';
 import { LeaseEntity } from '../entities/lease.entity.js';
 import { requeue } from '../queries/requeue.js';
-import { rescue } from '../queries/rescue.js';
+import { rescue, type Rescued, rescueFromWorkers } from '../queries/rescue.js';
+import { findOverdue, findUnread } from '../queries/worker-leases.js';
 import { QueueEvents } from '../queue-events.js';
-import { requestErrors } from '../request-errors.js';
-import { lostLimit, publishRescued } from '../rescued.js';
+import { type RequestError, requestErrors } from '../request-errors.js';
 import { Runs } from '../runs/runs.js';
+import { LeasedRuns } from '../workers/leased-runs.js';
+import { WorkerEnds } from '../workers/worker-ends.js';
 
-/** After an outage all nodes are silent for a moment. Each gets time to beat again before any is given up. */
-const beatsBeforeRescue = 3;
+/**
+ * Runs are given up after this many heartbeats in a row. After an outage all nodes are silent for a moment, and each
+ * gets time to beat again. Workers have to reach the service again: they get 15 s.
+ */
+const beatsBeforeRescue = { nodes: 3, workers: 10 };
 
-/** Takes up the runs of lost nodes, and claims of this node whose answer was lost. */
+/** A request whose nodes or workers were lost this often is not retried: it may be what kills them. */
+const lostLimit = 2;
+
+/**
+ * Takes up the runs of lost nodes and of silent workers, ends runs of workers past their deadlines, and gives back runs
+ * whose claim was never answered.
+ */
 @Injectable()
 export class Rescuer extends Duty {
   protected readonly intervalMs = 1_000;
@@ -24,35 +35,86 @@ export class Rescuer extends Duty {
   constructor(
     private readonly database: Database,
     private readonly cluster: Cluster,
-    private readonly runs: Runs,
     private readonly events: QueueEvents,
     private readonly clock: Clock,
+    private readonly runs: Runs,
     @InjectRepository(LeaseEntity) private readonly leases: Repository<LeaseEntity>,
+    private readonly workerRuns: LeasedRuns,
+    private readonly workerEnds: WorkerEnds,
   ) {
     super();
   }
 
   async runOnce(): Promise<void> {
+    // Each does its part, also while the other waits or fails.
+    const both = [this.rescueRunsOfNodes(), this.rescueRunsOfWorkers()];
+    await Promise.allSettled(both);
+    await Promise.all(both);
+  }
+
+  private async rescueRunsOfNodes(): Promise<void> {
+    const { hasLostNodes, beats } = this.cluster;
     try {
-      if (this.cluster.hasLostNodes && this.cluster.beats >= beatsBeforeRescue) await this.rescueNow();
+      if (hasLostNodes && beats >= beatsBeforeRescue.nodes) await this.rescueFromNodes();
     } finally {
       await this.returnOrphans();
     }
   }
 
+  private async rescueRunsOfWorkers(): Promise<void> {
+    if (this.cluster.hasOverdueLeases) {
+      const overdue = await findOverdue(this.database);
+      await Promise.all(overdue.map((run) => this.workerEnds.timeOut(run)));
+      if (this.cluster.beats >= beatsBeforeRescue.workers) await this.rescueFromWorkers();
+    }
+    const { unknownTokens } = this.workerRuns;
+    if (unknownTokens.length > 0)
+      await this.workerEnds.giveBack(await findUnread(this.database, unknownTokens));
+  }
+
   /** Rescues without asking whether a node seems lost. */
-  async rescueNow(): Promise<void> {
-    const now = this.clock.now();
-    const lost = requestErrors.nodeLost(now);
-    const { nodes, requests } = await rescue(this.database, {
-      nodeId: this.cluster.nodeId,
-      lostAfterMs,
-      lostLimit,
-      lost,
-      cancelled: requestErrors.cancelled(now),
-    });
+  async rescueFromNodes(): Promise<void> {
+    const { nodeId } = this.cluster;
+    const errors = this.errorsOf('nodeLost');
+    const { nodes, requests } = await rescue(this.database, { nodeId, lostAfterMs, lostLimit, ...errors });
     this.events.emit('node.lost', () => nodes);
-    publishRescued(this.events, requests, lost);
+    this.publish(requests, errors.lost);
+  }
+
+  /** Rescues without asking whether a lease seems to be over. */
+  async rescueFromWorkers(): Promise<void> {
+    const errors = this.errorsOf('workerLost');
+    const requests = await rescueFromWorkers(this.database, { lostLimit, ...errors });
+    this.publish(requests, errors.lost);
+    if (requests.length > 0) this.events.publish({ lost: requests.map(({ id }) => id) });
+  }
+
+  private errorsOf(how: 'nodeLost' | 'workerLost'): { lost: RequestError; cancelled: RequestError } {
+    const now = this.clock.now();
+    return { lost: requestErrors[how](now), cancelled: requestErrors.cancelled(now) };
+  }
+
+  /** `failure`: the error of the requests that are not retried. */
+  private publish(requests: readonly Rescued[], failure: RequestError): void {
+    if (requests.length === 0) return;
+    const lost = failure.code === 'worker_lost' ? 'worker' : 'node';
+    const requeued = requests.filter(({ outcome }) => outcome === null);
+    this.events.publish({
+      added: requeued,
+      work: [...new Set(requeued.map(({ modelId }) => modelId))],
+      changed: requests.map(({ id }) => id),
+    });
+    this.events.emit('request.requeued', () =>
+      requeued.map(({ id, modelId, lostAttempt: attempt }) => ({
+        ...({ id, modelId, attempt, reason: 'lost', lost, delayMs: 0 } as const),
+      })),
+    );
+    this.events.emit('request.completed', () =>
+      requests.flatMap(({ id, modelId, lostAttempt: attempt, outcome }) => {
+        const failed = outcome === 'failed' && { failure };
+        return outcome === null ? [] : { id, modelId, attempt, outcome, attemptOutcome: 'lost', ...failed };
+      }),
+    );
   }
 
   /** Requeues leases that belong to no run: the database committed their claim, but its answer never arrived. */

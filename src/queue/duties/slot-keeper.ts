@@ -36,13 +36,12 @@ export class SlotKeeper extends Duty {
     const { changes } = this;
     if (this.dividedAt === changes || !this.cluster.connected) return;
     const { generation } = this.slots;
-    const own = this.models.all().filter(({ runner }) => !runner.isPulled);
-    const ids = new Set([...own.map(({ id }) => id), ...this.slots.modelsInUse]);
+    const ids = new Set([...this.models.takenBy('nodes').map(({ id }) => id), ...this.slots.modelsInUse]);
     const requested = [...ids].map((modelId) => {
       // No new run starts until the grants are known: the node retains only what runs under the old grant.
       const retained = Math.min(this.slots.granted(modelId), this.slots.inUse(modelId));
       this.slots.grant(modelId, retained, { limit: Math.min(retained, this.slots.limit(modelId)) });
-      return { modelId, retained, isGone: this.models.get(modelId)?.runner.isPulled !== false };
+      return { modelId, retained, isGone: this.models.get(modelId)?.takenBy !== 'nodes' };
     });
     let grants: SlotGrant[] | undefined;
     try {

@@ -73,7 +73,7 @@ export class WorkerKeeper extends Duty {
   }
 
   private get hasWorkerModels(): boolean {
-    return this.models.all().some(({ runner }) => runner.isPulled);
+    return this.models.takenBy('workers').length > 0;
   }
 
   private async write(): Promise<void> {

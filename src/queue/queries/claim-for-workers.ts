@@ -1,7 +1,7 @@
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
-import type { ClaimFloor } from '../runs/model-dispatcher.js';
 import { hookTexts } from '../transition-hooks.js';
+import { type ClaimTerms, startFirst, veryFront } from './claim.js';
 import { firstLease, type LeasedRun, runColumns } from './worker-leases.js';
 
 /** One run that a worker asks for. */
@@ -13,15 +13,9 @@ export interface WorkerSlot {
   token: string;
 }
 
-export interface WorkerClaim {
+export interface WorkerClaim extends ClaimTerms {
   modelId: string;
   slots: readonly WorkerSlot[];
-  /** Entries before this key are skipped; null: the claim starts at the very front. */
-  floor: ClaimFloor | null;
-  /** The timeout of the model. */
-  timeoutMs: number;
-  /** The claim must reach the database by then, in milliseconds since 1970 by the database's clock. */
-  byMs: number;
   /** True if the model may have a bound of runs: then its claims run one after the other. */
   isBounded: boolean;
 }
@@ -30,14 +24,12 @@ export interface WorkerClaim {
 export type ClaimedRun = LeasedRun & { slot: number; queueMs: number };
 
 /*
- * Purpose: takes the first waiting requests of a model for workers that ask for runs, of several calls at once, and
- *   gives each a lease with a token of its own. A slot gets nothing if its claim has leases already (its call is a
- *   repetition), or if its worker must pause, drain or stop.
- * Race: as in claim: SKIP LOCKED, DELETE and the state hand out an entry once. A bound counts the existing leases: a
- *   lock on the model's row, in the statement before, keeps others from adding any between this snapshot and its
- *   commit.
- * Index: queue_entry_pkey in its order, as in claim; lease_by_claim, worker_pkey; lease_of_workers counts the runs,
- *   if there is a bound; request_pkey.
+ * Purpose: claims for workers that ask for runs, for several calls at once. Each lease has a token of its own. A slot
+ *   gets nothing if its claim has leases already (its call is a repetition), or if its worker must pause, drain or
+ *   stop.
+ * Race: that of `startFirst`. A bound counts the existing leases: a lock on the model's row, in the statement before,
+ *   keeps others from adding any between this snapshot and its commit.
+ * Index: those of `startFirst`; lease_by_claim, worker_pkey; lease_of_workers counts the runs, if there is a bound.
  */
 const claimStatement = statement('claim_for_workers')`WITH slot AS MATERIALIZED (
   SELECT row_number() OVER () AS number, wanted.number - 1 AS slot, wanted.worker_id, wanted.claim_id, wanted.claim_hash,
@@ -57,28 +49,15 @@ const claimStatement = statement('claim_for_workers')`WITH slot AS MATERIALIZED 
   ) END AS runs
   FROM model
   WHERE id = $1::text
-), due AS MATERIALIZED (
-  SELECT ctid FROM queue_entry
-  WHERE model_id = $1::text
-    AND (priority, virtual_start, seq) >= ($2::smallint, $3::bigint, $4::bigint)
-    AND (expires_at IS NULL OR expires_at > now())
-    AND NOT EXISTS (SELECT FROM model WHERE model.id = $1::text AND paused IS NOT NULL)
-    AND now() < to_timestamp($6::float8 / 1000)
-  ORDER BY priority, virtual_start, seq
-  LIMIT least((SELECT count(*) FROM slot), (SELECT runs FROM room)) FOR UPDATE SKIP LOCKED
-), taken AS (
-  DELETE FROM queue_entry
-  WHERE ctid = ANY (ARRAY (SELECT ctid FROM due))
-  RETURNING request_id, bounded_key_id
-), started AS (
-  UPDATE request
-  SET state = 'IN_PROGRESS', attempt = attempt + 1, started_at = clock_timestamp()
-  FROM taken
-  WHERE request.id = taken.request_id AND request.state = 'IN_QUEUE'
-  RETURNING request.*, taken.bounded_key_id,
+), ${startFirst({
+  floor: '$2::smallint, $3::bigint, $4::bigint',
+  condition: 'NOT EXISTS (SELECT FROM model WHERE model.id = $1::text AND paused IS NOT NULL)',
+  byMs: '$6::float8',
+  limit: 'least((SELECT count(*) FROM slot), (SELECT runs FROM room))',
+  returning: () => `request.*, taken.bounded_key_id,
             request.started_at + coalesce(timeout_ms, $5::float8) * interval '1 millisecond' AS deadline_at,
-            greatest(request.created_at, request.not_before) AS waits_since
-), assigned AS MATERIALIZED (
+            greatest(request.created_at, request.not_before) AS waits_since`,
+})}, assigned AS MATERIALIZED (
   SELECT numbered.*, slot.slot, slot.worker_id, slot.claim_id, slot.claim_hash, slot.token, 1 AS handed
   FROM (SELECT started.*, row_number() OVER () AS number FROM started) AS numbered
   JOIN slot USING (number)
@@ -97,7 +76,7 @@ const lockModel = statement('lock_model')`SELECT FROM model WHERE id = $1::text 
 
 export function claimForWorkers(database: Database, claim: WorkerClaim): Promise<ClaimedRun[]> {
   const { modelId, slots, floor, timeoutMs, byMs, isBounded } = claim;
-  const { priority, start, seq } = floor ?? { priority: -32_768, start: 0, seq: 0 };
+  const { priority, start, seq } = floor ?? veryFront;
   const values = [
     ...[modelId, priority, start, seq, timeoutMs, byMs],
     slots.map(({ workerId }) => workerId),

@@ -1,19 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import type { ClaimFloor } from '../runs/model-dispatcher.js';
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
+import type { StartedRequest } from '../request-events.js';
 import { hookTexts, isHooked } from '../transition-hooks.js';
-import type { EntryChange } from '../waiting/waiting-index.js';
+import type { EntryChange, QueueKey } from '../waiting/waiting-index.js';
 
-export interface StartOptions {
-  nodeId: string;
+export type ClaimFloor = Omit<QueueKey, 'modelId'>;
+
+export interface ClaimTerms {
+  /** The timeout of the model. */
   timeoutMs: number;
   /** Entries before this key are skipped; null: the claim starts at the very front. */
   floor: ClaimFloor | null;
-  /** The round of the slots that it takes. */
-  slotRound: number;
   /** The claim must reach the database by then, in milliseconds since 1970 by the database's clock. */
   byMs: number;
+}
+
+export interface StartOptions extends ClaimTerms {
+  nodeId: string;
+  /** The round of the slots that it takes. */
+  slotRound: number;
 }
 
 export type ClaimOptions = StartOptions & { modelId: string; limit: number };
@@ -44,17 +50,44 @@ export interface Claimed {
   input: string;
 }
 
+/** The floor of a claim that starts at the very front. */
+export const veryFront: ClaimFloor = { priority: -32_768, start: 0, seq: 0 };
+
 /*
- * Purpose: takes the first waiting requests of a model and gives each a lease with the claim's token, in one
- *   statement.
+ * Purpose: takes the first waiting requests of the model $1 out of the queue and starts them. This is the part that the
+ *   claims of nodes and of workers share; each then writes its leases in the same statement.
  * Race: many claim at once, and cancels delete entries. SKIP LOCKED passes over rows that others lock, DELETE hands
  *   an entry out once, and the request moves only from IN_QUEUE. MATERIALIZED: the LIMIT runs once, before any
- *   DELETE.
+ *   DELETE. A claim that the network held back until nothing waits for its answer takes nothing.
  * Index: queue_entry_pkey, whose order is the ORDER BY, so the cost does not depend on the depth. The locked rows are
  *   deleted by one scan of their ctids, which cannot change any more. Then request_pkey by id. The floor steps over
- *   dead index entries that an old snapshot keeps from vacuum. A node that was given up claims nothing, nor does a
- *   claim that the network held back until nothing waits for its answer. Expired entries are left to the expirer.
- *   model_pkey: nothing starts of a paused model, nor by a grant from before slots were taken away.
+ *   dead index entries that an old snapshot keeps from vacuum. Expired entries are left to the expirer.
+ */
+export const startFirst =
+  (sql: Record<'floor' | 'condition' | 'byMs' | 'limit', string> & { returning: () => string }) =>
+  (): string => `due AS MATERIALIZED (
+  SELECT ctid FROM queue_entry
+  WHERE model_id = $1::text
+    AND (priority, virtual_start, seq) >= (${sql.floor})
+    AND (expires_at IS NULL OR expires_at > now())
+    AND ${sql.condition}
+    AND now() < to_timestamp(${sql.byMs} / 1000)
+  ORDER BY priority, virtual_start, seq LIMIT ${sql.limit} FOR UPDATE SKIP LOCKED
+), taken AS (
+  DELETE FROM queue_entry
+  WHERE ctid = ANY (ARRAY (SELECT ctid FROM due))
+  RETURNING request_id, bounded_key_id
+), started AS (
+  UPDATE request
+  SET state = 'IN_PROGRESS', attempt = attempt + 1, started_at = clock_timestamp()
+  FROM taken
+  WHERE request.id = taken.request_id AND request.state = 'IN_QUEUE'
+  RETURNING ${sql.returning()}
+)`;
+
+/**
+ * SQL: nothing starts on a node that was given up or is drained, of a paused model, or by a grant from before slots
+ * were taken away. Index: node_pkey, model_pkey.
  */
 export const mayStart = (modelId: string, nodeId: string, slotRound: string): string =>
   `EXISTS (SELECT FROM node WHERE node.id = ${nodeId} AND node.draining_since IS NULL)
@@ -65,28 +98,17 @@ export const mayStart = (modelId: string, nodeId: string, slotRound: string): st
 const forHooks = (): string =>
   isHooked('request.started') ? ', request.api_key_id, request.webhook_url' : '';
 
-const claimStatement = statement('claim')`WITH due AS MATERIALIZED (
-  SELECT ctid FROM queue_entry
-  WHERE model_id = $1::text
-    AND (priority, virtual_start, seq) >= ($5::smallint, $6::bigint, $7::bigint)
-    AND (expires_at IS NULL OR expires_at > now())
-    AND ${mayStart('$1::text', '$3::uuid', '$10::integer')}
-    AND now() < to_timestamp($8::float8 / 1000)
-  ORDER BY priority, virtual_start, seq LIMIT $2::integer FOR UPDATE SKIP LOCKED
-), taken AS (
-  DELETE FROM queue_entry
-  WHERE ctid = ANY (ARRAY (SELECT ctid FROM due))
-  RETURNING request_id, bounded_key_id
-), started AS (
-  UPDATE request
-  SET state = 'IN_PROGRESS', attempt = attempt + 1, started_at = clock_timestamp()
-  FROM taken
-  WHERE request.id = taken.request_id AND request.state = 'IN_QUEUE'
-  RETURNING request.id, request.priority, request.virtual_start, request.seq, request.attempt,
+/* Purpose: claims for slots of a node. All leases of one claim have its token. Race, index: those of `startFirst`. */
+const claimStatement = statement('claim')`WITH ${startFirst({
+  floor: '$5::smallint, $6::bigint, $7::bigint',
+  condition: mayStart('$1::text', '$3::uuid', '$10::integer'),
+  byMs: '$8::float8',
+  limit: '$2::integer',
+  returning: () => `request.id, request.priority, request.virtual_start, request.seq, request.attempt,
             request.failed_attempts, request.lost_attempts, request.timeout_ms, request.input, request.started_at,
             request.traceparent, request.tracestate,
-            greatest(request.created_at, request.not_before) AS waits_since, taken.bounded_key_id${forHooks}
-), leased AS (
+            greatest(request.created_at, request.not_before) AS waits_since, taken.bounded_key_id${forHooks()}`,
+})}, leased AS (
   INSERT INTO lease (request_id, token, model_id, node_id, attempt, started_at, deadline_at, bounded_key_id)
   SELECT id, $9::uuid, $1::text, $3::uuid, attempt, started_at,
          started_at + coalesce(timeout_ms, $4::float8) * interval '1 millisecond', bounded_key_id
@@ -100,13 +122,15 @@ FROM started`;
 export async function claim(database: Database, options: ClaimOptions): Promise<Claimed[]> {
   const { modelId, nodeId, limit, timeoutMs, floor, slotRound, byMs } = options;
   const token = randomUUID();
-  const { priority, start, seq } = floor ?? { priority: -32_768, start: 0, seq: 0 };
+  const { priority, start, seq } = floor ?? veryFront;
   const values = [modelId, limit, nodeId, timeoutMs, priority, start, seq, byMs, token, slotRound];
   const claimed = await database.query<Omit<Claimed, 'token'>>(claimStatement, values);
-  return claimed
-    .sort((a, b) => a.priority - b.priority || a.start - b.start || a.seq - b.seq)
-    .map((one) => Object.assign(one, { token }));
+  return inOrder(claimed).map((one) => Object.assign(one, { token }));
 }
+
+/** Sorts what a claim brought: its rows come in any order. */
+export const inOrder = <One extends ClaimFloor>(claimed: One[]): One[] =>
+  claimed.sort((a, b) => a.priority - b.priority || a.start - b.start || a.seq - b.seq);
 
 /** Returns the entries that left the queue, as they were there. */
 export const entriesOf = (
@@ -120,3 +144,14 @@ export const entriesOf = (
     seq,
     attempt: attempt - 1,
   }));
+
+/** Returns what is published of a request that has started. */
+export const startedOf = (
+  modelId: string,
+  claimed: Pick<Claimed, 'id' | 'attempt' | 'failedAttempts' | 'lostAttempts' | 'queueMs'>,
+): StartedRequest => ({
+  id: claimed.id,
+  modelId,
+  attempt: claimed.failedAttempts + claimed.lostAttempts + 1,
+  queueMs: claimed.attempt === 1 ? claimed.queueMs : undefined,
+});

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from '../../database/database.js';
 import { parameters, statement } from '../../database/statement.js';
 import { hookTexts, isHooked } from '../transition-hooks.js';
-import { mayStart, type StartOptions } from './claim.js';
+import { mayStart, type StartOptions, veryFront } from './claim.js';
 import { insertOne, type Submission, submissionTypes, valuesOf } from './submission.js';
 
 /*
@@ -60,14 +60,14 @@ export async function submitStarted(
   { nodeId, timeoutMs, floor, slotRound, byMs }: StartOptions,
 ): Promise<{ seq: number; token: string } | undefined> {
   const token = randomUUID();
-  const floorPriority = floor?.priority ?? -32_768;
+  const { priority: floorPriority, start: floorStart, seq: floorSeq } = floor ?? veryFront;
   const values = {
     ...valuesOf(submission),
     nodeId,
     timeoutMs,
     floorPriority,
-    floorStart: floor?.start ?? 0,
-    floorSeq: floor?.seq ?? 0,
+    floorStart,
+    floorSeq,
     slotRound,
     byMs,
     token,

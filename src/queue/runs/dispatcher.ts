@@ -4,24 +4,27 @@ import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
 import type { Model } from '../../models/model.js';
 import { ModelsService } from '../../models/models.service.js';
-import { Coalesced } from '../../tools/coalesced.js';
 import type { Destination } from '../circuits/addresses.js';
 import { Circuits } from '../circuits/circuits.js';
 import { BoundedKeys } from '../bounded-keys.js';
 import { Cluster } from '../cluster/cluster.js';
 import { Slots } from '../cluster/slots.js';
-import { claim, type Claimed, entriesOf, type StartOptions } from '../queries/claim.js';
+import {
+  claim,
+  type Claimed,
+  type ClaimFloor,
+  entriesOf,
+  startedOf,
+  type StartOptions,
+} from '../queries/claim.js';
 import type { Submission } from '../queries/submission.js';
 import { firstStart, submitStarted } from '../queries/submit-started.js';
 import type { Submitted } from '../queries/submit.js';
 import { QueueEvents } from '../queue-events.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
-import { type ClaimFloor, type ModelDispatcher, ModelDispatchers } from './model-dispatcher.js';
+import { claimPatienceMs } from './claim-pump.js';
+import { ModelDispatcher } from './model-dispatcher.js';
 import { Runs } from './runs.js';
-import { startedOf } from './started-of.js';
-
-/** A claim that takes longer to reach the database claims nothing there. */
-const claimPatienceMs = 5_000;
 
 /**
  * Starts requests in the free slots of this node: waiting requests when something may have changed, and a submission
@@ -29,9 +32,8 @@ const claimPatienceMs = 5_000;
  */
 @Injectable()
 export class Dispatcher {
-  private readonly dispatchers: ModelDispatchers;
-  /** The claims of each model, one at a time. */
-  private readonly claims = new Map<string, Coalesced>();
+  /** Also of models that have left the file, or that workers run now: their runs end, and nothing starts. */
+  private readonly dispatchers = new Map<string, ModelDispatcher>();
   private readonly log = new Logger(Dispatcher.name);
   private onUnclaimed = (): void => undefined;
   private accepting = false;
@@ -39,7 +41,7 @@ export class Dispatcher {
 
   constructor(
     private readonly database: Database,
-    models: ModelsService,
+    private readonly models: ModelsService,
     private readonly events: QueueEvents,
     private readonly runs: Runs,
     private readonly index: WaitingIndex,
@@ -49,10 +51,9 @@ export class Dispatcher {
     private readonly clock: Clock,
     private readonly boundedKeys: BoundedKeys,
   ) {
-    this.dispatchers = new ModelDispatchers(models);
-    this.dispatchers.follow();
+    this.follow();
     models.changes.subscribe(() => {
-      for (const id of this.dispatchers.follow()) this.wake(id);
+      for (const id of this.follow()) this.wake(id);
     });
     events.subscribe(({ work, cancelled }) => {
       for (const id of work ?? []) this.wake(id);
@@ -70,20 +71,20 @@ export class Dispatcher {
   /** Starts nothing more; the runs continue. Waits for claims in flight, because what they bring are runs as well. */
   async close(): Promise<void> {
     this.accepting = false;
-    for (const { ended } of this.claims.values()) await ended;
+    for (const { ended } of this.dispatchers.values()) await ended;
     await Promise.allSettled(this.startsInFlight);
   }
 
   modelsWithRoom(): string[] {
-    return this.dispatchers.all
-      .filter(({ model }) => !this.isClaiming(model.id) && this.room(model) > 0)
+    return [...this.dispatchers.values()]
+      .filter(({ model, isRunning }) => !isRunning && this.room(model) > 0)
       .map(({ model }) => model.id);
   }
 
   /** True if a request of the model would be started at once, as far as this node knows. */
   hasRoomNow(modelId: string): boolean {
     const dispatcher = this.dispatchers.get(modelId);
-    if (dispatcher === undefined || this.isClaiming(modelId) || !this.accepting) return false;
+    if (dispatcher === undefined || dispatcher.isRunning || !this.accepting) return false;
     // A probe is always the request at the front.
     const isClosed = this.circuits.room(modelId) === Infinity && !this.circuits.isProbeDue(modelId);
     const mayStart = this.cluster.connected && isClosed && this.room(dispatcher.model) > 0;
@@ -102,32 +103,38 @@ export class Dispatcher {
   wake(modelId: string): void {
     const dispatcher = this.dispatchers.get(modelId);
     if (dispatcher === undefined || !this.accepting) return;
-    if (this.isClaiming(modelId) || this.room(dispatcher.model) > 0) void this.claimsOf(dispatcher).run();
+    if (dispatcher.isRunning || this.room(dispatcher.model) > 0) void dispatcher.run();
   }
 
-  private isClaiming(modelId: string): boolean {
-    return this.claims.get(modelId)?.isRunning === true;
+  /** Takes the models as they are now. Returns those that have changed. */
+  private follow(): string[] {
+    for (const dispatcher of this.dispatchers.values()) {
+      const { model } = dispatcher;
+      if (this.models.get(model.id)?.takenBy !== 'nodes') dispatcher.model = { ...model, paused: 'hold' };
+    }
+    return this.models.takenBy('nodes').flatMap((model) => {
+      const known = this.dispatchers.get(model.id);
+      if (known?.model === model) return [];
+      if (known === undefined) this.dispatchers.set(model.id, this.dispatcherOf(model));
+      else known.model = model;
+      return model.id;
+    });
   }
 
-  private claimsOf(dispatcher: ModelDispatcher): Coalesced {
-    const { id } = dispatcher.model;
-    const known = this.claims.get(id);
-    if (known !== undefined) return known;
-    const work = (): Promise<void> =>
-      this.fill(dispatcher).catch((error: Error) => {
-        this.log.error(`the claims of ${id} broke: ${error.stack ?? error.message}`);
-      });
-    // Runs that share a commit end in the same turn of the event loop: one claim fills all their slots.
-    const claims = new Coalesced(work, { gather: () => nextTurn(), onEnd: () => this.noteEnd(dispatcher) });
-    this.claims.set(id, claims);
-    return claims;
+  private dispatcherOf(model: Model): ModelDispatcher {
+    const dispatcher: ModelDispatcher = new ModelDispatcher(
+      model,
+      () => this.fill(dispatcher),
+      () => this.noteEnd(dispatcher),
+    );
+    return dispatcher;
   }
 
   /** Gives the probe to the first model with a request among the models behind one circuit. */
   private async wakeInTurn(modelIds: readonly string[]): Promise<void> {
     for (const id of modelIds) {
       this.wake(id);
-      await this.claims.get(id)?.ended;
+      await this.dispatchers.get(id)?.ended;
     }
   }
 
@@ -220,7 +227,7 @@ export class Dispatcher {
     return {
       nodeId: this.cluster.nodeId,
       timeoutMs: dispatcher.model.timeoutMs,
-      floor: (dispatcher.isFloorFresh() ? floor : undefined) ?? null,
+      floor: dispatcher.floorAt(floor),
       slotRound: this.slots.round(dispatcher.model.id),
       byMs: this.clock.now() + claimPatienceMs,
     };
@@ -246,7 +253,13 @@ export class Dispatcher {
       if (keyId !== null) void this.boundedKeys.release({ keyId, modelId: model.id });
     };
     if (!destinations.includes(undefined)) dispatcher.claimFloor = claimed.at(-1) ?? dispatcher.claimFloor;
-    this.events.emit('request.started', () => startedOf(model.id, claimed, destinations));
+    this.events.emit('request.started', () =>
+      claimed.flatMap((one, at) => {
+        const destination = destinations[at];
+        const probe = destination?.probe !== undefined && { isProbe: true };
+        return destination === undefined ? [] : { ...startedOf(model.id, one), ...probe };
+      }),
+    );
     claimed.forEach((one, at) => {
       const destination = destinations[at];
       const ended = destination ? this.runs.execute(one, model, destination) : this.runs.release(one, model);
@@ -259,6 +272,6 @@ export class Dispatcher {
   private release(dispatcher: ModelDispatcher): void {
     const { id } = dispatcher.model;
     this.slots.release(id);
-    if (dispatcher.hasMore || dispatcher.isDue || this.index.claimable(id) > 0) this.wake(id);
+    if (dispatcher.hasMore || dispatcher.isFloorless || this.index.claimable(id) > 0) this.wake(id);
   }
 }

@@ -1,41 +1,33 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
 import type { Model } from '../../models/model.js';
 import { ModelsService } from '../../models/models.service.js';
-import { Coalesced } from '../../tools/coalesced.js';
+import { type ClaimFloor, entriesOf, inOrder, startedOf } from '../queries/claim.js';
 import { type ClaimedRun, claimForWorkers } from '../queries/claim-for-workers.js';
 import type { LeasedRun } from '../queries/worker-leases.js';
 import { Cluster } from '../cluster/cluster.js';
 import { QueueEvents } from '../queue-events.js';
-import { ModelDispatcher } from '../runs/model-dispatcher.js';
+import { claimPatienceMs, ClaimPump } from '../runs/claim-pump.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
 import { type ClaimWaiter, slotsOf } from './claim-waiter.js';
 import { HeldClaims } from './held-claims.js';
 import { LeasedRuns } from './leased-runs.js';
-import { publishClaimed } from './publish-claimed.js';
 import { WorkerEnds } from './worker-ends.js';
 
-/** The same as for the dispatcher's claims. */
-const claimPatienceMs = 5_000;
 /** At most this many slots per statement. */
 const maxSlots = 100;
-/** A model at its bound is claimed again after this time, so the end of a run is noticed at most this late. */
-const fullMs = 50;
 /** The longest wait for statements in progress, for a claim whose time is over. */
 const patienceMs = 1_000;
 
 /** Serves the claims that wait: for each model one statement at a time, for all claims that wait for it. */
 @Injectable()
 export class ClaimRounds {
-  /** Rounds in progress, by model. */
-  private readonly rounds = new Map<string, Coalesced>();
-  private readonly floors = new Map<string, ModelDispatcher>();
-  private readonly fullUntil = new Map<string, number>();
+  /** By model. */
+  private readonly pumps = new Map<string, ClaimPump>();
   private isStopped = false;
-  private readonly log = new Logger(ClaimRounds.name);
 
   constructor(
     private readonly held: HeldClaims,
@@ -57,21 +49,10 @@ export class ClaimRounds {
 
   wake(modelId: string): void {
     if (this.held.of(modelId) === undefined || this.isStopped) return;
-    let rounds = this.rounds.get(modelId);
-    if (rounds === undefined) {
-      const work = (): Promise<void> =>
-        this.serve(modelId).catch((error: Error) => {
-          this.log.error(`claims of ${modelId} broke: ${error.stack ?? error.message}`);
-        });
-      const gather = async (): Promise<void> => {
-        // Submissions that share a commit come in one turn of the event loop: one statement serves all.
-        await nextTurn();
-        await this.waitWhileFull(modelId);
-      };
-      rounds = new Coalesced(work, { gather, onEnd: () => this.rounds.delete(modelId) });
-      this.rounds.set(modelId, rounds);
-    }
-    void rounds.run();
+    const pump: ClaimPump =
+      this.pumps.get(modelId) ?? new ClaimPump(modelId, () => this.serve(modelId, pump));
+    this.pumps.set(modelId, pump);
+    void pump.run();
   }
 
   /** Wakes the models that have claimable requests, as far as this node knows. */
@@ -93,37 +74,31 @@ export class ClaimRounds {
   /** No further statement begins. Resolves once none is in progress. */
   async stop(): Promise<void> {
     this.isStopped = true;
-    await Promise.all([...this.rounds.values()].map(({ ended }) => ended));
+    await Promise.all([...this.pumps.values()].map(({ ended }) => ended));
   }
 
   private async allLooked(waiter: ClaimWaiter): Promise<void> {
     let rounds: Promise<void>[];
     do {
-      rounds = [...waiter.asked.models.keys()].flatMap((id) => this.rounds.get(id)?.ended ?? []);
+      const pumps = [...waiter.asked.models.keys()].map((id) => this.pumps.get(id));
+      rounds = pumps.flatMap((pump) => (pump?.isRunning === true ? pump.ended : []));
       await Promise.all(rounds);
     } while (rounds.length > 0 && waiter.passedOver.size > 0 && !waiter.isSettled);
   }
 
-  private async serve(modelId: string): Promise<void> {
+  private async serve(modelId: string, pump: ClaimPump): Promise<void> {
     const model = this.models.get(modelId);
     const count = Math.min(maxSlots, Math.max(1, this.index.claimable(modelId)));
     const waiters = this.held.of(modelId) ?? new Set();
     const slots = slotsOf(waiters, modelId, count);
     for (const waiter of waiters) waiter.noteLook(modelId, slots.length > 0);
-    const mayStart = model?.runner.isPulled === true && model.paused === null && !this.cluster.isDraining;
+    const mayStart = model?.takenBy === 'workers' && model.paused === null && !this.cluster.isDraining;
     if (!mayStart || slots.length === 0 || this.isStopped) return;
-    const brought = await this.claimInto(model, slots);
+    const brought = await this.claimInto(model, slots, pump.floorAt(this.index.head(modelId)));
     this.wakePassedOver(slots);
     if (this.index.claimable(modelId) === 0) return;
     if (brought === slots.length) this.wake(modelId);
-    else if (model.concurrency !== null) this.fullUntil.set(modelId, performance.now() + fullMs);
-  }
-
-  private async waitWhileFull(modelId: string): Promise<void> {
-    const until = this.fullUntil.get(modelId);
-    if (until === undefined) return;
-    this.fullUntil.delete(modelId);
-    await delay(Math.max(0, until - performance.now()), undefined, { ref: false });
+    else if (model.concurrency !== null) pump.noteFull();
   }
 
   /** While these claims were busy, others of their models had no claim to serve, and nothing else would wake them. */
@@ -133,7 +108,11 @@ export class ClaimRounds {
   }
 
   /** Returns how many runs came. Never rejects. */
-  private async claimInto(model: Model, slots: readonly ClaimWaiter[]): Promise<number> {
+  private async claimInto(
+    model: Model,
+    slots: readonly ClaimWaiter[],
+    floor: ClaimFloor | null,
+  ): Promise<number> {
     const waiters = new Set(slots);
     const tokens = slots.map(() => randomUUID());
     for (const waiter of waiters) waiter.isBusy = true;
@@ -144,7 +123,7 @@ export class ClaimRounds {
         slots: slots.map(({ asked: { worker, claimId, hash } }, i) => ({
           ...{ workerId: worker.uid, claimId, claimHash: hash, token: tokens[i]! },
         })),
-        floor: this.floorOf(model),
+        floor,
         timeoutMs: model.timeoutMs,
         byMs: this.clock.now() + claimPatienceMs,
         isBounded: model.concurrency !== null,
@@ -158,7 +137,10 @@ export class ClaimRounds {
       for (const waiter of waiters) waiter.isBusy = false;
     }
     for (const run of claimed) this.runs.remember(run);
-    publishClaimed(this.events, model.id, claimed);
+    if (claimed.length > 0) {
+      this.events.publish({ started: entriesOf(model.id, claimed), changed: claimed.map(({ id }) => id) });
+      this.events.emit('request.started', () => claimed.map((run) => startedOf(model.id, run)));
+    }
     const runs = new Map<ClaimWaiter, LeasedRun[]>();
     for (const run of claimed) {
       const waiter = slots[run.slot]!;
@@ -170,14 +152,4 @@ export class ClaimRounds {
     }
     return claimed.length;
   }
-
-  /** As for the dispatcher's claims: skips dead index entries, and once a second begins at the very front. */
-  private floorOf(model: Model) {
-    const known = this.floors.get(model.id) ?? new ModelDispatcher(model);
-    this.floors.set(model.id, known);
-    return (known.isFloorFresh() ? this.index.head(model.id) : undefined) ?? null;
-  }
 }
-
-const inOrder = (runs: LeasedRun[]): LeasedRun[] =>
-  runs.sort((a, b) => a.priority - b.priority || a.start - b.start || a.seq - b.seq);

@@ -6,7 +6,7 @@ import { WorkerBook } from './worker-book.js';
 const model = 'test/pulled';
 
 function bookOf(): WorkerBook {
-  const models = { all: () => [] } as unknown as ModelsService;
+  const models = { takenBy: () => [] } as Partial<ModelsService> as ModelsService;
   const availability = { setWithoutWorkers: () => undefined } as unknown as ModelAvailability;
   return new WorkerBook({} as Database, models, availability);
 }

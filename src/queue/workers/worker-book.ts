@@ -255,7 +255,7 @@ export class WorkerBook {
 
   /** Models that workers run are available while a worker asks for runs. */
   private tellAvailability(): void {
-    const pulled = this.models.all().filter(({ runner }) => runner.isPulled);
+    const pulled = this.models.takenBy('workers');
     this.availability.setWithoutWorkers(pulled.flatMap(({ id }) => (this.count(id) === 0 ? id : [])));
   }
 }
