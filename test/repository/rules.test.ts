@@ -78,6 +78,29 @@ describe('the tests', () => {
   });
 });
 
+describe('README.md', () => {
+  it('has the figures of docs/performance.md', () => {
+    const figures = contents('README.md').match(/[\d,]+ \w+ a second/g) ?? [];
+    expect(figures.length).toBeGreaterThan(0);
+    const measured = contents(join('docs', 'performance.md'));
+    expect(figures.filter((figure) => !measured.includes(`**${figure}**`))).toEqual([]);
+  });
+});
+
+describe('docs/pictures', () => {
+  const names = readdirSync(join(root, 'docs', 'pictures')).map((file) => file.replace(/\.png$/, ''));
+
+  it('has the pictures that npm run pictures takes', () => {
+    const taken = contents(join('scripts', 'pictures.js')).matchAll(/\btake\('([\w-]+)'/g);
+    expect(names.sort()).toEqual([...taken].map(([, name]) => name).sort());
+  });
+
+  it('has no picture that no page shows', () => {
+    const pages = ['README.md', ...files('docs', '.md')].map((page) => contents(page)).join('\n');
+    expect(names.filter((name) => !pages.includes(`pictures/${name}.png`))).toEqual([]);
+  });
+});
+
 describe('docs/reliability.md', () => {
   it('names tests that are there', () => {
     const text = contents(join('docs', 'reliability.md'));

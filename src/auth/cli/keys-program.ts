@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { ApiKey } from '../api-key.entity.js';
-import { isOperator, type Scope } from '../caller.js';
+import { callerScopes, isOperator, type Scope, scopes } from '../caller.js';
 import type { KeySecret } from '../key-secret.js';
 import { keyState } from '../key-view.js';
 import {
@@ -77,7 +77,7 @@ Examples:
     .option('-n, --name <name>', 'the person or program that uses it (required)', valueOf(nameRule))
     .option(
       '-s, --scope <scope>',
-      'submit, read, cancel, observe, payloads or admin; may be repeated (default: the first three)',
+      `one of ${scopes.join(', ')}; may be repeated (default: ${callerScopes.join(', ')})`,
       valuesOf(scopeRule, toLowerCase),
     )
     .option(
