@@ -5,7 +5,7 @@ import type { Actor as KnownActor } from './actor.js';
 import { AuditTrail } from './audit-trail.js';
 
 @Injectable()
-class ActorPipe extends CallPipe<undefined, Actor> {
+class ActorPipe extends CallPipe<Actor> {
   constructor(private readonly trail: AuditTrail) {
     super();
   }

@@ -50,16 +50,14 @@ function priorityOf(field: unknown): 'low' | undefined {
 
 /** `key=value,…`. As fal does, it keeps the valid ones. */
 function tagsOf(field: unknown): string[] | undefined {
-  if (field === undefined) return undefined;
-  const valid = String(field)
-    .split(',')
-    .flatMap((pair) => {
-      try {
-        return [tag.read(pair.trim().replace('=', ':'))];
-      } catch {
-        return [];
-      }
-    });
+  if (typeof field !== 'string') return undefined;
+  const valid = field.split(',').flatMap((pair) => {
+    try {
+      return [tag.read(pair.trim().replace('=', ':'))];
+    } catch {
+      return [];
+    }
+  });
   return valid.length === 0 ? undefined : valid.slice(0, maxTags);
 }
 

@@ -7,12 +7,12 @@ import { answerOf, type EnteredItems, Gate } from './gate.js';
 export type CountItems = (count: number) => Promise<EnteredItems>;
 
 @Injectable()
-class ItemCountPipe extends CallPipe<undefined, CountItems> {
+class ItemCountPipe extends CallPipe<CountItems> {
   constructor(private readonly gate: Gate) {
     super();
   }
 
-  of(request: Request, _: undefined, response: Response): CountItems {
+  of(request: Request, _: unknown, response: Response): CountItems {
     return (count) => this.gate.enterItems(request, count, answerOf(response));
   }
 }

@@ -92,7 +92,7 @@ describe('docs/pictures', () => {
 
   it('has the pictures that npm run pictures takes', () => {
     const taken = contents(join('scripts', 'pictures.js')).matchAll(/\btake\('([\w-]+)'/g);
-    expect(names.sort()).toEqual([...taken].map(([, name]) => name).sort());
+    expect(new Set(names)).toEqual(new Set([...taken].map(([, name]) => name)));
   });
 
   it('has no picture that no page shows', () => {

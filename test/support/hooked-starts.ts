@@ -31,4 +31,7 @@ const names = new Map([
   [claimed!.id, 'claim'],
   [ofWorker!.id, 'claim_for_workers'],
 ]);
-parentPort!.postMessage(noted.map(({ id, ...row }) => ({ by: names.get(id), ...row })));
+parentPort!.postMessage(
+  noted.map(({ id, ...row }) => ({ by: names.get(id), ...row })),
+  [],
+);

@@ -1632,7 +1632,7 @@ export interface components {
              * @example key.create
              * @enum {string}
              */
-            action: "model.pause" | "model.resume" | "model.concurrency" | "models.reload" | "key.create" | "key.update" | "key.revoke" | "node.drain" | "node.undrain" | "worker.drain" | "worker.resume" | "worker.stop" | "request.cancel" | "request.retry" | "request.erase" | "payload.read" | "operation.start" | "operation.stop" | "delivery.redeliver" | "secret.read" | "secret.rotate" | "endpoint.create" | "endpoint.remove" | "endpoint.disable" | "endpoint.enable" | "session.begin" | "session.refuse" | "session.end" | "session.link" | "access.refuse" | "audit.export";
+            action: "model.pause" | "model.resume" | "model.concurrency" | "models.reload" | "key.create" | "key.update" | "key.revoke" | "node.drain" | "node.undrain" | "worker.drain" | "worker.resume" | "worker.stop" | "request.cancel" | "request.retry" | "request.erase" | "payload.read" | "operation.start" | "operation.stop" | "delivery.redeliver" | "secret.read" | "secret.rotate" | "endpoint.create" | "endpoint.update" | "endpoint.remove" | "endpoint.disable" | "endpoint.enable" | "session.begin" | "session.refuse" | "session.end" | "session.link" | "access.refuse" | "audit.export";
             /**
              * @description The target of the action: an id, or the method and path of a refused call.
              * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
@@ -2275,12 +2275,10 @@ export interface components {
              */
             outcome?: "succeeded" | "failed" | "cancelled" | "expired";
             /**
-             * @description Only requests with this tag, `key:value`. If given several times, only requests with all of the tags.
-             * @example [
-             *       "job:17"
-             *     ]
+             * @description One tag `key:value`, or several that a request must all have.
+             * @example job:17
              */
-            tag?: string[];
+            tag?: string | string[];
             /**
              * Format: date-time
              * @description RFC 3339: only requests submitted at this time or later.
@@ -2389,7 +2387,7 @@ export interface components {
              */
             error: string | null;
         };
-        /** @description The notification of one receiver about one request of any key. Without the scope `payloads` it has handles in place of ids and no queries of URLs. Of the receiver’s answer it then has only the status. */
+        /** @description The notification of one receiver about one event of a request of any key. Without the scope `payloads` it has handles in place of ids and no queries of URLs. Of the receiver’s answer it then has only the status. */
         AnyDelivery: {
             /**
              * @description The name of the delivery in `/v1/admin/deliveries`.
@@ -2421,6 +2419,12 @@ export interface components {
              */
             webhook_id: string | null;
             /**
+             * @description The type of the event.
+             * @example request.completed
+             * @enum {string}
+             */
+            event: "request.completed";
+            /**
              * @description The URL of the receiver.
              * @example https://example.org/hook
              */
@@ -2441,7 +2445,7 @@ export interface components {
             next_try_at: string | null;
             /**
              * Format: date-time
-             * @description The time at which the request completed and the delivery was made.
+             * @description The time of the event, at which the delivery was made.
              * @example 2026-03-01T12:00:00.000Z
              */
             created_at: string;
@@ -2476,6 +2480,13 @@ export interface components {
             host: string;
             /** @description The key of the endpoint; null: the receiver is a host. */
             key: components["schemas"]["KeyName"] | null;
+            /**
+             * @description The events that the endpoint gets; null: the receiver is a host.
+             * @example [
+             *       "request.completed"
+             *     ]
+             */
+            events: "request.completed"[] | null;
             /**
              * Format: date-time
              * @description The time since which it gets no new deliveries, because an operator disabled it or it answered 410.
@@ -2553,7 +2564,7 @@ export interface components {
              */
             reason?: string | null;
         };
-        /** @description The notification of one receiver about the completion of a request. */
+        /** @description The notification of one receiver about one event of a request. */
         WebhookDelivery: {
             /**
              * Format: uuid
@@ -2561,6 +2572,12 @@ export interface components {
              * @example 7d1b5a0e-2c64-4a8e-9f35-0b6c1d2e3f40
              */
             id: string;
+            /**
+             * @description The type of the event.
+             * @example request.completed
+             * @enum {string}
+             */
+            event: "request.completed";
             /**
              * Format: uri
              * @description The URL of the receiver.

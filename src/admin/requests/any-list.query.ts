@@ -6,7 +6,8 @@ import { CursorOption } from '../../http/input/page.js';
 import { ids, text, uuid } from '../../http/input/rules.js';
 import type { AnyRequestFilter } from '../../queue/request-filter.js';
 import { isRequestId } from '../../queue/submit/request-id.js';
-import { FilterQuery, ListQuery, toFilter } from '../../requests/dto/list.query.js';
+import { RequestFilterDto } from '../../requests/dto/collection.dto.js';
+import { ListQuery, toFilter } from '../../requests/dto/list.query.js';
 
 export const maxIds = 10_000;
 
@@ -35,7 +36,7 @@ export class AnyListQuery extends ListQuery {
   name: 'AnyRequestFilter',
   description: 'A filter of the requests of all keys. A request must match every filter that is given.',
 })
-export class AnyFilterQuery extends FilterQuery {
+export class AnyFilterQuery extends RequestFilterDto {
   @KeyIdOption() key_id: string | undefined;
   @CodeOption() code: string | undefined;
   @NodeOption() node: string | undefined;

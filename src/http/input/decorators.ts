@@ -29,16 +29,16 @@ import { waitSeconds } from './prefer.js';
 export const Call = createParamDecorator((_: unknown, context: ExecutionContext) => context);
 
 /** A pipe after `Call`. `data`: the argument of the decorator. */
-export abstract class CallPipe<Data, Result> implements PipeTransform<ExecutionContext, Result> {
+export abstract class CallPipe<Result> implements PipeTransform<ExecutionContext, Result> {
   transform(context: ExecutionContext, { data }: { data?: unknown }): Result {
     const http = context.switchToHttp();
-    return this.of(http.getRequest(), data as Data, http.getResponse(), context);
+    return this.of(http.getRequest(), data, http.getResponse(), context);
   }
 
-  abstract of(request: Request, data: Data, response: Response, context: ExecutionContext): Result;
+  abstract of(request: Request, data: unknown, response: Response, context: ExecutionContext): Result;
 }
 
-const ofRequest = <Data, Result>(make: (request: Request, data: Data) => Result) =>
+const ofRequest = <Data>(make: (request: Request, data: Data) => unknown) =>
   createParamDecorator((data: Data, context: ExecutionContext) =>
     make(context.switchToHttp().getRequest(), data),
   );
@@ -47,7 +47,7 @@ const ofRequest = <Data, Result>(make: (request: Request, data: Data) => Result)
 export const BaseUrl = (): ParameterDecorator => Call(BaseUrlPipe);
 
 @Injectable()
-class BaseUrlPipe extends CallPipe<undefined, string> {
+class BaseUrlPipe extends CallPipe<string> {
   constructor(private readonly addresses: ClientAddress) {
     super();
   }
@@ -131,7 +131,7 @@ export function JsonBody(
 }
 
 @Injectable()
-class BodyPipe extends CallPipe<Class<object>, Promise<UnparsedBody>> {
+class BodyPipe extends CallPipe<Promise<UnparsedBody>> {
   constructor(private readonly bodies: BodyReader) {
     super();
   }
@@ -153,7 +153,7 @@ export const Bytes = (setting: 'maxBodyBytes' | 'maxOutputBytes' = 'maxBodyBytes
   Call(setting, BytesPipe);
 
 @Injectable()
-class BytesPipe extends CallPipe<'maxBodyBytes' | 'maxOutputBytes', Promise<Buffer>> {
+class BytesPipe extends CallPipe<Promise<Buffer>> {
   constructor(
     private readonly bodies: BodyReader,
     private readonly config: Config,

@@ -133,7 +133,7 @@ export function PageOf(type: Class<ListOptions>): ParameterDecorator {
 }
 
 @Injectable()
-class PagePipe extends CallPipe<Class<ListOptions>, Page<ListOptions>> {
+class PagePipe extends CallPipe<Page<ListOptions>> {
   constructor(private readonly addresses: ClientAddress) {
     super();
   }

@@ -1,7 +1,8 @@
 import { DECORATORS } from '@nestjs/swagger';
 import type { Class } from '../../tools/validation.js';
 
-const parametersOf = (place: 'query' | 'header', { prototype }: Class<object>): object[] => {
+const parametersOf = (place: 'query' | 'header', type: Class<object>): object[] => {
+  const prototype = type.prototype as object;
   const names = (Reflect.getMetadata(DECORATORS.API_MODEL_PROPERTIES_ARRAY, prototype) ?? []) as string[];
   return names.map((marked) => {
     const name = marked.slice(1); // each is marked with a colon

@@ -65,7 +65,7 @@ it.each<[string, (database: Database) => Promise<unknown>, string[]]>([
   [
     'submit once',
     (database) => submitOnce(database, [once]),
-    ofNewOrParked('id IN (SELECT unnest($21::uuid[]))'),
+    ofNewOrParked('id IN (SELECT unnest($15::uuid[]))'),
   ],
   ['retry', (database) => retry(database, id, again), ofNewOrParked('$7::boolean')],
   [

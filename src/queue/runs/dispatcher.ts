@@ -124,7 +124,7 @@ export class Dispatcher {
   private dispatcherOf(model: Model): ModelDispatcher {
     const dispatcher: ModelDispatcher = new ModelDispatcher(
       model,
-      () => this.fill(dispatcher),
+      () => this.fillSlots(dispatcher),
       () => this.noteEnd(dispatcher),
     );
     return dispatcher;
@@ -175,7 +175,7 @@ export class Dispatcher {
     return { id, seq: started.seq };
   }
 
-  private async fill(dispatcher: ModelDispatcher): Promise<void> {
+  private async fillSlots(dispatcher: ModelDispatcher): Promise<void> {
     let claiming = this.claimInto(dispatcher);
     while (claiming !== undefined) {
       const execute = await claiming;
