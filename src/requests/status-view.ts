@@ -10,7 +10,7 @@ type Status = Partial<
   Omit<dto.InQueueStatusDto & dto.InProgressStatusDto & dto.CompletedStatusDto, 'metrics'>
 > & { metrics: Metrics };
 
-/** The only place that builds a status object. Without `logs`, the caller did not ask for them. */
+/** Builds the status object of this API; fal's is in `fal/wire.ts`. Without `logs`, the caller did not ask for them. */
 export function toStatus(
   { row, position, reason, estimate }: Omit<Snapshot, 'row'> & { row: RequestRow },
   base: string,

@@ -293,7 +293,7 @@ class WebhookTry(TypedDict):
 
 class WebhookDelivery(TypedDict):
     id: str
-    event: Literal["request.completed"]
+    event: str
     url: str
     state: Literal["pending", "delivered", "failed", "ended"]
     tries: list[WebhookTry]

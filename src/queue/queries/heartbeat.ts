@@ -25,7 +25,7 @@ export interface Beat {
 
 /*
  * Purpose: one round trip per process and beat. It marks the node as alive, and reads what a node must know.
- * Race: a node that was given up finds its row deleted, and learns that its leases were deleted with it.
+ * Race: a node that was given up finds its row deleted. Its leases are taken by a later statement.
  * Index: node_pkey; node, lease and model are a few rows.
  */
 const beatStatement = statement('heartbeat')`WITH beaten AS (

@@ -1,6 +1,9 @@
 import type { Retry } from '../../models/model.js';
 
-/** Returns an exponential backoff with full jitter, but never less than the time that the model itself asked for. */
+/**
+ * Returns the delay before the next attempt: what the model asked for, plus up to 100 ms; otherwise an exponential
+ * backoff with full jitter, of at most `capMs`.
+ */
 export function backoffMs(
   { baseMs, capMs }: Pick<Retry, 'baseMs' | 'capMs'>,
   failures: number,
