@@ -112,7 +112,7 @@ export class AllRequests {
     return readPositions(this.source, { ...row, now: this.clock.now(), position });
   }
 
-  /** True if the request is parked because its key already runs as many requests as its bound allows. */
+  /** True if the request is held because its key already runs as many requests as its bound allows. */
   isHeld(row: AnyRow): boolean {
     return row.state === 'IN_QUEUE' && this.index.isHeld(row);
   }

@@ -4,7 +4,7 @@ import { Coalesced } from '../tools/coalesced.js';
 import { type HeldQueue, maxReleased, release } from './queries/release.js';
 import { QueueEvents } from './queue-events.js';
 
-/** Releases parked requests into their queue, as far as the bound of their key has room. */
+/** Releases held requests into their queue, as far as the bound of their key has room. */
 @Injectable()
 export class BoundedKeys {
   /** Releases in progress, by key and model. */

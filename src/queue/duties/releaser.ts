@@ -7,11 +7,11 @@ import { findReleasable } from '../queries/releasable.js';
 import { QueueEvents } from '../queue-events.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
 
-/** While requests wait and none is parked, a new bound is noticed within this time. */
+/** While requests wait and none is held, a new bound is noticed within this time. */
 const unboundedMs = 3_000;
 const idleMs = 60_000;
 
-/** Releases requests that are parked for no reason, after a crash or a changed bound. Applies new bounds. */
+/** Releases requests that are held for no reason, after a crash or a changed bound. Applies new bounds. */
 @Injectable()
 export class Releaser extends Duty {
   protected readonly intervalMs = 1_000;

@@ -1,6 +1,6 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** A run in progress. Every write of the run is fenced on its token. */
+/** A run in progress. Every write of the run is guarded by its token. */
 @Entity('lease')
 @Check('lease_is_of_a_node_or_a_worker', '(node_id IS NULL) <> (worker_id IS NULL)')
 @Check('lease_of_a_worker_expires', '(worker_id IS NULL) = (expires_at IS NULL)')

@@ -79,16 +79,16 @@ const cancelManyStatement = statement('cancel_many')`WITH target AS MATERIALIZED
   of: 'removed',
   where: `request.id = ANY (ARRAY (SELECT request_id FROM removed)) AND request.id BETWEEN $4::uuid AND $5::uuid`,
   set: { outcome: `'cancelled'`, completed_at: 'clock_timestamp()', error: '$3::json' },
-})}, held AS MATERIALIZED (
-  SELECT held.* FROM target
+})}, running AS MATERIALIZED (
+  SELECT run.* FROM target
   CROSS JOIN LATERAL (
     SELECT request_id, cancel_requested_at FROM lease
     WHERE lease.request_id = target.id FOR UPDATE SKIP LOCKED
-  ) AS held
+  ) AS run
   WHERE target.state = 'IN_PROGRESS'
 ), requested AS (
   UPDATE lease SET cancel_requested_at = clock_timestamp()
-  WHERE request_id = ANY (ARRAY (SELECT request_id FROM held WHERE cancel_requested_at IS NULL))
+  WHERE request_id = ANY (ARRAY (SELECT request_id FROM running WHERE cancel_requested_at IS NULL))
   RETURNING request_id, attempt
 ), requested_event AS (
   INSERT INTO request_event (request_id, kind, attempt)
@@ -103,7 +103,7 @@ SELECT (
          )), '[]') FROM target
        ) AS targets,
        ARRAY (SELECT id FROM completed) AS cancelled,
-       ARRAY (SELECT request_id FROM held) AS requested`;
+       ARRAY (SELECT request_id FROM running) AS requested`;
 
 export async function cancelMany(
   database: Queries,

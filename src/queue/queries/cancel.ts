@@ -42,13 +42,13 @@ const cancelStatement = statement('cancel')`WITH target AS MATERIALIZED (
   verb: 'cancel',
   of: 'removed',
   set: { outcome: `'cancelled'`, completed_at: 'clock_timestamp()', error: '$2::json' },
-})}, held AS MATERIALIZED (
+})}, running AS MATERIALIZED (
   SELECT request_id, cancel_requested_at FROM lease
   WHERE request_id = $1::uuid FOR UPDATE
 ), requested AS (
   UPDATE lease SET cancel_requested_at = clock_timestamp()
-  FROM held
-  WHERE lease.request_id = held.request_id AND held.cancel_requested_at IS NULL
+  FROM running
+  WHERE lease.request_id = running.request_id AND running.cancel_requested_at IS NULL
   RETURNING lease.request_id, lease.attempt
 ), requested_event AS (
   INSERT INTO request_event (request_id, kind, attempt)
@@ -57,7 +57,7 @@ const cancelStatement = statement('cancel')`WITH target AS MATERIALIZED (
 SELECT ${entryColumns}, runs,
        CASE
          WHEN EXISTS (SELECT FROM completed) THEN 'cancelled'
-         WHEN EXISTS (SELECT FROM held) THEN 'requested'
+         WHEN EXISTS (SELECT FROM running) THEN 'requested'
          WHEN state = 'COMPLETED' THEN 'completed'
          ELSE 'moved'
        END AS result,

@@ -13,7 +13,7 @@ export interface Scheduled {
   priority: number;
   keyId: string;
   weight: number;
-  /** True: it is parked first, because its key has a bound. */
+  /** True: it is held first, because its key has a bound. */
   isBounded: boolean;
 }
 
@@ -35,7 +35,7 @@ export function findScheduledReady(database: Database): Promise<Scheduled[]> {
 
 /*
  * Purpose: moves requests whose backoff is over back into the queue under their old key. Also moves scheduled
- *   requests whose virtual starts are given into it, as if they were submitted now; some of these are parked, for a
+ *   requests whose virtual starts are given into it, as if they were submitted now; some of these are held, for a
  *   bound.
  * Race: several nodes do this at once. SKIP LOCKED gives each entry to one, and DELETE removes it once.
  * Index: delayed_entry_by_ready_at, then delayed_entry_pkey, request_pkey and queue_entry_pkey.
@@ -89,7 +89,7 @@ SELECT extract(epoch FROM min(ready_at) - clock_timestamp())::float8 * 1000 AS "
 WHERE ready_at < 'infinity'`;
 
 /**
- * Returns the milliseconds until the next delayed or scheduled request is due; null: there is none. Parked requests
+ * Returns the milliseconds until the next delayed or scheduled request is due; null: there is none. Held requests
  * do not count.
  */
 export async function nextReadyInMs(database: Database): Promise<number | null> {

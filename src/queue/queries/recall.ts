@@ -8,7 +8,7 @@ import { entryColumns, type WaitingRequest } from './waiting.js';
 export const maxRecalled = 20_000;
 
 /*
- * Purpose: applies a bound to the earlier requests of a key. Waiting requests are parked. Requests that run or wait
+ * Purpose: applies a bound to the earlier requests of a key. Waiting requests are held. Requests that run or wait
  *   for another attempt count from now on.
  * Race: nodes learn of a new bound one by one, within 5 s, and until then some submit without it: this is repeated
  *   until all have learned of it. Rows that others lock are skipped, and found the next time. It takes the lock of a
@@ -43,7 +43,7 @@ const recallStatement = statement('recall')`WITH key AS MATERIALIZED (
 )
 SELECT request_id AS id, ${entryColumns} FROM moved`;
 
-/** Returns the requests that are parked now. */
+/** Returns the requests that are held now. */
 export function recall(database: Database, keyId: string): Promise<WaitingRequest[]> {
   return database.atomically<WaitingRequest>([lockKey, [keyId]], [recallStatement, [keyId]]);
 }

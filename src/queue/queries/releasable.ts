@@ -3,10 +3,10 @@ import { statement } from '../../database/statement.js';
 import type { HeldQueue } from './release.js';
 
 /*
- * Purpose: reads the keys and models with a parked request that need not be, and the keys whose bounds have just
+ * Purpose: reads the keys and models with a held request that need not be, and the keys whose bounds have just
  *   changed.
  * Race: none (read only). `release` counts again.
- * Index: delayed_entry_held, from one key and model to the next, however many requests each has parked; for each of
+ * Index: delayed_entry_held, from one key and model to the next, however many requests each has held; for each of
  *   them api_key_pkey and the indexes of a release; api_key_by_bounded_at.
  */
 const releasable = statement('releasable')`WITH RECURSIVE held_queue AS (

@@ -10,7 +10,7 @@ export interface HeldQueue {
   modelId: string;
 }
 
-/** A request that may be claimed now, or that is parked again for a more urgent one. */
+/** A request that may be claimed now, or that is held again for a more urgent one. */
 type Released = EntryChange & { id: string; isHeld: boolean };
 
 /** Taken by every statement that changes what counts against the bound of a key. */
@@ -26,9 +26,9 @@ export const maxReleased = 1_000;
 const most = String(maxReleased);
 
 /*
- * Purpose: moves the first parked requests into the queue, while fewer of the key's requests than its bound run, wait
- *   in the queue or wait for another attempt. A later request in the queue gives way to an earlier parked one, if its
- *   priority is lower or the bound is. At most 1,000 at once; all parked ones if there is no bound any more.
+ * Purpose: moves the first held requests into the queue, while fewer of the key's requests than its bound run, wait
+ *   in the queue or wait for another attempt. A later request in the queue gives way to an earlier held one, if its
+ *   priority is lower or the bound is. At most 1,000 at once; all held ones if there is no bound any more.
  * Race: no other statement releases, and each statement that moves a request between queue, lease and delay moves
  *   what counts against the bound along. So the count can only fall between snapshot and commit, if no two of these
  *   overlap. A lock in the statement before ensures that: this snapshot then has what the last release wrote. Rows

@@ -22,7 +22,7 @@ export interface Requeue {
 /*
  * Purpose: returns a request to the queue under its old key, after a failed attempt, after a run that never reached
  *   its model, or from a node that stops. A run that never reached its model leaves no trace in the times.
- * Race: fenced on the token like finish, so a run that lost its lease cannot put a request in the queue twice. A
+ * Race: guarded by the token like finish, so a run that lost its lease cannot put a request in the queue twice. A
  *   cancel that was requested meanwhile keeps the row: nothing is returned, and the caller finishes the run as
  *   cancelled. A worker that repeats its claim has the run from then on: giving the run back for the lost answer then
  *   comes too late.

@@ -2,7 +2,7 @@ import { parameters, type Queries, statement } from '../../database/statement.js
 import type { TraceContext } from '../../tracing/trace-context.js';
 import { insertCopy } from './submission.js';
 import { findKnown, type Idempotency, type Known, reserved } from './submit-once.js';
-import { type Submitted, waitOrPark } from './submit.js';
+import { type Submitted, waitOrBeHeld } from './submit.js';
 
 export interface Retry {
   /** The id of the new request. */
@@ -73,7 +73,7 @@ const retryStatement = statement('retry')`WITH original AS MATERIALIZED (
   INSERT INTO file_use (request_id, file_id, in_input)
   SELECT written.id, file_id, true
   FROM written JOIN file_use ON request_id = ${$.originalId} AND in_input
-), ${waitOrPark($.isBounded)}
+), ${waitOrBeHeld($.isBounded)}
 SELECT written.id, written.seq
 FROM original LEFT JOIN written ON true`;
 

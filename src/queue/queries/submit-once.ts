@@ -2,7 +2,7 @@ import { uuidArray } from '../../database/binary-array.js';
 import { parameters, type Queries, statement } from '../../database/statement.js';
 import { byteaArray, textArray } from '../../database/text-array.js';
 import { insertMany, manyTypes, type Submission, withBound } from './submission.js';
-import { type Submitted, submitStatement, waitOrPark } from './submit.js';
+import { type Submitted, submitStatement, waitOrBeHeld } from './submit.js';
 
 /** `fingerprint`: SHA-256 of the submission, to distinguish a repetition from another request under the same key. */
 export interface Idempotency {
@@ -34,7 +34,7 @@ export const reserved = (rows: string): string => `reserved AS (
 
 /*
  * Purpose: submits requests together with their idempotency keys, unless those are taken, and some without keys, in
- *   one commit and in their order. Parks those of API keys with a bound.
+ *   one commit and in their order. Holds those of API keys with a bound.
  * Race: the second of two with one key waits for the first's insert, and inserts nothing. The keys come sorted, so
  *   two of these statements never deadlock. After 24 h a key may be used again.
  * Index: idempotency_key_pkey; the rest is as in submit. IS TRUE keeps the IN a hashed look-up: a join of the two
@@ -56,7 +56,7 @@ const submitReserved = submitStatement(
     UNION ALL
     SELECT unnest(${$.plainId})
   )) IS TRUE`),
-  waitOrPark(`id IN (SELECT unnest(${$.boundedId}))`),
+  waitOrBeHeld(`id IN (SELECT unnest(${$.boundedId}))`),
   reserved(`SELECT *
   FROM unnest(${$.keyedKeyId}, ${$.idempotencyKey}, ${$.keyedId}, ${$.fingerprint})`),
 );

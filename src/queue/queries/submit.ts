@@ -18,13 +18,13 @@ const wait = `added AS (
   WHERE not_before IS NOT NULL
 )`;
 /**
- * The same for requests of which some are of keys with a bound, by the condition `isBounded`. Those are parked first,
+ * The same for requests of which some are of keys with a bound, by the condition `isBounded`. Those are held first,
  * so that the queue holds only requests that may run.
  */
-export const waitOrPark = (isBounded: string): string => `added AS (
+export const waitOrBeHeld = (isBounded: string): string => `added AS (
   ${insertEntries('queue_entry', 'written', ofNew)}
   WHERE not_before IS NULL AND (${isBounded}) IS NOT TRUE
-), parked AS (
+), held AS (
   ${insertEntries('delayed_entry', 'written', {
     ...ofNew,
     bounded_key_id: 'CASE WHEN not_before IS NULL THEN api_key_id END',
