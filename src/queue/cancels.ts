@@ -36,7 +36,7 @@ export class Cancels {
   /** undefined: there is no such request, or none in this state. The result is never `moved`. */
   async one(id: string, { state, accounting }: CancelOptions = {}): Promise<Cancelled | undefined> {
     const error = requestErrors.cancelled(this.clock.now());
-    const attempt = async (queries: Queries): Promise<Cancelled | undefined> => {
+    const tryOnce = async (queries: Queries): Promise<Cancelled | undefined> => {
       const found = await cancel(queries, id, error, state);
       if (found !== undefined && found.result !== 'moved') await accounting?.(queries, found.result);
       return found;
@@ -44,8 +44,8 @@ export class Cancels {
     for (;;) {
       const found =
         accounting === undefined
-          ? await attempt(this.database)
-          : await this.database.transaction((query) => attempt({ query }));
+          ? await tryOnce(this.database)
+          : await this.database.transaction((query) => tryOnce({ query }));
       if (found?.result === 'moved') continue;
       if (found?.result === 'cancelled') this.publish([{ id, ...found }], []);
       if (found?.result === 'requested') this.publish([], [id]);

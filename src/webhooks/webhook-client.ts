@@ -33,7 +33,7 @@ export class WebhookClient {
   }
 
   /** Rejects if the delivery cannot be tried at all, such as without a database. */
-  async attempt(delivery: ClaimedDelivery): Promise<Tried> {
+  async makeTry(delivery: ClaimedDelivery): Promise<Tried> {
     const { requestId, deliveryId, step, isGone } = delivery;
     const [startedAt, at] = [performance.now(), new Date(this.clock.now()).toISOString()];
     // If retention has deleted the request, there is nothing left to send.

@@ -135,20 +135,20 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
 
   private begin(delivery: ClaimedDelivery): void {
     const end = this.limiter.begin(delivery.host, delivery.signedFor);
-    const attempt = this.attempt(delivery).then((answered) => {
+    const making = this.makeTry(delivery).then((answered) => {
       end(answered);
-      this.underWay.delete(attempt);
+      this.underWay.delete(making);
       this.pauseMs = shortestPauseMs;
       return this.wake();
     });
-    this.underWay.add(attempt);
+    this.underWay.add(making);
   }
 
   /** Returns whether any answer came. undefined: that is not known. A claim without a written result runs out. */
-  private async attempt(delivery: ClaimedDelivery): Promise<boolean | undefined> {
+  private async makeTry(delivery: ClaimedDelivery): Promise<boolean | undefined> {
     const { deliveryId, requestId, host } = delivery;
     try {
-      const tried = await this.client.attempt(delivery);
+      const tried = await this.client.makeTry(delivery);
       this.isFailing = false;
       const { state, nextInMs, entry } = tried;
       if (entry.error === stopped) {
