@@ -2,8 +2,11 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { ControlKeeper } from './duties/control-keeper.js';
 import { type NodeState, setDraining } from './queries/drain-node.js';
+import { type Told, tellWorker } from './queries/workers.js';
 
-/** Applies what operators set for models and nodes, once it is written. */
+export { type Told, workerAwayMs } from './queries/workers.js';
+
+/** Writes and applies what operators set for models, nodes and workers. */
 @Injectable()
 export class Controls {
   private readonly log = new Logger(Controls.name);
@@ -25,5 +28,14 @@ export class Controls {
     isDraining: boolean,
   ): Promise<{ before: NodeState; after: NodeState } | undefined> {
     return setDraining(manager, nodeId, isDraining);
+  }
+
+  /** Returns the order that the worker had before. undefined: there is no such worker. */
+  tellWorker(
+    manager: EntityManager,
+    uid: string,
+    told: Told,
+  ): Promise<{ name: string; before: Told } | undefined> {
+    return tellWorker(manager, uid, told);
   }
 }

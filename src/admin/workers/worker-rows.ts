@@ -1,9 +1,6 @@
-import type { EntityManager } from 'typeorm';
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
-
-/** An operator's order to a worker: to run, to finish its runs, or to stop. It claims nothing after the last two. */
-export type Told = 'run' | 'drain' | 'stop';
+import { type Told, workerAwayMs } from '../../queue/controls.js';
 
 export interface WorkerRow {
   uid: string;
@@ -31,8 +28,7 @@ export interface WorkerPlace {
   name: string;
 }
 
-/** A worker that was silent for this long is away; `count_workers` uses the same time. */
-const awayAfter = `interval '30 seconds'`;
+const awayAfter = `interval '${String(workerAwayMs)} milliseconds'`;
 
 /*
  * Purpose: lists the workers, with what each runs.
@@ -54,19 +50,4 @@ LIMIT $3::integer`;
 
 export function listWorkers(database: Database, after: WorkerPlace, limit: number): Promise<WorkerRow[]> {
   return database.query<WorkerRow>(listStatement, [after.name, after.uid, limit]);
-}
-
-/** Returns what it was told before. undefined: there is no such worker. */
-export async function tellWorker(
-  manager: EntityManager,
-  uid: string,
-  told: Told,
-): Promise<{ name: string; before: Told } | undefined> {
-  const [known] = await manager.query<{ name: string; before: Told }[]>(
-    'SELECT name, told AS before FROM worker WHERE uid = $1::uuid FOR UPDATE',
-    [uid],
-  );
-  if (known !== undefined)
-    await manager.query('UPDATE worker SET told = $2::text WHERE uid = $1::uuid', [uid, told]);
-  return known;
 }

@@ -5,9 +5,10 @@ import { AuditTrail } from '../../audit/audit-trail.js';
 import { ObservingDatabase } from '../../database/observing-database.js';
 import { DomainError } from '../../errors/domain-error.js';
 import type { Page, PageQuery } from '../../http/input/page.js';
+import { Controls, type Told } from '../../queue/controls.js';
 import { QueueEvents } from '../../queue/queue-events.js';
 import { SharedReads } from '../../tools/shared-reads.js';
-import { listWorkers, tellWorker, type Told, type WorkerPlace, type WorkerRow } from './worker-rows.js';
+import { listWorkers, type WorkerPlace, type WorkerRow } from './worker-rows.js';
 import type { AdminWorkerDto, AdminWorkerPageDto, ToldWorkerDto, WorkerState } from './workers.dto.js';
 
 /** A result is kept this long for tabs that ask for the same at about the same time. */
@@ -24,6 +25,7 @@ export class Workers {
   constructor(
     private readonly database: ObservingDatabase,
     private readonly trail: AuditTrail,
+    private readonly controls: Controls,
     private readonly events: QueueEvents,
   ) {}
 
@@ -39,7 +41,7 @@ export class Workers {
 
   async tell(actor: Actor, uid: string, told: Told, reason: string | undefined): Promise<ToldWorkerDto> {
     const name = await this.trail.change(async (manager) => {
-      const known = await tellWorker(manager, uid, told);
+      const known = await this.controls.tellWorker(manager, uid, told);
       if (known === undefined) throw new DomainError('unknown_id', `There is no worker ${uid}.`);
       if (known.before !== told)
         await this.trail.write(manager, actor, {

@@ -1,3 +1,4 @@
+import type { EntityManager } from 'typeorm';
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 
@@ -199,4 +200,19 @@ WHERE since < now() - interval '400 days'
 export async function forgetWorkers(database: Database, uid: string | null): Promise<void> {
   await database.query(forgetStatement, [uid]);
   if (uid === null) await database.query(forgetNames);
+}
+
+/** Returns the order that the worker had before. undefined: there is no such worker. */
+export async function tellWorker(
+  manager: EntityManager,
+  uid: string,
+  told: Told,
+): Promise<{ name: string; before: Told } | undefined> {
+  const [known] = await manager.query<{ name: string; before: Told }[]>(
+    'SELECT name, told AS before FROM worker WHERE uid = $1::uuid FOR UPDATE',
+    [uid],
+  );
+  if (known !== undefined)
+    await manager.query('UPDATE worker SET told = $2::text WHERE uid = $1::uuid', [uid, told]);
+  return known;
 }
