@@ -1,9 +1,10 @@
-import { Injectable } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { Clock } from '../database/clock.js';
 import { Database } from '../database/database.js';
 import { ObservingDatabase } from '../database/observing-database.js';
 import { QueueEvents } from '../queue/queue-events.js';
-import { type ActivityRow, addActivity, readActivity } from './queries/activity.js';
+import { Duty } from '../tools/duty.js';
+import { type ActivityRow, addActivity, pruneActivity, readActivity } from './queries/activity.js';
 import { type Counts, dayMs, minuteMs, Tally } from './tally.js';
 
 const historyMinutes = 60;
@@ -12,6 +13,7 @@ const readAgainMinutes = 3;
 const readAllEveryMs = 60_000;
 /** After this time without a reader, nothing more is kept for readers. */
 const lookedAtMs = 30_000;
+const writeWithinMs = 2_000;
 
 /** The counts that were read of all nodes, and those that this node has added since. */
 class Shown {
@@ -26,9 +28,9 @@ class Shown {
  * the table soon after. A node that is killed loses what it had not added yet.
  */
 @Injectable()
-export class Activity {
-  /** Called when there is something to write. */
-  onPending = (): void => undefined;
+export class Activity extends Duty implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  protected readonly intervalMs = 3_600_000;
+  private prunedAt = -Infinity;
   private pending = new Tally();
   /** Requests that run as probes. The start of a probe counts after its run, unless that did not reach the model. */
   private readonly probes = new Set<string>();
@@ -44,6 +46,7 @@ export class Activity {
     private readonly clock: Clock,
     events: QueueEvents,
   ) {
+    super();
     events.on('request.started', (requests) => {
       for (const { id, modelId, isProbe = false } of requests)
         if (isProbe) this.probes.add(id);
@@ -61,8 +64,25 @@ export class Activity {
     });
   }
 
-  get isPending(): boolean {
-    return !this.pending.isEmpty;
+  onApplicationBootstrap(): void {
+    this.start();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.stop();
+    await this.write().catch(() => undefined);
+  }
+
+  async runOnce(): Promise<void> {
+    await this.write();
+    if (performance.now() - this.prunedAt < this.intervalMs) return;
+    await pruneActivity(this.database);
+    this.prunedAt = performance.now();
+  }
+
+  /** Counts that came during a round, or could not be written, wait for the next round. */
+  protected override nextIntervalMs(): number {
+    return this.pending.isEmpty ? this.intervalMs : writeWithinMs;
   }
 
   /** Adds the counts of this node to those of all nodes. */
@@ -139,7 +159,7 @@ export class Activity {
 
   private note(modelId: string, counts: Partial<Counts>): void {
     const at = minuteOf(this.clock.now());
-    if (this.pending.isEmpty) this.onPending();
+    if (this.pending.isEmpty) this.scheduleWithin(writeWithinMs);
     this.pending.add(at, modelId, counts);
     this.shown?.since.add(at, modelId, counts);
     this.unread?.add(at, modelId, counts);

@@ -1,20 +1,24 @@
-import { Injectable } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { Clock } from '../database/clock.js';
 import { Database } from '../database/database.js';
 import { ObservingDatabase } from '../database/observing-database.js';
 import { QueueEvents } from '../queue/queue-events.js';
-import { addKeyUse } from './queries/key-use.js';
+import { Duty } from '../tools/duty.js';
+import { addKeyUse, pruneKeyUse } from './queries/key-use.js';
 import { type KeyUseNow, readKeyUse } from './queries/key-use-now.js';
 import { dayMs, Tally } from './tally.js';
+
+/** The row of a key is written this often at most, because thousands of keys may call all the time. */
+const writeWithinMs = 20_000;
 
 /**
  * How many requests each key submits a day (UTC), on all nodes. They are counted in memory and added to the table every
  * 20 s. A node that is killed loses what it had not added yet.
  */
 @Injectable()
-export class KeyUse {
-  /** Called when there is something to write. */
-  onPending = (): void => undefined;
+export class KeyUse extends Duty implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  protected readonly intervalMs = 3_600_000;
+  private prunedAt = -Infinity;
   /** Counts by key. A submitted request counts as started. */
   private pending = new Tally();
 
@@ -24,15 +28,32 @@ export class KeyUse {
     clock: Clock,
     events: QueueEvents,
   ) {
+    super();
     events.on('request.submitted', (requests) => {
       const now = clock.now();
-      if (this.pending.isEmpty) this.onPending();
+      if (this.pending.isEmpty) this.scheduleWithin(writeWithinMs);
       for (const { keyId } of requests) this.pending.add(now - (now % dayMs), keyId, { started: 1 });
     });
   }
 
-  get isPending(): boolean {
-    return !this.pending.isEmpty;
+  onApplicationBootstrap(): void {
+    this.start();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.stop();
+    await this.write().catch(() => undefined);
+  }
+
+  async runOnce(): Promise<void> {
+    await this.write();
+    if (performance.now() - this.prunedAt < this.intervalMs) return;
+    await pruneKeyUse(this.database);
+    this.prunedAt = performance.now();
+  }
+
+  protected override nextIntervalMs(): number {
+    return this.pending.isEmpty ? this.intervalMs : writeWithinMs;
   }
 
   /** Returns the use of these keys by id, with all that this node has counted. */
