@@ -23,10 +23,10 @@ import { Nodes } from './nodes/nodes.js';
 import { NodesController } from './nodes/nodes.controller.js';
 import { OperationCalls } from './operations/operation-calls.js';
 import { OperationsController } from './operations/operations.controller.js';
-import { AnyPayloadsController } from './requests/any-payloads.controller.js';
-import { AnyRequestLists } from './requests/any-request-lists.js';
-import { AnyRequests } from './requests/any-requests.js';
-import { AnyRequestsController } from './requests/any-requests.controller.js';
+import { AdminPayloadsController } from './requests/payloads.controller.js';
+import { AdminRequestLists } from './requests/request-lists.js';
+import { AdminRequests } from './requests/requests.js';
+import { AdminRequestsController } from './requests/requests.controller.js';
 import { Oidc } from './sessions/oidc/oidc.js';
 import { OidcController } from './sessions/oidc/oidc.controller.js';
 import { OidcStates } from './sessions/oidc/oidc-state.js';
@@ -35,8 +35,8 @@ import { OidcProvider } from './sessions/oidc/provider.js';
 import { SessionController } from './sessions/session.controller.js';
 import { SessionsController } from './sessions/sessions.controller.js';
 import { SignIn } from './sessions/sign-in.js';
-import { AnyDeliveries } from './webhooks/any-deliveries.js';
-import { AnyDeliveriesController } from './webhooks/deliveries.controller.js';
+import { AdminDeliveries } from './webhooks/deliveries.js';
+import { AdminDeliveriesController } from './webhooks/deliveries.controller.js';
 import { Receivers } from './webhooks/receivers.js';
 import { ReceiversController } from './webhooks/receivers.controller.js';
 import { Workers } from './workers/workers.js';
@@ -68,16 +68,16 @@ import { AdminWorkersController } from './workers/workers.controller.js';
     SessionsController,
     KeysController,
     AuditController,
-    AnyRequestsController,
-    AnyPayloadsController,
+    AdminRequestsController,
+    AdminPayloadsController,
     OperationsController,
-    AnyDeliveriesController,
+    AdminDeliveriesController,
     ReceiversController,
   ],
   providers: [
-    AnyDeliveries,
-    AnyRequestLists,
-    AnyRequests,
+    AdminDeliveries,
+    AdminRequestLists,
+    AdminRequests,
     Keys,
     KeySecrets,
     ModelControl,

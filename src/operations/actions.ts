@@ -4,7 +4,7 @@ import { KeysService } from '../auth/keys.service.js';
 import type { Queries } from '../database/statement.js';
 import { isDatabaseUnavailable } from '../errors/database-error.js';
 import { DomainError } from '../errors/domain-error.js';
-import { AllRequests } from '../queue/all-requests.js';
+import { OperatorRequests } from '../queue/operator-requests.js';
 import { Cancels } from '../queue/cancels.js';
 import { QueueService } from '../queue/queue.service.js';
 import type { RequestState } from '../queue/request-state.js';
@@ -32,7 +32,7 @@ export class OperationActions {
   private readonly log = new Logger(OperationActions.name);
 
   constructor(
-    private readonly all: AllRequests,
+    private readonly all: OperatorRequests,
     private readonly cancels: Cancels,
     private readonly queue: QueueService,
     private readonly keys: KeysService,

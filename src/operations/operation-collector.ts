@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { AllRequests, type SliceWriter } from '../queue/all-requests.js';
-import type { AnyRequestFilter } from '../queue/request-filter.js';
+import { OperatorRequests, type SliceWriter } from '../queue/operator-requests.js';
+import type { OperatorFilter } from '../queue/request-filter.js';
 import type { OperationAction, OperationState } from './entities/operation.entity.js';
 import { claimLife } from './queries/steps.js';
 
 interface Collecting {
   state: OperationState;
   action: OperationAction;
-  filter: AnyRequestFilter;
+  filter: OperatorFilter;
   collectedTo: string | null;
   startedMs: number;
 }
@@ -17,7 +17,7 @@ interface Collecting {
 export class OperationCollector {
   constructor(
     private readonly source: DataSource,
-    private readonly all: AllRequests,
+    private readonly all: OperatorRequests,
   ) {}
 
   /**
@@ -51,12 +51,12 @@ export class OperationCollector {
 /**
  * Narrows the filter to requests that the action applies to, so that thousands of others are not counted as skipped.
  */
-export function qualifying(action: OperationAction, filter: AnyRequestFilter): AnyRequestFilter {
+export function qualifying(action: OperationAction, filter: OperatorFilter): OperatorFilter {
   return action === 'cancel' ? { ...filter, isOpen: true } : { ...filter, isKept: true };
 }
 
 /** Excludes requests submitted after the start, and completed ones that completed after it. */
-function frozen(filter: AnyRequestFilter, startedMs: number): AnyRequestFilter {
+function frozen(filter: OperatorFilter, startedMs: number): OperatorFilter {
   return {
     ...filter,
     createdBeforeMs: Math.min(filter.createdBeforeMs ?? Infinity, startedMs),

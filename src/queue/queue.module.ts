@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Circuits } from './circuits/circuits.js';
 import { ModelAvailability } from './circuits/model-availability.js';
-import { AllRequests } from './all-requests.js';
+import { OperatorRequests } from './operator-requests.js';
 import { BoundedKeys } from './bounded-keys.js';
 import { Cancels } from './cancels.js';
 import { Cluster } from './cluster/cluster.js';
@@ -23,7 +23,7 @@ import { OutputSources } from './output-sources.js';
 import { QueueEvents } from './queue-events.js';
 import { duties, QueueLifecycle } from './queue-lifecycle.js';
 import { QueueService } from './queue.service.js';
-import { RequestCollection } from './request-collection.js';
+import { CallerRequests } from './caller-requests.js';
 import { RequestIds } from './submit/request-id.js';
 import { RequestLog } from './request-log.js';
 import { Retention } from './retention.js';
@@ -60,7 +60,7 @@ import { WorkerStore } from './workers/worker-store.js';
   ],
   providers: [
     ...duties,
-    AllRequests,
+    OperatorRequests,
     BoundedKeys,
     Cancels,
     Circuits,
@@ -78,7 +78,7 @@ import { WorkerStore } from './workers/worker-store.js';
     QueueEvents,
     QueueLifecycle,
     QueueService,
-    RequestCollection,
+    CallerRequests,
     RequestIds,
     RequestLog,
     Retention,
@@ -102,7 +102,7 @@ import { WorkerStore } from './workers/worker-store.js';
     WorkerStore,
   ],
   exports: [
-    AllRequests,
+    OperatorRequests,
     Cancels,
     Circuits,
     Cluster,
@@ -115,7 +115,7 @@ import { WorkerStore } from './workers/worker-store.js';
     QueueEvents,
     QueueLifecycle,
     QueueService,
-    RequestCollection,
+    CallerRequests,
     Retention,
     RunEvents,
     RunnerRegistry,

@@ -13,7 +13,7 @@ export interface RequestFilter {
 }
 
 /** Selects requests of all keys. */
-export interface AnyRequestFilter extends RequestFilter {
+export interface OperatorFilter extends RequestFilter {
   keyId?: string | undefined;
   /** The code of the error that they ended with. */
   code?: string | undefined;

@@ -5,7 +5,7 @@ import { headerFieldsOf } from '../http/input/option.js';
 import type { Page } from '../http/input/page.js';
 import { Cancels } from '../queue/cancels.js';
 import { QueueService } from '../queue/queue.service.js';
-import { RequestCollection } from '../queue/request-collection.js';
+import { CallerRequests } from '../queue/caller-requests.js';
 import type { StatusRow } from '../queue/status-row.js';
 import { isRequestId } from '../queue/submit/request-id.js';
 import type { CancelCountsDto, CancelManyDto, RequestIdsDto, RequestPageDto } from './dto/collection.dto.js';
@@ -25,7 +25,7 @@ export class CollectionHandlers {
   private readonly turns = new AtATime(1);
 
   constructor(
-    private readonly collection: RequestCollection,
+    private readonly collection: CallerRequests,
     private readonly cancels: Cancels,
     private readonly requests: RequestHandlers,
     private readonly retries: Retries,

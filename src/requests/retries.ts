@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../auth/caller.js';
 import type { Queries } from '../database/statement.js';
-import { RequestCollection } from '../queue/request-collection.js';
+import { CallerRequests } from '../queue/caller-requests.js';
 import type { StatusRow } from '../queue/status-row.js';
 import { type Accepted, type Idempotency, Submissions } from '../queue/submit/submissions.js';
 import { traceContextOf } from '../tracing/trace-context.js';
@@ -20,7 +20,7 @@ interface RetryOptions {
 export class Retries {
   constructor(
     private readonly newRequests: NewRequests,
-    private readonly collection: RequestCollection,
+    private readonly collection: CallerRequests,
     private readonly submissions: Submissions,
   ) {}
 

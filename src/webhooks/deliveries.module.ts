@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { LimitsModule } from '../limits/limits.module.js';
 import { RequestsModule } from '../requests/requests.module.js';
-import { AllDeliveries } from './all-deliveries.js';
+import { OperatorDeliveries } from './operator-deliveries.js';
 import { Deliveries } from './deliveries.js';
 import { DeliveriesController } from './deliveries.controller.js';
 import { WebhookDeliveryEntity } from './entities/webhook-delivery.entity.js';
@@ -12,7 +12,7 @@ import { WebhooksModule } from './webhooks.module.js';
 @Module({
   imports: [LimitsModule, RequestsModule, WebhooksModule, TypeOrmModule.forFeature([WebhookDeliveryEntity])],
   controllers: [DeliveriesController],
-  providers: [AllDeliveries, Deliveries],
-  exports: [AllDeliveries],
+  providers: [OperatorDeliveries, Deliveries],
+  exports: [OperatorDeliveries],
 })
 export class DeliveriesModule {}

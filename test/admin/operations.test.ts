@@ -3,7 +3,7 @@ import { Database } from '../../src/database/database.js';
 import { OperationCollector } from '../../src/operations/operation-collector.js';
 import { OperationRunner } from '../../src/operations/operation-runner.js';
 import { claimOperation } from '../../src/operations/queries/steps.js';
-import { AllRequests } from '../../src/queue/all-requests.js';
+import { OperatorRequests } from '../../src/queue/operator-requests.js';
 import { Cluster } from '../../src/queue/cluster/cluster.js';
 import { keyHeader, verdict } from '../support/queue-calls.js';
 import { until } from '../support/index.js';
@@ -101,7 +101,7 @@ test('retries for their keys once each, and erases', async () => {
 });
 
 describe('while it is found what it is about', () => {
-  const [all, runner] = [() => service.app.get(AllRequests), () => service.app.get(OperationRunner)];
+  const [all, runner] = [() => service.app.get(OperatorRequests), () => service.app.get(OperationRunner)];
   const step = (id: string, nodeId = service.app.get(Cluster).nodeId): Promise<string | null> =>
     service.app.get(OperationCollector).step(id, nodeId);
   const claim = (): Promise<unknown> =>

@@ -13,7 +13,7 @@ import { finish } from '../../src/queue/queries/finish.js';
 import { release } from '../../src/queue/queries/release.js';
 import { findClaims, readInput } from '../../src/queue/queries/worker-leases.js';
 import { countEnds, readWorkers, writeWorkers } from '../../src/queue/queries/workers.js';
-import { RequestCollection } from '../../src/queue/request-collection.js';
+import { CallerRequests } from '../../src/queue/caller-requests.js';
 import { QueueService } from '../../src/queue/queue.service.js';
 import { RunStore } from '../../src/queue/runs/run-store.js';
 import { type NewRequest, Submissions } from '../../src/queue/submit/submissions.js';
@@ -104,7 +104,7 @@ async function useCollection(
   ended: string,
   ids: string[],
 ): Promise<void> {
-  const collection = service.app.get(RequestCollection);
+  const collection = service.app.get(CallerRequests);
   const submissions = service.app.get(Submissions);
   await submitBatches(request);
   await collection.list(request.keyId, { tags: ['a:b'] }, { limit: 10 });

@@ -5,8 +5,8 @@ import { Handles } from '../../auth/handles.js';
 import { DomainError } from '../../errors/domain-error.js';
 import type { Page, PageQuery } from '../../http/input/page.js';
 import { type OperationRow, Operations, qualifying } from '../../operations/operations.js';
-import { toAnyFilter } from '../requests/any-list.query.js';
-import { AnyRequestLists } from '../requests/any-request-lists.js';
+import { toOperatorFilter } from '../requests/list.query.js';
+import { AdminRequestLists } from '../requests/request-lists.js';
 import type { OperationDto, OperationPageDto, StartOperationDto } from './operations.dto.js';
 
 const sampled = 3;
@@ -16,7 +16,7 @@ const sampled = 3;
 export class OperationCalls {
   constructor(
     private readonly operations: Operations,
-    private readonly lists: AnyRequestLists,
+    private readonly lists: AdminRequestLists,
     private readonly handles: Handles,
   ) {}
 
@@ -34,7 +34,7 @@ export class OperationCalls {
     actor: Actor,
     { action, filter: given, all, validate_only: isPreview, reason }: StartOperationDto,
   ): Promise<object> {
-    const filter = toAnyFilter(given ?? {}, caller, this.handles);
+    const filter = toOperatorFilter(given ?? {}, caller, this.handles);
     if (all !== true && Object.values(filter).every((one) => one === undefined))
       throw new DomainError(
         'bad_request',

@@ -8,7 +8,7 @@ import { Id, JsonBody } from '../../http/input/decorators.js';
 import { type Page, PageOf, PageQuery } from '../../http/input/page.js';
 import { IdCount } from '../../limits/counting.js';
 import { Operators } from '../operators.js';
-import { maxIds } from '../requests/any-list.query.js';
+import { maxIds } from '../requests/list.query.js';
 import { OperationCalls } from './operation-calls.js';
 import * as docs from './operations.docs.js';
 import { type OperationDto, type OperationPageDto, StartOperationDto } from './operations.dto.js';

@@ -7,7 +7,7 @@ import { PageDto } from '../../http/openapi/page.dto.js';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { exampleId } from '../../http/openapi/responses.js';
 import { type OperationAction, operationActions } from '../../operations/operations.js';
-import { AnyFilterQuery } from '../requests/any-list.query.js';
+import { AdminFilterQuery } from '../requests/list.query.js';
 import { AnyRequestDto, BoundedCountDto } from '../requests/requests.dto.js';
 import { count, exampleTime, textOrNull, time, timeOrNull } from '../../http/openapi/schemas.js';
 
@@ -20,10 +20,10 @@ export class StartOperationDto {
   @RequiredOption(oneOf(operationActions), 'The action on each request.', 'cancel')
   action!: OperationAction;
   @Option(
-    orLeftOut(options(AnyFilterQuery)),
+    orLeftOut(options(AdminFilterQuery)),
     'The filters of the list. A request must match every filter that is given.',
   )
-  filter: AnyFilterQuery | undefined;
+  filter: AdminFilterQuery | undefined;
   @Option(orLeftOut(flag), 'true: an empty filter means every request.', undefined, { default: false })
   all: boolean | undefined;
   @Option(orLeftOut(flag), 'true: only counts the requests, and shows three.', undefined, { default: false })

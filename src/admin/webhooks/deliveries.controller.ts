@@ -5,14 +5,14 @@ import type { Caller } from '../../auth/caller.js';
 import { CurrentCaller } from '../../auth/current-caller.decorator.js';
 import { type Page, PageOf } from '../../http/input/page.js';
 import { Operators } from '../operators.js';
-import { AnyDeliveries } from './any-deliveries.js';
+import { AdminDeliveries } from './deliveries.js';
 import { type AnyDeliveryDto, type AnyDeliveryPageDto, DeliveriesQuery } from './webhooks.dto.js';
 import { ApiAnyDeliveries, ApiDeliveriesOfAny, ApiRedeliverAny } from './webhooks.docs.js';
 
 /** The webhooks of all keys. */
 @Controller('v1/admin')
-export class AnyDeliveriesController {
-  constructor(private readonly deliveries: AnyDeliveries) {}
+export class AdminDeliveriesController {
+  constructor(private readonly deliveries: AdminDeliveries) {}
 
   @Get('deliveries')
   @ApiAnyDeliveries

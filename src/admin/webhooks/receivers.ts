@@ -6,7 +6,7 @@ import type { Caller } from '../../auth/caller.js';
 import { Handles } from '../../auth/handles.js';
 import { DomainError } from '../../errors/domain-error.js';
 import type { Page, PageQuery } from '../../http/input/page.js';
-import { AllDeliveries, lastUuid, type Receiver } from '../../webhooks/all-deliveries.js';
+import { OperatorDeliveries, lastUuid, type Receiver } from '../../webhooks/operator-deliveries.js';
 import { WebhookViews } from './webhook-views.js';
 import type { ChangeEndpointDto, ReceiverDto, ReceiverPageDto } from './webhooks.dto.js';
 
@@ -29,7 +29,7 @@ function toPlace(position: string): Place | undefined {
 @Injectable()
 export class Receivers {
   constructor(
-    private readonly deliveries: AllDeliveries,
+    private readonly deliveries: OperatorDeliveries,
     private readonly handles: Handles,
     private readonly trail: AuditTrail,
   ) {}

@@ -1,7 +1,7 @@
 import { type Caller, hasScope } from '../../auth/caller.js';
 import type { Handles } from '../../auth/handles.js';
 import { isRequestId } from '../../queue/submit/request-id.js';
-import type { AnyDelivery, DeliveryPosition, Receiver } from '../../webhooks/all-deliveries.js';
+import type { OperatorDelivery, DeliveryPosition, Receiver } from '../../webhooks/operator-deliveries.js';
 import type { AnyDeliveryDto, ReceiverDto } from './webhooks.dto.js';
 
 const written = /^(rh_[\w-]{22})\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
@@ -29,7 +29,7 @@ export class WebhookViews {
     this.seesPayloads = hasScope(caller, 'payloads');
   }
 
-  delivery(row: AnyDelivery): AnyDeliveryDto {
+  delivery(row: OperatorDelivery): AnyDeliveryDto {
     const tries = row.tries.map(({ body, ...entry }) => ({
       ...entry,
       body: this.seesPayloads ? body : null,

@@ -10,7 +10,7 @@ import { eventText, exampleDeliveryId, WebhookTryDto } from '../../webhooks/dto/
 import { KeyNameDto } from '../keys/key-name.dto.js';
 import { count, exampleTime, textOrNull, time, timeOrNull } from '../../http/openapi/schemas.js';
 import { PageQuery } from '../../http/input/page.js';
-import { deliveryStates, type DeliveryState } from '../../webhooks/all-deliveries.js';
+import { deliveryStates, type DeliveryState } from '../../webhooks/operator-deliveries.js';
 
 const handle = 'rh_Zm9vYmFyYmF6cXV4LTAxMg';
 

@@ -1,5 +1,5 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import type { AnyRequestFilter } from '../../queue/request-filter.js';
+import type { OperatorFilter } from '../../queue/request-filter.js';
 
 export const operationActions = ['cancel', 'retry', 'erase'] as const;
 export type OperationAction = (typeof operationActions)[number];
@@ -18,7 +18,7 @@ export type OperationState = 'collecting' | 'running' | 'stopping' | 'stopped' |
 export class OperationEntity {
   @PrimaryColumn('uuid') id!: string;
   @Column('text') action!: OperationAction;
-  @Column('jsonb') filter!: AnyRequestFilter;
+  @Column('jsonb') filter!: OperatorFilter;
   @Column('text', { default: 'collecting' }) state!: OperationState;
   /** Members found so far. */
   @Column('integer', { default: 0 }) total!: number;

@@ -1,5 +1,5 @@
 import { errorCode } from '../request-columns.js';
-import type { AnyRequestFilter } from '../request-filter.js';
+import type { OperatorFilter } from '../request-filter.js';
 
 /** Collects values in the order in which the statement names them. */
 export class Values {
@@ -17,7 +17,7 @@ export function isNode(name: string, values: Values): string {
 }
 
 /** Returns the condition that a row of `request` matches the filter. */
-export function conditionsOf(filter: AnyRequestFilter, values: Values): string {
+export function conditionsOf(filter: OperatorFilter, values: Values): string {
   const conditions: string[] = [];
   const equal = (column: string, value: unknown, type: string): void => {
     if (value !== undefined) conditions.push(`${column} = ${values.bind(value, type)}`);

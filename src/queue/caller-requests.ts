@@ -27,7 +27,7 @@ export interface ListedPage {
 
 /** Lists, reads and erases the requests of a key. */
 @Injectable()
-export class RequestCollection {
+export class CallerRequests {
   constructor(
     private readonly database: Database,
     private readonly queue: QueueService,

@@ -14,16 +14,16 @@ import {
   OutputStreams,
 } from '../../stream/output-streams.js';
 import { Operators } from '../operators.js';
-import { AnyRequests } from './any-requests.js';
-import { LogQuery } from './any-list.query.js';
+import { AdminRequests } from './requests.js';
+import { LogQuery } from './list.query.js';
 import * as docs from './requests.docs.js';
 import { sendPayload, sendPicture, wantedSlice } from './payload-answers.js';
 
 /** The inputs, logs and outputs of requests of all keys. Reading them is audited. */
 @Controller('v1/admin/requests/:request_id')
-export class AnyPayloadsController {
+export class AdminPayloadsController {
   constructor(
-    private readonly requests: AnyRequests,
+    private readonly requests: AdminRequests,
     private readonly outputs: OutputStreams,
     private readonly watch: CallerWatch,
   ) {}

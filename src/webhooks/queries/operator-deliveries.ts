@@ -23,7 +23,7 @@ export interface DeliveryPosition {
   id: string;
 }
 
-export interface AnyDelivery extends DeliveryPosition {
+export interface OperatorDelivery extends DeliveryPosition {
   event: WebhookEventType;
   keyId: string;
   keyName: string | null;
@@ -63,7 +63,7 @@ const ofKey = (keyId: string, requestId: string, before: string, looks: string):
 export async function listDeliveries(
   source: DataSource,
   { filter, before, max, maxLooks, isFewPending }: DeliveryPage,
-): Promise<(AnyDelivery & { looks: number; fits: boolean })[]> {
+): Promise<(OperatorDelivery & { looks: number; fits: boolean })[]> {
   const values: unknown[] = [];
   const bind = (value: unknown, type: string): string => `$${values.push(value)}::${type}`;
   const [requestId, id, looks] = [

@@ -1,6 +1,6 @@
 import { type Caller, hasScope, priorities } from '../../auth/caller.js';
 import type { Handles } from '../../auth/handles.js';
-import type { AnyRow } from '../../queue/all-requests.js';
+import type { OperatorRow } from '../../queue/operator-requests.js';
 import type { Snapshot } from '../../queue/status-row.js';
 import type { LogEntry } from '../../queue/runs/run-log.js';
 import { toStatus } from '../../requests/status-view.js';
@@ -8,7 +8,7 @@ import { toStatus } from '../../requests/status-view.js';
 type Status = ReturnType<typeof toStatus>;
 type Shown = Omit<Partial<Status>, 'response_url' | 'status_url' | 'cancel_url'>;
 
-export interface AnyRequestView extends Shown {
+export interface AdminRequestView extends Shown {
   handle: string;
   outcome: string | null;
   key: { id: string; name: string | null };
@@ -21,7 +21,7 @@ export interface AnyRequestView extends Shown {
  * A status for an operator. Without `payloads` it has handles in place of ids. Of what the caller and the model wrote,
  * it then has only the tags and the error's message. It never has the caller's URLs.
  */
-export class RequestViews {
+export class AdminRequestViews {
   private readonly seesPayloads: boolean;
 
   constructor(
@@ -55,7 +55,7 @@ export class RequestViews {
     };
   }
 
-  request(row: AnyRow, snapshot: Snapshot): AnyRequestView {
+  request(row: OperatorRow, snapshot: Snapshot): AdminRequestView {
     const status = this.status(snapshot);
     const { error } = status;
     if (error && row.runMessage !== null) error.message = row.runMessage;

@@ -24,18 +24,18 @@ import { LogsQuery } from '../../requests/dto/logs.query.js';
 import { maxPendingDataLength, StatusStreams, StreamHeaders } from '../../stream/status-streams.js';
 import { MaxAge } from '../max-age.js';
 import { Operators } from '../operators.js';
-import { AnyRequests } from './any-requests.js';
-import { AnyRequestLists } from './any-request-lists.js';
-import { AnyListQuery } from './any-list.query.js';
-import { RequestViews } from './any-request-view.js';
+import { AdminRequests } from './requests.js';
+import { AdminRequestLists } from './request-lists.js';
+import { AdminListQuery } from './list.query.js';
+import { AdminRequestViews } from './request-view.js';
 import * as docs from './requests.docs.js';
 
 /** The requests of all keys, one by one. `:request_id` is an id or a handle. */
 @Controller('v1/admin/requests')
-export class AnyRequestsController {
+export class AdminRequestsController {
   constructor(
-    private readonly requests: AnyRequests,
-    private readonly lists: AnyRequestLists,
+    private readonly requests: AdminRequests,
+    private readonly lists: AdminRequestLists,
     private readonly streams: StatusStreams,
     private readonly watch: CallerWatch,
     private readonly handles: Handles,
@@ -45,7 +45,7 @@ export class AnyRequestsController {
   @docs.ApiAnyList
   @Operators('observe')
   listAnyRequests(
-    @PageOf(AnyListQuery) page: Page<AnyListQuery>,
+    @PageOf(AdminListQuery) page: Page<AdminListQuery>,
     @CurrentCaller() caller: Caller,
     @MaxAge() ageMs: number,
   ) {
@@ -88,7 +88,7 @@ export class AnyRequestsController {
   ): Promise<Observable<MessageEvent>> {
     const readsLog = logs && hasScope(caller, 'payloads');
     const row = readsLog ? await this.requests.read(caller, actor, id, 'log') : await this.requests.find(id);
-    const views = new RequestViews(caller, this.handles);
+    const views = new AdminRequestViews(caller, this.handles);
     const call = { request, response, caller: undefined };
     const messages = await this.streams.open(call, row.id, { logs, seen }, (snapshot, entries) =>
       views.status(snapshot, entries),

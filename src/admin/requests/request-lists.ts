@@ -1,39 +1,39 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../auth/caller.js';
 import { Handles } from '../../auth/handles.js';
-import { AllRequests, maxCounted } from '../../queue/all-requests.js';
-import type { AnyRequestFilter } from '../../queue/request-filter.js';
+import { OperatorRequests, maxCounted } from '../../queue/operator-requests.js';
+import type { OperatorFilter } from '../../queue/request-filter.js';
 import { QueueService } from '../../queue/queue.service.js';
 import { isRequestId } from '../../queue/submit/request-id.js';
 import type { Page } from '../../http/input/page.js';
-import { RequestViews } from './any-request-view.js';
+import { AdminRequestViews } from './request-view.js';
 import { BoundedCache } from '../../tools/bounded-cache.js';
 import { SharedReads } from '../../tools/shared-reads.js';
-import { type AnyListQuery, toAnyFilter } from './any-list.query.js';
+import { type AdminListQuery, toOperatorFilter } from './list.query.js';
 import type { FoundCountDto } from './requests.dto.js';
 
-type Count = Awaited<ReturnType<AllRequests['count']>>;
+type Count = Awaited<ReturnType<OperatorRequests['count']>>;
 
 /** A result is kept this long for tabs that ask for the same at about the same time. */
 const maxAgeMs = 10_000;
 
 /** Lists of the requests of all keys. */
 @Injectable()
-export class AnyRequestLists {
-  private readonly first = new SharedReads<[Awaited<ReturnType<AllRequests['list']>>, Count]>(maxAgeMs);
+export class AdminRequestLists {
+  private readonly first = new SharedReads<[Awaited<ReturnType<OperatorRequests['list']>>, Count]>(maxAgeMs);
   /** Counts at the maximum, by the filter of their list: a page more or less makes no difference to them. */
   private readonly large = new BoundedCache<Count>(100);
 
   constructor(
-    private readonly all: AllRequests,
+    private readonly all: OperatorRequests,
     private readonly queue: QueueService,
     private readonly handles: Handles,
   ) {}
 
   /** `ageMs`: how old a first page may be. */
-  async list(caller: Caller, page: Page<AnyListQuery>, ageMs: number) {
+  async list(caller: Caller, page: Page<AdminListQuery>, ageMs: number) {
     const { query, limit } = page;
-    const filter = toAnyFilter(query, caller, this.handles);
+    const filter = toOperatorFilter(query, caller, this.handles);
     // The position is a handle, because a cursor must show no id.
     const before = page.after((handle) => {
       const id = this.handles.idOf(handle);
@@ -45,7 +45,7 @@ export class AnyRequestLists {
             Promise.all([this.all.list(filter, { limit }), this.count(filter)]),
           )
         : [await this.all.list(filter, { before, limit })];
-    const views = new RequestViews(caller, this.handles);
+    const views = new AdminRequestViews(caller, this.handles);
     const answer = page.until(rows, lastId && this.handles.handleOf(lastId), (row) =>
       views.request(row, this.queue.snapshot(row)),
     );
@@ -54,17 +54,17 @@ export class AnyRequestLists {
   }
 
   /** Returns how many requests there are, at least, and some of them. */
-  async sample(caller: Caller, filter: AnyRequestFilter, limit: number) {
+  async sample(caller: Caller, filter: OperatorFilter, limit: number) {
     const [{ value, isExact }, { rows }] = await Promise.all([
       this.all.count(filter),
       this.all.list(filter, { limit }),
     ]);
-    const views = new RequestViews(caller, this.handles);
+    const views = new AdminRequestViews(caller, this.handles);
     const sample = rows.map((row) => views.request(row, this.queue.snapshot(row)));
     return { count: { value, is_exact: isExact }, sample };
   }
 
-  private async count(filter: AnyRequestFilter): Promise<Count> {
+  private async count(filter: OperatorFilter): Promise<Count> {
     const [name, now] = [written(filter), performance.now()];
     const known = this.large.get(name, now);
     if (known !== undefined) return known;

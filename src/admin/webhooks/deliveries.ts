@@ -6,8 +6,8 @@ import { Handles } from '../../auth/handles.js';
 import { DomainError } from '../../errors/domain-error.js';
 import type { Page } from '../../http/input/page.js';
 import { isRequestId } from '../../queue/submit/request-id.js';
-import { AllDeliveries } from '../../webhooks/all-deliveries.js';
-import { AnyRequests } from '../requests/any-requests.js';
+import { OperatorDeliveries } from '../../webhooks/operator-deliveries.js';
+import { AdminRequests } from '../requests/requests.js';
 import type { AnyDeliveryDto, AnyDeliveryPageDto, DeliveriesQuery } from './webhooks.dto.js';
 import { deliveryIdOf, positionOf, WebhookViews } from './webhook-views.js';
 
@@ -16,10 +16,10 @@ const maxOfRequest = 1_000;
 
 /** Shows operators the webhooks of all keys, and delivers one again. */
 @Injectable()
-export class AnyDeliveries {
+export class AdminDeliveries {
   constructor(
-    private readonly deliveries: AllDeliveries,
-    private readonly requests: AnyRequests,
+    private readonly deliveries: OperatorDeliveries,
+    private readonly requests: AdminRequests,
     private readonly handles: Handles,
     private readonly trail: AuditTrail,
   ) {}

@@ -4,16 +4,16 @@ import { Sender } from './duties/sender.js';
 import { WebhookDeliveryEntity } from './entities/webhook-delivery.entity.js';
 import { WebhookEndpointEntity } from './entities/webhook-endpoint.entity.js';
 import {
-  type AnyDelivery,
+  type OperatorDelivery,
   countPending,
   type DeliveryFilter,
   type DeliveryPosition,
   listDeliveries,
-} from './queries/all-deliveries.js';
+} from './queries/operator-deliveries.js';
 import { findEndpoint, listEndpoints, listHosts, type Receiver } from './queries/receivers.js';
 
 export { type DeliveryState, deliveryStates } from './entities/webhook-delivery.entity.js';
-export type { AnyDelivery, DeliveryFilter, DeliveryPosition } from './queries/all-deliveries.js';
+export type { OperatorDelivery, DeliveryFilter, DeliveryPosition } from './queries/operator-deliveries.js';
 export type { Receiver } from './queries/receivers.js';
 
 /** At most this many rows are looked at for a page. The next page goes on from there. */
@@ -22,7 +22,7 @@ export const lastUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** The deliveries of all keys and their receivers, for operators. Its statements run on the small pool. */
 @Injectable()
-export class AllDeliveries {
+export class OperatorDeliveries {
   constructor(
     private readonly source: DataSource,
     private readonly sender: Sender,
@@ -35,7 +35,7 @@ export class AllDeliveries {
   async list(
     filter: DeliveryFilter,
     { before, limit }: { before?: DeliveryPosition | undefined; limit: number },
-  ): Promise<{ rows: AnyDelivery[]; last: DeliveryPosition | undefined }> {
+  ): Promise<{ rows: OperatorDelivery[]; last: DeliveryPosition | undefined }> {
     const isFewPending = filter.state === 'pending' && (await countPending(this.source, maxLooks)) < maxLooks;
     const rows = await listDeliveries(this.source, {
       filter: { ...filter, keyId: filter.keyId ?? (await this.keyOf(filter.endpointId)) },
@@ -48,7 +48,7 @@ export class AllDeliveries {
     return { rows: fitting, last: rows.find(({ looks }) => looks === maxLooks) };
   }
 
-  async find({ requestId, id }: DeliveryPosition): Promise<AnyDelivery | undefined> {
+  async find({ requestId, id }: DeliveryPosition): Promise<OperatorDelivery | undefined> {
     const { rows } = await this.list({ requestId }, { limit: maxLooks });
     return rows.find((row) => row.id === id);
   }

@@ -4,16 +4,16 @@ import { Clock } from '../database/clock.js';
 import { Database } from '../database/database.js';
 import type { Queries } from '../database/statement.js';
 import {
-  type AnyRow,
+  type OperatorRow,
   countAll,
   type FailureCount,
   type IdRange,
   isLookedUp,
   listAll,
   sliceOf,
-} from './queries/all-requests.js';
+} from './queries/operator-requests.js';
 import { erase } from './queries/erase.js';
-import type { AnyRequestFilter } from './request-filter.js';
+import type { OperatorFilter } from './request-filter.js';
 import {
   type LifeEvent,
   type LifeLogEntry,
@@ -28,7 +28,7 @@ import { QueueService } from './queue.service.js';
 import { firstIdAt } from './submit/request-id.js';
 import { WaitingIndex } from './waiting/waiting-index.js';
 
-export type { AnyRow, FailureCount } from './queries/all-requests.js';
+export type { OperatorRow, FailureCount } from './queries/operator-requests.js';
 
 /**
  * The most rows that a page reads in order, or looks up one by one. Either takes at most 30 ms, and the next page
@@ -49,7 +49,7 @@ export type SliceWriter = (
 
 /** The requests of all keys, for operators. Its reads use the small pool with the usual planner. */
 @Injectable()
-export class AllRequests {
+export class OperatorRequests {
   /** At most this many rows are read per slice when ids are written as members of an operation. */
   sliceLooks = 20_000;
 
@@ -66,9 +66,9 @@ export class AllRequests {
    * read; null: there are no more.
    */
   async list(
-    filter: AnyRequestFilter,
+    filter: OperatorFilter,
     { before, limit }: { before?: string | undefined; limit: number },
-  ): Promise<{ rows: AnyRow[]; lastId: string | null }> {
+  ): Promise<{ rows: OperatorRow[]; lastId: string | null }> {
     const page = { ...this.pageOf(filter, before), max: limit + 1 };
     const rows = await listAll(this.source, page);
     const fitting = rows.filter(({ fits }) => fits);
@@ -79,7 +79,7 @@ export class AllRequests {
 
   /** If `isExact` is false, there are at least `value` requests. */
   async count(
-    filter: AnyRequestFilter,
+    filter: OperatorFilter,
   ): Promise<{ value: number; isExact: boolean; failures?: FailureCount[] | undefined }> {
     const page = { ...this.pageOf(filter), max: 0 };
     const { count, looks, failures } = await countAll(this.source, page);
@@ -87,7 +87,7 @@ export class AllRequests {
     return { value: Math.min(count, maxCounted), isExact, failures };
   }
 
-  async find(id: string): Promise<AnyRow | undefined> {
+  async find(id: string): Promise<OperatorRow | undefined> {
     return (await this.list({ ids: [id] }, { limit: 1 })).rows[0];
   }
 
@@ -107,13 +107,13 @@ export class AllRequests {
     return payloadSizes(this.source, id);
   }
 
-  positions(row: AnyRow): Promise<PositionPoint[]> {
+  positions(row: OperatorRow): Promise<PositionPoint[]> {
     const { position } = this.queue.waiting(row);
     return readPositions(this.source, { ...row, now: this.clock.now(), position });
   }
 
   /** True if the request is held because its key already runs as many requests as its bound allows. */
-  isHeld(row: AnyRow): boolean {
+  isHeld(row: OperatorRow): boolean {
     return row.state === 'IN_QUEUE' && this.index.isHeld(row);
   }
 
@@ -136,7 +136,7 @@ export class AllRequests {
    * `values`.
    */
   async slice(
-    filter: AnyRequestFilter,
+    filter: OperatorFilter,
     before: string | null,
     manager: EntityManager,
     write: SliceWriter,
@@ -147,7 +147,7 @@ export class AllRequests {
     return { written, lastId, isLast: looks < this.sliceLooks || lastId === null };
   }
 
-  rangeOf({ createdAfterMs, createdBeforeMs, idPrefix }: AnyRequestFilter, before = lastId): IdRange {
+  rangeOf({ createdAfterMs, createdBeforeMs, idPrefix }: OperatorFilter, before = lastId): IdRange {
     const bound = createdBeforeMs === undefined ? lastId : firstIdAt(createdBeforeMs + idSlackMs);
     const prefix = idPrefix && rangeOfPrefix(idPrefix);
     const firstId = firstIdAt(createdAfterMs === undefined ? 0 : createdAfterMs - idSlackMs);
@@ -158,7 +158,7 @@ export class AllRequests {
     };
   }
 
-  private pageOf(filter: AnyRequestFilter, before?: string) {
+  private pageOf(filter: OperatorFilter, before?: string) {
     const waiting = [...this.index.depths().values()].reduce((sum, depth) => sum + depth, 0);
     const isFewOpen = waiting < maxLooks;
     const looks = isLookedUp(filter, isFewOpen) ? maxLookUps : maxLooks;

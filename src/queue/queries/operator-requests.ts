@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { errorCode, errorStatus } from '../request-columns.js';
-import type { AnyRequestFilter } from '../request-filter.js';
+import type { OperatorFilter } from '../request-filter.js';
 import type { StatusRow } from '../status-row.js';
 import { statusColumns } from './read-status.js';
 import { conditionsOf, isNode, Values } from './request-conditions.js';
@@ -20,7 +20,7 @@ export interface IdRange {
   beforeId: string;
 }
 
-type LeadTerms = Pick<AnyPage, 'filter' | 'isFewOpen' | 'firstId' | 'beforeId'>;
+type LeadTerms = Pick<OperatorPage, 'filter' | 'isFewOpen' | 'firstId' | 'beforeId'>;
 
 /**
  * Returns a SELECT of ids, few of which lead to requests that do not fit, newest first: `id`, and whether it `may_fit`.
@@ -60,23 +60,23 @@ function leadsOf({ filter, isFewOpen, ...range }: LeadTerms, looks: string, valu
   return undefined;
 }
 
-const isOfOpen = ({ state, isOpen }: AnyRequestFilter, isFewOpen: boolean): boolean =>
+const isOfOpen = ({ state, isOpen }: OperatorFilter, isFewOpen: boolean): boolean =>
   (state === 'IN_QUEUE' || isOpen === true) && isFewOpen;
 
 /** True if the SELECT of ids checks the node of each id. */
-const isOfNode = (filter: AnyRequestFilter, isFewOpen: boolean): boolean =>
+const isOfNode = (filter: OperatorFilter, isFewOpen: boolean): boolean =>
   filter.node !== undefined &&
   filter.ids === undefined &&
   filter.state !== 'IN_PROGRESS' &&
   !isOfOpen(filter, isFewOpen);
 
 /** A request that was cancelled or expired has its code from no attempt. */
-function isOfAttempts({ outcome, code }: AnyRequestFilter): boolean {
+function isOfAttempts({ outcome, code }: OperatorFilter): boolean {
   return outcome === 'failed' || (code !== undefined && code !== 'cancelled' && code !== 'expired');
 }
 
 /** True if each row costs a look-up, by its id or by its key. */
-export function isLookedUp(filter: AnyRequestFilter, isFewOpen: boolean): boolean {
+export function isLookedUp(filter: OperatorFilter, isFewOpen: boolean): boolean {
   const terms = { filter, isFewOpen, firstId: '', beforeId: '' };
   return filter.keyId !== undefined || leadsOf(terms, '', new Values()) !== undefined;
 }
@@ -85,8 +85,8 @@ function rangeOf({ firstId, beforeId }: IdRange, values: Values, column: string)
   return `${column} >= ${values.bind(firstId, 'uuid')} AND ${column} < ${values.bind(beforeId, 'uuid')}`;
 }
 
-export interface AnyPage extends IdRange {
-  filter: AnyRequestFilter;
+export interface OperatorPage extends IdRange {
+  filter: OperatorFilter;
   /** True if so few requests wait that all of them can be sorted. */
   isFewOpen: boolean;
   max: number;
@@ -95,7 +95,7 @@ export interface AnyPage extends IdRange {
 }
 
 /** A request of any key, with the other facts that operators need. */
-export interface AnyRow extends StatusRow {
+export interface OperatorRow extends StatusRow {
   keyName: string | null;
   /** The node or worker that runs it, or ran it last. */
   nodeName: string | null;
@@ -111,7 +111,7 @@ const maxFailures = 20;
 /** The message of the last failed attempt of a request. */
 const runMessage = (id: string): string =>
   `(SELECT error_message FROM attempt WHERE attempt.request_id = ${id} AND outcome = 'failed' ORDER BY attempt DESC LIMIT 1)`;
-/** Columns of `AnyRow`, from a row of `request`. */
+/** Columns of `OperatorRow`, from a row of `request`. */
 const anyColumns = `${statusColumns},
   (SELECT name FROM api_key WHERE api_key.id = request.api_key_id) AS "keyName",
   (SELECT (SELECT name FROM node_name WHERE id = coalesce(run.node_id, run.worker_id))
@@ -131,8 +131,8 @@ const anyColumns = `${statusColumns},
 /** Returns the newest first. `fits`: false for the last row that was read if it does not belong in the list. */
 export function listAll(
   source: DataSource,
-  page: AnyPage,
-): Promise<(AnyRow & { looks: number; lookedId: string; fits: boolean })[]> {
+  page: OperatorPage,
+): Promise<(OperatorRow & { looks: number; lookedId: string; fits: boolean })[]> {
   const values = new Values();
   const rows = looked(page, values);
   const looks = values.bind(page.maxLooks, 'integer');
@@ -165,7 +165,7 @@ type FailureRow = Omit<FailureCount, 'message'> & { looks: number; runMessage: s
  */
 export async function countAll(
   source: DataSource,
-  page: AnyPage,
+  page: OperatorPage,
 ): Promise<{ count: number; looks: number; failures?: FailureCount[] }> {
   const values = new Values();
   const counts = 'count(*) FILTER (WHERE fits)::integer AS count, count(*)::integer AS looks';
@@ -201,7 +201,7 @@ export async function countAll(
 }
 
 /** Returns a SELECT of `id`, `looks` and `fits` of the rows that are read, newest first. */
-export function sliceOf(page: AnyPage): { text: string; values: unknown[] } {
+export function sliceOf(page: OperatorPage): { text: string; values: unknown[] } {
   const values = new Values();
   return {
     text: `SELECT looked_id AS id, looks, fits FROM (${looked(page, values)}) AS request`,
@@ -209,8 +209,8 @@ export function sliceOf(page: AnyPage): { text: string; values: unknown[] } {
   };
 }
 
-function looked({ filter, isFewOpen, maxLooks, ...range }: AnyPage, values: Values): string {
-  const fits = (asked: AnyRequestFilter): string => `(${conditionsOf(asked, values)}) IS TRUE AS fits`;
+function looked({ filter, isFewOpen, maxLooks, ...range }: OperatorPage, values: Values): string {
+  const fits = (asked: OperatorFilter): string => `(${conditionsOf(asked, values)}) IS TRUE AS fits`;
   const looks = values.bind(maxLooks, 'integer');
   const leads = leadsOf({ filter, isFewOpen, ...range }, looks, values);
   if (leads !== undefined)

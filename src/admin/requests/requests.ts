@@ -6,15 +6,15 @@ import { Handles } from '../../auth/handles.js';
 import { KeysService } from '../../auth/keys.service.js';
 import type { Queries } from '../../database/statement.js';
 import { DomainError } from '../../errors/domain-error.js';
-import { AllRequests, type AnyRow } from '../../queue/all-requests.js';
+import { OperatorRequests, type OperatorRow } from '../../queue/operator-requests.js';
 import { Cancels } from '../../queue/cancels.js';
 import type { Page } from '../../http/input/page.js';
 import { QueueService } from '../../queue/queue.service.js';
 import { isRequestId } from '../../queue/submit/request-id.js';
 import { Retries } from '../../requests/retries.js';
 import { BoundedCache } from '../../tools/bounded-cache.js';
-import type { LogQuery } from './any-list.query.js';
-import { RequestViews } from './any-request-view.js';
+import type { LogQuery } from './list.query.js';
+import { AdminRequestViews } from './request-view.js';
 
 /** If a key reads the same payload repeatedly, or in parts, it is audited once in this time. */
 const readAgainMs = 600_000;
@@ -23,11 +23,11 @@ export type Part = 'input' | 'output' | 'log';
 
 /** Shows operators the requests of all keys, and acts on one of them. */
 @Injectable()
-export class AnyRequests {
+export class AdminRequests {
   private readonly readLately = new BoundedCache<Promise<void>>(10_000);
 
   constructor(
-    private readonly all: AllRequests,
+    private readonly all: OperatorRequests,
     private readonly cancels: Cancels,
     private readonly queue: QueueService,
     private readonly handles: Handles,
@@ -37,7 +37,7 @@ export class AnyRequests {
   ) {}
 
   /** Finds a request by its id or its handle. */
-  async find(idOrHandle: string): Promise<AnyRow> {
+  async find(idOrHandle: string): Promise<OperatorRow> {
     const id = this.handles.idOf(idOrHandle);
     const row = isRequestId(id) ? await this.all.find(id) : undefined;
     if (row === undefined) throw new DomainError('unknown_request', `There is no request ${idOrHandle}.`);
@@ -46,7 +46,7 @@ export class AnyRequests {
 
   async request(caller: Caller, idOrHandle: string) {
     const row = await this.find(idOrHandle);
-    const view = new RequestViews(caller, this.handles).request(row, this.queue.snapshot(row));
+    const view = new AdminRequestViews(caller, this.handles).request(row, this.queue.snapshot(row));
     const { input, output } = await this.all.payloadSizes(row.id);
     const bound = this.all.isHeld(row) ? (await this.keys.find(row.keyId))?.maxRunning : undefined;
     return { ...view, input_bytes: input, output_bytes: output, ...(bound && { held_at: bound }) };
@@ -144,7 +144,7 @@ export class AnyRequests {
   }
 
   /** Writes the audit entry before anything of the request is read. */
-  async read(caller: Caller, actor: Actor, idOrHandle: string, part: Part): Promise<AnyRow> {
+  async read(caller: Caller, actor: Actor, idOrHandle: string, part: Part): Promise<OperatorRow> {
     const row = await this.find(idOrHandle);
     const [key, now] = [`${caller.keyId} ${row.id} ${part}`, performance.now()];
     let noted = this.readLately.get(key, now);
@@ -169,7 +169,7 @@ interface Slice {
   to: number;
 }
 
-function assertCompleted({ state }: AnyRow): void {
+function assertCompleted({ state }: OperatorRow): void {
   if (state !== 'COMPLETED')
     throw new DomainError(
       'not_completed',

@@ -4,7 +4,7 @@ import { type Caller, hasScope } from '../../auth/caller.js';
 import { Option } from '../../http/input/option.js';
 import { CursorOption } from '../../http/input/page.js';
 import { ids, text, uuid } from '../../http/input/rules.js';
-import type { AnyRequestFilter } from '../../queue/request-filter.js';
+import type { OperatorFilter } from '../../queue/request-filter.js';
 import { isRequestId } from '../../queue/submit/request-id.js';
 import { RequestFilterDto } from '../../requests/dto/collection.dto.js';
 import { ListQuery, toFilter } from '../../requests/dto/list.query.js';
@@ -24,7 +24,7 @@ const IdPrefixOption = () =>
   );
 
 /** The filters of a list of all keys' requests. */
-export class AnyListQuery extends ListQuery {
+export class AdminListQuery extends ListQuery {
   @KeyIdOption() key_id: string | undefined;
   @CodeOption() code: string | undefined;
   @NodeOption() node: string | undefined;
@@ -36,7 +36,7 @@ export class AnyListQuery extends ListQuery {
   name: 'AnyRequestFilter',
   description: 'A filter of the requests of all keys. A request must match every filter that is given.',
 })
-export class AnyFilterQuery extends RequestFilterDto {
+export class AdminFilterQuery extends RequestFilterDto {
   @KeyIdOption() key_id: string | undefined;
   @CodeOption() code: string | undefined;
   @NodeOption() node: string | undefined;
@@ -51,13 +51,13 @@ export class LogQuery {
   @CursorOption() cursor: string | undefined;
 }
 
-export function toAnyFilter(
-  query: Partial<AnyFilterQuery>,
+export function toOperatorFilter(
+  query: Partial<AdminFilterQuery>,
   caller: Caller,
   handles: Handles,
-): AnyRequestFilter {
+): OperatorFilter {
   const given = query.ids?.map((id) => handles.idOf(id)).filter(isRequestId);
-  const begun: AnyRequestFilter =
+  const begun: OperatorFilter =
     query.id_prefix === undefined ? {} : prefixed(query.id_prefix, caller, handles);
   return {
     ...toFilter(query),
@@ -70,7 +70,7 @@ export function toAnyFilter(
 }
 
 /** A caller that may not see ids must not be able to find them digit by digit. */
-function prefixed(prefix: string, caller: Caller, handles: Handles): AnyRequestFilter {
+function prefixed(prefix: string, caller: Caller, handles: Handles): OperatorFilter {
   const written = prefix.trim().toLowerCase();
   const id = handles.idOf(prefix.trim());
   if (id !== prefix.trim()) return { ids: [id] };
