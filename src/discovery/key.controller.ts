@@ -6,8 +6,8 @@ import { CurrentCaller } from '../auth/current-caller.decorator.js';
 import { KeysService } from '../auth/keys.service.js';
 import { DomainError } from '../errors/domain-error.js';
 import { StoredQuota } from '../files/stored-quota.js';
+import { Gate } from '../limits/gate.js';
 import { Limited } from '../limits/limited.js';
-import { Quotas } from '../limits/quotas.js';
 import { WebhookSecrets } from '../webhooks/webhook-secrets.js';
 import { toKeyAllowances } from './dto/key-allowances.dto.js';
 import type { KeyDto } from './dto/key.dto.js';
@@ -18,7 +18,7 @@ import { ApiKey } from './openapi/operations.js';
 export class KeyController {
   constructor(
     private readonly keys: KeysService,
-    private readonly quotas: Quotas,
+    private readonly gate: Gate,
     private readonly secrets: WebhookSecrets,
     private readonly stored: StoredQuota,
     private readonly allowances: Allowances,
@@ -30,12 +30,13 @@ export class KeyController {
   async key(@CurrentCaller() caller: Caller): Promise<KeyDto> {
     const row = await this.keys.find(caller.keyId);
     if (row === null) throw new DomainError('invalid_key', 'This API key is unknown, revoked or expired.');
+    const [quotas] = await this.gate.quotasOf([caller]);
     return {
       id: row.id,
       name: row.name,
       scopes: caller.scopes,
       models: caller.models,
-      limits: (await this.quotas.of([caller]))(caller),
+      limits: quotas!,
       allowances: toKeyAllowances(this.allowances, caller.keyId, await this.stored.allowanceOf(caller.keyId)),
       max_priority: caller.maxPriority,
       max_waiting: caller.maxWaiting,

@@ -10,11 +10,10 @@ import { DomainError } from '../errors/domain-error.js';
 import { chargesOf } from '../http/charges.js';
 import { ClientAddress } from '../http/client-address.js';
 import { setFields } from '../http/reply.js';
-import type { Admission } from './admission.js';
-import type { LimitSubject } from './budget.js';
+import { type KeyLimitDto, type KeyLimitsDto, toKeyLimit } from './dto/key-limits.dto.js';
+import { ShareKeeper } from './keeper.js';
 import { rateLimitFields } from './rate-limit-fields.js';
-import type { RouteClass } from './share-store.js';
-import { ShareKeeper } from './share-keeper.js';
+import type { Admission, LimitSubject, RouteClass } from './windows.js';
 
 /** Takes the header fields of an answer, names and values in turn. */
 export interface Answer {
@@ -71,12 +70,6 @@ export class Gate {
     return { subject, routeClass, limits, hasKey: caller !== undefined };
   }
 
-  /** Returns what calls of a key count for. */
-  subjectOfKey(caller: Caller, routeClass: RouteClass): LimitSubject {
-    const limits = this.limitsOf(caller, routeClass);
-    return { subject: nameOfKey(caller), routeClass, limits, hasKey: true };
-  }
-
   count(subject: LimitSubject): Admission | Promise<Admission> {
     return this.keeper.admit(subject);
   }
@@ -108,6 +101,18 @@ export class Gate {
     const { admitted, admission } = await this.keeper.admitSome(subject, count);
     answer.setFields(rateLimitFields(admission.windows));
     return { admitted, refusal: admitted < count ? this.refusalOf(admission) : undefined };
+  }
+
+  /** Returns what is left of callers' limits over all nodes, in their order. Counts no call. */
+  async quotasOf(callers: readonly Caller[]): Promise<KeyLimitsDto[]> {
+    const quotaOf = await this.keeper.quotasOf(callers.map(nameOfKey));
+    return callers.map((caller) => {
+      const left = (routeClass: RouteClass): KeyLimitDto[] => {
+        const limits = this.limitsOf(caller, routeClass);
+        return quotaOf({ subject: nameOfKey(caller), routeClass, limits, hasKey: true }).map(toKeyLimit);
+      };
+      return { submit: left('submit'), other: left('other'), batch: left('batch') };
+    });
   }
 
   private limitsOf(caller: Caller | undefined, routeClass: RouteClass): RateLimits {

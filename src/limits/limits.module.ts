@@ -6,19 +6,20 @@ import { Config } from '../config/config.js';
 import type { RateLimits } from '../config/rate-limits.js';
 import { LimitAskEntity, LimitShareEntity } from './entities/limit-share.entity.js';
 import { Gate } from './gate.js';
-import { Quotas } from './quotas.js';
+import { ShareDatabase } from './grants.js';
+import { ShareKeeper, Shares } from './keeper.js';
 import { ShareStorage } from './limited.js';
-import { ShareDatabase } from './share-database.js';
-import { ShareKeeper } from './share-keeper.js';
-import { Shares } from './shares.js';
 
 @Module({
   imports: [AuthModule, TypeOrmModule.forFeature([LimitAskEntity, LimitShareEntity])],
   providers: [
-    ...[Gate, Quotas, ShareDatabase, Shares, ShareStorage],
+    Gate,
+    ShareDatabase,
+    Shares,
+    ShareStorage,
     { provide: ShareKeeper, useFactory: ({ keeper }: Shares) => keeper, inject: [Shares] },
   ],
-  exports: [Gate, Quotas, ShareStorage],
+  exports: [Gate, ShareStorage],
 })
 class SharesModule {}
 

@@ -1,5 +1,5 @@
 import type { RateLimits } from '../config/rate-limits.js';
-import type { WindowState } from './admission.js';
+import type { WindowState } from './windows.js';
 
 const policies = new WeakMap<RateLimits[number], string>();
 

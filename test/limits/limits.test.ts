@@ -1,9 +1,9 @@
 import { parseRateLimits } from '../../src/config/parsers.js';
 import { Database } from '../../src/database/database.js';
 import { LimitsDatabase } from '../../src/database/limits-database.js';
-import type { LimitSubject } from '../../src/limits/budget.js';
+import { ShareKeeper } from '../../src/limits/keeper.js';
 import { ShareStorage } from '../../src/limits/limited.js';
-import { ShareKeeper } from '../../src/limits/share-keeper.js';
+import type { LimitSubject } from '../../src/limits/windows.js';
 import { Caller, type Via } from '../support/caller.js';
 import { keyHeader, problemOf, statusCounts } from '../support/queue-calls.js';
 import { startTestService, type TestService, until } from '../support/index.js';

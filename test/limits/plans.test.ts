@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { createStatementPool } from '../../src/database/statement-pool.js';
-import { grantStatement } from '../../src/limits/queries/grant-shares.js';
+import { grantStatement } from '../../src/limits/grants.js';
 import { createTestDatabase, type TestDatabase } from '../support/index.js';
 
 let database: TestDatabase;

@@ -1,9 +1,8 @@
 import pg from 'pg';
 import { parseRateLimits } from '../../src/config/parsers.js';
 import { LimitsDatabase } from '../../src/database/limits-database.js';
-import { ShareDatabase } from '../../src/limits/share-database.js';
-import { ShareKeeper } from '../../src/limits/share-keeper.js';
-import type { WriteRequest } from '../../src/limits/share-store.js';
+import { ShareDatabase, type WriteRequest } from '../../src/limits/grants.js';
+import { ShareKeeper } from '../../src/limits/keeper.js';
 import { Caller } from '../support/caller.js';
 import { inParallel } from '../support/in-parallel.js';
 import { problemOf, statusCounts } from '../support/queue-calls.js';

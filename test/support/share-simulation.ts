@@ -1,19 +1,21 @@
 import { DomainError } from '../../src/errors/domain-error.js';
 import type { RateLimits } from '../../src/config/rate-limits.js';
-import type { Admission } from '../../src/limits/admission.js';
-import { type SomeAdmitted, ShareKeeper } from '../../src/limits/share-keeper.js';
-import { defaultKey } from '../../src/limits/default-share.js';
-import type {
-  BudgetKey,
-  GoneHolder,
-  Grant,
-  GrantRequest,
-  HolderBeat,
-  KeeperListener,
-  ShareRow,
-  ShareStore,
-  WriteRequest,
-} from '../../src/limits/share-store.js';
+import {
+  defaultKey,
+  type GoneHolder,
+  type HolderBeat,
+  type ShareStore,
+  type WriteRequest,
+} from '../../src/limits/grants.js';
+import { type SomeAdmitted, ShareKeeper } from '../../src/limits/keeper.js';
+import {
+  type Admission,
+  type BudgetKey,
+  type Grant,
+  type GrantRequest,
+  idOf,
+  type ShareRow,
+} from '../../src/limits/windows.js';
 
 /** How long a node waits for an answer of the database. */
 const timeoutMs = 2_000;
@@ -55,7 +57,7 @@ class SimulatedTime {
   }
 }
 
-/** The shares in PostgreSQL, by the rules of src/limits/queries. */
+/** The shares in PostgreSQL, by the rules of src/limits/grants.ts. */
 class SimulatedDatabase {
   private readonly holders = new Map<string, number>();
   private readonly rows = new Map<string, Map<string, ShareRow>>();
@@ -169,10 +171,6 @@ class SimulatedDatabase {
   }
 }
 
-function idOf({ subject, routeClass, policy }: BudgetKey): string {
-  return `${routeClass} ${policy} ${subject}`;
-}
-
 export interface CallOutcome {
   at: number;
   answeredAt: number;
@@ -192,24 +190,16 @@ export class SimulatedNode {
     private readonly random: () => number,
   ) {
     this.offset = Math.floor(random() * 1e6);
-    const listener: KeeperListener = {
-      asked: (keys) => fleet.publish(this, (node) => node.keeper.onAsked(keys)),
-      gave: (keys) => fleet.publish(this, (node) => node.keeper.onGiven(keys)),
-    };
-    let id = 0;
-    this.keeper = new ShareKeeper(
-      this.remote(fleet.database.store),
-      {
-        now: () => fleet.time.now + this.offset,
-        after: (ms, work) => {
-          let isOff = false;
-          fleet.time.at(fleet.time.now + ms, () => this.wake(() => isOff || work()), 4);
-          return () => (isOff = true);
-        },
+    this.keeper = new ShareKeeper(this.remote(fleet.database.store), {
+      now: () => fleet.time.now + this.offset,
+      after: (ms, work) => {
+        let isOff = false;
+        fleet.time.at(fleet.time.now + ms, () => this.wake(() => isOff || work()), 4);
+        return () => (isOff = true);
       },
-      () => `${fleet.nodes.length}-${this.offset}-${++id}`,
-      listener,
-    );
+      hint: (kind, keys) =>
+        fleet.publish(this, ({ keeper }) => (kind === 'asked' ? keeper.onAsked(keys) : keeper.onGiven(keys))),
+    });
   }
 
   freeze(): void {
@@ -308,6 +298,7 @@ export class SimulatedNode {
       write: over(store.write),
       prune: over(store.prune),
       leave: over(store.leave),
+      useOfOthers: () => Promise.reject(new Error('The simulation has no quotas.')),
     };
   }
 

@@ -10,7 +10,7 @@ import { Clock } from '../../database/clock.js';
 import { DomainError } from '../../errors/domain-error.js';
 import type { Page } from '../../http/input/page.js';
 import type { KeyLimitsDto } from '../../limits/dto/key-limits.dto.js';
-import { Quotas } from '../../limits/quotas.js';
+import { Gate } from '../../limits/gate.js';
 import { KeyUse, type KeyUseNow } from '../../overview/key-use.js';
 import { type KeyChangesDto, type NewKeyDto, toChanges } from './key-changes.dto.js';
 import type { AdminKeyDto, AdminKeyPageDto, KeysQuery, LastAdminQuery, MadeKeyDto } from './keys.dto.js';
@@ -22,7 +22,7 @@ export class Keys {
     private readonly keys: KeysService,
     private readonly audited: AuditedKeys,
     private readonly sessions: Sessions,
-    private readonly quotas: Quotas,
+    private readonly gate: Gate,
     private readonly clock: Clock,
     private readonly keyUse: KeyUse,
   ) {}
@@ -92,8 +92,8 @@ export class Keys {
 
   private async views(keys: readonly ApiKey[]): Promise<AdminKeyDto[]> {
     const use = await this.keyUse.of(keys.map(({ id }) => id));
-    const quotaOf = await this.quotas.of(keys.map(toCaller));
-    return keys.map((key) => this.toView(key, use.get(key.id)!, quotaOf(toCaller(key))));
+    const quotas = await this.gate.quotasOf(keys.map(toCaller));
+    return keys.map((key, i) => this.toView(key, use.get(key.id)!, quotas[i]!));
   }
 
   private toView(key: ApiKey, use: KeyUseNow, quota: KeyLimitsDto): AdminKeyDto {

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Field } from '../../http/openapi/problem.dto.js';
-import type { WindowState } from '../admission.js';
+import type { WindowState } from '../windows.js';
 
 @ApiSchema({
   name: 'KeyLimit',

@@ -1,12 +1,113 @@
-import type { RateLimits, RateWindow } from '../config/rate-limits.js';
-import { Admission, type WindowUse } from './admission.js';
-import type { BudgetKey, RouteClass, ShareRow } from './share-store.js';
+import { policyText, type RateLimits, type RateWindow } from '../config/rate-limits.js';
+import { DomainError } from '../errors/domain-error.js';
+
+/** Submissions, all other calls and the items of a batch have separate limits. */
+export type RouteClass = 'submit' | 'other' | 'batch';
 
 export interface LimitSubject {
   subject: string;
   routeClass: RouteClass;
   limits: RateLimits;
   hasKey: boolean;
+}
+
+/** Identifies what a limit counts for: a key or an address, a class of routes, and the limits themselves. */
+export interface BudgetKey {
+  subject: string;
+  routeClass: RouteClass | '*';
+  /**
+   * The limits as in RATE_LIMIT_SUBMIT. Other limits are another budget, so nodes never add up shares of different
+   * limits.
+   */
+  policy: string;
+}
+
+export function keyOf({ subject, routeClass, limits }: LimitSubject): BudgetKey {
+  return { subject, routeClass, policy: policyText(limits) };
+}
+
+export function idOf({ subject, routeClass, policy }: Record<keyof BudgetKey, string>): string {
+  return `${routeClass} ${policy} ${subject}`;
+}
+
+/** One number per window, the tightest window first. */
+export type PerWindow = readonly number[];
+
+export interface GrantRequest {
+  key: BudgetKey;
+  limits: PerWindow;
+  windowsMs: PerWindow;
+  /** The share that the node holds and keeps. */
+  held: PerWindow;
+  /** The use once the waiting calls are admitted, as far as the share allows. */
+  used: PerWindow;
+  /** The amount that the waiting calls need beyond the share. */
+  needed: PerWindow;
+  /** `needed` and some more for the calls to come. */
+  wanted: PerWindow;
+}
+
+export interface Grant {
+  /** The node's share from now on. It is committed. */
+  shares: PerWindow;
+  /** The part of the limit that no node holds. */
+  unallocated: PerWindow;
+  /** Less than needed was free. Other nodes that hold some were asked to give back. */
+  isShort: boolean;
+}
+
+/** A budget's row as it is to be written: the share that the node keeps, and what it used of it. */
+export interface ShareRow {
+  key: BudgetKey;
+  shares: PerWindow;
+  used: PerWindow;
+}
+
+/** How one window stands after a call was admitted or refused. */
+export interface WindowState {
+  readonly window: RateWindow;
+  /** What is left of the caller's limit, as far as this node knows. */
+  readonly remaining: number;
+  /** Milliseconds until the oldest admission leaves the window and makes room. */
+  readonly resetMs: number;
+  /** Milliseconds after which a refused call may come again, where that differs from `resetMs`. */
+  readonly retryMs?: number | undefined;
+  /** The window has no room for what was asked. */
+  readonly refuses?: boolean;
+}
+
+/** The use of one window. */
+export interface WindowUse {
+  readonly window: RateWindow;
+  readonly used: number;
+  /** Milliseconds until the oldest of it leaves the window; 0: there is none. */
+  readonly resetMs: number;
+}
+
+/** The result of one call. */
+export class Admission {
+  constructor(
+    readonly admitted: boolean,
+    readonly windows: readonly WindowState[],
+  ) {}
+
+  /** The windows that refuse. */
+  get exhausted(): WindowState[] {
+    return this.windows.filter(({ refuses }) => refuses === true);
+  }
+
+  /** `Retry-After` of a refusal. A caller that is the only user of its key is admitted after this wait. */
+  get retryAfterSeconds(): number {
+    return Math.max(
+      1,
+      Math.ceil(Math.max(0, ...this.exhausted.map(({ resetMs, retryMs = resetMs }) => retryMs)) / 1_000),
+    );
+  }
+}
+
+/** Neither admitted nor refused: this node may not decide. */
+export function unavailable(): DomainError {
+  return new DomainError('unavailable', 'The service cannot check rate limits now. Try again in a moment.');
 }
 
 /** Calls that come as one. They wait until there is a share for them, or it is clear that there is none. */
@@ -33,10 +134,8 @@ const compactAfter = 256;
 /** Other nodes that had nothing to give are not asked for this long; the time doubles up to the maximum. */
 const restMs = 250;
 const maxRestMs = 1_000;
-
-export function idOf({ subject, routeClass, policy }: BudgetKey): string {
-  return `${routeClass} ${policy} ${subject}`;
-}
+/** Prefetch: on top of what waits, a node that shares a limit asks for this part of it, divided by the nodes. */
+const prefetchPart = 1 / 4;
 
 /** The budget of one caller on this node: its shares, and the calls that wait for them. */
 export class Budget {
@@ -194,6 +293,24 @@ export class Budget {
     this.unwritten = 0;
     const { key, windows } = this;
     return { key, shares: windows.map(({ share }) => share), used: windows.map(({ used }) => used) };
+  }
+
+  /** Returns a request for what waits and some more. The grant also writes the budget's row, so that it is not due. */
+  toRequest(nodes: number, now: number): GrantRequest {
+    const { key, shares: held, used: usedBefore } = this.toRow(now);
+    this.unwritten = -this.heldCount;
+    const used = usedBefore.map((count) => count + this.heldCount);
+    const needed = held.map((share, i) => Math.max(0, used[i]! - share));
+    const limits = this.windows.map(({ window }) => window.limit);
+    const windowsMs = this.windows.map(({ window }) => window.windowMs);
+    const wanted = this.windows.map(({ share, runsLow }, i) => {
+      const limit = limits[i]!;
+      if (nodes === 1) return limit - share;
+      if (needed[i] === 0 && !runsLow) return 0;
+      const prefetched = Math.ceil((limit * prefetchPart) / nodes);
+      return Math.max(Math.ceil(limit / nodes) - share, needed[i]! + prefetched);
+    });
+    return { key, limits, windowsMs, held, used, needed, wanted };
   }
 
   /** Other nodes may give back a part when they are asked again, unless they gave nothing several times in a row. */

@@ -1,11 +1,11 @@
 import { parseRateLimits } from '../config/parsers.js';
 import { policyText } from '../config/rate-limits.js';
-import type { Admission } from './admission.js';
-import { ShareKeeper } from './share-keeper.js';
-import type { ShareRow, ShareStore, DefaultGrant, Timing, WriteResult } from './share-store.js';
+import type { DefaultGrant, HolderUse, ShareStore, WriteResult } from './grants.js';
+import { type KeeperHost, ShareKeeper } from './keeper.js';
+import type { Admission, LimitSubject, ShareRow } from './windows.js';
 
-/** A clock that moves only when the test moves it. */
-class Clock implements Timing {
+/** A process whose clock moves only when the test moves it. */
+class Clock implements KeeperHost {
   private ms = 0;
   private readonly timers = new Set<{ at: number; work: () => void }>();
 
@@ -16,6 +16,8 @@ class Clock implements Timing {
     this.timers.add(timer);
     return () => this.timers.delete(timer);
   };
+
+  hint = (): void => undefined;
 
   /** Moves the time without running timers. */
   jump(ms: number): void {
@@ -52,6 +54,9 @@ let isShort: boolean;
 /** Statements that asked for shares. */
 let grants: number;
 let acquireDefault: () => Promise<DefaultGrant>;
+/** Holders of which the grants tell that they are gone. */
+let strays: string[];
+let useOfOthers: HolderUse[];
 
 beforeEach(async () => {
   clock = new Clock();
@@ -60,6 +65,7 @@ beforeEach(async () => {
   isShort = false;
   grants = 0;
   acquireDefault = () => Promise.resolve({ isGranted: false, gone: [] });
+  strays = [];
   const store: ShareStore = {
     register: () => Promise.resolve({ holders: [], gone: [] }),
     acquireDefault: () => acquireDefault(),
@@ -70,7 +76,7 @@ beforeEach(async () => {
         unallocated: limits.map(() => 0),
         isShort,
       }));
-      return Promise.resolve({ isKnown: true, grants: granted, strays: [] });
+      return Promise.resolve({ isKnown: true, grants: granted, strays });
     },
     write: (_, request) => {
       rows = request.rows;
@@ -78,8 +84,9 @@ beforeEach(async () => {
     },
     prune: () => Promise.resolve(),
     leave: () => Promise.resolve(),
+    useOfOthers: () => Promise.resolve(useOfOthers),
   };
-  keeper = new ShareKeeper(store, clock, () => 'holder', { asked: () => undefined, gave: () => undefined });
+  keeper = new ShareKeeper(store, clock);
   await keeper.start();
   const first = keeper.admit(caller) as Promise<Admission>;
   await clock.pass(100);
@@ -211,4 +218,28 @@ it('admits all of many or none of them, and those that need less all the same', 
   expect([refused.admitted, refused.windows[0]!.remaining]).toEqual([false, 4]);
   expect((await keeper.admit(caller, 4)).admitted).toBe(true);
   expect((await keeper.admit(caller)).admitted).toBe(false);
+});
+
+/** Returns what is left of each window when another holder used `used` and has been gone for `goneMs`. */
+async function left(used: number[], goneMs: number | undefined): Promise<number[]> {
+  const policy = '10/s,100/m,1000/h';
+  const subject: LimitSubject = { ...caller, subject: 'key:b', limits: parseRateLimits(policy) };
+  useOfOthers = [{ subject: 'key:b', routeClass: 'submit', policy, holderId: 'other', used }];
+  if (goneMs !== undefined) strays = ['other'];
+  void keeper.admit({ ...subject, subject: 'key:c' });
+  await clock.pass(100);
+  clock.jump(goneMs ?? 0);
+  const own = keeper.admit(subject) as Promise<Admission>;
+  await clock.pass(100);
+  expect((await own).admitted).toBe(true);
+  return (await keeper.quotasOf(['key:b']))(subject).map(({ remaining }) => remaining);
+}
+
+it.each([
+  ['lives', undefined, [9, 69, 899]],
+  ['left a moment ago', 2_000, [9, 69, 899]],
+  ['is gone for more than a minute', 61_000, [9, 99, 899]],
+  ['is gone for more than an hour', 3_601_000, [9, 99, 999]],
+])('what another used counts for as long as the window lasts, where it %s', async (_, goneMs, expected) => {
+  expect(await left([8, 30, 100], goneMs)).toEqual(expected);
 });

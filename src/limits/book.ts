@@ -1,10 +1,17 @@
 import { parseRateLimits } from '../config/parsers.js';
-import { policyText } from '../config/rate-limits.js';
-import type { Admission, WindowUse } from './admission.js';
-import { Budget, type HeldCall, idOf, type LimitSubject } from './budget.js';
-import { IdleBudgets } from './idle-budgets.js';
-import type { BudgetKey, Grant, ShareRow } from './share-store.js';
-import { DefaultShare } from './default-share.js';
+import { defaultDivisor, type GoneHolder, type HolderBeat } from './grants.js';
+import {
+  type Admission,
+  Budget,
+  type BudgetKey,
+  type Grant,
+  type HeldCall,
+  idOf,
+  keyOf,
+  type LimitSubject,
+  type ShareRow,
+  type WindowUse,
+} from './windows.js';
 
 /** A call waits this long for a share that other nodes may give back. */
 const holdMs = 250;
@@ -17,6 +24,9 @@ const askEveryMs = 100;
 const retainedWhenAsked = 1 / 2; // of its unused share
 /** Greatest age of the use that a row shows. */
 export const writeAfterMs = 10_000;
+/** In a round, at most this many budgets are checked for being idle, and at most this many found. */
+const maxIdleChecks = 25_000;
+const maxIdleFound = 1_000;
 
 /** The budgets of this node's callers. It decides in memory and collects what to ask of the database and to write. */
 export class ShareBook {
@@ -26,11 +36,17 @@ export class ShareBook {
   /** Budgets used since their rows were written, and the time since when. */
   private readonly unwritten = new Map<Budget, number>();
   private readonly due = new Set<Budget>(); // to be written with the next round
-  readonly defaultShare = new DefaultShare();
-  private readonly idle = new IdleBudgets(this.budgets);
-
+  private idleScan: Iterator<Budget, undefined> = this.budgets.values();
   /** The number of budgets of addresses. */
   private addresses = 0;
+  /**
+   * Whether this node, as the only one of the cluster, holds a tenth of every caller's limit, even if no node has seen
+   * the caller: the first call waits for no grant. It is one row. Other nodes count it as a share of each budget of
+   * which this node holds no more.
+   */
+  private hasDefaultShare = false;
+  /** Budgets that began with the default share and have no row of their own yet. */
+  private readonly rowless = new Set<Budget>();
 
   /**
    * `maxAddresses`: the most addresses with budgets of their own. New addresses beyond it share budgets by their
@@ -47,18 +63,27 @@ export class ShareBook {
     return this.budgets.size === 0;
   }
 
-  budgetOf({ subject, routeClass, limits, hasKey }: LimitSubject): Budget {
-    const key = { subject, routeClass, policy: policyText(limits) };
+  budgetOf(caller: LimitSubject): Budget {
+    const key = keyOf(caller);
     const known = this.budgets.get(idOf(key));
     if (known !== undefined) return known;
-    if (!hasKey && this.addresses >= this.maxAddresses) {
+    if (!caller.hasKey && this.addresses >= this.maxAddresses) {
       this.crowded();
-      return this.budgetOf({ subject: crowdOf(subject), routeClass, limits, hasKey: true });
+      return this.budgetOf({ ...caller, subject: crowdOf(caller.subject), hasKey: true });
     }
-    const budget = new Budget(key, limits);
-    this.defaultShare.applyTo(budget);
+    const budget = new Budget(key, caller.limits);
+    if (this.hasDefaultShare) this.applyDefaultShare(budget);
     this.add(budget);
     return budget;
+  }
+
+  /** No node holds the rest of its limit. */
+  private applyDefaultShare(budget: Budget): void {
+    for (const window of budget.windows) {
+      window.share = Math.floor(window.window.limit / defaultDivisor);
+      window.unallocated = window.window.limit - window.share;
+    }
+    this.rowless.add(budget);
   }
 
   private add(budget: Budget): void {
@@ -70,9 +95,9 @@ export class ShareBook {
     if (this.budgets.delete(idOf(budget.key)) && isAddress(budget)) this.addresses--;
   }
 
-  use({ subject, routeClass, limits }: LimitSubject, now: number): WindowUse[] {
-    const key = { subject, routeClass, policy: policyText(limits) };
-    return (this.budgets.get(idOf(key)) ?? new Budget(key, limits)).use(now);
+  use(caller: LimitSubject, now: number): WindowUse[] {
+    const key = keyOf(caller);
+    return (this.budgets.get(idOf(key)) ?? new Budget(key, caller.limits)).use(now);
   }
 
   /** Counts `count` calls if there is room for all of them. */
@@ -118,7 +143,7 @@ export class ShareBook {
   }
 
   applyGrant(budget: Budget, { shares, unallocated, isShort }: Grant, now: number, mayServe = true): void {
-    this.defaultShare.markWritten(budget);
+    this.rowless.delete(budget);
     for (const call of budget.held) if (call.since <= budget.askedAt!) call.answeredAt ??= now;
     budget.windows.forEach((window, i) => {
       if (shares[i]! > window.share) budget.forgetRefusal();
@@ -222,8 +247,11 @@ export class ShareBook {
 
   /** Returns their current rows, for a statement that has the budgets until `release`. */
   takeRows(budgets: readonly Budget[], now: number): ShareRow[] {
-    for (const budget of budgets) [budget.isBusy, budget.isRowUncertain] = [true, false];
-    return budgets.map((budget) => budget.toRow(now));
+    return budgets.map((budget) => {
+      budget.isBusy = true;
+      budget.isRowUncertain = false;
+      return budget.toRow(now);
+    });
   }
 
   putBackUnwritten(budgets: Iterable<Budget>): void {
@@ -238,16 +266,22 @@ export class ShareBook {
   }
 
   /**
-   * Takes budgets that were not called for their longest window. They give up their shares; their rows are to be
-   * deleted.
+   * Takes budgets that were not called for their longest window, of a part of all budgets at a time. They give up their
+   * shares; their rows are to be deleted.
    */
   takeIdle(now: number): Budget[] {
-    const idle = this.idle.find(now);
-    for (const budget of idle) {
-      for (const list of [this.unwritten, this.due, this.wanting]) list.delete(budget);
+    const idle: Budget[] = [];
+    for (let checks = 0; checks < maxIdleChecks && idle.length < maxIdleFound; checks++) {
+      const budget = this.idleScan.next().value;
+      if (budget === undefined) {
+        this.idleScan = this.budgets.values();
+        break;
+      }
+      if (budget.isBusy || budget.held.length > 0 || now - budget.calledAt <= budget.longestMs) continue;
+      for (const list of [this.unwritten, this.due, this.wanting, this.rowless]) list.delete(budget);
       budget.shrink(0, now);
       budget.isBusy = true;
-      this.defaultShare.markWritten(budget);
+      idle.push(budget);
     }
     return idle;
   }
@@ -273,12 +307,33 @@ export class ShareBook {
     return rows.map(({ key, used }) => ({ key, used, shares: used }));
   }
 
+  /** Whether calls may have been admitted under the default share that no other row counts. */
+  get isDefaultShareInUse(): boolean {
+    return this.hasDefaultShare || this.rowless.size > 0;
+  }
+
+  takeDefaultShare(): void {
+    this.hasDefaultShare = true;
+  }
+
+  /** Gives the default share to no further budget. At most `max` budgets get rows before its own row is deleted. */
+  releaseDefaultShare(max: number): void {
+    this.hasDefaultShare = false;
+    this.putBackUnwritten([...this.rowless].slice(0, max));
+  }
+
+  /** These budgets have rows of their own now. */
+  markWritten(budgets: readonly Budget[]): void {
+    for (const budget of budgets) this.rowless.delete(budget);
+  }
+
   /** Drops all shares. Waiting calls go on waiting, for the shares of the node's next holder. */
   beginAnew(): void {
     const waiting = [...this.holding].map((budget) => budget.anew());
-    for (const list of [this.budgets, this.wanting, this.holding, this.unwritten, this.due]) list.clear();
+    const lists = [this.budgets, this.wanting, this.holding, this.unwritten, this.due, this.rowless];
+    for (const list of lists) list.clear();
     this.addresses = 0;
-    this.defaultShare.beginAnew();
+    this.hasDefaultShare = false;
     for (const budget of waiting) {
       this.add(budget);
       for (const list of [this.holding, this.wanting]) list.add(budget);
@@ -300,4 +355,67 @@ function crowdOf(subject: string): string {
   let hash = 0x811c9dc5;
   for (let i = 0; i < network.length; i++) hash = Math.imul(hash ^ network.charCodeAt(i), 0x01000193);
   return `crowd:${(hash >>> 0) % crowds}`;
+}
+
+/** A holder whose last beat is this old admits no more: `fenceMs` in keeper.ts is as long. */
+const silentAfterMs = 3_000;
+/** A node that did not look for this long cannot distinguish a silent holder from its own absence. */
+const maxGapMs = 2_000;
+/** Longer than the longest window that a limit can have. */
+const finishedAfterMs = 3_600_000 + 60_000;
+
+/** The other holders of shares, as this node knows them. Only its own clock measures how long they have been silent. */
+export class OtherHolders {
+  /** The last beat that this node read of each holder, and when it first read it. */
+  private readonly live = new Map<string, { beat: number; since: number }>();
+  /** The time since which each holder is known to admit no more. */
+  private readonly left = new Map<string, number>();
+  private lookedAt = -Infinity;
+
+  /** Nodes that hold shares now, this one included. */
+  get nodes(): number {
+    return this.live.size + 1;
+  }
+
+  /** No other node holds shares or may have left any. */
+  get isNone(): boolean {
+    return this.live.size + this.left.size === 0;
+  }
+
+  /** Takes all other holders that exist now. A holder whose row is gone had stopped before. */
+  see(holders: readonly HolderBeat[], now: number): void {
+    const looksAnew = now - this.lookedAt > maxGapMs;
+    this.lookedAt = now;
+    const ids = new Set(holders.map(({ id }) => id));
+    for (const id of this.live.keys()) {
+      if (ids.has(id)) continue;
+      this.live.delete(id);
+      this.left.set(id, now);
+    }
+    for (const { id, beat } of holders) {
+      if (looksAnew || this.live.get(id)?.beat !== beat) this.live.set(id, { beat, since: now });
+    }
+  }
+
+  /** Notes holders that are known to be gone by other means. */
+  noteGone(ids: readonly string[], now: number): void {
+    for (const id of ids) if (!this.left.has(id)) this.left.set(id, now);
+  }
+
+  silent(now: number): HolderBeat[] {
+    return [...this.live]
+      .filter(([, { since }]) => now - since >= silentAfterMs)
+      .map(([id, { beat }]) => ({ id, beat }));
+  }
+
+  gone(now: number): GoneHolder[] {
+    return [...this.left].map(([id, since]) => ({ id, forMs: now - since }));
+  }
+
+  /** Returns and forgets the holders whose shares count for nothing in any window. */
+  takeFinished(now: number): string[] {
+    const finished = [...this.left].filter(([, since]) => now - since > finishedAfterMs).map(([id]) => id);
+    for (const id of finished) this.left.delete(id);
+    return finished;
+  }
 }

@@ -1,5 +1,5 @@
 import type { RateLimits } from '../config/rate-limits.js';
-import { Budget, ShareWindow } from './budget.js';
+import { Budget, ShareWindow } from './windows.js';
 
 const limits: RateLimits = [
   { name: 'minute', limit: 100, windowMs: 60_000 },
@@ -74,6 +74,19 @@ test('whoever waits as long as a refusal says has room again', () => {
   use(budget, 10);
   const seconds = budget.refuse(0).retryAfterSeconds;
   expect(budget.admit(seconds * 1_000)).toMatchObject({ admitted: true });
+});
+
+test('what is asked for tells of the calls that wait, so that only later ones remain to be written', () => {
+  const budget = budgetWith(10, 100);
+  use(budget, 2);
+  for (let n = 0; n < 3; n++) {
+    budget.hold({ since: 0, count: 1, admit: () => undefined, reject: () => undefined });
+  }
+  expect(budget.toRequest(1, 0)).toMatchObject({ used: [5, 5], needed: [0, 0] });
+  use(budget, 3);
+  expect(budget.unwritten).toBe(0);
+  use(budget, 1);
+  expect(budget.unwritten).toBe(1);
 });
 
 function shareOf(share: number): ShareWindow {

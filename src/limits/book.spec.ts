@@ -1,6 +1,5 @@
-import type { LimitSubject } from './budget.js';
-import { requestOf } from './grant-asker.js';
-import { ShareBook } from './share-book.js';
+import { OtherHolders, ShareBook } from './book.js';
+import type { LimitSubject } from './windows.js';
 
 const subject = (name: string, hasKey: boolean): LimitSubject => ({
   subject: name,
@@ -76,7 +75,7 @@ test('one that comes back while its row is removed has no share, asks only after
   book.forget(idle);
   book.release(idle);
   expect(book.takeWanting(1, 6_003)).toEqual([budget]);
-  expect(requestOf(budget, 1, 6_003)).toMatchObject({ held: [0], needed: [1] });
+  expect(budget.toRequest(1, 6_003)).toMatchObject({ held: [0], needed: [1] });
   expect(book.budgetOf(subject('address:1', false))).toBe(budget);
 });
 
@@ -94,4 +93,37 @@ test('a row is written anew where another node asks for what this one does not h
   const budget = book.budgetOf(subject('address:1', true));
   expect(book.giveBack([budget.key], 0).budgets).toEqual([]);
   expect(book.takeUnwritten(0)).toEqual([budget]);
+});
+
+const otherHolder = { id: 'b', beat: 1 };
+
+test('a holder whose beat does not change for 3 s is silent', () => {
+  const others = new OtherHolders();
+  for (const now of [0, 1_000, 2_000]) others.see([otherHolder], now);
+  expect(others.silent(2_999)).toEqual([]);
+  expect(others.silent(3_000)).toEqual([otherHolder]);
+  others.see([{ id: 'b', beat: 2 }], 3_000);
+  expect(others.silent(5_999)).toEqual([]);
+});
+
+test('whoever did not look for 2 s judges nobody by what it saw before', () => {
+  const others = new OtherHolders();
+  others.see([otherHolder], 0);
+  others.see([otherHolder], 2_001);
+  expect(others.silent(3_500)).toEqual([]);
+});
+
+test('one whose row is gone counts as gone from then on, and is forgotten after the longest window', () => {
+  const others = new OtherHolders();
+  others.see([otherHolder], 0);
+  expect(others.nodes).toBe(2);
+  others.see([], 1_000);
+  expect([others.nodes, others.gone(1_500)]).toEqual([1, [{ id: 'b', forMs: 500 }]]);
+  others.noteGone(['b', 'c'], 1_600);
+  expect(others.gone(1_600)).toEqual([
+    { id: 'b', forMs: 600 },
+    { id: 'c', forMs: 0 },
+  ]);
+  expect(others.takeFinished(3_660_000)).toEqual([]);
+  expect(others.takeFinished(3_661_001)).toEqual(['b']);
 });
