@@ -10,7 +10,7 @@ export interface PipelineConnection {
 }
 
 /** A borrowed connection, kept while any statement is in progress. */
-class Lease {
+class Borrowed {
   underWay = 0;
   /** A statement failed with an error that a new connection may fix. */
   isBroken = false;
@@ -27,32 +27,32 @@ class Lease {
  * returns to the pool when nothing is in progress, and soon when other callers wait for one.
  */
 export class Pipeline implements Queries {
-  private lease: Lease | undefined;
+  private borrowed: Borrowed | undefined;
 
   constructor(private readonly connect: () => Promise<PipelineConnection>) {}
 
   async query<Row extends object>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
     // On another connection, a statement could overtake those still in progress on this one.
-    while (this.lease?.isEnding) await new Promise<void>((resume) => this.lease!.onEnd.push(resume));
-    const lease = (this.lease ??= new Lease(this.connect()));
-    lease.underWay++;
+    while (this.borrowed?.isEnding) await new Promise<void>((resume) => this.borrowed!.onEnd.push(resume));
+    const borrowed = (this.borrowed ??= new Borrowed(this.connect()));
+    borrowed.underWay++;
     try {
-      const connection = await lease.connection;
+      const connection = await borrowed.connection;
       const answer = connection.query<Row>(statement, values);
-      lease.isEnding ||= connection.isWanted();
+      borrowed.isEnding ||= connection.isWanted();
       return await answer;
     } catch (error) {
-      if (!isRefusedRow(error)) lease.isBroken = lease.isEnding = true;
+      if (!isRefusedRow(error)) borrowed.isBroken = borrowed.isEnding = true;
       throw error;
     } finally {
-      if (--lease.underWay === 0) await this.close(lease);
+      if (--borrowed.underWay === 0) await this.close(borrowed);
     }
   }
 
-  private async close(lease: Lease): Promise<void> {
-    this.lease = undefined;
-    const connection = await lease.connection.catch(() => undefined);
-    connection?.giveBack(!lease.isBroken);
-    for (const resume of lease.onEnd) resume();
+  private async close(borrowed: Borrowed): Promise<void> {
+    this.borrowed = undefined;
+    const connection = await borrowed.connection.catch(() => undefined);
+    connection?.giveBack(!borrowed.isBroken);
+    for (const resume of borrowed.onEnd) resume();
   }
 }

@@ -8,7 +8,7 @@ export class SendingTerms {
   /** Limit of a whole try, from the lookup of the name to the status of the answer. */
   timeoutMs = 15 * second;
   /** A claimed delivery without a result for this long may be claimed by another node. */
-  leaseMs = 30 * second;
+  claimMs = 30 * second;
   /** Delays between the tries. The first try is made at once. */
   delaysMs = [
     5 * second,

@@ -29,7 +29,7 @@ afterAll(() => tables.drop());
 async function underWay(): Promise<[requestId: string, tries: Tried[]]> {
   const run = await runOne(database, await tables.node(database));
   await finish(database, [ending(run)]);
-  const terms = { leaseMs: 60_000, maxOutputBytes: 10, limit: 9, limitUnproven: 9, roomOfOthers: 9 };
+  const terms = { claimMs: 60_000, maxOutputBytes: 10, limit: 9, limitUnproven: 9, roomOfOthers: 9 };
   const where = { hosts: [], keys: [], after: null };
   const { deliveries: claimed } = await claimDeliveries(database, { claimedBy, ...terms, ...where });
   const tries = claimed.map(({ requestId, deliveryId }) => {

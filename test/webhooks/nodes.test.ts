@@ -24,10 +24,10 @@ async function insertDelivery(requestId: string, path: string): Promise<string> 
   return row!.id;
 }
 
-const claimAll = async (leaseMs: number) => {
+const claimAll = async (claimMs: number) => {
   const { deliveries } = await claimDeliveries(service.app.get(Database), {
     claimedBy: randomUUID(),
-    leaseMs,
+    claimMs,
     maxOutputBytes: 10,
     limit: 100,
     limitUnproven: 100,

@@ -12,7 +12,7 @@ let database: Database;
 const used = new Map<string, string>();
 const terms = {
   claimedBy: randomUUID(),
-  leaseMs: 60_000,
+  claimMs: 60_000,
   maxOutputBytes: 10,
   limit: 4,
   limitUnproven: 4,

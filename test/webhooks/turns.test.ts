@@ -24,7 +24,7 @@ afterAll(() => {
 
 test('a new receiver is called though another key has a hundred receivers on trial that never answer', async () => {
   // No try of theirs ends before the test does.
-  Object.assign(hooks.terms, { timeoutMs: 600_000, leaseMs: 600_000, maxTries: 32 });
+  Object.assign(hooks.terms, { timeoutMs: 600_000, claimMs: 600_000, maxTries: 32 });
   const requests = silent.map((server) => {
     const { port } = server.address() as AddressInfo;
     return { model_id: 'test/hook', input: {}, webhook: `http://127.0.0.1:${port}/` };

@@ -92,8 +92,8 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
     const room = this.limiter.room();
     if (room.limit <= 0 || this.isStopping) return;
     if (!isWoken && !(await this.isAnyDue())) return;
-    const { leaseMs, maxPayloadBytes: maxOutputBytes } = this.terms;
-    const terms = { claimedBy: this.claimedBy, leaseMs, maxOutputBytes, ...room, after: this.lookedUpTo };
+    const { claimMs, maxPayloadBytes: maxOutputBytes } = this.terms;
+    const terms = { claimedBy: this.claimedBy, claimMs, maxOutputBytes, ...room, after: this.lookedUpTo };
     const { deliveries, after } = await claimDeliveries(this.database, terms);
     const isWhole = this.lookedUpTo === null && after === null;
     this.lookedUpTo = after;

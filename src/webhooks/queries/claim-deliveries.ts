@@ -31,7 +31,7 @@ export interface ClaimedDelivery extends RequestRow {
 
 export interface ClaimTerms {
   claimedBy: string;
-  leaseMs: number;
+  claimMs: number;
   maxOutputBytes: number;
   /** At most this many deliveries are taken: in total, and of hosts that are not known to answer. */
   limit: number;
@@ -82,7 +82,7 @@ const headFrom = (condition: string): string => `head AS (
  *   left free then, in total and among hosts that are not known to answer. Another key's receiver therefore never waits
  *   for the end of one of its tries. Among the hosts of a key, the one that has waited longest comes first. One
  *   statement looks at a limited number of pairs of host and key, and the next one goes on behind them.
- * Race: SKIP LOCKED and the lease in next_try_at give each delivery to one node. If a node dies with it, it becomes due
+ * Race: SKIP LOCKED and the claim in next_try_at give each delivery to one node. If a node dies with it, it becomes due
  *   again. Nodes that choose the same deliveries at one moment get fewer than they could, and look again.
  * Index: webhook_delivery_pending, one look for each host and key with something pending, then its due ones in order;
  *   webhook_delivery_pkey, request_pkey.
@@ -171,11 +171,11 @@ const first: Lane = { host: '', keyId: '00000000-0000-0000-0000-000000000000' };
 type ClaimRow = ClaimedDelivery & { deliveryId: string | null; lastHost: string | null; lastKeyId: string };
 
 export async function claimDeliveries(database: Database, terms: ClaimTerms): Promise<Claimed> {
-  const { claimedBy, leaseMs, maxOutputBytes, limit, limitUnproven, roomOfOthers, hosts, keys } = terms;
+  const { claimedBy, claimMs, maxOutputBytes, limit, limitUnproven, roomOfOthers, hosts, keys } = terms;
   const after = terms.after ?? first;
   const rows = await database.query<ClaimRow>(claimStatement, [
     claimedBy,
-    leaseMs,
+    claimMs,
     maxOutputBytes,
     limit,
     limitUnproven,
