@@ -19,7 +19,7 @@ import { ModelsReload } from './admin/models/models-reload.js';
 import { ModelsService } from './models/models.service.js';
 import { QueueLifecycle } from './queue/queue-lifecycle.js';
 import { FastPath } from './requests/fast-path.js';
-import { HeldCalls } from './requests/held-calls.js';
+import { LongPolls } from './requests/long-polls.js';
 import { StatusSources } from './queue/status-sources.js';
 import { WorkerBeats } from './queue/workers/worker-beats.js';
 import { WorkerClaims } from './queue/workers/worker-claims.js';
@@ -105,7 +105,7 @@ export async function startService(config: Config, signal?: AbortSignal): Promis
 }
 
 /**
- * Stops in this order: new connections; claims and beats of workers; runs; held calls and streams that show the runs;
+ * Stops in this order: new connections; claims and beats of workers; runs; long polls and streams that show the runs;
  * answers in progress; everything else. Runs and answers share one grace period.
  */
 async function closeApp(
@@ -120,7 +120,7 @@ async function closeApp(
   await app.get(WorkerClaims).stop();
   app.get(WorkerBeats).stop();
   await app.get(QueueLifecycle).drain(graceEnd.signal);
-  if (config.role !== 'scheduler') await app.get(HeldCalls).stop();
+  if (config.role !== 'scheduler') await app.get(LongPolls).stop();
   app.get(StatusSources).closeAll();
   await app.get(HttpConnections).answersEnded(graceEnd.signal);
   clearTimeout(grace);

@@ -32,9 +32,9 @@ const resources: Readonly<Record<Resource, { noun: string; advice: string }>> = 
 };
 
 /** Each takes a connection and its buffers, so one bound covers all that callers hold of both. */
-const heldConnections: readonly Resource[] = ['streams', 'workerCalls'];
+const openConnections: readonly Resource[] = ['streams', 'workerCalls'];
 
-/** A key may have 1,000 workers, each with one held claim and one held beat, and as many again while they reconnect. */
+/** A key may have 1,000 workers, each with one claim and one beat that wait, and as many again while they reconnect. */
 const maxWorkerCallsOfCaller = 4_000;
 
 const nothing = (): Record<Resource, number> => ({ bytes: 0, streams: 0, workerCalls: 0 });
@@ -202,8 +202,8 @@ export class Allowances {
   }
 }
 
-/** Returns what is held of all resources that count against the same bound of the node. */
-function sharedIn(held: Readonly<Record<Resource, number>>, resource: Resource): number {
-  if (!heldConnections.includes(resource)) return held[resource];
-  return heldConnections.reduce((sum, one) => sum + held[one], 0);
+/** Returns what is in use of all resources that count against the same bound of the node. */
+function sharedIn(used: Readonly<Record<Resource, number>>, resource: Resource): number {
+  if (!openConnections.includes(resource)) return used[resource];
+  return openConnections.reduce((sum, one) => sum + used[one], 0);
 }

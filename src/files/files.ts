@@ -18,7 +18,7 @@ import {
   bytesOf,
   FILE_STORE,
   type FileStore,
-  type Hold,
+  type Memory,
   type Received,
   type Written,
 } from './stores/file-store.js';
@@ -45,7 +45,7 @@ export interface FileView {
 export interface Maker {
   requestId: string;
   /** Memory for what the disk does not take. */
-  held: Hold;
+  memory: Memory;
   /** Called once all bytes have come, so that the run is done. */
   made(): void;
   /** Ends the wait. */
@@ -126,7 +126,7 @@ export class Files {
     { contentType: given, fileName }: { contentType: string; fileName?: string | undefined },
     maker: Maker,
   ): Promise<FileView> {
-    const part = await this.store.receive(source, maker.held).catch((error: unknown) => {
+    const part = await this.store.receive(source, maker.memory).catch((error: unknown) => {
       this.note(error);
       throw error;
     });

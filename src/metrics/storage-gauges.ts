@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Registry } from 'prom-client';
 import { DiskSpace, type Volume } from '../files/disk-space.js';
-import { HeldResults } from '../queue/runs/held-results.js';
+import { UnstoredResults } from '../queue/runs/unstored-results.js';
 import { addGauge } from './gauges.js';
 import { REGISTRY } from './registry.js';
 
@@ -13,7 +13,7 @@ export class StorageGauges {
   constructor(
     @Inject(REGISTRY) registry: Registry,
     private readonly space: DiskSpace,
-    held: HeldResults,
+    unstored: UnstoredResults,
   ) {
     const add = (name: string, help: string, value: (volume: Volume) => number): void =>
       addGauge(registry, name, help, ['volume'], () =>
@@ -28,7 +28,7 @@ export class StorageGauges {
       ({ reservedBytes }) => reservedBytes,
     );
     const results = 'Results of runs that wait in memory because the disk or the database cannot store them.';
-    addGauge(registry, 'held_results_bytes', results, [], () => [[[], held.bytes]]);
+    addGauge(registry, 'held_results_bytes', results, [], () => [[[], unstored.bytes]]);
   }
 
   /** Called before the gauges are collected. Never rejects. */

@@ -30,7 +30,7 @@ import { Retention } from './retention.js';
 import { RunnerRegistry } from './runs/runner-registry.js';
 import { Runs } from './runs/runs.js';
 import { RunEvents } from './runs/run-events.js';
-import { HeldResults } from './runs/held-results.js';
+import { UnstoredResults } from './runs/unstored-results.js';
 import { RunStore } from './runs/run-store.js';
 import { Slots } from './cluster/slots.js';
 import { StatusSources } from './status-sources.js';
@@ -70,7 +70,7 @@ import { WorkerStore } from './workers/worker-store.js';
     Dispatcher,
     Estimates,
     FileUses,
-    HeldResults,
+    UnstoredResults,
     ModelAvailability,
     WaitingIndex,
     ModelLoads,
@@ -108,7 +108,7 @@ import { WorkerStore } from './workers/worker-store.js';
     Cluster,
     Controls,
     Estimates,
-    HeldResults,
+    UnstoredResults,
     ModelAvailability,
     ModelLoads,
     OutputSources,

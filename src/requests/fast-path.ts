@@ -73,7 +73,7 @@ export class FastPath {
         return;
       }
       const { modelId, query } = call;
-      // The body is not awaited on its own. A held call would then keep its body in memory.
+      // The body is not awaited on its own. A long poll would then keep its body in memory.
       const submitting = this.bodies
         .read(request, response)
         // The gate lets nobody submit without a key.

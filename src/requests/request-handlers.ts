@@ -19,7 +19,7 @@ import { traceContextOf } from '../tracing/trace-context.js';
 import { LogsQuery } from './dto/logs.query.js';
 import { SubmitHeaders } from './dto/submit.headers.js';
 import { submitOptions, writtenOptions } from './dto/submit.query.js';
-import { HeldCalls } from './held-calls.js';
+import { LongPolls } from './long-polls.js';
 import { parseInputBody } from '../http/input/json-body.js';
 import { assertFits, type Fingerprint, fingerprintOf as hashOf } from '../json/jobs.js';
 import { JsonThreads } from '../json/json-threads.js';
@@ -31,7 +31,7 @@ type AcceptedReply = Reply & { requestId: string };
 
 /**
  * The rules of the four calls and their answers, for the fast path and the controller. `base` is the beginning of the
- * URLs in an answer. `response` is given where the call may be held (`Prefer: wait`).
+ * URLs in an answer. `response` is given where the call may wait (`Prefer: wait`).
  */
 @Injectable()
 export class RequestHandlers {
@@ -41,14 +41,14 @@ export class RequestHandlers {
     private readonly queue: QueueService,
     private readonly cancels: Cancels,
     private readonly retention: Retention,
-    private readonly held: HeldCalls,
+    private readonly longPolls: LongPolls,
     private readonly clock: Clock,
     private readonly json: JsonThreads,
   ) {}
 
   /**
    * Resolves when the request is committed or, if the caller waits, has completed in that time. `modelId` is undefined
-   * if the path names none. The method is not async, because a held call would then keep its body.
+   * if the path names none. The method is not async, because a long poll would then keep its body.
    */
   submit(
     caller: Caller,
@@ -61,7 +61,7 @@ export class RequestHandlers {
   ): Promise<Reply> {
     const seconds = response === undefined ? 0 : waitSeconds(headers.prefer);
     if (seconds === 0) return this.accept(caller, modelId, body, headers, query, base);
-    // Taken before anything is accepted, so that a call that may not be held is refused as a whole.
+    // Taken before anything is accepted, so that a call that may not wait is refused as a whole.
     const hold = chargesOf(response!.req)?.take('streams', 1);
     const accepting = this.accept(caller, modelId, body, headers, query, base);
     return this.outcome(accepting, caller, seconds, base, response!).finally(() => hold?.release());
@@ -195,7 +195,7 @@ export class RequestHandlers {
     try {
       const { requestId, fields } = accepted;
       const submitted = await this.find(caller, requestId);
-      const row = await this.held.wait(submitted, seconds, response, submitted.modelId);
+      const row = await this.longPolls.wait(submitted, seconds, response, submitted.modelId);
       if (row?.state !== 'COMPLETED') return accepted;
       const status = JSON.stringify(toStatus(this.queue.snapshot(row), base));
       const output =
@@ -220,7 +220,7 @@ export class RequestHandlers {
     if (seconds === 0) return row;
     const hold = chargesOf(response.req)?.take('streams', 1);
     try {
-      return (await this.held.wait(row, seconds, response)) ?? (await this.find(caller, row.id));
+      return (await this.longPolls.wait(row, seconds, response)) ?? (await this.find(caller, row.id));
     } finally {
       hold?.release();
     }

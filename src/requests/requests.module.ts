@@ -7,7 +7,7 @@ import { Batch } from './batch.js';
 import { CollectionController } from './collection.controller.js';
 import { CollectionHandlers } from './collection-handlers.js';
 import { FastPath } from './fast-path.js';
-import { HeldCalls } from './held-calls.js';
+import { LongPolls } from './long-polls.js';
 import { NewRequestsModule } from './new-requests.module.js';
 import { RequestHandlers } from './request-handlers.js';
 import { RequestsController } from './requests.controller.js';
@@ -16,7 +16,7 @@ import { RequestsController } from './requests.controller.js';
   imports: [AddressesModule, AuthModule, NewRequestsModule, QueueModule, LimitsModule],
   // CollectionController comes first, because submissions have a wildcard route.
   controllers: [CollectionController, RequestsController],
-  providers: [Batch, CollectionHandlers, FastPath, HeldCalls, RequestHandlers],
-  exports: [HeldCalls, NewRequestsModule, RequestHandlers],
+  providers: [Batch, CollectionHandlers, FastPath, LongPolls, RequestHandlers],
+  exports: [LongPolls, NewRequestsModule, RequestHandlers],
 })
 export class RequestsModule {}

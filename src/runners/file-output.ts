@@ -15,8 +15,8 @@ export async function keepOutput(
   contentType: string,
   fileName?: string,
 ): Promise<{ file: FileView }> {
-  const { requestId, held, signal } = run;
-  const maker = { requestId, held, signal, made: () => run.made() };
+  const { requestId, memory, signal } = run;
+  const maker = { requestId, memory, signal, made: () => run.made() };
   try {
     return { file: await files.keep(inTurn(chunks), { contentType, fileName }, maker) };
   } catch (error) {

@@ -14,7 +14,7 @@ import { exampleId, headerReferences } from '../http/openapi/responses.js';
 import * as dto from './dto.js';
 import { maxBeatSeconds, maxClaimSeconds } from './worker-calls.js';
 
-const ApiHeld = (seconds: number, description: string): MethodDecorator =>
+const ApiLongPoll = (seconds: number, description: string): MethodDecorator =>
   ApiHeader({
     name: 'Prefer',
     required: false,
@@ -51,7 +51,7 @@ export const ApiClaimRuns = ApiCall(
   'Claims the first requests that wait for models of the worker. If none waits, the answer is 204, at once ' +
     'or when the time of `Prefer: wait=n` is over. If the answer to a claim was lost, send the claim again ' +
     'unchanged; it gets the same runs.',
-  ApiHeld(maxClaimSeconds, 'the answer may come up to `n` seconds later, as soon as there is a run.'),
+  ApiLongPoll(maxClaimSeconds, 'the answer may come up to `n` seconds later, as soon as there is a run.'),
   ApiOkResponse({
     description: 'The runs, at least one.',
     type: dto.ClaimedRunsDto,
@@ -75,7 +75,7 @@ export const ApiBeat = ApiCall(
   'Renew leases',
   'A beat that waits is answered at once when a run must stop, when a lease is lost, and when the worker ' +
     'gets a new order.',
-  ApiHeld(maxBeatSeconds, 'the answer may come up to `n` seconds later.'),
+  ApiLongPoll(maxBeatSeconds, 'the answer may come up to `n` seconds later.'),
   ApiOkResponse({
     description: 'The leases are renewed, except the lost ones.',
     type: dto.BeatAnswerDto,

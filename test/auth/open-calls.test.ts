@@ -5,7 +5,7 @@ import { CallerWatch } from '../../src/auth/caller-watch.js';
 import { BodyReader } from '../../src/http/body-reader.js';
 import { WorkerBeats } from '../../src/queue/workers/worker-beats.js';
 import { WorkerClaims } from '../../src/queue/workers/worker-claims.js';
-import { HeldCalls } from '../../src/requests/held-calls.js';
+import { LongPolls } from '../../src/requests/long-polls.js';
 import { AdminCalls } from '../support/admin-calls.js';
 import { until } from '../support/index.js';
 import { keyHeader, verdict } from '../support/queue-calls.js';
@@ -20,7 +20,7 @@ const { service, calls } = testQueue({
 const admin = new AdminCalls(service);
 const claims = (): WorkerClaims => service.app.get(WorkerClaims);
 const beats = (): WorkerBeats => service.app.get(WorkerBeats);
-const held = (): HeldCalls => service.app.get(HeldCalls);
+const longPolls = (): LongPolls => service.app.get(LongPolls);
 const watch = (): CallerWatch => service.app.get(CallerWatch);
 
 const size = (of: { size: number }, count: number): Promise<unknown> =>
@@ -147,7 +147,7 @@ describe('a call that waits for its request', () => {
       const { id, key } = await admin.newKey();
       const request = await calls.submit('test/http', { hold: true }, keyHeader(key));
       const answer = call(key, request);
-      await size(held(), 1);
+      await size(longPolls(), 1);
       return { id, answer };
     }
 
@@ -156,7 +156,7 @@ describe('a call that waits for its request', () => {
       stopLooking();
       await revoke(id);
       expect(await verdict(answer)).toEqual([401, 'invalid_key']);
-      expect(held().size).toBe(0);
+      expect(longPolls().size).toBe(0);
     });
 
     test('is refused when its key loses the scope', async () => {
@@ -175,7 +175,7 @@ describe('a call that waits for its request', () => {
   test('submit is refused when its key may not use the model any more; the request stays', async () => {
     const { id, key } = await admin.newKey();
     const answer = open.submit(key);
-    await size(held(), 1);
+    await size(longPolls(), 1);
     await change(id, { models: ['test/other'] });
     expect(await verdict(answer)).toEqual([403, 'forbidden']);
     const rows = await service.query('SELECT outcome FROM request WHERE api_key_id = $1', [id]);
@@ -186,7 +186,7 @@ describe('a call that waits for its request', () => {
     const { id, key } = await admin.newKey();
     const request = await calls.submit('test/http', { hold: true }, keyHeader(key));
     const answer = service.get(`${calls.path(request)}/status`, { headers: { prefer: 'wait=60' } });
-    await size(held(), 1);
+    await size(longPolls(), 1);
     await revoke(id);
     await calls.cancel(request);
     expect(await (await answer).json()).toMatchObject({ status: 'COMPLETED' });

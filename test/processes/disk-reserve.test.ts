@@ -1,6 +1,6 @@
 import type { StatsFs } from 'node:fs';
 import { DiskSpace } from '../../src/files/disk-space.js';
-import { HeldResults } from '../../src/queue/runs/held-results.js';
+import { UnstoredResults } from '../../src/queue/runs/unstored-results.js';
 import { FileCalls, someBytes } from '../support/file-calls.js';
 import { scrape } from '../support/metrics.js';
 import { aliveOf } from '../support/overviews.js';
@@ -25,10 +25,10 @@ let measured: DiskSpace['measure'];
 
 beforeAll(() => ({ measure: measured } = service.app.get(DiskSpace)));
 afterEach(async () => {
-  const [space, held] = [service.app.get(DiskSpace), service.app.get(HeldResults)];
+  const [space, unstored] = [service.app.get(DiskSpace), service.app.get(UnstoredResults)];
   space.measure = measured;
-  held.maxBytes = 64 * megabyte;
-  await until(() => held.bytes === 0, { message: 'nothing is held any more' });
+  unstored.maxBytes = 64 * megabyte;
+  await until(() => unstored.bytes === 0, { message: 'nothing is held any more' });
 });
 
 /** Simulates a disk of 100 GB with this much free space, for which the reserve stays at its 2 GB. */
@@ -123,7 +123,7 @@ describe('a disk with no more free than the reserve', () => {
 
   test('gives a run back whose result is too large to wait, without an attempt, and not over and over', async () => {
     answerWith(200_000);
-    service.app.get(HeldResults).maxBytes = 100_000;
+    service.app.get(UnstoredResults).maxBytes = 100_000;
     disk(gigabyte);
     await refusesFiles();
     const ids = [await calls.submit('test/model'), await calls.submit('test/model')];
@@ -204,7 +204,7 @@ describe("a database's full disk", () => {
   });
 
   test('gives a run back whose output is too large to wait, without an attempt', async () => {
-    service.app.get(HeldResults).maxBytes = 100;
+    service.app.get(UnstoredResults).maxBytes = 100;
     const mend = await refuse('attempt');
     model.respond = ({ response }) => {
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify('x'.repeat(5_000)));

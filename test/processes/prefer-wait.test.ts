@@ -3,7 +3,7 @@ import { createServer, request, type RequestListener, type Server } from 'node:h
 import { type AddressInfo, connect } from 'node:net';
 import { Allowances } from '../../src/allowances/allowances.js';
 import { HttpConnections } from '../../src/http/http-connections.js';
-import { HeldCalls } from '../../src/requests/held-calls.js';
+import { LongPolls } from '../../src/requests/long-polls.js';
 import { StatusSources } from '../../src/queue/status-sources.js';
 import { until } from '../support/index.js';
 import { keyHeader, problemOf, type Status, unknownId, verdict } from '../support/queue-calls.js';
@@ -13,12 +13,12 @@ const { service, calls, model } = testQueue({
   models: { 'test/model': { concurrency: 300 }, 'test/narrow': { concurrency: 1 } },
   limits: '10000/s',
 });
-let held: HeldCalls;
+let longPolls: LongPolls;
 let sources: StatusSources;
 let routed: Server;
 
 beforeAll(async () => {
-  held = service.app.get(HeldCalls);
+  longPolls = service.app.get(LongPolls);
   sources = service.app.get(StatusSources);
   routed = createServer(service.app.getHttpAdapter().getInstance() as RequestListener);
   service.app.get(HttpConnections).install(routed);
@@ -28,11 +28,12 @@ afterAll(() => {
   routed.closeAllConnections();
   routed.close();
 });
-afterEach(() => until(() => held.size === 0 && sources.size === 0, { message: 'nothing is held' }));
+afterEach(() => until(() => longPolls.size === 0 && sources.size === 0, { message: 'nothing is held' }));
 
 const preferring = (prefer: string): RequestInit => ({ headers: { prefer } });
 const applied = (response: Response): string | null => response.headers.get('preference-applied');
-const isHeld = (count = 1): Promise<true> => until(() => held.size === count, { explain: () => held.size });
+const isHeld = (count = 1): Promise<true> =>
+  until(() => longPolls.size === count, { explain: () => longPolls.size });
 
 describe.each([
   ['the fast path', () => service.url],

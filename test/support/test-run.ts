@@ -2,7 +2,7 @@ import { Subject } from 'rxjs';
 import type { Files } from '../../src/files/files.js';
 import { JsonThreads } from '../../src/json/json-threads.js';
 import type { Model } from '../../src/models/model.js';
-import { HeldResults } from '../../src/queue/runs/held-results.js';
+import { UnstoredResults } from '../../src/queue/runs/unstored-results.js';
 import type { ModelsService } from '../../src/models/models.service.js';
 import { type Run, RunFailure, type Runner } from '../../src/queue/runs/runner.js';
 import type { Call } from './model-server.js';
@@ -39,7 +39,7 @@ export function testRun(runner: object, input = '{"prompt":"a cat"}', attempt = 
     log: (level, message) => lines.push({ level, message }),
     progress: (value, message) => steps.push([value, message]),
     delta: (json) => deltas.push(json),
-    held: new HeldResults(),
+    memory: new UnstoredResults(),
     made: () => undefined,
     reached: () => undefined,
     lines,

@@ -3,7 +3,7 @@ import { link, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/prom
 import { dirname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { DiskSpace } from '../disk-space.js';
-import type { ByteRange, FileStore, Hold, Received, Written } from './file-store.js';
+import type { ByteRange, FileStore, Memory, Received, Written } from './file-store.js';
 import { Spool } from './spool.js';
 import { onDisk, storageError } from './storage-error.js';
 
@@ -46,8 +46,8 @@ export class DiskStore implements FileStore {
     return (await this.place())!;
   }
 
-  receive(source: AsyncIterable<Buffer>, hold?: Hold): Promise<Received> {
-    return this.spool.receive(source, hold);
+  receive(source: AsyncIterable<Buffer>, memory?: Memory): Promise<Received> {
+    return this.spool.receive(source, memory);
   }
 
   async store(name: string, part: Received): Promise<Written> {

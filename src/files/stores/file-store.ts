@@ -23,7 +23,7 @@ export interface Received {
 }
 
 /** Memory for what a disk does not take now. */
-export interface Hold {
+export interface Memory {
   /** Returns false if there is no more memory. */
   take(bytes: number): boolean;
   release(bytes: number): void;
@@ -35,8 +35,8 @@ export interface FileStore {
   claimPlace(): Promise<string>;
   /** Returns the place as it is known. undefined: it is not there. */
   place(): Promise<string | undefined>;
-  /** Takes the bytes of a file. With `hold`, memory takes what the disk does not, and `store` tries the disk again. */
-  receive(source: AsyncIterable<Buffer>, hold?: Hold): Promise<Received>;
+  /** Takes the bytes of a file. With `memory`, that takes what the disk does not, and `store` tries the disk again. */
+  receive(source: AsyncIterable<Buffer>, memory?: Memory): Promise<Received>;
   /** All or nothing: once this resolves, the bytes survive a crash. May be called again after it failed. */
   store(name: string, part: Received): Promise<Written>;
   /** undefined: there are no such bytes. */

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import type { AwsV4Signer } from 'aws4fetch';
 import type { DiskSpace } from '../disk-space.js';
-import type { ByteRange, FileStore, Hold, Received, Written } from './file-store.js';
+import type { ByteRange, FileStore, Memory, Received, Written } from './file-store.js';
 import { Spool } from './spool.js';
 import { StorageUnavailable } from './storage-error.js';
 
@@ -62,8 +62,8 @@ export class S3Store implements FileStore, OnApplicationShutdown {
     this.root = prefix === '' ? base : `${base}/${prefix}`;
   }
 
-  receive(source: AsyncIterable<Buffer>, hold?: Hold): Promise<Received> {
-    return this.spool.receive(source, hold);
+  receive(source: AsyncIterable<Buffer>, memory?: Memory): Promise<Received> {
+    return this.spool.receive(source, memory);
   }
 
   async store(name: string, part: Received): Promise<Written> {

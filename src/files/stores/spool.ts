@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { DomainError } from '../../errors/domain-error.js';
 import type { DiskSpace } from '../disk-space.js';
 import { freeMemory } from '../free-memory.js';
-import type { Hold, Received, Written } from './file-store.js';
+import type { Memory, Received, Written } from './file-store.js';
 import { onDisk, StorageUnavailable } from './storage-error.js';
 
 /** A block is written while the next one comes in. */
@@ -21,11 +21,11 @@ export class Spool {
   ) {}
 
   /**
-   * Takes all of a source, and uses up its chunks. Without `hold`, it fails if the disk does not take them, and leaves
-   * nothing behind. With `hold`, what the disk does not take waits in memory, as far as `hold` allows.
+   * Takes all of a source, and uses up its chunks. Without `memory`, it fails if the disk does not take them, and leaves
+   * nothing behind. With `memory`, what the disk does not take waits in memory, as far as `memory` allows.
    */
-  async receive(source: AsyncIterable<Buffer>, hold?: Hold): Promise<Received> {
-    const part = new Part(join(this.folder, `${randomUUID()}.part`), this.maxBytes, this.space, hold);
+  async receive(source: AsyncIterable<Buffer>, memory?: Memory): Promise<Received> {
+    const part = new Part(join(this.folder, `${randomUUID()}.part`), this.maxBytes, this.space, memory);
     try {
       await part.take(source);
       return part;
@@ -64,7 +64,7 @@ class Part implements Received {
   private writing: Promise<void> | undefined;
   /** The error with which the disk refused. From then on chunks stay in memory. */
   private refusal: StorageUnavailable | undefined;
-  private heldBytes = 0;
+  private keptBytes = 0;
   private isSettled = false;
 
   /** `path`: where the file is. Code that moves it updates the path. */
@@ -72,7 +72,7 @@ class Part implements Received {
     public path: string,
     private readonly maxBytes: number,
     private readonly space: Pick<DiskSpace, 'take'>,
-    private readonly hold: Hold | undefined,
+    private readonly memory: Memory | undefined,
   ) {}
 
   async take(source: AsyncIterable<Buffer>): Promise<void> {
@@ -82,7 +82,7 @@ class Part implements Received {
       this.hash.update(chunk);
       this.block.chunks.push(chunk);
       this.block.bytes += chunk.length;
-      if (this.refusal !== undefined) this.holdInMemory();
+      if (this.refusal !== undefined) this.keepInMemory();
       else if (this.block.bytes >= blockBytes) await this.writeBehind();
     }
     if (this.refusal === undefined) await this.writeBehind();
@@ -126,7 +126,7 @@ class Part implements Received {
     const block = this.block;
     this.block = emptyBlock();
     this.writing = this.write(block).catch((error: unknown) => {
-      if (this.hold === undefined || !(error instanceof StorageUnavailable)) throw error;
+      if (this.memory === undefined || !(error instanceof StorageUnavailable)) throw error;
       this.refusal = error;
       this.block = {
         chunks: [...block.chunks, ...this.block.chunks],
@@ -140,19 +140,19 @@ class Part implements Received {
   private async untilWritten(): Promise<void> {
     await this.writing;
     this.writing = undefined;
-    if (this.refusal !== undefined) this.holdInMemory();
+    if (this.refusal !== undefined) this.keepInMemory();
   }
 
-  private holdInMemory(): void {
-    const more = this.block.bytes - this.heldBytes;
+  private keepInMemory(): void {
+    const more = this.block.bytes - this.keptBytes;
     if (more <= 0) return;
-    if (!this.hold!.take(more)) throw this.refusal!;
-    this.heldBytes += more;
+    if (!this.memory!.take(more)) throw this.refusal!;
+    this.keptBytes += more;
   }
 
   private releaseMemory(): void {
-    if (this.heldBytes > 0) this.hold!.release(this.heldBytes);
-    this.heldBytes = 0;
+    if (this.keptBytes > 0) this.memory!.release(this.keptBytes);
+    this.keptBytes = 0;
   }
 
   private async write({ chunks, bytes }: Block): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Appended, EventBatch } from '../queries/append-events.js';
 import { EventWriter } from './event-writer.js';
-import { HeldResults } from './held-results.js';
+import { UnstoredResults } from './unstored-results.js';
 import { Rhythm } from './rhythm.js';
 
 beforeEach(() => jest.useFakeTimers({ now: 0 }));
@@ -15,7 +15,7 @@ const asIs = ({ from, count }: EventBatch): Appended => ({
 /** Returns a writer and what it writes, each with its time. */
 function writer(
   answer: (batch: EventBatch) => Promise<Appended | undefined> = async (batch) => asIs(batch),
-  held = new HeldResults(),
+  memory = new UnstoredResults(),
 ) {
   const written: [ms: number, what: string][] = [];
   const began = performance.now();
@@ -25,7 +25,7 @@ function writer(
     written.push([Math.round(performance.now() - began), `${from}: ${what.join(' ')}`]);
     return answer(batch);
   };
-  const events = new EventWriter({ requestId: 'r', token: 't' }, new Rhythm(100), write, held);
+  const events = new EventWriter({ requestId: 'r', token: 't' }, new Rhythm(100), write, memory);
   return { events, written, pass: (ms: number) => jest.advanceTimersByTimeAsync(ms) };
 }
 
@@ -118,7 +118,7 @@ it('lets the writers of many runs go at the same moments', async () => {
           moments.add(performance.now());
           return asIs(batch);
         },
-        new HeldResults(),
+        new UnstoredResults(),
       ),
   );
   for (const events of writers) {
@@ -132,7 +132,7 @@ it('lets the writers of many runs go at the same moments', async () => {
 });
 
 it('holds what waits for a database that takes nothing, as far as there is memory, and gives it back', async () => {
-  const held = Object.assign(new HeldResults(), { maxBytes: 2_000_000 });
+  const memory = Object.assign(new UnstoredResults(), { maxBytes: 2_000_000 });
   let take = (): void => undefined;
   const isAway = new Promise<void>((resolve) => (take = resolve));
   const answer = async (batch: EventBatch): Promise<Appended> => {
@@ -140,14 +140,14 @@ it('holds what waits for a database that takes nothing, as far as there is memor
     return asIs(batch);
   };
   const part = JSON.stringify('x'.repeat(999_998));
-  const { events, pass } = writer(answer, held);
+  const { events, pass } = writer(answer, memory);
   for (let parts = 0; parts < 3; parts++) events.delta(part);
   await pass(100);
-  expect([events.isUnstored, held.bytes]).toEqual([false, 2_000_000 - 1024 * 1024]);
-  const other = writer(answer, held).events;
+  expect([events.isUnstored, memory.bytes]).toEqual([false, 2_000_000 - 1024 * 1024]);
+  const other = writer(answer, memory).events;
   for (let parts = 0; parts < 5; parts++) other.delta(part);
   expect(other.isUnstored).toBe(true);
   take();
   await Promise.all([events.flush(), other.flush()]);
-  expect([events.isUnstored, held.bytes]).toEqual([false, 0]);
+  expect([events.isUnstored, memory.bytes]).toEqual([false, 0]);
 });

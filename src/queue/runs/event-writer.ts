@@ -24,14 +24,14 @@ export class EventWriter {
   hasGap = false;
   /** True: the database took no more of the output, and there was no memory to keep it. */
   isUnstored = false;
-  private heldBytes = 0;
+  private keptBytes = 0;
 
   constructor(
     private readonly run: Pick<EventBatch, 'requestId' | 'token'>,
     private readonly rhythm: Rhythm,
     /** undefined: the run no longer holds a lease. */
     private readonly write: (batch: EventBatch) => Promise<Appended | undefined>,
-    private readonly held: Run['held'],
+    private readonly memory: Run['memory'],
   ) {}
 
   log(line: LogLine): void {
@@ -67,10 +67,10 @@ export class EventWriter {
 
   /** Returns false if there is no memory for it. */
   private holdWhatWaits(): boolean {
-    const more = Math.max(0, this.waiting.deltaBytes - waitingBytes) - this.heldBytes;
-    if (more > 0 && !this.held.take(more)) return false;
-    if (more < 0) this.held.release(-more);
-    this.heldBytes += more;
+    const more = Math.max(0, this.waiting.deltaBytes - waitingBytes) - this.keptBytes;
+    if (more > 0 && !this.memory.take(more)) return false;
+    if (more < 0) this.memory.release(-more);
+    this.keptBytes += more;
     return true;
   }
 

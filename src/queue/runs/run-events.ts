@@ -7,7 +7,7 @@ import { type OutputRows, QueueEvents } from '../queue-events.js';
 import { outputOf } from './event-buffer.js';
 import { deltasEveryMs, EventWriter } from './event-writer.js';
 import { persist } from '../../database/persist.js';
-import { HeldResults } from './held-results.js';
+import { UnstoredResults } from './unstored-results.js';
 import { Rhythm } from './rhythm.js';
 
 const maxWeight = 1024 * 1024;
@@ -25,7 +25,7 @@ export class RunEvents {
   constructor(
     private readonly database: Database,
     private readonly events: QueueEvents,
-    private readonly held: HeldResults,
+    private readonly unstored: UnstoredResults,
   ) {
     this.batches = new Batcher((batches) => this.write(batches), {
       maxItems: 512,
@@ -46,7 +46,7 @@ export class RunEvents {
         this.log.error(`the events of ${run.requestId} cannot be stored: ${error.message}`);
         throw error;
       });
-    return new EventWriter(run, this.rhythm, write, this.held);
+    return new EventWriter(run, this.rhythm, write, this.unstored);
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { Model } from '../../models/model.js';
-import { HeldResults } from './held-results.js';
+import { UnstoredResults } from './unstored-results.js';
 import { RunExecution } from './run-execution.js';
 import type { Runner } from './runner.js';
 
@@ -28,7 +28,7 @@ const execution = (): RunExecution =>
       throw new Error('it says nothing');
     },
     () => 0,
-    new HeldResults(),
+    new UnstoredResults(),
   );
 const obedient: Runner = {
   run: ({ signal }) =>

@@ -41,7 +41,7 @@ export class RunExecution implements Run {
     readonly model: Model,
     private readonly openWriter: (claimed: Claimed) => EventWriter,
     private readonly now: () => number,
-    readonly held: Run['held'],
+    readonly memory: Run['memory'],
   ) {
     ({ id: this.requestId, input: this.input } = claimed);
     this.attempt = claimed.failedAttempts + claimed.lostAttempts + 1;

@@ -11,7 +11,7 @@ import type { WaitingRequest } from '../queries/waiting.js';
 import { QueueEvents } from '../queue-events.js';
 import { type RunFinish, toCompleted } from './finish-of.js';
 import { persist } from '../../database/persist.js';
-import { HeldResults } from './held-results.js';
+import { UnstoredResults } from './unstored-results.js';
 import { logFullMessage, type LogUsage } from './run-log.js';
 
 const maxWeight = 1024 * 1024;
@@ -47,7 +47,7 @@ export class RunStore {
     events: QueueEvents,
     @InjectRepository(RequestEventEntity) private readonly requestEvents: Repository<RequestEventEntity>,
     files: FileUses,
-    private readonly held: HeldResults,
+    private readonly unstored: UnstoredResults,
   ) {
     this.finishes = new Batcher((items) => finishAndPublish(database, events, files, items), finishBatches);
   }
@@ -57,7 +57,7 @@ export class RunStore {
    * memory to keep the result.
    */
   finish(item: RunFinish): Promise<boolean> {
-    return this.held.whileStored(item.outputBytes ?? 0, () => this.finishes.add(item));
+    return this.unstored.whileStored(item.outputBytes ?? 0, () => this.finishes.add(item));
   }
 
   /** undefined: the run no longer holds a lease, or was asked to stop. */

@@ -22,7 +22,7 @@ export interface Run {
   /** The trace context to send to the model; undefined: there is none. */
   readonly trace?: TraceContext | undefined;
   /** The node's memory for parts of the result that cannot be stored now. */
-  readonly held: { take(bytes: number): boolean; release(bytes: number): void };
+  readonly memory: { take(bytes: number): boolean; release(bytes: number): void };
   /** Called once the model has done all its work. Storing the result is left, and no timeout ends that. */
   made(): void;
   /** Called once the model is connected and the input is on its way: from here on it may have been read. */

@@ -12,7 +12,7 @@ import type { EventWriter } from './event-writer.js';
 import { endingOf } from './finish-of.js';
 import { modelError, RunEnds } from './run-ends.js';
 import { UnstoredRests } from './unstored-rests.js';
-import { HeldResults } from './held-results.js';
+import { UnstoredResults } from './unstored-results.js';
 import { RunExecution, type RunEnd } from './run-execution.js';
 import { RunEvents } from './run-events.js';
 import { RunLog } from './run-log.js';
@@ -38,7 +38,7 @@ export class Runs {
     private readonly clock: Clock,
     config: Config,
     private readonly tracing: Tracing,
-    private readonly heldResults: HeldResults,
+    private readonly unstored: UnstoredResults,
   ) {
     this.ends = new RunEnds(store, events, clock, config.maxOutputBytes, this.rests);
   }
@@ -101,7 +101,7 @@ export class Runs {
 
   private open(claimed: Claimed, model: Model): RunExecution {
     const open = ({ id, token }: Claimed): EventWriter => this.runEvents.writer({ requestId: id, token });
-    return new RunExecution(claimed, model, open, () => this.clock.now(), this.heldResults);
+    return new RunExecution(claimed, model, open, () => this.clock.now(), this.unstored);
   }
 
   /** Adds the output that the run emitted in parts. */

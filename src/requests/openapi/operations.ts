@@ -38,7 +38,7 @@ const json = (schema: object, examples: Record<string, object>) => ({
   content: { 'application/json': { schema, examples } },
 });
 
-/** A call that may be held until the request has completed. */
+/** A call that may wait until the request has completed. */
 const ApiPrefer = ApiHeader({
   name: 'Prefer',
   description:

@@ -1,5 +1,5 @@
 import type { Config } from '../../src/config/config.js';
-import { HeldCalls } from '../../src/requests/held-calls.js';
+import { LongPolls } from '../../src/requests/long-polls.js';
 import { until } from '../support/index.js';
 import { keyHeader, type Status, verdict } from '../support/queue-calls.js';
 import { testNodes } from '../support/test-nodes.js';
@@ -9,14 +9,14 @@ const { model } = nodes;
 
 async function start(config: Partial<Config>) {
   const calls = await nodes.start(config);
-  return { service: calls.service, calls, held: calls.service.app.get(HeldCalls) };
+  return { service: calls.service, calls, polls: calls.service.app.get(LongPolls) };
 }
 
 const prefer = { prefer: 'wait=60' };
 const applied = (response: Response): string | null => response.headers.get('preference-applied');
 
 test('a service that stops answers what it holds as it is, and does not say that it waited', async () => {
-  const { service, calls, held } = await start({ shutdownGraceMs: 0 });
+  const { service, calls, polls } = await start({ shutdownGraceMs: 0 });
   const running = await calls.submit('test/narrow', { attempts: [{ hold: true }, {}] });
   await model.arrived(running);
   const waiting = await calls.submit('test/narrow');
@@ -26,7 +26,7 @@ test('a service that stops answers what it holds as it is, and does not say that
     service.get(calls.path(waiting), { headers: prefer }),
     service.submit('test/narrow', {}, prefer),
   ];
-  await until(() => held.size === 4, { explain: () => held.size });
+  await until(() => polls.size === 4, { explain: () => polls.size });
   await service.stop();
   const [one, two, three, four] = await Promise.all(answers);
   for (const answer of [one, two, three, four]) expect(applied(answer!)).toBeNull();
@@ -40,23 +40,23 @@ test('a service that stops answers what it holds as it is, and does not say that
 });
 
 test('a service that stops holds on while runs may end', async () => {
-  const { service, calls, held } = await start({ shutdownGraceMs: 30_000 });
+  const { service, calls, polls } = await start({ shutdownGraceMs: 30_000 });
   const id = await calls.submit('test/narrow', { hold: true });
   await model.arrived(id);
   const answer = service.get(calls.path(id), { headers: prefer });
-  await until(() => held.size === 1);
+  await until(() => polls.size === 1);
   const stopping = service.stop();
   await model.answer(id, '"in time"');
   expect([await (await answer).text(), applied(await answer)]).toEqual(['"in time"', 'wait=60']);
   await stopping;
-  expect(held.size).toBe(0);
+  expect(polls.size).toBe(0);
 });
 
 test('what another node runs ends the wait too', async () => {
   const api = await start({ role: 'api' });
   await nodes.start({ role: 'scheduler' });
   const answer = api.service.submit('test/narrow', { hold: true }, prefer);
-  await until(() => api.held.size === 1);
+  await until(() => api.polls.size === 1);
   const { id } = await until(() =>
     model.calls.find(({ body, closed }) => body === '{"hold":true}' && !closed),
   );

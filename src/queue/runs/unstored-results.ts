@@ -7,7 +7,7 @@ const againAfterMs = 500;
 
 /** The memory of this node for results that cannot be stored now, because a disk is full or the database is away. */
 @Injectable()
-export class HeldResults {
+export class UnstoredResults {
   /** For all runs of this node together. */
   maxBytes = 64 * 1024 ** 2;
   private taken = 0;
@@ -32,20 +32,20 @@ export class HeldResults {
    * keep it until then.
    */
   async whileStored<T>(bytes: number, store: () => Promise<T>): Promise<T> {
-    let isHeld = false;
+    let isKept = false;
     try {
       for (;;) {
         try {
           return await store();
         } catch (error) {
           if (!isDatabaseUnavailable(error)) throw error;
-          isHeld ||= this.take(bytes);
-          if (!isHeld) throw new ResultUnstored((error as Error).message, error);
+          isKept ||= this.take(bytes);
+          if (!isKept) throw new ResultUnstored((error as Error).message, error);
         }
         await delay(againAfterMs);
       }
     } finally {
-      if (isHeld) this.release(bytes);
+      if (isKept) this.release(bytes);
     }
   }
 }

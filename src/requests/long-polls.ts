@@ -16,12 +16,12 @@ const tickMs = 100;
 const lastAnswersMs = 2_000;
 
 /** One object per call, without closures, because there may be ten thousand of them. */
-class HeldCall implements Observer<Snapshot>, OpenCall {
+class LongPoll implements Observer<Snapshot>, OpenCall {
   subscription: Subscription | undefined;
   private row: StatusRow | undefined;
 
   constructor(
-    private readonly calls: HeldCalls,
+    private readonly calls: LongPolls,
     readonly response: ServerResponse,
     readonly until: number,
     /** The model that the caller must still be allowed to use. */
@@ -67,8 +67,8 @@ class HeldCall implements Observer<Snapshot>, OpenCall {
 
 /** The calls that wait for their request to complete (`Prefer: wait`). */
 @Injectable()
-export class HeldCalls {
-  private readonly held = new Set<HeldCall>();
+export class LongPolls {
+  private readonly open = new Set<LongPoll>();
   private ticker: NodeJS.Timeout | undefined;
   private isStopped = false;
 
@@ -79,7 +79,7 @@ export class HeldCalls {
   ) {}
 
   get size(): number {
-    return this.held.size;
+    return this.open.size;
   }
 
   /**
@@ -104,12 +104,12 @@ export class HeldCalls {
     return last;
   }
 
-  release(call: HeldCall): void {
-    if (!this.held.delete(call)) return;
+  release(call: LongPoll): void {
+    if (!this.open.delete(call)) return;
     call.subscription?.unsubscribe();
     this.watch.remove(call);
     call.resolve(call.finalRow);
-    if (this.held.size > 0) return;
+    if (this.open.size > 0) return;
     clearInterval(this.ticker);
     this.ticker = undefined;
   }
@@ -117,8 +117,8 @@ export class HeldCalls {
   /** Answers all calls as if they had not waited. Resolves when the answers are written. */
   async stop(): Promise<void> {
     this.isStopped = true;
-    const responses = [...this.held].map(({ response }) => response);
-    for (const call of this.held) this.release(call);
+    const responses = [...this.open].map(({ response }) => response);
+    for (const call of this.open) this.release(call);
     const deadline = performance.now() + lastAnswersMs;
     const isOpen = (response: ServerResponse): boolean => !response.writableFinished && !response.destroyed;
     while (responses.some(isOpen) && performance.now() < deadline) await delay(10);
@@ -131,11 +131,11 @@ export class HeldCalls {
     modelId: string | undefined,
   ): Promise<StatusRow | undefined> {
     chargesOf(response.req)?.releaseBody();
-    let call!: HeldCall;
+    let call!: LongPoll;
     const last = await new Promise<StatusRow | undefined>((resolve, reject) => {
       const until = performance.now() + seconds * 1_000;
-      call = new HeldCall(this, response, until, modelId, resolve, reject);
-      this.held.add(call);
+      call = new LongPoll(this, response, until, modelId, resolve, reject);
+      this.open.add(call);
       this.watch.add(call);
       this.ticker ??= setInterval(() => this.tick(), tickMs);
       call.subscription = this.sources.watch(row, { positions: false }).subscribe(call);
@@ -146,6 +146,6 @@ export class HeldCalls {
 
   private tick(): void {
     const now = performance.now();
-    for (const call of this.held) if (call.until <= now || call.isGone) this.release(call);
+    for (const call of this.open) if (call.until <= now || call.isGone) this.release(call);
   }
 }
