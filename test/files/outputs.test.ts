@@ -147,8 +147,8 @@ test('a file keeps its bytes if it was stored but the answer of the database was
   const chunks = (async function* () {
     yield Buffer.from(bytes);
   })();
-  const held = { take: () => true, release: () => undefined };
-  const maker = { requestId, held, made: () => undefined, signal: stop.signal };
+  const memory = { take: () => true, release: () => undefined };
+  const maker = { requestId, memory, made: () => undefined, signal: stop.signal };
   const keeping = service.app.get(Files).keep(chunks, { contentType: 'image/png' }, maker);
   await expect(keeping.finally(() => Reflect.deleteProperty(rows, 'end'))).rejects.toThrow('aborted');
   const headers = { authorization: `Key ${service.key}` };
