@@ -2419,11 +2419,10 @@ export interface components {
              */
             webhook_id: string | null;
             /**
-             * @description The type of the event.
+             * @description The type of the event. A later release may have more types.
              * @example request.completed
-             * @enum {string}
              */
-            event: "request.completed";
+            event: string;
             /**
              * @description The URL of the receiver.
              * @example https://example.org/hook
@@ -2486,7 +2485,7 @@ export interface components {
              *       "request.completed"
              *     ]
              */
-            events: "request.completed"[] | null;
+            events: string[] | null;
             /**
              * Format: date-time
              * @description The time since which it gets no new deliveries, because an operator disabled it or it answered 410.
@@ -2573,11 +2572,10 @@ export interface components {
              */
             id: string;
             /**
-             * @description The type of the event.
+             * @description The type of the event. A later release may have more types.
              * @example request.completed
-             * @enum {string}
              */
-            event: "request.completed";
+            event: string;
             /**
              * Format: uri
              * @description The URL of the receiver.

@@ -23,7 +23,8 @@ export type AdminWorker = Schemas['AdminWorker'];
 export type AdminRequest = Schemas['AnyRequest'];
 export type FoundCount = Schemas['FoundCount'];
 export type RequestDetails = Schemas['AnyRequestDetails'];
-export type RequestFilter = Schemas['AnyRequestFilter'];
+/** In a query tags are a list. */
+export type RequestFilter = Omit<Schemas['AnyRequestFilter'], 'tag'> & { tag?: string[] };
 export type RequestHistory = Schemas['Life'];
 export type RequestEvent = Schemas['LifeEvent'];
 export type LogEntry = Schemas['LogEntry'] & Partial<Schemas['AnyLogEntry']>;

@@ -4463,11 +4463,10 @@ export interface components {
              */
             webhook_id: string | null;
             /**
-             * @description The type of the event.
+             * @description The type of the event. A later release may have more types.
              * @example request.completed
-             * @enum {string}
              */
-            event: "request.completed";
+            event: string;
             /**
              * @description The URL of the receiver.
              * @example https://example.org/hook
@@ -4530,7 +4529,7 @@ export interface components {
              *       "request.completed"
              *     ]
              */
-            events: "request.completed"[] | null;
+            events: string[] | null;
             /**
              * Format: date-time
              * @description The time since which it gets no new deliveries, because an operator disabled it or it answered 410.
@@ -4617,11 +4616,10 @@ export interface components {
              */
             id: string;
             /**
-             * @description The type of the event.
+             * @description The type of the event. A later release may have more types.
              * @example request.completed
-             * @enum {string}
              */
-            event: "request.completed";
+            event: string;
             /**
              * Format: uri
              * @description The URL of the receiver.
