@@ -8,4 +8,4 @@ if (DATABASE_URL !== undefined) setDefaultBackendFactory(createPostgresBackend);
 export const connect = () =>
   DATABASE_URL === undefined
     ? new Redis(REDIS_URL, { maxRetriesPerRequest: null })
-    : { connectionString: DATABASE_URL, max: 10 };
+    : { connectionString: DATABASE_URL, max: 10, migrate: true };
