@@ -178,7 +178,7 @@ async function takePictures(failed) {
 }
 
 async function completed(id) {
-  const status = () => call('operator', `queue/requests/${id}/status`);
+  const status = () => call('operator', `admin/requests/${id}`);
   await until(async () => (await status()).status === 'COMPLETED', {
     message: `${id} completes`,
     timeoutMs: 120_000,
