@@ -131,7 +131,7 @@ export class Files {
       throw error;
     });
     const id = randomUUID();
-    let isEnding = false;
+    let mayBeStored = false;
     try {
       maker.made();
       const { keyId, base } = await this.untilTaken(maker, () => this.ownerOf(maker.requestId));
@@ -139,9 +139,9 @@ export class Files {
       const file = { keyId, contentType, fileName: fileName ?? nameForType(contentType) };
       const { name } = await this.untilTaken(maker, () => this.add(file, 1, id));
       const written = await this.untilTaken(maker, () => this.store.store(bytesOf(id, 1), part));
-      isEnding = true;
-      const isKept = await this.untilTaken(maker, () => this.rows.end({ id, upload: 1, ...written }));
-      if (!isKept) throw new Error('a file was removed while it was written');
+      mayBeStored = true;
+      mayBeStored = await this.untilTaken(maker, () => this.rows.end({ id, upload: 1, ...written }));
+      if (!mayBeStored) throw new Error('a file was removed while it was written');
       const { size, sha256 } = written;
       const view = { content_type: contentType, size, sha256: sha256.toString('hex') };
       return { url: fileUrl(base, id, name), ...view };
@@ -149,7 +149,7 @@ export class Files {
       const isGivenUp = await this.rows.giveUp(id).catch(() => false);
       // The answer to the last statement may have been lost, so that the row is stored and needs its bytes. What is of
       // no use after all is removed by the pruner.
-      if (isGivenUp || !isEnding) await part.discard();
+      if (isGivenUp || !mayBeStored) await part.discard();
       throw error;
     }
   }

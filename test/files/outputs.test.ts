@@ -1,6 +1,8 @@
 import { DatabaseUnavailable } from '../../src/errors/database-error.js';
 import { FileRows } from '../../src/files/file-rows.js';
 import { Files } from '../../src/files/files.js';
+import type { Content } from '../../src/files/queries/uploads.js';
+import { bytesOf, FILE_STORE, type FileStore } from '../../src/files/stores/file-store.js';
 import { FileCalls, fileId, sha256, someBytes } from '../support/file-calls.js';
 import { verdict } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
@@ -134,25 +136,53 @@ test('the fractal comes as a file where its input asks for it', async () => {
   });
 });
 
-test('a file keeps its bytes if it was stored but the answer of the database was lost, and the run was stopped', async () => {
+/** Keeps a file of a run, with another way to end its row. Returns how that went, and the id of the file. */
+async function keepEndingBy(
+  bytes: Buffer,
+  end: (content: Content, stop: AbortController) => Promise<boolean>,
+): Promise<{ keeping: PromiseSettledResult<unknown>; id: string }> {
   const requestId = await answered('image/png', someBytes(10));
-  const [rows, bytes, stop] = [service.app.get(FileRows), someBytes(20_000), new AbortController()];
-  let fileId = '';
-  rows.end = async (content) => {
-    fileId = content.id;
-    await FileRows.prototype.end.call(rows, content);
-    stop.abort();
-    throw new DatabaseUnavailable('away', undefined);
+  const [rows, stop] = [service.app.get(FileRows), new AbortController()];
+  let id = '';
+  rows.end = (content) => {
+    id = content.id;
+    return end(content, stop);
   };
   const chunks = (async function* () {
     yield Buffer.from(bytes);
   })();
   const memory = { take: () => true, release: () => undefined };
   const maker = { requestId, memory, made: () => undefined, signal: stop.signal };
-  const keeping = service.app.get(Files).keep(chunks, { contentType: 'image/png' }, maker);
-  await expect(keeping.finally(() => Reflect.deleteProperty(rows, 'end'))).rejects.toThrow('aborted');
+  const [keeping] = await Promise.allSettled([
+    service.app.get(Files).keep(chunks, { contentType: 'image/png' }, maker),
+  ]);
+  Reflect.deleteProperty(rows, 'end');
+  return { keeping, id };
+}
+
+const endRow = (content: Content): Promise<boolean> =>
+  FileRows.prototype.end.call(service.app.get(FileRows), content);
+
+test('a file keeps its bytes if it was stored but the answer of the database was lost, and the run was stopped', async () => {
+  const bytes = someBytes(20_000);
+  const { keeping, id } = await keepEndingBy(bytes, async (content, stop) => {
+    await endRow(content);
+    stop.abort();
+    throw new DatabaseUnavailable('away', undefined);
+  });
+  expect(keeping).toMatchObject({ status: 'rejected', reason: { name: 'AbortError' } });
   const headers = { authorization: `Key ${service.key}` };
-  const answer = await fetch(`${service.url}/v1/files/${fileId}/output.png`, { headers });
+  const answer = await fetch(`${service.url}/v1/files/${id}/output.png`, { headers });
   expect(answer.status).toBe(200);
   expect(sha256(Buffer.from(await answer.arrayBuffer()))).toBe(sha256(bytes));
+});
+
+test('a file that was removed while it was written leaves no bytes', async () => {
+  const { keeping, id } = await keepEndingBy(someBytes(20_000), async (content) => {
+    await service.query('DELETE FROM file WHERE id = $1', [content.id]);
+    return endRow(content);
+  });
+  expect(keeping.status).toBe('rejected');
+  const store = service.app.get<FileStore>(FILE_STORE);
+  expect(await store.read(bytesOf(id, 1), { start: 0, end: 1 })).toBeUndefined();
 });
