@@ -307,7 +307,7 @@ export class ShareBook {
     return rows.map(({ key, used }) => ({ key, used, shares: used }));
   }
 
-  /** Whether calls may have been admitted under the default share that no other row counts. */
+  /** True: calls may have been admitted under the default share that no other row counts. */
   get isDefaultShareInUse(): boolean {
     return this.hasDefaultShare || this.rowless.size > 0;
   }

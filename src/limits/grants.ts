@@ -56,7 +56,7 @@ export interface Registration {
   gone: string[];
 }
 
-/** Whether a holder has a default share. */
+/** The answer to a holder that asked for a default share. */
 export interface DefaultGrant {
   isGranted: boolean;
   /** Holders that are gone but still have rows. */

@@ -78,8 +78,8 @@ export class AdminRequestLists {
 const written = (filter: unknown): string => JSON.stringify(filter);
 
 function toCount({ value, isExact, failures }: Count): FoundCountDto {
-  const told = failures?.map(({ modelId, code, count, message, lastAt }) => {
+  const shown = failures?.map(({ modelId, code, count, message, lastAt }) => {
     return { model_id: modelId, code, count, message, last_at: lastAt.toISOString() };
   });
-  return { value, is_exact: isExact, ...(told !== undefined && { failures: told }) };
+  return { value, is_exact: isExact, ...(shown !== undefined && { failures: shown }) };
 }
