@@ -47,6 +47,11 @@ export class ShareBook {
   private hasDefaultShare = false;
   /** Budgets that began with the default share and have no row of their own yet. */
   private readonly rowless = new Set<Budget>();
+  /**
+   * Calls that find no share wait until then at least. Another holder may be a crashed process, such as this node's
+   * predecessor, and nobody uses what it holds.
+   */
+  holdUntil = -Infinity;
 
   /**
    * `maxAddresses`: the most addresses with budgets of their own. New addresses beyond it share budgets by their
@@ -167,7 +172,7 @@ export class ShareBook {
         continue;
       }
       const isExhausted = budget.isExhaustedFor(count);
-      if (!isExhausted && now < Math.max(since + holdMs, answeredAt + holdAnsweredMs)) break;
+      if (!isExhausted && now < Math.max(since + holdMs, answeredAt + holdAnsweredMs, this.holdUntil)) break;
       const admitted = isSome === true ? this.admitSome(budget, now, count) : 0;
       const refused = count - admitted;
       const refusal = isRefused
@@ -363,6 +368,10 @@ const silentAfterMs = 3_000;
 const maxGapMs = 2_000;
 /** Longer than the longest window that a limit can have. */
 const finishedAfterMs = 3_600_000 + 60_000;
+/** A silent holder is ended by the next round, of which there is one per second. This is twice as long. */
+const endMs = 2_000;
+/** The shortest window that a limit can have, and the time for one more grant. */
+const spentMs = 1_250;
 
 /** The other holders of shares, as this node knows them. Only its own clock measures how long they have been silent. */
 export class OtherHolders {
@@ -370,6 +379,8 @@ export class OtherHolders {
   private readonly live = new Map<string, { beat: number; since: number }>();
   /** The time since which each holder is known to admit no more. */
   private readonly left = new Map<string, number>();
+  /** The holders that were there when this node registered and have not beaten since. */
+  private unproven = new Set<string>();
   private lookedAt = -Infinity;
 
   /** Nodes that hold shares now, this one included. */
@@ -380,6 +391,25 @@ export class OtherHolders {
   /** No other node holds shares or may have left any. */
   get isNone(): boolean {
     return this.live.size + this.left.size === 0;
+  }
+
+  /**
+   * The time by which each other holder has beaten, or is gone and its shares count for nothing in the shortest window.
+   */
+  get settledAt(): number {
+    const ends = [...this.unproven].map((id) => {
+      const live = this.live.get(id);
+      return live === undefined
+        ? (this.left.get(id) ?? 0) + spentMs
+        : live.since + silentAfterMs + endMs + spentMs;
+    });
+    return Math.max(-Infinity, ...ends);
+  }
+
+  /** Takes the holders that existed when this node registered. */
+  meet(holders: readonly HolderBeat[], now: number): void {
+    this.see(holders, now);
+    this.unproven = new Set(holders.map(({ id }) => id));
   }
 
   /** Takes all other holders that exist now. A holder whose row is gone had stopped before. */
@@ -393,6 +423,7 @@ export class OtherHolders {
       this.left.set(id, now);
     }
     for (const { id, beat } of holders) {
+      if (this.live.get(id)?.beat !== beat) this.unproven.delete(id);
       if (looksAnew || this.live.get(id)?.beat !== beat) this.live.set(id, { beat, since: now });
     }
   }

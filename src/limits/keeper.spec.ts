@@ -1,6 +1,6 @@
 import { parseRateLimits } from '../config/parsers.js';
 import { policyText } from '../config/rate-limits.js';
-import type { DefaultGrant, HolderUse, ShareStore, WriteResult } from './grants.js';
+import type { DefaultGrant, HolderBeat, HolderUse, ShareStore, WriteResult } from './grants.js';
 import { type KeeperHost, ShareKeeper } from './keeper.js';
 import type { Admission, LimitSubject, ShareRow } from './windows.js';
 
@@ -45,6 +45,7 @@ const caller = {
 
 let clock: Clock;
 let keeper: ShareKeeper;
+let store: ShareStore;
 /** The result of the writes from now on. */
 let writes: () => Promise<WriteResult>;
 /** The rows of the last write. */
@@ -57,6 +58,8 @@ let acquireDefault: () => Promise<DefaultGrant>;
 /** Holders of which the grants tell that they are gone. */
 let strays: string[];
 let useOfOthers: HolderUse[];
+/** The other holders at the time of a registration. */
+let registered: HolderBeat[];
 
 beforeEach(async () => {
   clock = new Clock();
@@ -66,8 +69,9 @@ beforeEach(async () => {
   grants = 0;
   acquireDefault = () => Promise.resolve({ isGranted: false, gone: [] });
   strays = [];
-  const store: ShareStore = {
-    register: () => Promise.resolve({ holders: [], gone: [] }),
+  registered = [];
+  store = {
+    register: () => Promise.resolve({ holders: registered, gone: [] }),
     acquireDefault: () => acquireDefault(),
     grant: (_, requests) => {
       grants++;
@@ -218,6 +222,39 @@ it('admits all of many or none of them, and those that need less all the same', 
   expect([refused.admitted, refused.windows[0]!.remaining]).toEqual([false, 4]);
   expect((await keeper.admit(caller, 4)).admitted).toBe(true);
   expect((await keeper.admit(caller)).admitted).toBe(false);
+});
+
+/** Starts a keeper that finds another holder, and makes a call for which nothing is free. */
+async function callBeside(other: HolderBeat): Promise<{ end?: string }> {
+  registered = [other];
+  isShort = true;
+  writes = () => Promise.resolve({ ...written, holders: [other] });
+  await keeper.stop();
+  keeper = new ShareKeeper(store, clock);
+  await keeper.start();
+  return call();
+}
+
+it('lets a call wait for what a crashed predecessor holds, until it is given up and its window is over', async () => {
+  const predecessor = { id: 'predecessor', beat: 7 };
+  const ended = await callBeside(predecessor);
+  await clock.pass(3_500);
+  expect(ended.end).toBeUndefined();
+  writes = () => Promise.resolve(written);
+  await clock.pass(1_100);
+  isShort = false;
+  await clock.pass(200);
+  expect(ended.end).toBe('admitted');
+});
+
+it('refuses such a call as soon as the other has beaten', async () => {
+  const other = { id: 'other', beat: 7 };
+  const ended = await callBeside(other);
+  await clock.pass(500);
+  expect(ended.end).toBeUndefined();
+  writes = () => Promise.resolve({ ...written, holders: [{ ...other, beat: 8 }] });
+  await clock.pass(1_100);
+  expect(ended.end).toBe('refused');
 });
 
 /** Returns what is left of each window when another holder used `used` and has been gone for `goneMs`. */

@@ -333,8 +333,9 @@ export class ShareKeeper {
     this.isRegistered = true;
     this.isAsleep = false;
     this.aliveAt = this.busyAt = sentAt;
-    this.others.see(holders, this.host.now());
+    this.others.meet(holders, this.host.now());
     this.others.noteGone(gone, this.host.now());
+    this.book.holdUntil = this.others.settledAt;
   }
 
   private get isIdle(): boolean {
@@ -391,6 +392,7 @@ export class ShareKeeper {
     if (!isLast) return;
     this.round = undefined;
     this.others.see(written.holders, this.host.now());
+    this.book.holdUntil = this.others.settledAt;
     const finished = this.others.takeFinished(this.host.now());
     if (finished.length > 0) await this.store.prune(finished);
     this.aliveAt = round.beganAt;
