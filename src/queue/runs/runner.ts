@@ -8,11 +8,22 @@ export type LogSource = 'queue' | 'runner' | 'stdout' | 'stderr';
 /** The reason for which a run's signal was aborted; it is the `reason` of the signal. */
 export type AbortReason = 'cancelled' | 'timed_out' | 'shutdown' | 'lost';
 
+/** What a model server may be sent about a request. */
+export interface RequestFacts {
+  /** The name of its key; '': it was submitted without one. */
+  readonly key: string;
+  readonly priority: string;
+  /** The values of its tags by name. */
+  readonly tags: ReadonlyMap<string, string>;
+}
+
 /** One attempt of one request, as a runner gets it. */
 export interface Run {
   readonly requestId: string;
   readonly model: Model;
   readonly attempt: number;
+  /** The number of this start of the request. Unlike `attempt`, it also counts starts that used up no attempt. */
+  readonly start: number;
   /** The address, of several of its model, that the run is sent to; undefined: the model has one or none. */
   readonly address?: string | undefined;
   /** The input as JSON text, exactly as it was submitted. */
@@ -23,6 +34,8 @@ export interface Run {
   readonly trace?: TraceContext | undefined;
   /** The node's memory for parts of the result that cannot be stored now. */
   readonly memory: { take(bytes: number): boolean; release(bytes: number): void };
+  /** Reads what the run does not have with it. */
+  facts(): Promise<RequestFacts>;
   /** Called once the model has done all its work. Storing the result is left, and no timeout ends that. */
   made(): void;
   /** Called once the model is connected and the input is on its way: from here on it may have been read. */
