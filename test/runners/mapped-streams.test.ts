@@ -30,7 +30,7 @@ const presets = new Map<string, PlainMapping>();
 function presetOf(preset: string | undefined, url: string): PlainMapping {
   if (preset === undefined) return {};
   const name = `${preset} ${url}`;
-  const known = presets.get(name) ?? presetFor(preset, url);
+  const known = presets.get(name) ?? presetFor(preset, [url]);
   presets.set(name, known);
   return known;
 }

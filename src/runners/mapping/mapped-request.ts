@@ -3,17 +3,17 @@ import { v5 } from 'uuid';
 import type { Files } from '../../files/files.js';
 import { type Run, RunFailure } from '../../queue/runs/runner.js';
 import { mergePatch } from '../../tools/merge-patch.js';
+import type { HttpCall } from '../http-exchange.js';
 import { isObject } from './assemblers.js';
 import { fileBytes } from './embedded-file.js';
 import type { RequestMapping, SetValue } from './mapping.js';
 import { firstAt, valuesAt } from './paths.js';
 import { Template, type TemplateValues } from './templates.js';
 
-/** The body of a request to a server, with the type and length of what it sends. */
+/** The body of a request to a server, with its media type. */
 export interface RequestBody {
   readonly contentType: string;
-  readonly length: number;
-  readonly chunks: string | AsyncIterable<Buffer>;
+  readonly body: HttpCall['body'];
 }
 
 /** Returns the values of the placeholders for a run that is sent to `url`. */
@@ -81,8 +81,10 @@ export async function bodyFor(
 }
 
 function jsonBody(json: string, wrap: string | undefined): RequestBody {
-  const chunks = wrap === undefined ? json : `{${JSON.stringify(wrap)}:${json}}`;
-  return { contentType: 'application/json', length: Buffer.byteLength(chunks), chunks };
+  return {
+    contentType: 'application/json',
+    body: wrap === undefined ? json : `{${JSON.stringify(wrap)}:${json}}`,
+  };
 }
 
 interface Part {
@@ -179,5 +181,5 @@ function formBody(parts: readonly Part[]): RequestBody {
     }
     yield end;
   }
-  return { contentType: `multipart/form-data; boundary=${boundary}`, length, chunks: chunks() };
+  return { contentType: `multipart/form-data; boundary=${boundary}`, body: { length, chunks: chunks() } };
 }

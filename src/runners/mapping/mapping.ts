@@ -4,7 +4,6 @@ import { parse } from 'yaml';
 import { packageRoot } from '../../config/package.js';
 import { parseDuration } from '../../config/parsers.js';
 import { hint } from '../../tools/closest.js';
-import { mergePatch } from '../../tools/merge-patch.js';
 import { EntryFault } from '../../tools/validation.js';
 import { type AssemblerKind, assemblerKinds, isObject, type JsonObject } from './assemblers.js';
 import { type Path, readPath, readPaths } from './paths.js';
@@ -54,7 +53,8 @@ export interface PlainMapping {
   response?: JsonObject | undefined;
   busy?: readonly number[] | undefined;
   away?: readonly number[] | undefined;
-  idle_timeout?: unknown;
+  /** A duration, or milliseconds. */
+  idle_timeout?: string | number | undefined;
 }
 
 /** A value of `set`: JSON in which texts are templates. */
@@ -139,9 +139,14 @@ export function checkStatuses(value: unknown): readonly number[] {
 
 /** Merges options over those of the preset and compiles them. */
 export function mappingOf(plain: PlainMapping, preset: PlainMapping): Mapping {
-  const merged = mergePatch(preset, plain) as PlainMapping;
-  const request = merged.request ?? {};
-  const response = merged.response ?? {};
+  const merged = overridden(preset, plain) as PlainMapping;
+  const request: JsonObject = {
+    ...overridden(preset.request, plain.request),
+    ...(isObject(preset.request?.set) && {
+      set: { ...preset.request.set, ...(plain.request?.set as object) },
+    }),
+  };
+  const response = overridden(preset.response, plain.response);
   const read = <T>(reader: (value: unknown) => T, value: unknown): T | undefined =>
     value === undefined || value === null ? undefined : reader(value);
   const paths = (name: keyof ResponseMapping): readonly Path[] => read(readPaths, response[name]) ?? [];
@@ -167,7 +172,7 @@ export function mappingOf(plain: PlainMapping, preset: PlainMapping): Mapping {
     },
     busy: merged.busy ?? [],
     away: merged.away,
-    idleTimeoutMs: read((value) => parseDuration(String(value)), merged.idle_timeout),
+    idleTimeoutMs: read(millisecondsOf, merged.idle_timeout),
   };
 }
 
@@ -187,13 +192,21 @@ interface Preset extends PlainMapping {
   paths?: Readonly<Record<string, PlainMapping>>;
 }
 
-/** Returns the mapping of a preset for a model's URL. Throws if the preset does not know such a path. */
-export function presetFor(name: string, url: string): PlainMapping {
+/** Returns the mapping of a preset for a model's URLs. Throws if the preset does not know the path of the first. */
+export function presetFor(name: string, [url]: readonly string[]): PlainMapping {
   const { paths, ...common } = parse(presetText(name)) as Preset;
   if (paths === undefined) return common;
-  const { pathname } = new URL(url);
+  const { pathname } = new URL(url!);
   const found = Object.entries(paths).find(([end]) => pathname.replace(/\/$/, '').endsWith(end));
-  if (found !== undefined) return mergePatch(common, found[1]) as PlainMapping;
+  if (found !== undefined) {
+    const { request, response, ...others } = found[1];
+    return {
+      ...common,
+      ...others,
+      request: overridden(common.request, request),
+      response: overridden(common.response, response),
+    };
+  }
   throw new Error(
     `the preset "${name}" knows URLs that end with ${Object.keys(paths).join(', ')}; it does not know this path`,
   );
@@ -203,6 +216,16 @@ export function checkPreset(value: unknown): string {
   if (typeof value === 'string' && presetNames.includes(value)) return value;
   const near = typeof value === 'string' ? hint(value, presetNames) : '';
   throw new Error(`expected one of ${presetNames.join(', ')}${near}`);
+}
+
+/** Returns options with those in place that the second object sets. */
+function overridden(options: object = {}, by: object = {}): JsonObject {
+  const set = Object.entries(by).filter(([, value]) => value !== undefined);
+  return { ...options, ...Object.fromEntries(set) };
+}
+
+function millisecondsOf(value: unknown): number {
+  return typeof value === 'number' ? value : parseDuration(String(value));
 }
 
 function readSet(value: unknown): SetValue {
