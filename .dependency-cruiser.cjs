@@ -112,10 +112,10 @@ const walls = Object.entries(rooms).map(([room, neighbours]) => ({
 
 const privateFolders = ['queries', 'duties', 'entities'].map((folder) => ({
   name: `private-${folder}`,
-  comment: `A room's ${folder} are its own: its module registers its entities.`,
+  comment: `A room's ${folder}, at any depth, are its own: its module registers its entities.`,
   severity: 'error',
   from: { path: '^src/([^/]+)/' },
-  to: { path: `^src/[^/]+/${folder}/`, pathNot: '^src/$1/' },
+  to: { path: `^src/.+/${folder}/`, pathNot: '^src/$1/' },
 }));
 
 module.exports = {

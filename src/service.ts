@@ -20,7 +20,7 @@ import { ModelsService } from './models/models.service.js';
 import { QueueLifecycle } from './queue/queue-lifecycle.js';
 import { FastPath } from './requests/fast-path.js';
 import { LongPolls } from './requests/long-polls.js';
-import { StatusSources } from './queue/status-sources.js';
+import { StatusSources } from './queue/reads/status-sources.js';
 import { WorkerBeats } from './queue/workers/worker-beats.js';
 import { WorkerClaims } from './queue/workers/worker-claims.js';
 

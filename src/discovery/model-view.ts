@@ -1,5 +1,5 @@
 import type { Model } from '../models/model.js';
-import type { ModelLoad } from '../queue/model-loads.js';
+import type { ModelLoad } from '../queue/reads/model-loads.js';
 import type { ModelDto, TypicalTimeDto } from './dto/models.dto.js';
 
 export function toModelView(

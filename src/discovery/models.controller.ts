@@ -9,7 +9,7 @@ import { basePlaceholder, DocumentTemplate } from '../http/openapi/document-temp
 import { Limited } from '../limits/limited.js';
 import type { Model } from '../models/model.js';
 import { ModelsService } from '../models/models.service.js';
-import { ModelLoads } from '../queue/model-loads.js';
+import { ModelLoads } from '../queue/reads/model-loads.js';
 import { NewRequests } from '../requests/new-requests.js';
 import type { ModelDto, ModelListDto } from './dto/models.dto.js';
 import { modelDocument } from './model-document.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { OperatorRequests, type SliceWriter } from '../queue/operator-requests.js';
-import type { OperatorFilter } from '../queue/request-filter.js';
+import { OperatorRequests, type SliceWriter } from '../queue/reads/operator-requests.js';
+import type { OperatorFilter } from '../queue/reads/request-filter.js';
 import type { OperationAction, OperationState } from './entities/operation.entity.js';
 import { claimLife } from './queries/steps.js';
 

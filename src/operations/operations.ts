@@ -5,7 +5,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Actor } from '../audit/actor.js';
 import { AuditTrail } from '../audit/audit-trail.js';
 import { DomainError } from '../errors/domain-error.js';
-import type { OperatorFilter } from '../queue/request-filter.js';
+import type { OperatorFilter } from '../queue/reads/request-filter.js';
 import { type OperationAction, OperationEntity } from './entities/operation.entity.js';
 import { OperationRunner } from './operation-runner.js';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Model } from '../models/model.js';
 import { ModelAvailability } from '../queue/circuits/model-availability.js';
-import { ModelLoads, type TypicalTimes } from '../queue/model-loads.js';
+import { ModelLoads, type TypicalTimes } from '../queue/reads/model-loads.js';
 import { WaitingIndex } from '../queue/waiting/waiting-index.js';
 import { Activity } from './activity.js';
 import { type ClusterSnapshot, ClusterSnapshots, type RecentEnds } from './cluster-snapshots.js';

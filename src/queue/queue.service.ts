@@ -10,10 +10,10 @@ import { BoundedCache } from '../tools/bounded-cache.js';
 import { RequestEntity } from './entities/request.entity.js';
 import { ModelAvailability } from './circuits/model-availability.js';
 import { Estimates } from './estimates/estimates.js';
-import { readLog } from './queries/read-log.js';
-import { readStatus } from './queries/read-status.js';
+import { readLog } from './reads/queries/read-log.js';
+import { readStatus } from './reads/queries/read-status.js';
 import type { LogEntry } from './runs/run-log.js';
-import type { Snapshot, StatusRow, Waiting, WaitReason } from './status-row.js';
+import type { Snapshot, StatusRow, Waiting, WaitReason } from './reads/status-row.js';
 import { WaitingIndex } from './waiting/waiting-index.js';
 
 /** Outputs above this size on disk are read when a reader has room for them. */

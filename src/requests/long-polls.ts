@@ -7,8 +7,8 @@ import { CallerWatch, type OpenCall } from '../auth/caller-watch.js';
 import type { DomainError } from '../errors/domain-error.js';
 import { chargesOf } from '../http/charges.js';
 import { Draining } from '../http/draining.js';
-import type { Snapshot, StatusRow } from '../queue/status-row.js';
-import { StatusSources } from '../queue/status-sources.js';
+import type { Snapshot, StatusRow } from '../queue/reads/status-row.js';
+import { StatusSources } from '../queue/reads/status-sources.js';
 
 /** Interval at which calls with an expired wait are answered, and calls of disconnected clients are dropped. */
 const tickMs = 100;

@@ -10,7 +10,7 @@ import { isModelId, type Model } from '../models/model.js';
 import { ModelsService } from '../models/models.service.js';
 import { ticksFor } from '../queue/waiting/fair-queue.js';
 import type { WaitingBounds } from '../queue/submit/backlog.js';
-import type { StatusRow } from '../queue/status-row.js';
+import type { StatusRow } from '../queue/reads/status-row.js';
 import type { NewRequest, SubmissionOptions } from '../queue/submit/submissions.js';
 import type { TraceContext } from '../tracing/trace-context.js';
 import { noOptions, type SubmitQuery } from './dto/submit.query.js';

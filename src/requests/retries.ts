@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../auth/caller.js';
 import type { Queries } from '../database/statement.js';
-import { CallerRequests } from '../queue/caller-requests.js';
-import type { StatusRow } from '../queue/status-row.js';
+import { CallerRequests } from '../queue/reads/caller-requests.js';
+import type { StatusRow } from '../queue/reads/status-row.js';
 import { type Accepted, type Idempotency, Submissions } from '../queue/submit/submissions.js';
 import { traceContextOf } from '../tracing/trace-context.js';
 import { NewRequests } from './new-requests.js';

@@ -1,6 +1,6 @@
 import type { LogEntry } from '../queue/runs/run-log.js';
 import type { TimeSpan } from '../queue/estimates/estimate.js';
-import type { RequestRow, Snapshot } from '../queue/status-row.js';
+import type { RequestRow, Snapshot } from '../queue/reads/status-row.js';
 import type * as dto from './dto/answers.dto.js';
 
 type QueuedRequest = Record<keyof dto.QueuedRequestDto, string>;

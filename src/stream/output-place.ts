@@ -1,5 +1,5 @@
-import type { ReadPlace } from '../queue/output-source.js';
-import type { StatusRow } from '../queue/status-row.js';
+import type { ReadPlace } from '../queue/reads/output-source.js';
+import type { StatusRow } from '../queue/reads/status-row.js';
 
 /** The position of an output's reader, as encoded in the id of its last event. */
 export type OutputPosition = ReadPlace | { attempt: number; at: 'whole' | 'done' };

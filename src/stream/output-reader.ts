@@ -1,6 +1,6 @@
 import type { MessageEvent } from '@nestjs/common';
-import type { OutputSource, ReadPlace } from '../queue/output-source.js';
-import type { StatusRow } from '../queue/status-row.js';
+import type { OutputSource, ReadPlace } from '../queue/reads/output-source.js';
+import type { StatusRow } from '../queue/reads/status-row.js';
 import { attemptOf } from '../requests/status-view.js';
 import { idOf, type OutputPosition } from './output-place.js';
 

@@ -1,7 +1,7 @@
 import type { MessageEvent } from '@nestjs/common';
 import { Observable, type Observer, type Subscriber } from 'rxjs';
 import type { LogEntry } from '../queue/runs/run-log.js';
-import { hasSameProgress, type Snapshot } from '../queue/status-row.js';
+import { hasSameProgress, type Snapshot } from '../queue/reads/status-row.js';
 
 interface StatusMessagesOptions {
   snapshots: Observable<Snapshot>;

@@ -3,7 +3,7 @@ import { Database } from '../../src/database/database.js';
 import { OperationCollector } from '../../src/operations/operation-collector.js';
 import { OperationRunner } from '../../src/operations/operation-runner.js';
 import { claimOperation } from '../../src/operations/queries/steps.js';
-import { OperatorRequests } from '../../src/queue/operator-requests.js';
+import { OperatorRequests } from '../../src/queue/reads/operator-requests.js';
 import { Cluster } from '../../src/queue/cluster/cluster.js';
 import { keyHeader, verdict } from '../support/queue-calls.js';
 import { until } from '../support/index.js';

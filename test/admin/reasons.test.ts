@@ -1,4 +1,4 @@
-import { WorkerKeeper } from '../../src/queue/duties/worker-keeper.js';
+import { WorkerKeeper } from '../../src/queue/workers/duties/worker-keeper.js';
 import type { AdminWorkerDto } from '../../src/admin/workers/workers.dto.js';
 import { AdminCalls, type Page } from '../support/admin-calls.js';
 import { verdict } from '../support/queue-calls.js';

@@ -1,7 +1,7 @@
 import type { AdminWorkerDto } from '../../src/admin/workers/workers.dto.js';
 import { Database } from '../../src/database/database.js';
-import { WorkerKeeper } from '../../src/queue/duties/worker-keeper.js';
-import { forgetWorkers } from '../../src/queue/queries/workers.js';
+import { WorkerKeeper } from '../../src/queue/workers/duties/worker-keeper.js';
+import { forgetWorkers } from '../../src/queue/workers/queries/workers.js';
 import { AdminCalls, type Page } from '../support/admin-calls.js';
 import { keyHeader, unknownId, verdict } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';

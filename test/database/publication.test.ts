@@ -1,7 +1,7 @@
 import { createDataSource, migrations } from '../../src/database/data-source.js';
-import { Expirer } from '../../src/queue/duties/expirer.js';
-import { PartitionKeeper } from '../../src/queue/duties/partition-keeper.js';
-import { Pruner } from '../../src/queue/duties/pruner.js';
+import { Expirer } from '../../src/queue/completion/duties/expirer.js';
+import { PartitionKeeper } from '../../src/queue/retention/duties/partition-keeper.js';
+import { Pruner } from '../../src/queue/retention/duties/pruner.js';
 import { AdminCalls } from '../support/admin-calls.js';
 import { FileCalls } from '../support/file-calls.js';
 import { keyHeader } from '../support/queue-calls.js';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { v7 } from 'uuid';
 import type { Database } from '../../src/database/database.js';
-import { finish } from '../../src/queue/queries/finish.js';
-import { release } from '../../src/queue/queries/release.js';
-import { submit } from '../../src/queue/queries/submit.js';
+import { finish } from '../../src/queue/runs/queries/finish.js';
+import { release } from '../../src/queue/waiting/queries/release.js';
+import { submit } from '../../src/queue/submit/queries/submit.js';
 import { claimSome, ending, QueueTables, submitBounded } from '../support/queue-tables.js';
 
 const modelId = 'test/model';

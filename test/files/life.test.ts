@@ -1,5 +1,5 @@
 import { FilePruner } from '../../src/files/duties/file-pruner.js';
-import { Pruner } from '../../src/queue/duties/pruner.js';
+import { Pruner } from '../../src/queue/retention/duties/pruner.js';
 import { CollectionCalls } from '../support/collection-calls.js';
 import { FileCalls, fileId } from '../support/file-calls.js';
 import { inParallel } from '../support/in-parallel.js';

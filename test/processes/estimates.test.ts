@@ -1,4 +1,4 @@
-import { RunTimesKeeper } from '../../src/queue/duties/run-times-keeper.js';
+import { RunTimesKeeper } from '../../src/queue/estimates/duties/run-times-keeper.js';
 import { startTestService } from '../support/index.js';
 import { QueueCalls, type Status } from '../support/queue-calls.js';
 import { readStream } from '../support/stream-reader.js';

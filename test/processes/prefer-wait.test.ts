@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { Allowances } from '../../src/allowances/allowances.js';
 import { HttpConnections } from '../../src/http/http-connections.js';
 import { LongPolls } from '../../src/requests/long-polls.js';
-import { StatusSources } from '../../src/queue/status-sources.js';
+import { StatusSources } from '../../src/queue/reads/status-sources.js';
 import { until } from '../support/index.js';
 import { keyHeader, problemOf, type Status, unknownId, verdict } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';

@@ -1,5 +1,5 @@
 import { KeysService, type KeyChanges } from '../../src/auth/keys.service.js';
-import { Releaser } from '../../src/queue/duties/releaser.js';
+import { Releaser } from '../../src/queue/waiting/duties/releaser.js';
 import { CollectionCalls } from '../support/collection-calls.js';
 import { until } from '../support/index.js';
 import { keyHeader } from '../support/queue-calls.js';

@@ -3,7 +3,7 @@ import type { Server, ServerResponse } from 'node:http';
 import v8 from 'node:v8';
 import vm from 'node:vm';
 import { EventEmitter2 } from '@nestjs/event-emitter';
-import { StatusSources } from '../../src/queue/status-sources.js';
+import { StatusSources } from '../../src/queue/reads/status-sources.js';
 import { until } from '../support/index.js';
 import { inParallel } from '../support/in-parallel.js';
 import { readStream } from '../support/stream-reader.js';

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { v7 } from 'uuid';
 import type { Database } from '../../src/database/database.js';
-import { cancel } from '../../src/queue/queries/cancel.js';
-import { cancelMany } from '../../src/queue/queries/cancel-many.js';
-import type { Claimed } from '../../src/queue/queries/claim.js';
-import { expire } from '../../src/queue/queries/expire.js';
-import { finish } from '../../src/queue/queries/finish.js';
-import { promote } from '../../src/queue/queries/promote.js';
-import { findBoundedModels, recall } from '../../src/queue/queries/recall.js';
-import { findReleasable } from '../../src/queue/queries/releasable.js';
-import { lockKey, release } from '../../src/queue/queries/release.js';
-import { requeue } from '../../src/queue/queries/requeue.js';
-import { submitOnce } from '../../src/queue/queries/submit-once.js';
-import { submit } from '../../src/queue/queries/submit.js';
+import { cancel } from '../../src/queue/completion/queries/cancel.js';
+import { cancelMany } from '../../src/queue/completion/queries/cancel-many.js';
+import type { Claimed } from '../../src/queue/runs/queries/claim.js';
+import { expire } from '../../src/queue/completion/queries/expire.js';
+import { finish } from '../../src/queue/runs/queries/finish.js';
+import { promote } from '../../src/queue/waiting/queries/promote.js';
+import { findBoundedModels, recall } from '../../src/queue/waiting/queries/recall.js';
+import { findReleasable } from '../../src/queue/waiting/queries/releasable.js';
+import { lockKey, release } from '../../src/queue/waiting/queries/release.js';
+import { requeue } from '../../src/queue/runs/queries/requeue.js';
+import { submitOnce } from '../../src/queue/submit/queries/submit-once.js';
+import { submit } from '../../src/queue/submit/queries/submit.js';
 import { requestErrors } from '../../src/queue/request-errors.js';
 import {
   claimSome,

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { Database } from '../../src/database/database.js';
 import type { Statement } from '../../src/database/statement.js';
-import { claimForWorkers } from '../../src/queue/queries/claim-for-workers.js';
-import { claim } from '../../src/queue/queries/claim.js';
-import { rescue, rescueFromWorkers } from '../../src/queue/queries/rescue.js';
-import { submitStarted } from '../../src/queue/queries/submit-started.js';
-import * as leases from '../../src/queue/queries/worker-leases.js';
+import { claimForWorkers } from '../../src/queue/workers/queries/claim-for-workers.js';
+import { claim } from '../../src/queue/runs/queries/claim.js';
+import { rescue, rescueFromWorkers } from '../../src/queue/runs/queries/rescue.js';
+import { submitStarted } from '../../src/queue/submit/queries/submit-started.js';
+import * as leases from '../../src/queue/workers/queries/worker-leases.js';
 import { requestErrors } from '../../src/queue/request-errors.js';
 import { registerHook } from '../../src/queue/transition-hooks.js';
 import { outbox } from '../../src/webhooks/outbox.js';

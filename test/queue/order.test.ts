@@ -1,5 +1,5 @@
-import { Expirer } from '../../src/queue/duties/expirer.js';
-import { IndexSync } from '../../src/queue/duties/index-sync.js';
+import { Expirer } from '../../src/queue/completion/duties/expirer.js';
+import { IndexSync } from '../../src/queue/waiting/duties/index-sync.js';
 import { WaitingIndex } from '../../src/queue/waiting/waiting-index.js';
 import { CollectionCalls } from '../support/collection-calls.js';
 import { startTestService, type TestService, until } from '../support/index.js';

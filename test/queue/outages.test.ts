@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/database/database.js';
 import { readClusterSnapshot } from '../../src/overview/queries/cluster-snapshot.js';
-import { type OpenCircuit, writeCircuits } from '../../src/queue/queries/circuits.js';
-import { register } from '../../src/queue/queries/heartbeat.js';
+import { type OpenCircuit, writeCircuits } from '../../src/queue/circuits/queries/circuits.js';
+import { register } from '../../src/queue/cluster/queries/heartbeat.js';
 import { QueueTables } from '../support/queue-tables.js';
 
 const modelId = 'test/away';

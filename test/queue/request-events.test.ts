@@ -1,10 +1,10 @@
 import { EventEmitter2 } from '@nestjs/event-emitter';
 import { randomUUID } from 'node:crypto';
-import { Expirer } from '../../src/queue/duties/expirer.js';
-import { Rescuer } from '../../src/queue/duties/rescuer.js';
+import { Expirer } from '../../src/queue/completion/duties/expirer.js';
+import { Rescuer } from '../../src/queue/runs/duties/rescuer.js';
 import { QueueEvents } from '../../src/queue/queue-events.js';
 import type { RequestEvents } from '../../src/queue/request-events.js';
-import { Cancels } from '../../src/queue/cancels.js';
+import { Cancels } from '../../src/queue/completion/cancels.js';
 import { RunnerRegistry } from '../../src/queue/runs/runner-registry.js';
 import { until } from '../support/index.js';
 import { testQueue } from '../support/test-queue.js';

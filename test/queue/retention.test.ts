@@ -1,8 +1,8 @@
 import { v7 } from 'uuid';
 import { Database } from '../../src/database/database.js';
 import { createStatementPool } from '../../src/database/statement-pool.js';
-import { PartitionKeeper } from '../../src/queue/duties/partition-keeper.js';
-import { Pruner } from '../../src/queue/duties/pruner.js';
+import { PartitionKeeper } from '../../src/queue/retention/duties/partition-keeper.js';
+import { Pruner } from '../../src/queue/retention/duties/pruner.js';
 import { verdict } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
 

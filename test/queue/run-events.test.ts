@@ -1,9 +1,9 @@
 import type { Database } from '../../src/database/database.js';
-import { appendEvents, type EventBatch } from '../../src/queue/queries/append-events.js';
-import type { Claimed } from '../../src/queue/queries/claim.js';
-import { readOutput, readOutputOf } from '../../src/queue/queries/read-output.js';
-import { readStatus } from '../../src/queue/queries/read-status.js';
-import { requeue } from '../../src/queue/queries/requeue.js';
+import { appendEvents, type EventBatch } from '../../src/queue/runs/queries/append-events.js';
+import type { Claimed } from '../../src/queue/runs/queries/claim.js';
+import { readOutput, readOutputOf } from '../../src/queue/reads/queries/read-output.js';
+import { readStatus } from '../../src/queue/reads/queries/read-status.js';
+import { requeue } from '../../src/queue/runs/queries/requeue.js';
 import { claimSome, logLines, QueueTables, returning, runOne, submitSome } from '../support/queue-tables.js';
 
 let tables: QueueTables;

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/database/database.js';
-import { appendEvents } from '../../src/queue/queries/append-events.js';
-import { cancel } from '../../src/queue/queries/cancel.js';
-import type { Claimed } from '../../src/queue/queries/claim.js';
-import { expire } from '../../src/queue/queries/expire.js';
-import { finish } from '../../src/queue/queries/finish.js';
-import { requeue } from '../../src/queue/queries/requeue.js';
+import { appendEvents } from '../../src/queue/runs/queries/append-events.js';
+import { cancel } from '../../src/queue/completion/queries/cancel.js';
+import type { Claimed } from '../../src/queue/runs/queries/claim.js';
+import { expire } from '../../src/queue/completion/queries/expire.js';
+import { finish } from '../../src/queue/runs/queries/finish.js';
+import { requeue } from '../../src/queue/runs/queries/requeue.js';
 import { requestErrors } from '../../src/queue/request-errors.js';
 import {
   claimSome,

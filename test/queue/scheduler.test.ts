@@ -1,8 +1,8 @@
 import { Database } from '../../src/database/database.js';
-import { Scheduler } from '../../src/queue/duties/scheduler.js';
+import { Scheduler } from '../../src/queue/runs/duties/scheduler.js';
 import { ModelsService } from '../../src/models/models.service.js';
 import { Cluster } from '../../src/queue/cluster/cluster.js';
-import { submit } from '../../src/queue/queries/submit.js';
+import { submit } from '../../src/queue/submit/queries/submit.js';
 import { RequestIds } from '../../src/queue/submit/request-id.js';
 import { Runs } from '../../src/queue/runs/runs.js';
 import { QueueCalls, queueRequest } from '../support/queue-calls.js';

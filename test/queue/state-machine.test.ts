@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { v7 } from 'uuid';
 import type { Database } from '../../src/database/database.js';
-import { appendEvents } from '../../src/queue/queries/append-events.js';
-import { cancel } from '../../src/queue/queries/cancel.js';
-import { cancelMany } from '../../src/queue/queries/cancel-many.js';
-import { erase } from '../../src/queue/queries/erase.js';
-import { expire } from '../../src/queue/queries/expire.js';
-import { finish, type Finish } from '../../src/queue/queries/finish.js';
-import { findScheduledReady, promote } from '../../src/queue/queries/promote.js';
-import { release } from '../../src/queue/queries/release.js';
-import { requeue, type Requeue } from '../../src/queue/queries/requeue.js';
-import { retry } from '../../src/queue/queries/retry.js';
-import { submit } from '../../src/queue/queries/submit.js';
+import { appendEvents } from '../../src/queue/runs/queries/append-events.js';
+import { cancel } from '../../src/queue/completion/queries/cancel.js';
+import { cancelMany } from '../../src/queue/completion/queries/cancel-many.js';
+import { erase } from '../../src/queue/retention/queries/erase.js';
+import { expire } from '../../src/queue/completion/queries/expire.js';
+import { finish, type Finish } from '../../src/queue/runs/queries/finish.js';
+import { findScheduledReady, promote } from '../../src/queue/waiting/queries/promote.js';
+import { release } from '../../src/queue/waiting/queries/release.js';
+import { requeue, type Requeue } from '../../src/queue/runs/queries/requeue.js';
+import { retry } from '../../src/queue/submit/queries/retry.js';
+import { submit } from '../../src/queue/submit/queries/submit.js';
 import { requestErrors } from '../../src/queue/request-errors.js';
 import {
   claimSome,

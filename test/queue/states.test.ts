@@ -1,4 +1,4 @@
-import { finish } from '../../src/queue/queries/finish.js';
+import { finish } from '../../src/queue/runs/queries/finish.js';
 import { ending, QueueTables, runOne } from '../support/queue-tables.js';
 
 describe('the database itself refuses', () => {

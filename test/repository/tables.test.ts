@@ -44,11 +44,11 @@ const owners: Record<string, readonly string[]> = {
 const exceptions: Record<string, string> = {
   // Nothing of a request may be left when it is erased, so one statement erases it in all tables, whatever modules a
   // process has.
-  'src/queue/queries/erase.ts': 'webhook_delivery',
+  'src/queue/retention/queries/erase.ts': 'webhook_delivery',
   // A file is removed together with its last use, under a lock on the file.
   'src/files/queries/prune-files.ts': 'file_use',
   // The type of the parameter allows queue_entry and delayed_entry.
-  'src/queue/queries/insert-entries.ts': '${table}',
+  'src/queue/waiting/queries/insert-entries.ts': '${table}',
 };
 
 const roomOf = new Map(Object.entries(owners).flatMap(([room, tables]) => tables.map((one) => [one, room])));

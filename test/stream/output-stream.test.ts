@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
-import { Pruner } from '../../src/queue/duties/pruner.js';
-import { OutputSources } from '../../src/queue/output-sources.js';
+import { Pruner } from '../../src/queue/retention/duties/pruner.js';
+import { OutputSources } from '../../src/queue/reads/output-sources.js';
 import { createTestDatabase, startTestService, type TestDatabase, until } from '../support/index.js';
 import { ModelServer } from '../support/model-server.js';
 import { type OutputStreamReader, readOutputStream, wordOf } from '../support/output-stream.js';

@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Submissions } from '../../src/queue/submit/submissions.js';
-import { StatusSources } from '../../src/queue/status-sources.js';
+import { StatusSources } from '../../src/queue/reads/status-sources.js';
 import { until } from '../support/index.js';
 import { queueRequest } from '../support/queue-calls.js';
 import { readStream } from '../support/stream-reader.js';

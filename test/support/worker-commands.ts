@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type fc from 'fast-check';
 import type { Database } from '../../src/database/database.js';
-import { findClaims } from '../../src/queue/queries/worker-leases.js';
+import { findClaims } from '../../src/queue/workers/queries/worker-leases.js';
 import type { QueueTables } from './queue-tables.js';
 import { lostLimit, type ModelRequest, type QueueModel } from './state-model.js';
 import { claimAs, knownOf, newClaimId, rescueFrom } from './worker-steps.js';

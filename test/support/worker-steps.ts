@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/database/database.js';
-import { claimForWorkers } from '../../src/queue/queries/claim-for-workers.js';
-import { rescueFromWorkers } from '../../src/queue/queries/rescue.js';
-import { endOf, findLeases, type LeasedRun, renewLeases } from '../../src/queue/queries/worker-leases.js';
+import { claimForWorkers } from '../../src/queue/workers/queries/claim-for-workers.js';
+import { rescueFromWorkers } from '../../src/queue/runs/queries/rescue.js';
+import {
+  endOf,
+  findLeases,
+  type LeasedRun,
+  renewLeases,
+} from '../../src/queue/workers/queries/worker-leases.js';
 import { requestErrors } from '../../src/queue/request-errors.js';
 
 /** The key of all these workers. */

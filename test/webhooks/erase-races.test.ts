@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/database/database.js';
-import { erase } from '../../src/queue/queries/erase.js';
-import { finish } from '../../src/queue/queries/finish.js';
+import { erase } from '../../src/queue/retention/queries/erase.js';
+import { finish } from '../../src/queue/runs/queries/finish.js';
 import type { WebhookTry } from '../../src/webhooks/entities/webhook-delivery.entity.js';
 import { claimDeliveries } from '../../src/webhooks/queries/claim-deliveries.js';
 import { recordTries, type Tried } from '../../src/webhooks/queries/record-tries.js';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/database/database.js';
-import { cancel } from '../../src/queue/queries/cancel.js';
-import { expire } from '../../src/queue/queries/expire.js';
-import { finish } from '../../src/queue/queries/finish.js';
-import { requeue } from '../../src/queue/queries/requeue.js';
+import { cancel } from '../../src/queue/completion/queries/cancel.js';
+import { expire } from '../../src/queue/completion/queries/expire.js';
+import { finish } from '../../src/queue/runs/queries/finish.js';
+import { requeue } from '../../src/queue/runs/queries/requeue.js';
 import { requestErrors } from '../../src/queue/request-errors.js';
 import { registerHook } from '../../src/queue/transition-hooks.js';
 import { outbox } from '../../src/webhooks/outbox.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { WorkerKeeper } from '../../src/queue/duties/worker-keeper.js';
+import { WorkerKeeper } from '../../src/queue/workers/duties/worker-keeper.js';
 import { maxWorkersOfKey, WorkerBook } from '../../src/queue/workers/worker-book.js';
 import { WorkerBeats } from '../../src/queue/workers/worker-beats.js';
 import { WorkerClaims } from '../../src/queue/workers/worker-claims.js';

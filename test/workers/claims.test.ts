@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
-import { WorkerKeeper } from '../../src/queue/duties/worker-keeper.js';
-import { Rescuer } from '../../src/queue/duties/rescuer.js';
+import { WorkerKeeper } from '../../src/queue/workers/duties/worker-keeper.js';
+import { Rescuer } from '../../src/queue/runs/duties/rescuer.js';
 import { QueueEvents } from '../../src/queue/queue-events.js';
 import { WorkerClaims } from '../../src/queue/workers/worker-claims.js';
 import { until } from '../support/index.js';

@@ -1,4 +1,4 @@
-import { WorkerKeeper } from '../../src/queue/duties/worker-keeper.js';
+import { WorkerKeeper } from '../../src/queue/workers/duties/worker-keeper.js';
 import { until } from '../support/index.js';
 import { verdict } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';

@@ -1,4 +1,4 @@
-import { Rescuer } from '../../src/queue/duties/rescuer.js';
+import { Rescuer } from '../../src/queue/runs/duties/rescuer.js';
 import { QueueEvents } from '../../src/queue/queue-events.js';
 import { WorkerBeats } from '../../src/queue/workers/worker-beats.js';
 import { until } from '../support/index.js';

@@ -1,4 +1,4 @@
-import { WorkerScheduler } from '../../src/queue/duties/worker-scheduler.js';
+import { WorkerScheduler } from '../../src/queue/workers/duties/worker-scheduler.js';
 import { testQueue } from '../support/test-queue.js';
 import { pulled, WorkerCalls, type WorkerRun } from '../support/worker-calls.js';
 

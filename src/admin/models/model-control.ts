@@ -8,7 +8,7 @@ import type { FileModel, Model } from '../../models/model.js';
 import { ModelsService } from '../../models/models.service.js';
 import { changeOverrides, type Overrides, versionOf } from '../../models/overrides.js';
 import { type Looked, ModelFigures } from '../../overview/model-figures.js';
-import { Controls } from '../../queue/controls.js';
+import { Controls } from '../../queue/cluster/controls.js';
 import type { AdminModelDto, ModelChangeDto } from './models.dto.js';
 
 /** Shows operators the models, and applies what they set. */

@@ -14,8 +14,8 @@ import { NotifyChannel } from '../../database/notify-channel.js';
 import { DomainError } from '../../errors/domain-error.js';
 import type { FileModel } from '../../models/model.js';
 import { ModelsService, READ_MODELS, toRow } from '../../models/models.service.js';
-import { Controls } from '../../queue/controls.js';
-import { ModelLoads } from '../../queue/model-loads.js';
+import { Controls } from '../../queue/cluster/controls.js';
+import { ModelLoads } from '../../queue/reads/model-loads.js';
 import type { ModelsReloadDto } from './models.dto.js';
 
 const topic = 'models';

@@ -5,7 +5,7 @@ import { DomainError } from '../../errors/domain-error.js';
 import { ClusterSnapshots } from '../../overview/cluster-snapshots.js';
 import type { AdminNodeListDto } from '../../overview/dto/nodes.dto.js';
 import { toNodes } from '../../overview/node-view.js';
-import { Controls } from '../../queue/controls.js';
+import { Controls } from '../../queue/cluster/controls.js';
 import type { DrainedNodeDto } from './nodes.dto.js';
 
 /** Shows operators the nodes, and drains one: it runs nothing more, and still serves calls. */

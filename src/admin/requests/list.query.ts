@@ -4,7 +4,7 @@ import { type Caller, hasScope } from '../../auth/caller.js';
 import { Option } from '../../http/input/option.js';
 import { CursorOption } from '../../http/input/page.js';
 import { ids, text, uuid } from '../../http/input/rules.js';
-import type { OperatorFilter } from '../../queue/request-filter.js';
+import type { OperatorFilter } from '../../queue/reads/request-filter.js';
 import { isRequestId } from '../../queue/submit/request-id.js';
 import { RequestFilterDto } from '../../requests/dto/collection.dto.js';
 import { ListQuery, toFilter } from '../../requests/dto/list.query.js';

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../auth/caller.js';
 import { Handles } from '../../auth/handles.js';
-import { OperatorRequests, maxCounted } from '../../queue/operator-requests.js';
-import type { OperatorFilter } from '../../queue/request-filter.js';
+import { OperatorRequests, maxCounted } from '../../queue/reads/operator-requests.js';
+import type { OperatorFilter } from '../../queue/reads/request-filter.js';
 import { QueueService } from '../../queue/queue.service.js';
 import { isRequestId } from '../../queue/submit/request-id.js';
 import type { Page } from '../../http/input/page.js';

@@ -1,7 +1,7 @@
 import { type Caller, hasScope, priorities } from '../../auth/caller.js';
 import type { Handles } from '../../auth/handles.js';
-import type { OperatorRow } from '../../queue/operator-requests.js';
-import type { Snapshot } from '../../queue/status-row.js';
+import type { OperatorRow } from '../../queue/reads/operator-requests.js';
+import type { Snapshot } from '../../queue/reads/status-row.js';
 import type { LogEntry } from '../../queue/runs/run-log.js';
 import { toStatus } from '../../requests/status-view.js';
 

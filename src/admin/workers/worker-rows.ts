@@ -1,6 +1,6 @@
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
-import { type Told, workerAwayMs } from '../../queue/controls.js';
+import { type Told, workerAwayMs } from '../../queue/cluster/controls.js';
 
 export interface WorkerRow {
   uid: string;

@@ -5,7 +5,7 @@ import { AuditTrail } from '../../audit/audit-trail.js';
 import { ObservingDatabase } from '../../database/observing-database.js';
 import { DomainError } from '../../errors/domain-error.js';
 import type { Page, PageQuery } from '../../http/input/page.js';
-import { Controls, type Told } from '../../queue/controls.js';
+import { Controls, type Told } from '../../queue/cluster/controls.js';
 import { QueueEvents } from '../../queue/queue-events.js';
 import { SharedReads } from '../../tools/shared-reads.js';
 import { listWorkers, type WorkerPlace, type WorkerRow } from './worker-rows.js';

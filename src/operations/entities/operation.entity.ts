@@ -1,5 +1,5 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import type { OperatorFilter } from '../../queue/request-filter.js';
+import type { OperatorFilter } from '../../queue/reads/request-filter.js';
 
 export const operationActions = ['cancel', 'retry', 'erase'] as const;
 export type OperationAction = (typeof operationActions)[number];

@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Subject } from 'rxjs';
 import { Clock } from '../../database/clock.js';
 import { ModelsService } from '../../models/models.service.js';
-import type { OpenCircuit } from '../queries/circuits.js';
+import type { OpenCircuit } from './queries/circuits.js';
 import type { CircuitChange } from '../queue-events.js';
 import { asRunFailure } from '../runs/finish-of.js';
 import type { RunEnd, RunExecution } from '../runs/run-execution.js';

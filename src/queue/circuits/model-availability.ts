@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { NodeCircuit } from '../queries/circuits.js';
+import type { NodeCircuit } from './queries/circuits.js';
 import { ModelsService } from '../../models/models.service.js';
 import { Cluster } from '../cluster/cluster.js';
 

@@ -3,7 +3,7 @@ import type { Database } from '../../database/database.js';
 import type { ChannelListener, NotifyChannel } from '../../database/notify-channel.js';
 import { ClusterMessages } from './cluster-messages.js';
 import { Cluster } from './cluster.js';
-import { IndexSync } from '../duties/index-sync.js';
+import { IndexSync } from '../waiting/duties/index-sync.js';
 import { type EntryChange, WaitingIndex } from '../waiting/waiting-index.js';
 import { QueueEvents } from '../queue-events.js';
 

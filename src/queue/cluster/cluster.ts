@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Subject } from 'rxjs';
 import { v7 } from 'uuid';
-import type { Beat } from '../queries/heartbeat.js';
+import type { Beat } from './queries/heartbeat.js';
 
 /** The other nodes give up a node that has sent no heartbeat for this long. */
 export const lostAfterMs = 6_000;

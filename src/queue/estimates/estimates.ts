@@ -4,7 +4,7 @@ import { Clock } from '../../database/clock.js';
 import { ModelsService } from '../../models/models.service.js';
 import { QueueEvents } from '../queue-events.js';
 import type { RequestEvents } from '../request-events.js';
-import type { StatusRow, Waiting } from '../status-row.js';
+import type { StatusRow, Waiting } from '../reads/status-row.js';
 import { type EntryChange, type QueueKey, WaitingIndex } from '../waiting/waiting-index.js';
 import type { Estimate, TimeSpan } from './estimate.js';
 import { type Interval, ModelEstimates } from './model-estimates.js';

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { Coalesced } from '../../tools/coalesced.js';
-import type { ClaimFloor } from '../queries/claim.js';
+import type { ClaimFloor } from './queries/claim.js';
 
 /** A claim that takes longer to reach the database claims nothing there. */
 export const claimPatienceMs = 5_000;

@@ -6,7 +6,7 @@ import type { Model } from '../../models/model.js';
 import { ModelsService } from '../../models/models.service.js';
 import type { Destination } from '../circuits/addresses.js';
 import { Circuits } from '../circuits/circuits.js';
-import { BoundedKeys } from '../bounded-keys.js';
+import { BoundedKeys } from '../waiting/bounded-keys.js';
 import { Cluster } from '../cluster/cluster.js';
 import { Slots } from '../cluster/slots.js';
 import {
@@ -16,10 +16,10 @@ import {
   entriesOf,
   startedOf,
   type StartOptions,
-} from '../queries/claim.js';
-import type { Submission } from '../queries/submission.js';
-import { firstStart, submitStarted } from '../queries/submit-started.js';
-import type { Submitted } from '../queries/submit.js';
+} from './queries/claim.js';
+import type { Submission } from '../submit/queries/submission.js';
+import { firstStart, submitStarted } from '../submit/queries/submit-started.js';
+import type { Submitted } from '../submit/queries/submit.js';
 import { QueueEvents } from '../queue-events.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
 import { claimPatienceMs } from './claim-pump.js';

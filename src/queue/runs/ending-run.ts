@@ -1,5 +1,5 @@
 import type { Model } from '../../models/model.js';
-import type { Claimed } from '../queries/claim.js';
+import type { Claimed } from './queries/claim.js';
 import type { RunLog } from './run-log.js';
 
 /** The facts that the end of a run depends on, whether this process or a worker ran it. */

@@ -1,5 +1,5 @@
 import { codeUnitAt, isHigh, storableJson } from '../../tools/storable-text.js';
-import type { EventBatch, LogLine, Progress } from '../queries/append-events.js';
+import type { EventBatch, LogLine, Progress } from './queries/append-events.js';
 
 const logsAtOnce = 200;
 const deltaBytesAtOnce = 1024 * 1024;

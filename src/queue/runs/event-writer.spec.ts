@@ -1,4 +1,4 @@
-import type { Appended, EventBatch } from '../queries/append-events.js';
+import type { Appended, EventBatch } from './queries/append-events.js';
 import { EventWriter } from './event-writer.js';
 import { UnstoredResults } from './unstored-results.js';
 import { Rhythm } from './rhythm.js';

@@ -1,5 +1,5 @@
 import { Coalesced } from '../../tools/coalesced.js';
-import type { Appended, EventBatch, LogLine, Progress } from '../queries/append-events.js';
+import type { Appended, EventBatch, LogLine, Progress } from './queries/append-events.js';
 import { EventBuffer } from './event-buffer.js';
 import type { Rhythm } from './rhythm.js';
 import type { Run } from './runner.js';

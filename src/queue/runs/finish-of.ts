@@ -1,4 +1,4 @@
-import type { Finish } from '../queries/finish.js';
+import type { Finish } from './queries/finish.js';
 import { type RequestError, requestErrors } from '../request-errors.js';
 import type { AttemptFailure, CompletedRequest } from '../request-events.js';
 import { storable } from '../../tools/storable-text.js';

@@ -1,5 +1,5 @@
 import type { Model } from '../../models/model.js';
-import type { ClaimFloor } from '../queries/claim.js';
+import type { ClaimFloor } from './queries/claim.js';
 import { ClaimPump } from './claim-pump.js';
 
 const claimLimit = 512;

@@ -1,8 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Database } from '../../database/database.js';
 import { Batcher } from '../../tools/batcher.js';
-import { type Appended, appendEvents, type EventBatch } from '../queries/append-events.js';
-import { readOutputOf } from '../queries/read-output.js';
+import { type Appended, appendEvents, type EventBatch } from './queries/append-events.js';
+import { readOutputOf } from '../reads/queries/read-output.js';
 import { type OutputRows, QueueEvents } from '../queue-events.js';
 import { outputOf } from './event-buffer.js';
 import { deltasEveryMs, EventWriter } from './event-writer.js';

@@ -1,7 +1,7 @@
 import type { Model } from '../../models/model.js';
 import { storable } from '../../tools/storable-text.js';
 import type { TraceContext } from '../../tracing/trace-context.js';
-import type { Claimed } from '../queries/claim.js';
+import type { Claimed } from './queries/claim.js';
 import type { EventWriter } from './event-writer.js';
 import { RunLog } from './run-log.js';
 import { maxProgressMessage } from './said.js';

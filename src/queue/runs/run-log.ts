@@ -1,5 +1,5 @@
 import { storable } from '../../tools/storable-text.js';
-import type { LogLine } from '../queries/append-events.js';
+import type { LogLine } from './queries/append-events.js';
 import type { LogLevel, LogSource } from './runner.js';
 
 const maxEntries = 1_000;

@@ -6,7 +6,7 @@ import { storedContext } from '../../tracing/trace-context.js';
 import { type Ending, Tracing } from '../../tracing/tracing.js';
 import type { Destination } from '../circuits/addresses.js';
 import { Circuits } from '../circuits/circuits.js';
-import type { Claimed } from '../queries/claim.js';
+import type { Claimed } from './queries/claim.js';
 import { QueueEvents } from '../queue-events.js';
 import type { EventWriter } from './event-writer.js';
 import { endingOf } from './finish-of.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../database/database.js';
 import { DomainError } from '../../errors/domain-error.js';
 import { BoundedCache } from '../../tools/bounded-cache.js';
-import { countWaitingOf } from '../queries/waiting.js';
+import { countWaitingOf } from '../waiting/queries/waiting.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
 import { KeyBacklog } from './key-backlog.js';
 import { UnderWay } from './under-way.js';

@@ -1,5 +1,5 @@
 import { EventEmitter2 } from '@nestjs/event-emitter';
-import type { BoundedKeys } from '../bounded-keys.js';
+import type { BoundedKeys } from '../waiting/bounded-keys.js';
 import { QueueEvents } from '../queue-events.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
 import { type Placed, SubmissionWriter } from './submission-writer.js';

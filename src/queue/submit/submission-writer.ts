@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { Submission } from '../queries/submission.js';
-import { BoundedKeys } from '../bounded-keys.js';
+import type { Submission } from './queries/submission.js';
+import { BoundedKeys } from '../waiting/bounded-keys.js';
 import { QueueEvents } from '../queue-events.js';
 import { orderKeyOf } from '../waiting/fair-queue.js';
 import { type EntryChange, WaitingIndex } from '../waiting/waiting-index.js';

@@ -7,19 +7,19 @@ import { DomainError } from '../../errors/domain-error.js';
 import { Batcher } from '../../tools/batcher.js';
 import type { TraceContext } from '../../tracing/trace-context.js';
 import { Tracing } from '../../tracing/tracing.js';
-import { FileUses, mayNameFiles } from '../file-uses.js';
-import { retry, type Retry } from '../queries/retry.js';
-import type { Submission } from '../queries/submission.js';
-import { findReserved, type Idempotency, keyName, type Known, submitOnce } from '../queries/submit-once.js';
-import { submit, type Submitted } from '../queries/submit.js';
+import { FileUses, mayNameFiles } from '../retention/file-uses.js';
+import { retry, type Retry } from './queries/retry.js';
+import type { Submission } from './queries/submission.js';
+import { findReserved, type Idempotency, keyName, type Known, submitOnce } from './queries/submit-once.js';
+import { submit, type Submitted } from './queries/submit.js';
 import { Dispatcher } from '../runs/dispatcher.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
 import { Backlog, type Coming, type Leave } from './backlog.js';
 import { RequestIds } from './request-id.js';
 import { type Placed, SubmissionWriter, type WritePath, type Written } from './submission-writer.js';
 
-export type { SubmissionOptions } from '../queries/submission.js';
-export type { Idempotency } from '../queries/submit-once.js';
+export type { SubmissionOptions } from './queries/submission.js';
+export type { Idempotency } from './queries/submit-once.js';
 
 /** Inputs from this size on keep PostgreSQL busier than this process, so several of PostgreSQL's processes help. */
 const largeBytes = 16 * 1024;

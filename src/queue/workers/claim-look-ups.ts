@@ -1,5 +1,5 @@
 import type { Database } from '../../database/database.js';
-import { findClaims, type LeasedRun } from '../queries/worker-leases.js';
+import { findClaims, type LeasedRun } from './queries/worker-leases.js';
 
 /** Long polls look up their claims together: most claims are new, and the others have time. */
 const togetherMs = 500;

@@ -1,4 +1,4 @@
-import type { LeasedRun } from '../queries/worker-leases.js';
+import type { LeasedRun } from './queries/worker-leases.js';
 import type { KnownWorker } from './worker-book.js';
 
 /** The runs that a worker asks for in one claim. */

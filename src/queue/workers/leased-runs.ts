@@ -9,7 +9,7 @@ import {
   type LeaseName,
   readInput,
   renewLeases,
-} from '../queries/worker-leases.js';
+} from './queries/worker-leases.js';
 
 /** Above this number, runs are read again. */
 const maxKnown = 10_000;

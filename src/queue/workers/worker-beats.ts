@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../errors/domain-error.js';
-import type { LeaseName } from '../queries/worker-leases.js';
-import type { Told } from '../queries/workers.js';
+import type { LeaseName } from './queries/worker-leases.js';
+import type { Told } from './queries/workers.js';
 import { QueueEvents } from '../queue-events.js';
 import { LeasedRuns } from './leased-runs.js';
 import type { HeldAnswer } from './worker-claims.js';

@@ -15,7 +15,7 @@ import {
   type WorkerState,
   type WorkerWrite,
   writeWorkers,
-} from '../queries/workers.js';
+} from './queries/workers.js';
 
 /** The row of a worker that reports nothing new is no older than this. */
 const seenAgainMs = 15_000;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../database/database.js';
 import { DomainError } from '../../errors/domain-error.js';
 import { Cluster } from '../cluster/cluster.js';
-import type { LeasedRun } from '../queries/worker-leases.js';
+import type { LeasedRun } from './queries/worker-leases.js';
 import { ClaimLookUps } from './claim-look-ups.js';
 import { ClaimRounds } from './claim-rounds.js';
 import { type ClaimAsked, ClaimWaiter } from './claim-waiter.js';

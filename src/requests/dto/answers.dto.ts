@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema, IntersectionType } from '@nestjs/swagger';
-import type { WaitReason } from '../../queue/status-row.js';
+import type { WaitReason } from '../../queue/reads/status-row.js';
 import { codeNames, Field, modelDetails } from '../../http/openapi/problem.dto.js';
 import { completed, error, estimated, inQueue, logEntry, output, progress } from '../openapi/examples.js';
 

@@ -7,7 +7,7 @@ import { ids, orLeftOut, rule } from '../../http/input/rules.js';
 import { PageDto } from '../../http/openapi/page.dto.js';
 import { codeNames, Field, FieldErrorDto } from '../../http/openapi/problem.dto.js';
 import { maxEntries } from '../../json/batch-body.js';
-import type { RequestFilter } from '../../queue/request-filter.js';
+import type { RequestFilter } from '../../queue/reads/request-filter.js';
 import { inQueue } from '../openapi/examples.js';
 import { maxIdempotencyKeyLength } from './submit.headers.js';
 import { FilterQuery, toFilter } from './list.query.js';

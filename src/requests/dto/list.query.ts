@@ -2,7 +2,7 @@ import { Option } from '../../http/input/option.js';
 import { CursorOption, defaultLimit, LimitOption, type ListOptions } from '../../http/input/page.js';
 import { oneOf, rule, text, time } from '../../http/input/rules.js';
 import { isModelId } from '../../models/model.js';
-import type { RequestFilter } from '../../queue/request-filter.js';
+import type { RequestFilter } from '../../queue/reads/request-filter.js';
 import type { Outcome, RequestState } from '../../queue/request-state.js';
 import { tags } from './submit.query.js';
 

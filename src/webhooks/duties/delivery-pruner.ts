@@ -1,6 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { Database } from '../../database/database.js';
-import { Retention } from '../../queue/retention.js';
+import { Retention } from '../../queue/retention/retention.js';
 import { Duty } from '../../tools/duty.js';
 import { pruneDeliveries, pruneReceiverActivity } from '../queries/prune-deliveries.js';
 

@@ -1,8 +1,8 @@
 import type { Adapter } from '../../config/adapter.js';
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
-import { requestColumns } from '../../queue/request-columns.js';
-import type { RequestRow } from '../../queue/status-row.js';
+import { requestColumns } from '../../queue/reads/request-columns.js';
+import type { RequestRow } from '../../queue/reads/status-row.js';
 
 /** A delivery with the row of its request. */
 export interface ClaimedDelivery extends RequestRow {

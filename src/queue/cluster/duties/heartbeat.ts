@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import { Config } from '../../../config/config.js';
+import { version } from '../../../config/package.js';
+import { Clock } from '../../../database/clock.js';
+import { Database } from '../../../database/database.js';
+import { announceStop, beat, leave, register } from '../queries/heartbeat.js';
+import { Runs } from '../../runs/runs.js';
+import { Slots } from '../slots.js';
+import { Cluster, lostAfterMs } from '../cluster.js';
+import { Duty } from '../../../tools/duty.js';
+
+/**
+ * Sends the heartbeat. Between two beats, a timer that needs no database notices a late one: the node stops its runs
+ * before other nodes start them.
+ */
+@Injectable()
+export class Heartbeat extends Duty {
+  protected readonly intervalMs = 1_500;
+  private watch: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly config: Config,
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly cluster: Cluster,
+    private readonly runs: Runs,
+    private readonly slots: Slots,
+  ) {
+    super();
+  }
+
+  /** Registers the node. The first beat is complete when this resolves. */
+  async join(): Promise<void> {
+    await this.register();
+    await this.runOnce();
+    this.watch ??= setInterval(() => this.fenceIfLate(), 250);
+  }
+
+  /** Announces to the other nodes that this node is stopping, so that they do without it. */
+  async announceStop(): Promise<void> {
+    this.cluster.isStopping = true;
+    await announceStop(this.database, this.cluster.nodeId);
+  }
+
+  /** Called after the runs have ended. */
+  override async stop(): Promise<void> {
+    clearInterval(this.watch);
+    this.watch = undefined;
+    await super.stop();
+    await leave(this.database, this.cluster.nodeId).catch(() => undefined);
+  }
+
+  async runOnce(): Promise<void> {
+    this.fenceIfLate();
+    const sentAt = performance.now();
+    const state = await beat(this.database, this.cluster.nodeId, lostAfterMs);
+    if (!state.known) {
+      this.giveUpRuns();
+      await this.register();
+    }
+    this.clock.setNow(state.nowMs);
+    for (const id of state.cancelRequested) this.runs.abort(id, 'cancelled');
+    this.cluster.update(state, sentAt);
+  }
+
+  private register(): Promise<void> {
+    const { nodeName: name, role } = this.config;
+    const { nodeId: id, isDraining, isStopping } = this.cluster;
+    return register(this.database, { id, name, role, version, isDraining, isStopping });
+  }
+
+  private fenceIfLate(): void {
+    if (this.cluster.mustFence) this.giveUpRuns();
+  }
+
+  private giveUpRuns(): void {
+    this.cluster.fence();
+    this.slots.withdraw();
+    this.runs.abortAll('lost');
+  }
+}

@@ -1,0 +1,65 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../database/database.js';
+import { ModelsService } from '../../../models/models.service.js';
+import { Cluster } from '../cluster.js';
+import { divideSlots, type SlotGrant } from '../queries/divide-slots.js';
+import { QueueEvents } from '../../queue-events.js';
+import { Slots } from '../slots.js';
+import { Duty } from '../../../tools/duty.js';
+
+/** Divides the concurrency of models that nodes run, when it changes or nodes come and go, until every part is fair. */
+@Injectable()
+export class SlotKeeper extends Duty {
+  protected readonly intervalMs = 1_000;
+  /**
+   * `changes` counts changes of nodes, models and circuits. `dividedAt`: that count when every node had its fair part.
+   */
+  private changes = 1;
+  private dividedAt = 0;
+
+  constructor(
+    private readonly database: Database,
+    private readonly models: ModelsService,
+    private readonly cluster: Cluster,
+    private readonly slots: Slots,
+    private readonly events: QueueEvents,
+  ) {
+    super();
+    cluster.changes.subscribe(() => this.divideAgain());
+    models.changes.subscribe(() => this.divideAgain());
+    events.subscribe(({ circuits = [] }) => {
+      if (circuits.length > 0 && cluster.hasPeers) this.divideAgain();
+    });
+  }
+
+  async runOnce(): Promise<void> {
+    const { changes } = this;
+    if (this.dividedAt === changes || !this.cluster.connected) return;
+    const { generation } = this.slots;
+    const ids = new Set([...this.models.takenBy('nodes').map(({ id }) => id), ...this.slots.modelsInUse]);
+    const requested = [...ids].map((modelId) => {
+      // No new run starts until the grants are known: the node retains only what runs under the old grant.
+      const retained = Math.min(this.slots.granted(modelId), this.slots.inUse(modelId));
+      this.slots.grant(modelId, retained, { limit: Math.min(retained, this.slots.limit(modelId)) });
+      return { modelId, retained, isGone: this.models.get(modelId)?.takenBy !== 'nodes' };
+    });
+    let grants: SlotGrant[] | undefined;
+    try {
+      grants = await divideSlots(this.database, this.cluster.nodeId, requested);
+    } finally {
+      // An answer that arrives after the node was fenced is a grant that other nodes may have by now.
+      const isVoid = this.slots.generation !== generation || !this.cluster.connected;
+      if (isVoid) grants = undefined;
+      if (grants?.every(({ isFair }) => isFair) === true) this.dividedAt = changes;
+    }
+    // A model with more runs than its fair part starts no new run until the surplus has ended.
+    for (const { modelId, slots, fair, round } of grants ?? [])
+      this.slots.grant(modelId, slots, { limit: Math.min(slots, fair), round });
+    this.events.publish({ work: requested.map(({ modelId }) => modelId) });
+  }
+
+  private divideAgain(): void {
+    this.changes++;
+    this.scheduleWithin(0);
+  }
+}

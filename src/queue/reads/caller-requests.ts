@@ -1,0 +1,85 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import type { Repository } from 'typeorm';
+import { Database } from '../../database/database.js';
+import { storedContext, type TraceContext } from '../../tracing/trace-context.js';
+import { RequestEntity } from '../entities/request.entity.js';
+import { erase } from '../retention/queries/erase.js';
+import { listRequests } from './queries/list-requests.js';
+import { QueueService } from '../queue.service.js';
+import type { RequestFilter } from './request-filter.js';
+import { Retention } from '../retention/retention.js';
+import type { StatusRow } from './status-row.js';
+import { firstIdAt } from '../submit/request-id.js';
+
+/** The most rows that a page with filters reads. */
+const maxLooks = 500;
+/** A request's id and its row take their times from two readings of one clock, which may be set between them. */
+const idSlackMs = 10_000;
+const firstId = '00000000-0000-0000-0000-000000000000';
+const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+export interface ListedPage {
+  rows: StatusRow[];
+  /** The last row that was read; null: there are no more. */
+  lastId: string | null;
+}
+
+/** Lists, reads and erases the requests of a key. */
+@Injectable()
+export class CallerRequests {
+  constructor(
+    private readonly database: Database,
+    private readonly queue: QueueService,
+    private readonly retention: Retention,
+    @InjectRepository(RequestEntity) private readonly rows: Repository<RequestEntity>,
+  ) {}
+
+  /** Returns the newest first, older than `before`. A page may be short although there are more. */
+  async list(
+    keyId: string,
+    filter: RequestFilter | undefined,
+    { before = lastId, limit }: { before?: string | undefined; limit: number },
+  ): Promise<ListedPage> {
+    const { createdAfterMs, createdBeforeMs } = filter ?? {};
+    const looks = filter === undefined ? limit + 1 : maxLooks;
+    const bound = createdBeforeMs === undefined ? lastId : firstIdAt(createdBeforeMs + idSlackMs);
+    const rows = await listRequests(this.database, {
+      keyId,
+      filter: filter ?? {},
+      firstId: createdAfterMs === undefined ? firstId : firstIdAt(createdAfterMs - idSlackMs),
+      beforeId: before < bound ? before : bound,
+      max: limit + 1,
+      maxLooks: looks,
+    });
+    const fitting = rows.filter(({ fits }) => fits);
+    const page = fitting.slice(0, limit);
+    const end = fitting.length > limit ? page.at(-1) : rows.find((row) => row.looks === looks);
+    return { rows: page.filter((row) => !this.retention.isOver(row)), lastId: end?.id ?? null };
+  }
+
+  /**
+   * Returns the rows in the order of the ids; undefined: the request is unknown, another key's, erased or past its
+   * retention.
+   */
+  async statuses(keyId: string, requestIds: readonly string[]): Promise<(StatusRow | undefined)[]> {
+    const rows = await Promise.all(requestIds.map((id) => this.queue.status(id)));
+    return rows.map((row) => (row?.keyId === keyId && !this.isGone(row) ? row : undefined));
+  }
+
+  /** Returns false if it was erased before. */
+  erase(requestId: string): Promise<boolean> {
+    return erase(this.database, requestId);
+  }
+
+  /** Returns the trace that a request was part of. */
+  async traceOf(requestId: string): Promise<TraceContext | undefined> {
+    const select = { id: true, traceparent: true, tracestate: true };
+    const row = await this.rows.findOne({ select, where: { id: requestId } });
+    return row === null ? undefined : storedContext(row);
+  }
+
+  private isGone(row: Pick<StatusRow, 'modelId' | 'completedAtMs' | 'erasedAtMs'>): boolean {
+    return row.erasedAtMs !== null || this.retention.isOver(row);
+  }
+}

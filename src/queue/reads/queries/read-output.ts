@@ -1,0 +1,54 @@
+import type { Database } from '../../../database/database.js';
+import { statement } from '../../../database/statement.js';
+
+export interface OutputRow {
+  index: number;
+  /** JSON text. */
+  delta: string;
+}
+
+/*
+ * Purpose: reads the parts of the output of an attempt from an index on, in order.
+ * Race: indexes are drawn under the lock of the lease, which holds until the commit: no row appears before a row that
+ *   was seen. Partitions are dropped whole and the oldest first, so the rest has no gap but at its beginning.
+ * Index: output_delta_pkey of each partition. Partitions from before the attempt are not opened.
+ */
+const readStatement = statement('read_output')`SELECT index, delta::text AS delta
+FROM output_delta
+WHERE request_id = $1::uuid
+  AND attempt = $2::integer
+  AND index >= $3::integer
+  AND at >= to_timestamp($4::float8 / 1000) - interval '1 second'
+ORDER BY index LIMIT $5::integer`;
+
+export interface OutputPlace {
+  requestId: string;
+  /** The number of starts of the request, from the lease. */
+  attempt: number;
+  index: number;
+  /** The time at which the attempt began, in milliseconds since 1970. */
+  sinceMs: number;
+}
+
+export function readOutput(
+  database: Database,
+  { requestId, attempt, index, sinceMs }: OutputPlace,
+  limit: number,
+): Promise<OutputRow[]> {
+  return database.query(readStatement, [requestId, attempt, index, sinceMs, limit]);
+}
+
+const readAllStatement = statement('read_output_of')`SELECT delta::text AS delta
+FROM output_delta
+WHERE request_id = $1::uuid AND attempt = $2::integer
+ORDER BY index`;
+
+/** Returns all parts of an attempt that has not ended, so none of them is dropped. */
+export async function readOutputOf(
+  database: Database,
+  requestId: string,
+  attempt: number,
+): Promise<string[]> {
+  const rows = await database.query<{ delta: string }>(readAllStatement, [requestId, attempt]);
+  return rows.map(({ delta }) => delta);
+}

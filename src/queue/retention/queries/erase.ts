@@ -1,0 +1,48 @@
+import { type Queries, statement } from '../../../database/statement.js';
+import { errorCode, errorStatus } from '../../reads/request-columns.js';
+
+/*
+ * Purpose: erases the content of a completed request in one commit. The row stays, with how it ended. The content is
+ *   not read, so it does not matter what it is.
+ * Race: against a retry, which locks the row too: it copies the input before this, or finds none. Only the pruner
+ *   also changes completed rows, and it waits. The content of a request in any other table belongs here, too. A
+ *   webhook's try that ends later finds is_erased.
+ * Index: request_pkey, request_event_pkey and attempt_pkey, each in the partition of its day; output_delta_pkey in
+ *   all; webhook_delivery_pkey, file_use_pkey.
+ */
+const eraseStatement = statement('erase')`WITH erased AS (
+  UPDATE request
+  SET input = NULL,
+      output = NULL,
+      traceparent = NULL,
+      tracestate = NULL,
+      error = CASE WHEN error IS NOT NULL THEN json_build_object(
+        'code', ${errorCode}, 'status', ${errorStatus}, 'message', 'What was said of it was erased.',
+        'timestamp', to_char(completed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+      ) END,
+      erased_at = clock_timestamp()
+  WHERE id = $1::uuid AND state = 'COMPLETED' AND erased_at IS NULL
+  RETURNING id
+), logs AS (
+  UPDATE request_event SET message = NULL, level = NULL, source = NULL
+  WHERE request_id = $1::uuid AND message IS NOT NULL AND EXISTS (SELECT FROM erased)
+), failures AS (
+  UPDATE attempt SET error_message = NULL
+  WHERE request_id = $1::uuid AND error_message IS NOT NULL AND EXISTS (SELECT FROM erased)
+), deltas AS (
+  DELETE FROM output_delta
+  WHERE request_id = $1::uuid AND EXISTS (SELECT FROM erased)
+), webhook_bodies AS (
+  UPDATE webhook_delivery
+  SET is_erased = true, tries = ARRAY(SELECT entry || '{"body": null}' FROM unnest(tries) AS entry)
+  WHERE request_id = $1::uuid AND EXISTS (SELECT FROM erased)
+), files AS (
+  UPDATE file_use SET is_over = true
+  WHERE request_id = $1::uuid AND NOT is_over AND EXISTS (SELECT FROM erased)
+)
+SELECT id FROM erased`;
+
+/** Returns false if the request has not completed, or was erased before. */
+export async function erase(database: Queries, requestId: string): Promise<boolean> {
+  return (await database.query(eraseStatement, [requestId])).length > 0;
+}

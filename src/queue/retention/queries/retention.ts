@@ -1,0 +1,116 @@
+import type { Database } from '../../../database/database.js';
+import { statement } from '../../../database/statement.js';
+
+/*
+ * Purpose: finds days older than the retention without a request that waits, runs, or ended too late to be dropped
+ *   yet.
+ * Race: an old request moves from its lease to the queue or to its end in one statement: one snapshot sees it in one
+ *   of them.
+ * Index: the system catalogue; queue_entry, delayed_entry and lease hold only what is not completed. A day is scanned
+ *   by request_pkey in each round from the end of its retention until it is dropped: mostly one round.
+ */
+const droppableStatement = statement('droppable_days')`WITH day AS (
+  SELECT right(relname, 8) AS day,
+         uuid_at(to_date(right(relname, 8), 'YYYYMMDD')::timestamp AT TIME ZONE 'UTC') AS first,
+         uuid_at(to_date(right(relname, 8), 'YYYYMMDD')::timestamp AT TIME ZONE 'UTC' + interval '1 day') AS bound
+  FROM pg_class
+  WHERE relname ~ '^request_[0-9]{8}$'
+    AND relkind = 'r'
+    AND relnamespace = current_schema()::regnamespace
+)
+SELECT day FROM day
+WHERE bound < uuid_at(clock_timestamp() - $1::float8 * interval '1 millisecond')
+  AND NOT EXISTS (SELECT FROM queue_entry WHERE request_id < day.bound)
+  AND NOT EXISTS (SELECT FROM delayed_entry WHERE request_id < day.bound)
+  AND NOT EXISTS (SELECT FROM lease WHERE request_id < day.bound)
+  AND NOT EXISTS (
+    SELECT FROM request
+    WHERE id >= day.first
+      AND id < day.bound
+      AND completed_at >= clock_timestamp() - $1::float8 * interval '1 millisecond'
+  )
+ORDER BY day`;
+
+/** Returns days as `YYYYMMDD`, by the time in the ids, in UTC. */
+export async function droppableDays(database: Database, retentionMs: number): Promise<string[]> {
+  const rows = await database.query<{ day: string }>(droppableStatement, [retentionMs]);
+  return rows.map(({ day }) => day);
+}
+
+/*
+ * Purpose: ends the file uses of the requests of a day. The files room deletes files that nothing else names.
+ * Race: none: no request of the day waits or runs, and a retry names its files under a new id.
+ * Index: file_use_pkey, a range of it.
+ */
+const endUses = statement('end_uses_of_day')`UPDATE file_use SET is_over = true
+WHERE request_id >= uuid_at(to_date($1::text, 'YYYYMMDD')::timestamp AT TIME ZONE 'UTC')
+  AND request_id < uuid_at(to_date($1::text, 'YYYYMMDD')::timestamp AT TIME ZONE 'UTC' + interval '1 day')
+  AND NOT is_over`;
+
+const attachedStatement = statement('attached_partition')`SELECT inhdetachpending AS pending
+FROM pg_inherits
+WHERE inhparent = $1::regclass AND inhrelid = to_regclass($2)`;
+
+/**
+ * Detaches each table of a day first, without blocking: the parent is never locked while a long query reads it. After
+ * a crash the next round continues. `request`, by which the days are found, is dropped last.
+ */
+export async function dropDay(database: Database, day: string): Promise<void> {
+  if (!/^\d{8}$/.test(day)) throw new RangeError(`${day} is not a day`);
+  await database.query(endUses, [day]);
+  for (const parent of ['request_event', 'attempt', 'request']) {
+    await dropPartition(database, parent, `${parent}_${day}`);
+  }
+}
+
+export async function dropPartition(database: Database, parent: string, part: string): Promise<void> {
+  const [attached] = await database.query<{ pending: boolean }>(attachedStatement, [parent, part]);
+  if (attached !== undefined) {
+    const how = attached.pending ? 'FINALIZE' : 'CONCURRENTLY';
+    await database.execute(`ALTER TABLE ${parent} DETACH PARTITION ${part} ${how}`);
+  }
+  await database.execute(`DROP TABLE IF EXISTS ${part}`);
+}
+
+/*
+ * Purpose: empties the payloads of a model's completed requests beyond their retention, a thousand at a time.
+ * Race: completed rows do not change, so nothing else locks them.
+ * Index: request_pkey, from one id on: ids carry their time, so old requests come first; file_use_pkey.
+ */
+const emptyPayloads = statement('empty_payloads')`WITH old AS MATERIALIZED (
+  SELECT id, state, completed_at, model_id, input IS NOT NULL OR output IS NOT NULL AS has_payload
+  FROM request
+  WHERE id > $2::uuid
+    AND id < uuid_at(clock_timestamp() - $3::float8 * interval '1 millisecond')
+  ORDER BY id LIMIT 1000
+), emptied AS (
+  UPDATE request
+  SET input = NULL, output = NULL
+  FROM old
+  WHERE request.id = old.id
+    AND old.has_payload
+    AND old.model_id = $1::text
+    AND old.completed_at < clock_timestamp() - $3::float8 * interval '1 millisecond'
+  RETURNING request.id
+), files AS (
+  UPDATE file_use SET is_over = true
+  FROM emptied
+  WHERE file_use.request_id = emptied.id AND NOT is_over
+)
+SELECT (SELECT id FROM old ORDER BY id DESC LIMIT 1) AS "lastId",
+       (SELECT id FROM old WHERE model_id = $1::text
+         AND (completed_at IS NULL OR completed_at >= clock_timestamp() - $3::float8 * interval '1 millisecond')
+         ORDER BY id LIMIT 1) AS "firstKept"`;
+
+/** `lastId`: the newest request that was read; null: none. `firstKept`: the oldest whose payload must stay for now. */
+type Emptied = Record<'lastId' | 'firstKept', string | null>;
+
+export async function emptyOldPayloads(
+  database: Database,
+  modelId: string,
+  afterId: string,
+  retentionMs: number,
+): Promise<Emptied> {
+  const [row] = await database.query<Emptied>(emptyPayloads, [modelId, afterId, retentionMs]);
+  return row!;
+}

@@ -1,0 +1,140 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Raw, type Repository } from 'typeorm';
+import { Clock } from '../../../database/clock.js';
+import { Database } from '../../../database/database.js';
+import { Duty } from '../../../tools/duty.js';
+import { Cluster, lostAfterMs } from '../../cluster/cluster.js';
+import { LeaseEntity } from '../entities/lease.entity.js';
+import { requeue } from '../queries/requeue.js';
+import { rescue, type Rescued, rescueFromWorkers } from '../queries/rescue.js';
+import { findOverdue, findUnread } from '../../workers/queries/worker-leases.js';
+import { QueueEvents } from '../../queue-events.js';
+import { type RequestError, requestErrors } from '../../request-errors.js';
+import { Runs } from '../runs.js';
+import { LeasedRuns } from '../../workers/leased-runs.js';
+import { WorkerEnds } from '../../workers/worker-ends.js';
+
+/**
+ * Runs are given up after this many heartbeats in a row. After an outage all nodes are silent for a moment, and each
+ * gets time to beat again. Workers have to reach the service again: they get 15 s.
+ */
+const beatsBeforeRescue = { nodes: 3, workers: 10 };
+
+/** A request whose nodes or workers were lost this often is not retried: it may be what kills them. */
+const lostLimit = 2;
+
+/**
+ * Takes up the runs of lost nodes and of silent workers, ends runs of workers past their deadlines, and gives back runs
+ * whose claim was never answered.
+ */
+@Injectable()
+export class Rescuer extends Duty {
+  protected readonly intervalMs = 1_000;
+
+  constructor(
+    private readonly database: Database,
+    private readonly cluster: Cluster,
+    private readonly events: QueueEvents,
+    private readonly clock: Clock,
+    private readonly runs: Runs,
+    @InjectRepository(LeaseEntity) private readonly leases: Repository<LeaseEntity>,
+    private readonly workerRuns: LeasedRuns,
+    private readonly workerEnds: WorkerEnds,
+  ) {
+    super();
+  }
+
+  async runOnce(): Promise<void> {
+    // Each does its part, also while the other waits or fails.
+    const both = [this.rescueRunsOfNodes(), this.rescueRunsOfWorkers()];
+    await Promise.allSettled(both);
+    await Promise.all(both);
+  }
+
+  private async rescueRunsOfNodes(): Promise<void> {
+    const { hasLostNodes, beats } = this.cluster;
+    try {
+      if (hasLostNodes && beats >= beatsBeforeRescue.nodes) await this.rescueFromNodes();
+    } finally {
+      await this.returnOrphans();
+    }
+  }
+
+  private async rescueRunsOfWorkers(): Promise<void> {
+    if (this.cluster.hasOverdueLeases) {
+      const overdue = await findOverdue(this.database);
+      await Promise.all(overdue.map((run) => this.workerEnds.timeOut(run)));
+      if (this.cluster.beats >= beatsBeforeRescue.workers) await this.rescueFromWorkers();
+    }
+    const { unknownTokens } = this.workerRuns;
+    if (unknownTokens.length > 0)
+      await this.workerEnds.giveBack(await findUnread(this.database, unknownTokens));
+  }
+
+  /** Rescues without asking whether a node seems lost. */
+  async rescueFromNodes(): Promise<void> {
+    const { nodeId } = this.cluster;
+    const errors = this.errorsOf('nodeLost');
+    const { nodes, requests } = await rescue(this.database, { nodeId, lostAfterMs, lostLimit, ...errors });
+    this.events.emit('node.lost', () => nodes);
+    this.publish(requests, errors.lost);
+  }
+
+  /** Rescues without asking whether a lease seems to be over. */
+  async rescueFromWorkers(): Promise<void> {
+    const errors = this.errorsOf('workerLost');
+    const requests = await rescueFromWorkers(this.database, { lostLimit, ...errors });
+    this.publish(requests, errors.lost);
+    if (requests.length > 0) this.events.publish({ lost: requests.map(({ id }) => id) });
+  }
+
+  private errorsOf(how: 'nodeLost' | 'workerLost'): { lost: RequestError; cancelled: RequestError } {
+    const now = this.clock.now();
+    return { lost: requestErrors[how](now), cancelled: requestErrors.cancelled(now) };
+  }
+
+  /** `failure`: the error of the requests that are not retried. */
+  private publish(requests: readonly Rescued[], failure: RequestError): void {
+    if (requests.length === 0) return;
+    const lost = failure.code === 'worker_lost' ? 'worker' : 'node';
+    const requeued = requests.filter(({ outcome }) => outcome === null);
+    this.events.publish({
+      added: requeued,
+      work: [...new Set(requeued.map(({ modelId }) => modelId))],
+      changed: requests.map(({ id }) => id),
+    });
+    this.events.emit('request.requeued', () =>
+      requeued.map(({ id, modelId, lostAttempt: attempt }) => ({
+        ...({ id, modelId, attempt, reason: 'lost', lost, delayMs: 0 } as const),
+      })),
+    );
+    this.events.emit('request.completed', () =>
+      requests.flatMap(({ id, modelId, lostAttempt: attempt, outcome }) => {
+        const failed = outcome === 'failed' && { failure };
+        return outcome === null ? [] : { id, modelId, attempt, outcome, attemptOutcome: 'lost', ...failed };
+      }),
+    );
+  }
+
+  /** Requeues leases that belong to no run: the database committed their claim, but its answer never arrived. */
+  private async returnOrphans(): Promise<void> {
+    const suspectedAt = this.runs.orphansSuspectedAt;
+    if (suspectedAt === undefined) return;
+    const leases = await this.leases.findBy({
+      nodeId: this.cluster.nodeId,
+      // Older than any claim that may still be in progress.
+      startedAt: Raw((column) => `${column} < clock_timestamp() - interval '12 seconds'`),
+    });
+    for (const { requestId, token } of leases) {
+      if (this.runs.holds(requestId, token)) continue;
+      const returned = { requestId, token, attemptOutcome: 'returned', delayMs: 0 } as const;
+      const entry = await requeue(this.database, returned);
+      if (entry !== undefined)
+        this.events.publish({ added: [entry], work: [entry.modelId], changed: [entry.id] });
+    }
+    // A later round sees leases that are too young to be read now.
+    const isNewest = this.runs.orphansSuspectedAt === suspectedAt;
+    if (isNewest && performance.now() - suspectedAt > 20_000) this.runs.orphansSuspectedAt = undefined;
+  }
+}

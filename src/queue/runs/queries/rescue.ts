@@ -1,0 +1,175 @@
+import type { Database } from '../../../database/database.js';
+import { type Statement, statement } from '../../../database/statement.js';
+import type { RequestError } from '../../request-errors.js';
+import type { RequestEvents } from '../../request-events.js';
+import type { Outcome } from '../../request-state.js';
+import { complete } from '../../completion/completion.js';
+import { insertEntries, ofRequest } from '../../waiting/queries/insert-entries.js';
+import { entryColumns, type WaitingRequest } from '../../waiting/queries/waiting.js';
+import { tokenHash } from '../../workers/queries/worker-leases.js';
+
+export interface Rescued extends WaitingRequest {
+  /** null: it waits again. Otherwise it was completed: its nodes were lost too often, or it was to be cancelled. */
+  outcome: Outcome | null;
+  /** The attempt that was lost, as a status counts attempts; `attempt` is the stored number of the start. */
+  lostAttempt: number;
+}
+
+/*
+ * Purpose: gives up silent nodes, and then their slots (drop_grants). What each node was is kept for operators.
+ * Race: several nodes may do it at once; a DELETE deletes a row once. A node that beats at this very moment holds its
+ *   row's lock: its heartbeat is read again after the wait, and the row stays.
+ * Index: none needed, node and lease are short; node_name_pkey.
+ */
+const giveUpStatement = statement('give_up_nodes')`WITH lost AS (
+  DELETE FROM node
+  WHERE id <> $1::uuid
+    AND heartbeat_at < clock_timestamp() - $2::float8 * interval '1 millisecond'
+  RETURNING *
+), kept AS (
+  UPDATE node_name
+  SET lost_at = clock_timestamp(),
+      lost_node = jsonb_build_object(
+        'role', lost.role,
+        'version', lost.version,
+        'startedAtMs', extract(epoch FROM lost.started_at) * 1000,
+        'heartbeatAtMs', extract(epoch FROM lost.heartbeat_at) * 1000,
+        'runs', (SELECT count(*) FROM lease WHERE lease.node_id = lost.id)
+      )
+  FROM lost
+  WHERE node_name.id = lost.id
+)
+SELECT id, name FROM lost`;
+
+const dropGrants = statement('drop_grants')`DELETE FROM slot_grant
+WHERE NOT EXISTS (SELECT FROM node WHERE node.id = slot_grant.node_id)
+  AND NOT EXISTS (SELECT FROM lease WHERE lease.node_id = slot_grant.node_id)`;
+
+/*
+ * Purpose: takes the leases of lost nodes and of runs far beyond their deadline, or the expired leases of workers.
+ *   The request waits again or has ended.
+ * Race: SKIP LOCKED leaves a lease to the finish, log write or other rescuer that locks it. DELETE decides, and from
+ *   then on every write of the old run is refused, because its token is gone.
+ * Index: lease is scanned, it has one row per run in progress; request_pkey, queue_entry_pkey.
+ */
+const rescueStatement = (
+  name: string,
+  orphans: string,
+  code: string,
+  message: string,
+): Statement => statement(name)`WITH orphan AS MATERIALIZED (
+  SELECT request_id FROM lease
+  WHERE ${orphans}
+  LIMIT 500 FOR UPDATE SKIP LOCKED
+), taken AS (
+  DELETE FROM lease USING orphan
+  WHERE lease.request_id = orphan.request_id
+  RETURNING lease.*, clock_timestamp() AS ended_at
+), verdict AS (
+  SELECT taken.*,
+         CASE
+           WHEN taken.cancel_requested_at IS NOT NULL THEN 'cancelled'
+           WHEN request.lost_attempts + 1 >= $1::integer THEN 'failed'
+         END AS outcome
+  FROM taken
+  JOIN request ON request.id = taken.request_id
+), hopeless AS (
+  SELECT * FROM verdict WHERE outcome IS NOT NULL
+), ${complete({
+  verb: 'rescue',
+  of: 'hopeless',
+  set: {
+    outcome: 'hopeless.outcome',
+    completed_at: 'hopeless.ended_at',
+    error: `CASE hopeless.outcome WHEN 'failed' THEN $2::json ELSE $3::json END`,
+    lost_attempts: 'lost_attempts + 1',
+    inference_ms: 'extract(epoch FROM hopeless.ended_at - hopeless.started_at) * 1000',
+  },
+  returning: [
+    ...[
+      'model_id',
+      'api_key_id',
+      'priority',
+      'virtual_start',
+      'seq',
+      'outcome',
+      'failed_attempts',
+      'lost_attempts',
+    ],
+  ].map((column) => `request.${column}`),
+})}, requeued AS (
+  UPDATE request
+  SET state = 'IN_QUEUE',
+      lost_attempts = lost_attempts + 1,
+      inference_ms = extract(epoch FROM verdict.ended_at - verdict.started_at) * 1000
+  FROM verdict
+  WHERE request.id = verdict.request_id
+    AND verdict.outcome IS NULL
+    AND request.state = 'IN_PROGRESS'
+  RETURNING request.id, request.model_id, request.api_key_id, request.priority, request.virtual_start, request.seq,
+            request.attempt, request.expires_at, request.failed_attempts, request.lost_attempts, verdict.bounded_key_id
+), waiting AS (
+  ${insertEntries('queue_entry', 'requeued', ofRequest)}
+), rescued AS (
+  SELECT id, model_id, api_key_id, priority, virtual_start, seq, attempt,
+         failed_attempts + lost_attempts AS lost_attempt, outcome
+  FROM completed
+  UNION ALL
+  SELECT id, model_id, api_key_id, priority, virtual_start, seq, attempt, failed_attempts + lost_attempts, NULL
+  FROM requeued
+), recorded AS (
+  INSERT INTO attempt (request_id, attempt, node_id, worker_id, token_hash, started_at, ended_at, outcome, error_code,
+                       error_message)
+  SELECT request_id, attempt, node_id, worker_id, ${tokenHash('verdict')}, started_at, ended_at, 'lost', '${code}', '${message}'
+  FROM verdict
+  WHERE request_id IN (SELECT id FROM rescued)
+), requeued_event AS (
+  INSERT INTO request_event (request_id, kind, attempt)
+  SELECT id, 'requeued', attempt FROM requeued
+)
+SELECT id, ${entryColumns}, lost_attempt AS "lostAttempt", outcome FROM rescued`;
+
+const ofNodes = rescueStatement(
+  'rescue',
+  `worker_id IS NULL
+    AND (NOT EXISTS (SELECT FROM node WHERE node.id = lease.node_id)
+         OR deadline_at < clock_timestamp() - interval '30 seconds')`,
+  'node_lost',
+  'The node that ran it was lost.',
+);
+const ofWorkers = rescueStatement(
+  'rescue_from_workers',
+  `worker_id IS NOT NULL AND expires_at < clock_timestamp()`,
+  'worker_lost',
+  'The worker that ran it was lost.',
+);
+
+interface RescueOptions {
+  /** A request that has lost this many nodes or workers is not retried. */
+  lostLimit: number;
+  /** The error of such a request. */
+  lost: RequestError;
+  cancelled: RequestError;
+}
+
+export async function rescue(
+  database: Database,
+  options: RescueOptions & { nodeId: string; lostAfterMs: number },
+): Promise<{ nodes: RequestEvents['node.lost']; requests: Rescued[] }> {
+  const { nodeId, lostAfterMs } = options;
+  const nodes = await database.query<{ id: string; name: string }>(giveUpStatement, [nodeId, lostAfterMs]);
+  const requests = await database.query<Rescued>(ofNodes, valuesOf(options));
+  await database.query(dropGrants);
+  return { nodes, requests };
+}
+
+/** Takes the leases that their workers did not renew. */
+export function rescueFromWorkers(database: Database, options: RescueOptions): Promise<Rescued[]> {
+  return database.query<Rescued>(ofWorkers, valuesOf(options));
+}
+
+const valuesOf = ({ lostLimit, lost, cancelled }: RescueOptions): unknown[] => [
+  lostLimit,
+  JSON.stringify(lost),
+  JSON.stringify(cancelled),
+];

@@ -1,0 +1,89 @@
+import type { Database } from '../../../database/database.js';
+import { statement } from '../../../database/statement.js';
+import { hookTexts } from '../../transition-hooks.js';
+import { type ClaimTerms, startFirst, veryFront } from '../../runs/queries/claim.js';
+import { firstLease, type LeasedRun, runColumns } from './worker-leases.js';
+
+/** One run that a worker asks for. */
+export interface WorkerSlot {
+  workerId: string;
+  claimId: string;
+  claimHash: Buffer;
+  /** The token of the lease that it may become. */
+  token: string;
+}
+
+export interface WorkerClaim extends ClaimTerms {
+  modelId: string;
+  slots: readonly WorkerSlot[];
+  /** True if the model may have a bound of runs: then its claims run one after the other. */
+  isBounded: boolean;
+}
+
+/** A run that left the queue; `slot`: the number of the slot that it is for. */
+export type ClaimedRun = LeasedRun & { slot: number; queueMs: number };
+
+/*
+ * Purpose: claims for workers that ask for runs, for several calls at once. Each lease has a token of its own. A slot
+ *   gets nothing if its claim has leases already (its call is a repetition), or if its worker must pause, drain or
+ *   stop.
+ * Race: that of `startFirst`. A bound counts the existing leases: a lock on the model's row, in the statement before,
+ *   keeps others from adding any between this snapshot and its commit.
+ * Index: those of `startFirst`; lease_by_claim, worker_pkey; lease_of_workers counts the runs, if there is a bound.
+ */
+const claimStatement = statement('claim_for_workers')`WITH slot AS MATERIALIZED (
+  SELECT row_number() OVER () AS number, wanted.number - 1 AS slot, wanted.worker_id, wanted.claim_id, wanted.claim_hash,
+         wanted.token
+  FROM unnest($7::uuid[], $8::text[], $9::bytea[], $10::uuid[])
+    WITH ORDINALITY AS wanted (worker_id, claim_id, claim_hash, token, number)
+  WHERE NOT EXISTS (SELECT FROM lease WHERE lease.claim_id = wanted.claim_id)
+    AND NOT EXISTS (
+      SELECT FROM worker
+      WHERE worker.uid = wanted.worker_id AND (told <> 'run' OR claims_from > clock_timestamp())
+    )
+), room AS MATERIALIZED (
+  SELECT CASE WHEN coalesce(concurrency_override, concurrency) IS NOT NULL THEN greatest(
+    0,
+    coalesce(concurrency_override, concurrency)
+      - (SELECT count(*) FROM lease WHERE lease.model_id = $1::text AND worker_id IS NOT NULL)
+  ) END AS runs
+  FROM model
+  WHERE id = $1::text
+), ${startFirst({
+  floor: '$2::smallint, $3::bigint, $4::bigint',
+  condition: 'NOT EXISTS (SELECT FROM model WHERE model.id = $1::text AND paused IS NOT NULL)',
+  byMs: '$6::float8',
+  limit: 'least((SELECT count(*) FROM slot), (SELECT runs FROM room))',
+  returning: () => `request.*, taken.bounded_key_id,
+            request.started_at + coalesce(timeout_ms, $5::float8) * interval '1 millisecond' AS deadline_at,
+            greatest(request.created_at, request.not_before) AS waits_since`,
+})}, assigned AS MATERIALIZED (
+  SELECT numbered.*, slot.slot, slot.worker_id, slot.claim_id, slot.claim_hash, slot.token, 1 AS handed
+  FROM (SELECT started.*, row_number() OVER () AS number FROM started) AS numbered
+  JOIN slot USING (number)
+), leased AS (
+  INSERT INTO lease (request_id, token, model_id, attempt, started_at, deadline_at, bounded_key_id, worker_id, claim_id,
+                     claim_hash, handed, expires_at)
+  SELECT id, token, model_id, attempt, started_at, deadline_at, bounded_key_id, worker_id, claim_id, claim_hash, handed,
+         clock_timestamp() + ${firstLease}
+  FROM assigned
+)${hookTexts('request.started', 'started')}
+SELECT ${runColumns('assigned', 'assigned')}, slot::integer,
+       extract(epoch FROM started_at - waits_since)::float8 * 1000 AS "queueMs"
+FROM assigned`;
+
+const lockModel = statement('lock_model')`SELECT FROM model WHERE id = $1::text FOR NO KEY UPDATE`;
+
+export function claimForWorkers(database: Database, claim: WorkerClaim): Promise<ClaimedRun[]> {
+  const { modelId, slots, floor, timeoutMs, byMs, isBounded } = claim;
+  const { priority, start, seq } = floor ?? veryFront;
+  const values = [
+    ...[modelId, priority, start, seq, timeoutMs, byMs],
+    slots.map(({ workerId }) => workerId),
+    slots.map(({ claimId }) => claimId),
+    slots.map(({ claimHash }) => claimHash),
+    slots.map(({ token }) => token),
+  ];
+  if (!isBounded) return database.query<ClaimedRun>(claimStatement, values);
+  return database.atomically<ClaimedRun>([lockModel, [modelId]], [claimStatement, values]);
+}
