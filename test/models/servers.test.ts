@@ -114,6 +114,21 @@ test.each([
   expect(await failureMessage('acme/streamed', ask(said))).toMatch(message);
 });
 
+test('the usage that a server states is stored with the attempt and shown', async () => {
+  const whole = await calls.run('acme/chat', ask('hello'));
+  const streamed = await calls.run('acme/streamed', ask('hello'));
+  const used = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 };
+  for (const id of [whole, streamed]) {
+    expect((await calls.status(id)).metrics).toMatchObject({ usage: used });
+    const rows = await service.query(
+      `SELECT attempt.usage, history.usage AS seen
+       FROM attempt JOIN request_history AS history ON history.id = request_id WHERE request_id = $1`,
+      [id],
+    );
+    expect(rows).toEqual([{ usage: used, seen: used }]);
+  }
+});
+
 test('what a server refuses reaches the caller', async () => {
   const id = await calls.run('acme/by-input', ask('no model'));
   const problem = await problemOf(await calls.response(id));

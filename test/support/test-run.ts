@@ -21,6 +21,7 @@ export interface TestRun extends Run {
   /** Progress values with their messages. */
   steps: [value: number, message: string | undefined][];
   deltas: string[];
+  usages: object[];
   abort(reason: string): void;
 }
 
@@ -30,6 +31,7 @@ export function testRun(runner: object, input = '{"prompt":"a cat"}', attempt = 
   const lines: TestRun['lines'] = [];
   const steps: TestRun['steps'] = [];
   const deltas: string[] = [];
+  const usages: object[] = [];
   return {
     requestId: '01890000-0000-7000-8000-000000000001',
     model: { id: 'test/model', runner } as Model,
@@ -40,6 +42,7 @@ export function testRun(runner: object, input = '{"prompt":"a cat"}', attempt = 
     log: (level, message) => lines.push({ level, message }),
     progress: (value, message) => steps.push([value, message]),
     delta: (json) => deltas.push(json),
+    usage: (usage) => usages.push(usage),
     memory: new UnstoredResults(),
     facts: () => Promise.resolve({ key: 'billing', priority: 'high', tags: new Map([['user', 'Zoë']]) }),
     made: () => undefined,
@@ -47,6 +50,7 @@ export function testRun(runner: object, input = '{"prompt":"a cat"}', attempt = 
     lines,
     steps,
     deltas,
+    usages,
     abort: (reason) => controller.abort(reason),
   };
 }

@@ -6,6 +6,7 @@ import type { EventWriter } from './event-writer.js';
 import { RunLog } from './run-log.js';
 import { maxProgressMessage } from './said.js';
 import type { AbortReason, LogLevel, LogSource, RequestFacts, Run, Runner } from './runner.js';
+import type { Usage } from './usage.js';
 
 export type RunEnd =
   /** undefined `output`: the output is what its deltas make. */
@@ -82,6 +83,10 @@ export class RunExecution implements Run {
     if (Number.isNaN(value)) return;
     const text = message === undefined ? null : storable(message.slice(0, maxProgressMessage));
     this.words.progress({ value: Math.min(1, Math.max(0, value)), message: text });
+  }
+
+  usage(usage: Usage): void {
+    this.words.usage(JSON.stringify(usage));
   }
 
   delta(json: string): void {

@@ -1,5 +1,6 @@
 import type { Model } from '../../models/model.js';
 import type { ProblemCode } from '../../errors/problem-codes.js';
+import type { Usage } from './usage.js';
 import type { TraceContext } from '../../tracing/trace-context.js';
 
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
@@ -44,6 +45,8 @@ export interface Run {
   log(level: LogLevel, message: string, source?: LogSource): void;
   /** Sets the progress, from 0 to 1; the last value is shown. Never throws, never waits. */
   progress(value: number, message?: string): void;
+  /** Sets what the run has used so far; the last value is kept. Never throws, never waits. */
+  usage(usage: Usage): void;
   /** Emits a part of the output, as JSON text, for readers while it grows. Never throws, never waits. */
   delta(json: string): void;
 }

@@ -1,5 +1,6 @@
 import type { Files } from '../../files/files.js';
 import { type Run, RunFailure } from '../../queue/runs/runner.js';
+import { usageIn } from '../../queue/runs/usage.js';
 import { cleanText, parseJson } from '../../tools/storable-text.js';
 import { type Chunks, decode, readBody, readLines } from '../answer-body.js';
 import { keepOutput } from '../file-output.js';
@@ -189,7 +190,9 @@ export class MappedAnswer {
 
   /** Takes what every answer and every chunk may say: a failure, a log line, the progress. */
   private takeFacts(json: unknown): void {
-    const { error, log, progress } = this.mapping.response;
+    const { error, log, progress, usage: used } = this.mapping.response;
+    const usage = usageIn(firstAt(used, json));
+    if (usage !== undefined) this.run.usage(usage);
     const fault = firstAt(error, json);
     if (fault !== undefined)
       throw this.failure(
