@@ -20,6 +20,7 @@ const extensions: Record<string, string> = {
   'audio/mp4': 'm4a',
   'image/jpeg': 'jpg',
   'image/vnd.microsoft.icon': 'ico',
+  'model/gltf-binary': 'glb',
   'video/quicktime': 'mov',
   'video/x-matroska': 'mkv',
 };

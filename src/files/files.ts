@@ -87,6 +87,17 @@ export class Files {
     return file?.name === name ? file : undefined;
   }
 
+  /** Returns the stored file that a URL of this service names. undefined: it names none. */
+  async named(url: string): Promise<{ file: StoredFile; read: () => Promise<Readable> } | undefined> {
+    const [, id, name] = ownFile.exec(url) ?? [];
+    if (id === undefined || name === undefined) return undefined;
+    const file = await this.find(id, decodeURIComponent(name)).catch((error: unknown) => {
+      if (error instanceof URIError) return undefined;
+      throw error;
+    });
+    return file && { file, read: () => this.read(file, { start: 0, end: file.size - 1 }) };
+  }
+
   async read({ id, upload }: StoredFile, range: ByteRange): Promise<Readable> {
     const bytes = await this.store.read(bytesOf(id, upload), range).catch((error: unknown) => {
       this.note(error);
@@ -192,6 +203,9 @@ const lines: Readonly<Record<StorageFault, string>> = {
   unusable: 'the folder of the files cannot be used',
   away: 'the file store cannot be reached, or refuses files',
 };
+
+/** A file's URL: our base may have a path, and may differ from node to node. */
+const ownFile = /^https?:\/\/[^/?#]+(?:\/[^?#]*)?\/v1\/files\/([0-9a-f-]{36})\/([^/?#]+)$/;
 
 const isFileId = (text: string): boolean => fileId.test(text);
 

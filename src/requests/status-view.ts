@@ -75,11 +75,12 @@ export function retryAfterSeconds({ row, position, reason }: Snapshot, nowMs: nu
 }
 
 /** Seconds, with millisecond precision. */
-export function toMetrics({ state, queueMs, inferenceMs }: RequestRow): Metrics {
+export function toMetrics({ state, queueMs, inferenceMs, usage }: RequestRow): Metrics {
   if (state === 'IN_QUEUE') return {};
   const queue_time = seconds(queueMs ?? 0);
   if (state === 'IN_PROGRESS') return { queue_time };
-  return { queue_time, inference_time: inferenceMs === null ? null : seconds(inferenceMs) };
+  const inference_time = inferenceMs === null ? null : seconds(inferenceMs);
+  return { queue_time, inference_time, ...(usage && { usage }) };
 }
 
 export function toLogEntry({ message, level, source, at }: LogEntry): dto.LogEntryDto {

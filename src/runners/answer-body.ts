@@ -58,6 +58,6 @@ export function decode(bytes: Buffer): string {
   }
 }
 
-function tooLarge(maxBytes: number): RunFailure {
+export function tooLarge(maxBytes: number): RunFailure {
   return new RunFailure(`The model's answer is larger than ${maxBytes} bytes.`);
 }

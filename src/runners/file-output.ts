@@ -3,10 +3,6 @@ import { DomainError } from '../errors/domain-error.js';
 import { StorageUnavailable } from '../files/stores/storage-error.js';
 import { ResultUnstored, type Run, RunFailure } from '../queue/runs/runner.js';
 
-/** Returns whether an answer of this media type is stored as a file instead of being read. */
-export const isFileType = (type: string): boolean =>
-  /^(?:image|audio|video)\//.test(type) || type === 'application/octet-stream';
-
 /** Stores a model's answer as a file and returns the output that names it. Consumes the chunks. */
 export async function keepOutput(
   files: Files,

@@ -10,7 +10,9 @@ const keepAliveProbeMs = 30_000;
 
 export interface HttpCall {
   url: string;
-  body: string;
+  method?: string;
+  /** A text, or what is read while it is sent, of `length` bytes. */
+  body: string | { chunks: AsyncIterable<Buffer>; length: number };
   headers: http.OutgoingHttpHeaders;
   connectTimeoutMs: number;
   /** Called when the connection is established and the request is being sent. */
@@ -33,7 +35,7 @@ export interface HttpAnswer {
 const targets = new Map<string, { secure: boolean; options: http.RequestOptions }>();
 
 /**
- * Sends one POST. Only the connecting has a time limit here, because the run decides how long the model may take.
+ * Sends one request. Only the connecting has a time limit here, because the run decides how long the model may take.
  * `fetch` would limit headers and body to 300 s.
  */
 export function exchange(call: HttpCall): Promise<HttpAnswer> {
@@ -41,9 +43,10 @@ export function exchange(call: HttpCall): Promise<HttpAnswer> {
     const { signal } = call;
     signal.throwIfAborted();
     const { secure, options } = targetOf(call.url);
-    const body = Buffer.from(call.body);
-    const headers = { ...call.headers, 'content-length': body.length };
-    const request = (secure ? https : http).request({ ...options, headers, signal });
+    const { body, method = 'POST' } = call;
+    const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+    const headers = { ...call.headers, 'content-length': length };
+    const request = (secure ? https : http).request({ ...options, method, headers, signal });
     let connecting: NodeJS.Timeout | undefined;
     let isConnected = false;
     let fault: Error | undefined;
@@ -88,7 +91,11 @@ export function exchange(call: HttpCall): Promise<HttpAnswer> {
         close: () => request.destroy(),
       });
     });
-    request.end(body);
+    if (typeof body === 'string') request.end(body);
+    else
+      Readable.from(body.chunks)
+        .on('error', (error) => request.destroy(error))
+        .pipe(request);
   });
 }
 
@@ -97,7 +104,7 @@ function targetOf(text: string): { secure: boolean; options: http.RequestOptions
   if (known !== undefined) return known;
   const url = new URL(text);
   const secure = url.protocol === 'https:';
-  const options = { ...urlToHttpOptions(url), method: 'POST', agent: secure ? secureAgent : agent };
+  const options = { ...urlToHttpOptions(url), agent: secure ? secureAgent : agent };
   targets.set(text, { secure, options });
   return { secure, options };
 }

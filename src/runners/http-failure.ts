@@ -30,9 +30,9 @@ export function statusFailure(
   status: number,
   { message = `The model answered ${status}.`, modelMessage, details, retryAfterMs, outage }: Said,
 ): RunFailure {
-  const retryable = tryAgain.has(status);
+  const retryable = outage !== undefined || tryAgain.has(status);
   return new RunFailure(message, {
-    code: outages.has(status) ? 'model_unavailable' : 'model_error',
+    code: outage !== undefined || outages.has(status) ? 'model_unavailable' : 'model_error',
     retryable,
     ...(retryable && retryAfterMs !== undefined && { retryAfterMs }),
     ...(outage !== undefined && { outage }),
@@ -43,7 +43,8 @@ export function statusFailure(
   });
 }
 
-export async function failureOf(answer: HttpAnswer): Promise<RunFailure> {
+/** `mapped`: what the model's mapping makes of the status; undefined: it does not name it. */
+export async function failureOf(answer: HttpAnswer, mapped?: Outage): Promise<RunFailure> {
   const { status, headers } = answer;
   if (status < 300) {
     const why = 'only 200 with the whole output is a success';
@@ -61,7 +62,7 @@ export async function failureOf(answer: HttpAnswer): Promise<RunFailure> {
     ...(text.trim() !== '' && { details }),
     modelMessage,
     retryAfterMs: askedMs && Math.min(askedMs, maxRetryAfterMs),
-    outage: outages.get(status),
+    outage: mapped ?? outages.get(status),
   });
 }
 

@@ -4,20 +4,37 @@ import { Config } from '../config/config.js';
 import { parseUrl } from '../config/parsers.js';
 import { Files } from '../files/files.js';
 import { JsonThreads } from '../json/json-threads.js';
-import { RunnerOptions } from '../models/runner-kind.js';
-import { type Run, RunFailure, type Runner } from '../queue/runs/runner.js';
+import { Duration, RunnerOptions } from '../models/runner-kind.js';
+import { type Outage, type Run, RunFailure, type Runner } from '../queue/runs/runner.js';
 import { passwordsOf } from '../tools/redaction.js';
 import { EntryFault, Parsed } from '../tools/validation.js';
 import { codeOf, type Ending, Tracing } from '../tracing/tracing.js';
-import { isFileType, keepOutput } from './file-output.js';
+import { decode, readBody } from './answer-body.js';
+import { keepOutput } from './file-output.js';
+import { exchange, type HttpAnswer, type HttpCall } from './http-exchange.js';
 import { failureOf } from './http-failure.js';
-import { exchange, type HttpAnswer } from './http-exchange.js';
+import type { JsonObject } from './mapping/assemblers.js';
+import { MappedAnswer } from './mapping/mapped-answer.js';
+import { bodyFor, headersFor, templatesIn, valuesFor } from './mapping/mapped-request.js';
+import {
+  checkPreset,
+  checkRequest,
+  checkResponse,
+  checkStatuses,
+  type Mapping,
+  mappingOf,
+  type PlainMapping,
+  presetFor,
+} from './mapping/mapping.js';
 import { endUnknown, readJsonOutput, readNdjsonOutput } from './output.js';
 
 const maxTextLength = 8_192;
 /** Header fields and query parameters whose values are secrets. */
 const secretName = /auth|key|token|secret|cookie|credential|password|signature/i;
 const maxAddresses = 64;
+const accept =
+  'application/json, application/x-ndjson, text/event-stream;q=0.9, text/plain;q=0.8, image/*;q=0.8, audio/*;q=0.8, ' +
+  'video/*;q=0.8, */*;q=0.7';
 
 class HttpRunnerOptions extends RunnerOptions {
   @Parsed(readUrl)
@@ -29,6 +46,14 @@ class HttpRunnerOptions extends RunnerOptions {
   /** Headers by lower-case name. */
   @Parsed(readHeaders) headers: Readonly<Record<string, string>> = {};
 
+  /** How the server speaks; undefined: it takes the input and answers with the output. */
+  @Parsed(checkPreset) preset: string | undefined;
+  @Parsed(checkRequest) request: JsonObject | undefined;
+  @Parsed(checkResponse) response: JsonObject | undefined;
+  @Parsed(checkStatuses) busy: readonly number[] | undefined;
+  @Parsed(checkStatuses) away: readonly number[] | undefined;
+  @Duration('1d') idle_timeout: number | undefined;
+
   override addresses(): readonly string[] {
     return this.urls ?? [this.url!];
   }
@@ -36,20 +61,50 @@ class HttpRunnerOptions extends RunnerOptions {
   override secrets(): readonly string[] {
     const passwords = this.addresses().flatMap(passwordsOf);
     const parameters = this.addresses().flatMap((url) => [...new URL(url).searchParams]);
-    const named = [...Object.entries(this.headers), ...parameters].filter(([name]) => secretName.test(name));
+    const named = [...Object.entries(this.headers), ...parameters, ...textsIn(this.request)].filter(
+      ([name]) => secretName.test(name),
+    );
     // The token of "Bearer <token>".
     return [...passwords, ...named.flatMap(([, text]) => text.split(' '))];
   }
 
   override fault(): string | undefined {
     if (this.url === undefined && this.urls === undefined) return '"url" or "urls" is missing';
-    return this.url !== undefined && this.urls !== undefined
-      ? 'expected "url" or "urls", not both'
-      : undefined;
+    if (this.url !== undefined && this.urls !== undefined) return 'expected "url" or "urls", not both';
+    try {
+      mappingFor(this, this.addresses());
+      return undefined;
+    } catch (error) {
+      return (error as Error).message;
+    }
   }
 }
 
-/** Runs a request with one POST to a model server. */
+type MappingOptions = PlainMapping & { preset?: string | undefined };
+
+/** Mappings by the options that they were compiled from. */
+const compiled = new WeakMap<object, Mapping>();
+
+/** Returns the mapping of a model. undefined: it has none. */
+function mappingFor(options: MappingOptions, addresses: readonly string[]): Mapping | undefined {
+  const known = compiled.get(options);
+  if (known !== undefined) return known;
+  const { preset, request, response, busy, away, idle_timeout } = options;
+  const plain = { request, response, busy, away, idle_timeout };
+  if (preset === undefined && Object.values(plain).every((option) => option === undefined)) return undefined;
+  const mapping = mappingOf(plain, preset === undefined ? {} : presetFor(preset, addresses));
+  compiled.set(options, mapping);
+  return mapping;
+}
+
+/** Returns the names and texts of all members of a mapping's request, however deep. */
+function textsIn(value: unknown, name = ''): [name: string, text: string][] {
+  if (typeof value === 'string') return [[name, value]];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([member, one]) => textsIn(one, Array.isArray(value) ? name : member));
+}
+
+/** Runs a request with one call of a model server. */
 @Injectable()
 export class HttpRunner implements Runner {
   static readonly kind = 'http';
@@ -66,24 +121,34 @@ export class HttpRunner implements Runner {
   ) {}
 
   async run(run: Run): Promise<string | Buffer | undefined> {
-    const { url: only, headers } = run.model.runner as HttpRunnerOptions;
-    const url = run.address ?? only!;
+    const options = run.model.runner as HttpRunnerOptions;
+    const url = run.address ?? options.url!;
+    const mapping = mappingFor(options, [url]);
     const call = this.tracing.call(url, run.trace);
-    const accept =
-      'application/json, application/x-ndjson, image/*;q=0.9, audio/*;q=0.9, video/*;q=0.9, application/octet-stream;q=0.8';
     const ending: Ending = { attributes: {} };
     try {
+      let connectedAt = Infinity;
+      const { contentType, headers, ...request } = await this.requestFor(run, url, options.headers, mapping);
       const answer = await exchange({
         url,
-        body: run.input,
-        headers: { accept, 'user-agent': 'nowserving', ...headers, ...ownHeaders(run), ...call.context },
+        ...request,
+        headers: {
+          accept,
+          'user-agent': 'nowserving',
+          ...headers,
+          ...ownHeaders(run, contentType),
+          ...call.context,
+        },
         connectTimeoutMs: this.connectTimeoutMs,
-        onConnected: () => run.reached(),
+        onConnected: () => {
+          connectedAt = performance.now();
+          run.reached();
+        },
         signal: run.signal,
       });
       ending.attributes = { 'http.response.status_code': answer.status };
       try {
-        return await this.read(answer, run);
+        return await this.read(answer, run, mapping, connectedAt);
       } finally {
         answer.close();
       }
@@ -95,25 +160,68 @@ export class HttpRunner implements Runner {
     }
   }
 
-  private async read(answer: HttpAnswer, run: Run): Promise<string | Buffer | undefined> {
+  /** Returns what is sent for a run, as the mapping of its model says. */
+  private async requestFor(
+    run: Run,
+    url: string,
+    headers: HttpRunnerOptions['headers'],
+    mapping: Mapping | undefined,
+  ): Promise<Pick<HttpCall, 'method' | 'body' | 'headers'> & { contentType: string }> {
+    if (mapping === undefined) return { body: run.input, headers, contentType: 'application/json' };
+    const { request } = mapping;
+    const values = await valuesFor(run, url, templatesIn(request));
+    const { contentType, body } = await bodyFor(run, request, values, this.files);
+    return {
+      method: request.method,
+      body,
+      headers: { ...headers, ...headersFor(request, values) },
+      contentType,
+    };
+  }
+
+  private async read(
+    answer: HttpAnswer,
+    run: Run,
+    mapping: Mapping | undefined,
+    connectedAt: number,
+  ): Promise<string | Buffer | undefined> {
     const { status, headers, chunks, hasOwnEnd } = answer;
     const { maxOutputBytes } = this.config;
-    if (status !== 200) throw await failureOf(answer);
+    if (status !== 200) throw await failureOf(answer, mapping && outageBy(mapping, status, connectedAt));
     const encoding = headers['content-encoding'] ?? 'identity';
     if (encoding !== 'identity') throw unreadable('it is compressed, which was not requested');
     const contentType = headers['content-type'] ?? '';
     const type = contentType.toLowerCase().split(';')[0]!.trim();
-    if (type === 'application/json') return readJsonOutput(answer, maxOutputBytes, run, this.threads);
-    if (type === 'application/x-ndjson') return readNdjsonOutput(answer, maxOutputBytes, run, this.threads);
-    if (isFileType(type)) {
-      if (!hasOwnEnd) throw endUnknown();
-      return JSON.stringify(await keepOutput(this.files, run, chunks, contentType));
+    const mapped = mapping && new MappedAnswer(run, mapping, this.files, maxOutputBytes);
+    switch (type) {
+      case 'application/json':
+        return mapped?.readJson(answer) ?? readJsonOutput(answer, maxOutputBytes, run, this.threads);
+      case 'application/x-ndjson':
+        return mapped?.readLines(answer) ?? readNdjsonOutput(answer, maxOutputBytes, run, this.threads);
+      case 'text/event-stream':
+        if (mapped !== undefined) return mapped.readStream(answer);
+        throw unreadable('it is an event stream; set "preset" or "response" of the runner in models.yaml');
+      case 'text/plain':
+        if (!hasOwnEnd) throw endUnknown();
+        return JSON.stringify(decode(await readBody(chunks, maxOutputBytes)));
     }
-    const got = type.slice(0, 100) || 'no content type';
-    throw unreadable(
-      `expected application/json, application/x-ndjson, application/octet-stream, a picture, a sound or a video, got ${got}`,
-    );
+    if (type === '' || /^text\/|[/+]json$/.test(type)) {
+      const got = type.slice(0, 100) || 'no content type';
+      throw unreadable(`expected application/json, application/x-ndjson, text/plain or a file such as a picture, got ${got}`);
+    }
+    if (!hasOwnEnd) throw endUnknown();
+    return JSON.stringify(await keepOutput(this.files, run, chunks, contentType));
   }
+}
+
+/** An answer that comes this soon after the connection is one of a proxy, whose server is not there. */
+const soonMs = 1_000;
+
+/** Returns what a status says about the server, by the mapping. undefined: the mapping does not name the status. */
+function outageBy({ busy, away }: Mapping, status: number, connectedAt: number): Outage | undefined {
+  if (busy.includes(status)) return 'free';
+  if (away?.includes(status) !== true) return undefined;
+  return performance.now() - connectedAt <= soonMs ? 'free' : 'costly';
 }
 
 function unreadable(reason: string): RunFailure {
@@ -121,18 +229,21 @@ function unreadable(reason: string): RunFailure {
 }
 
 /** Headers that only the service sets. */
-function ownHeaders({ requestId, attempt }: Pick<Run, 'requestId' | 'attempt'>): Record<string, string> {
+function ownHeaders(
+  { requestId, attempt }: Pick<Run, 'requestId' | 'attempt'>,
+  contentType: string,
+): Record<string, string> {
   return {
     // The answer must not be compressed, because it is read as it arrives.
     'accept-encoding': 'identity',
-    'content-type': 'application/json',
+    'content-type': contentType,
     'x-request-id': requestId,
     'x-attempt': String(attempt),
   };
 }
 
 const reservedHeaders = new Set([
-  ...Object.keys(ownHeaders({ requestId: '', attempt: 0 })),
+  ...Object.keys(ownHeaders({ requestId: '', attempt: 0 }, '')),
   ...['traceparent', 'tracestate'],
   // Headers of the body and the connection.
   ...'connection content-length expect keep-alive te trailer transfer-encoding upgrade'.split(' '),

@@ -82,6 +82,9 @@ export async function readNdjsonOutput(
       case 'progress':
         run.progress(said.value, said.message);
         break;
+      case 'usage':
+        run.usage(said.usage);
+        break;
       case 'delta':
         deltaBytes += Buffer.byteLength(said.delta);
         if (deltaBytes > maxBytes)

@@ -33,6 +33,9 @@ test.each([
   ['audio/mpeg', 'output.mp3'],
   ['video/mp4', 'output.mp4'],
   ['application/octet-stream', 'output.bin'],
+  ['application/pdf', 'output.pdf'],
+  ['model/gltf-binary', 'output.glb'],
+  ['application/zip', 'output.zip'],
   ['Image/SVG+XML; charset=utf-8', 'output.svg'],
 ])('a model may answer with %s, which becomes a file', async (type, name) => {
   const bytes = someBytes(200_000);

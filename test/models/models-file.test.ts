@@ -172,6 +172,41 @@ describe('a models file', () => {
   });
 
   it.each([
+    [
+      '{ kind: http, url: "http://a/", preset: opnai }',
+      'preset: expected one of cog, llama.cpp, ollama, openai, tgi, did you mean "openai"?',
+    ],
+    [
+      '{ kind: http, url: "http://a/v1/chat", preset: openai }',
+      'the preset "openai" knows URLs that end with /chat/completions, /completions, /embeddings, /images/generations, ' +
+        '/images/edits, /audio/transcriptions, /audio/translations, /audio/speech; it does not know this path',
+    ],
+    [
+      '{ kind: http, url: "http://a/", response: { delta: choices } }',
+      'delta: expected a JSONPath such as $.choices[0].delta.content',
+    ],
+    [
+      '{ kind: http, url: "http://a/", response: { delta: "$.a[" } }',
+      "delta: is not a JSONPath (RFC 9535): unclosed bracketed selection ('$.a[':4)",
+    ],
+    [
+      '{ kind: http, url: "http://a/", response: { ouput: $.a } }',
+      'ouput: unknown option, did you mean "output"?; there are delta, log, progress, output, error, retryable, end, ' +
+        'usage, files, assemble',
+    ],
+    [
+      '{ kind: http, url: "http://a/", request: { set: { user: "{tag}" } } }',
+      'set: unknown placeholder {tag}; there are {request_id}, {run_id}, {attempt}, {key}, {priority}, {base}, ' +
+        '{tag.<name>}',
+    ],
+    [
+      '{ kind: http, url: "http://a/", request: { set: { user: "{$.id}" } } }',
+      'set: {$.id} quotes the server\'s answer, which there is not yet; use it under "follow"',
+    ],
+    [
+      '{ kind: http, url: "http://a/", busy: 409 }',
+      'busy: expected a list of HTTP statuses from 300 to 599, such as [409, 429]',
+    ],
     ['{ kind: grpc }', 'kind: expected one of http, demo, worker'],
     ['{ kind: demo, demo: tune }', 'demo: expected one of echo, fractal, story, flaky'],
     ['{ kind: demo, demo: echo, url: "http://a" }', 'unknown option "url"'],

@@ -131,6 +131,16 @@ describe('an NDJSON answer', () => {
     expect(run.deltas).toEqual(['"a\\n"', '{"seed":12345678901234567890}', 'null']);
   });
 
+  it('has its usage passed on, and is warned where it is none', async () => {
+    const lines = ['{"tokens":3}', '{"tokens":"3"}', '{"tokens":5}'].map(
+      (usage) => `{"type":"usage","usage":${usage}}`,
+    );
+    const run = ndjsonRun([...lines, '{"type":"output","output":1}'].join('\n'));
+    expect(await runner.run(run)).toBe('1');
+    expect(run.usages).toEqual([{ tokens: 3 }, { tokens: 5 }]);
+    expect(run.lines).toMatchObject([{ level: 'WARN' }]);
+  });
+
   it('needs no output line after parts', async () => {
     expect(await runner.run(ndjsonRun('{"type":"delta","delta":"a"}\n'))).toBeUndefined();
   });

@@ -10,6 +10,7 @@ export interface Call {
   url: string;
   headers: IncomingHttpHeaders;
   body: string;
+  bytes: Buffer;
   response: ServerResponse;
   socket: Socket;
   /** Whether the client has dropped the connection. */
@@ -47,9 +48,10 @@ export class ModelServer {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const { method = '', url = '', headers, socket } = request;
-      const body = Buffer.concat(chunks).toString();
+      const bytes = Buffer.concat(chunks);
+      const body = bytes.toString();
       const [id, attempt] = [String(headers['x-request-id']), Number(headers['x-attempt'])];
-      const call = { id, attempt, method, url, headers, body, response, socket, closed: false };
+      const call = { id, attempt, method, url, headers, body, bytes, response, socket, closed: false };
       response.on('error', () => undefined);
       response.on('close', () => this.open.delete(call));
       socket.on('close', () => (call.closed = true));
@@ -79,10 +81,20 @@ export class ModelServer {
     return `http://127.0.0.1:${this.port}/predict`;
   }
 
-  /** Returns the text of a models.yaml with these models and settings, all served here. */
+  /**
+   * Returns the text of a models.yaml with these models and settings, all served here. A runner without a kind is an
+   * http runner with a `path` on this server.
+   */
   file(models: Record<string, object>): string {
     const defaults = { runner: { kind: 'http', url: this.url }, concurrency: 4, timeout: '60s', attempts: 1 };
-    const entries = Object.entries(models).map(([id, settings]) => ({ id, ...defaults, ...settings }));
+    const entries = Object.entries(models).map(([id, settings]) => {
+      const { runner = {} } = settings as { runner?: { kind?: string; path?: string } };
+      const { kind, path, ...options } = runner;
+      const here = path !== undefined && {
+        runner: { kind: 'http', url: new URL(path, this.url).href, ...options },
+      };
+      return { id, ...defaults, ...settings, ...(kind === undefined && here) };
+    });
     return JSON.stringify({ models: entries });
   }
 

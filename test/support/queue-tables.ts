@@ -174,7 +174,7 @@ export function returning({ id, token }: Held, more: Partial<Requeue> = {}): Req
 export function logLines({ id, token }: Held, from: number, count = 1): EventBatch {
   const lines = Array.from({ length: count }, (_, i) => `line ${from + i}`);
   const logs = lines.map((message) => ({ level: 'INFO', source: 'runner', message, atMs: 0 }) as const);
-  return { requestId: id, token, from, count, logs, progress: null, deltas: [] };
+  return { requestId: id, token, from, count, logs, progress: null, usage: null, deltas: [] };
 }
 
 /** Rescues the requests of all nodes whose heartbeat is at least that old. */

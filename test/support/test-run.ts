@@ -21,6 +21,7 @@ export interface TestRun extends Run {
   /** Progress values with their messages. */
   steps: [value: number, message: string | undefined][];
   deltas: string[];
+  usages: object[];
   abort(reason: string): void;
 }
 
@@ -30,21 +31,26 @@ export function testRun(runner: object, input = '{"prompt":"a cat"}', attempt = 
   const lines: TestRun['lines'] = [];
   const steps: TestRun['steps'] = [];
   const deltas: string[] = [];
+  const usages: object[] = [];
   return {
     requestId: '01890000-0000-7000-8000-000000000001',
     model: { id: 'test/model', runner } as Model,
     attempt,
+    start: attempt,
     input,
     signal: controller.signal,
     log: (level, message) => lines.push({ level, message }),
     progress: (value, message) => steps.push([value, message]),
     delta: (json) => deltas.push(json),
+    usage: (usage) => usages.push(usage),
     memory: new UnstoredResults(),
+    facts: () => Promise.resolve({ key: 'billing', priority: 'high', tags: new Map([['user', 'Zoë']]) }),
     made: () => undefined,
     reached: () => undefined,
     lines,
     steps,
     deltas,
+    usages,
     abort: (reason) => controller.abort(reason),
   };
 }

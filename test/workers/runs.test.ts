@@ -104,6 +104,19 @@ describe('an output', () => {
     expect(await (await calls.response(run.request_id)).json()).toBe('Once upon');
   });
 
+  test('is stored with what its worker said that it used', async () => {
+    const run = await begin();
+    const used = [{ tokens: 1 }, { tokens: 7, gpu: { seconds: 2 } }].map((usage) => ({
+      type: 'usage',
+      usage,
+    }));
+    expect(await (await worker.events(run, 0, used)).json()).toMatchObject({ next: 2 });
+    expect((await worker.output(run)).status).toBe(200);
+    expect((await calls.status(run.request_id)).metrics).toMatchObject({
+      usage: { tokens: 7, 'gpu.seconds': 2 },
+    });
+  });
+
   test('needs the token of the lease', async () => {
     const run = await begin();
     expect(await verdict(worker.ofRun('PUT', { ...run, lease_token: '' }, 'output', '1'))).toEqual([

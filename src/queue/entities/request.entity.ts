@@ -45,6 +45,7 @@ export class RequestEntity {
   @Column('json', { nullable: true }) output!: unknown;
   @Column('json', { nullable: true }) error!: unknown;
   @Column('integer', { nullable: true }) inferenceMs!: number | null;
+  @Column('json', { nullable: true }) usage!: unknown;
   @Column('timestamptz', { default: () => 'clock_timestamp()' }) createdAt!: Date;
   @Column('timestamptz', { nullable: true }) expiresAt!: Date | null;
   @Column('timestamptz', { nullable: true }) startedAt!: Date | null;

@@ -15,5 +15,5 @@ export const requestColumns = `request.id, model_id AS "modelId", api_key_id AS 
        CASE WHEN coalesce(started_at, completed_at) IS NOT NULL THEN
          greatest(0, extract(epoch FROM coalesce(started_at, completed_at) - greatest(created_at, not_before)) * 1000)::float8
        END AS "queueMs",
-       inference_ms AS "inferenceMs", ${ms('created_at')} AS "createdAtMs", ${ms('started_at')} AS "startedAtMs",
+       inference_ms AS "inferenceMs", usage, ${ms('created_at')} AS "createdAtMs", ${ms('started_at')} AS "startedAtMs",
        ${ms('completed_at')} AS "completedAtMs", ${ms('not_before')} AS "notBeforeMs", ${ms('erased_at')} AS "erasedAtMs"`;

@@ -1,3 +1,4 @@
+import type { Usage } from '../runs/usage.js';
 import type { Estimate } from '../estimates/estimate.js';
 import type { Progress } from '../runs/queries/append-events.js';
 import type { Outcome, RequestState } from '../request-state.js';
@@ -28,6 +29,8 @@ export interface RequestRow {
   /** The time at which it joins its queue, or joined it. */
   notBeforeMs: number | null;
   tags: readonly string[] | null;
+  /** What its last attempt used; null: the model said nothing of it. */
+  usage: Usage | null;
   retryOf: string | null;
   retriedAs: string | null;
   erasedAtMs: number | null;

@@ -10,6 +10,8 @@ const joinedLength = 16 * 1024;
 export class EventBuffer {
   logs: LogLine[] = [];
   progress: Progress | null = null;
+  /** JSON text of what the run has used; null: it has said nothing new. */
+  usage: string | null = null;
   /** Bytes in UTF-8. */
   deltaBytes = 0;
   private deltas: string[] = [];
@@ -23,7 +25,7 @@ export class EventBuffer {
   }
 
   get isEmpty(): boolean {
-    return this.logs.length === 0 && this.progress === null && !this.hasDeltas;
+    return this.logs.length === 0 && this.progress === null && this.usage === null && !this.hasDeltas;
   }
 
   /**
@@ -59,15 +61,16 @@ export class EventBuffer {
   /** Takes as much as one write may have; the rest stays. */
   take(): Omit<EventBatch, 'requestId' | 'token' | 'from'> {
     const logs = this.logs.splice(0, logsAtOnce);
-    const { progress } = this;
-    this.progress = null;
+    const { progress, usage } = this;
+    this.progress = this.usage = null;
     let bytes = 0;
     let rows = 0;
     while (rows < this.deltas.length && bytes < deltaBytesAtOnce)
       bytes += Buffer.byteLength(this.deltas[rows++]!);
     const deltas = this.deltas.splice(0, rows);
     this.deltaBytes = this.deltas.length === 0 ? 0 : Math.max(0, this.deltaBytes - bytes);
-    return { count: logs.length + deltas.length + (progress === null ? 0 : 1), logs, progress, deltas };
+    const count = logs.length + deltas.length + Number(progress !== null) + Number(usage !== null);
+    return { count, logs, progress, usage, deltas };
   }
 }
 

@@ -44,6 +44,12 @@ export class EventWriter {
     this.startIfDue();
   }
 
+  /** `json`: what the run has used so far. It is written with the next batch. */
+  usage(json: string): void {
+    this.waiting.usage = json;
+    this.startIfDue();
+  }
+
   /** `json`: a part of the output. */
   delta(json: string): void {
     if (this.isUnstored) return;

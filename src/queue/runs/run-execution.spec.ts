@@ -29,6 +29,7 @@ const execution = (): RunExecution =>
     },
     () => 0,
     new UnstoredResults(),
+    () => Promise.reject(new Error('it asks for nothing')),
   );
 const obedient: Runner = {
   run: ({ signal }) =>

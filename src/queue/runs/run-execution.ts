@@ -5,7 +5,8 @@ import type { Claimed } from './queries/claim.js';
 import type { EventWriter } from './event-writer.js';
 import { RunLog } from './run-log.js';
 import { maxProgressMessage } from './said.js';
-import type { AbortReason, LogLevel, LogSource, Run, Runner } from './runner.js';
+import type { AbortReason, LogLevel, LogSource, RequestFacts, Run, Runner } from './runner.js';
+import type { Usage } from './usage.js';
 
 export type RunEnd =
   /** undefined `output`: the output is what its deltas make. */
@@ -42,9 +43,18 @@ export class RunExecution implements Run {
     private readonly openWriter: (claimed: Claimed) => EventWriter,
     private readonly now: () => number,
     readonly memory: Run['memory'],
+    private readonly readFacts: (requestId: string) => Promise<RequestFacts>,
   ) {
     ({ id: this.requestId, input: this.input } = claimed);
     this.attempt = claimed.failedAttempts + claimed.lostAttempts + 1;
+  }
+
+  get start(): number {
+    return this.claimed.attempt;
+  }
+
+  facts(): Promise<RequestFacts> {
+    return this.readFacts(this.requestId);
   }
 
   get timeoutMs(): number {
@@ -73,6 +83,10 @@ export class RunExecution implements Run {
     if (Number.isNaN(value)) return;
     const text = message === undefined ? null : storable(message.slice(0, maxProgressMessage));
     this.words.progress({ value: Math.min(1, Math.max(0, value)), message: text });
+  }
+
+  usage(usage: Usage): void {
+    this.words.usage(JSON.stringify(usage));
   }
 
   delta(json: string): void {

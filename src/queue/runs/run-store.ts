@@ -6,6 +6,7 @@ import { Batcher, type BatcherOptions } from '../../tools/batcher.js';
 import { RequestEventEntity } from './entities/request-event.entity.js';
 import { FileUses, mayNameFiles } from '../retention/file-uses.js';
 import { finish, type RunBy } from './queries/finish.js';
+import { requestFacts } from './queries/request-facts.js';
 import { requeue, type Requeue } from './queries/requeue.js';
 import type { WaitingRequest } from '../waiting/queries/waiting.js';
 import { QueueEvents } from '../queue-events.js';
@@ -13,6 +14,7 @@ import { type RunFinish, toCompleted } from './finish-of.js';
 import { persist } from '../../database/persist.js';
 import { UnstoredResults } from './unstored-results.js';
 import { logFullMessage, type LogUsage } from './run-log.js';
+import type { RequestFacts } from './runner.js';
 
 const maxWeight = 1024 * 1024;
 
@@ -63,6 +65,13 @@ export class RunStore {
   /** undefined: the run no longer holds a lease, or was asked to stop. */
   requeue(item: Requeue): Promise<WaitingRequest | undefined> {
     return persist(() => requeue(this.database, item));
+  }
+
+  /** Throws if the request is gone. */
+  async facts(requestId: string): Promise<RequestFacts> {
+    const facts = await persist(() => requestFacts(this.database, requestId));
+    if (facts === undefined) throw new Error('the request is gone');
+    return facts;
   }
 
   logUsage(requestId: string): Promise<LogUsage> {

@@ -1,5 +1,6 @@
 import type { Model } from '../../models/model.js';
 import type { ProblemCode } from '../../errors/problem-codes.js';
+import type { Usage } from './usage.js';
 import type { TraceContext } from '../../tracing/trace-context.js';
 
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
@@ -8,11 +9,22 @@ export type LogSource = 'queue' | 'runner' | 'stdout' | 'stderr';
 /** The reason for which a run's signal was aborted; it is the `reason` of the signal. */
 export type AbortReason = 'cancelled' | 'timed_out' | 'shutdown' | 'lost';
 
+/** What a model server may be sent about a request. */
+export interface RequestFacts {
+  /** The name of its key; '': it was submitted without one. */
+  readonly key: string;
+  readonly priority: string;
+  /** The values of its tags by name. */
+  readonly tags: ReadonlyMap<string, string>;
+}
+
 /** One attempt of one request, as a runner gets it. */
 export interface Run {
   readonly requestId: string;
   readonly model: Model;
   readonly attempt: number;
+  /** The number of this start of the request. Unlike `attempt`, it also counts starts that used up no attempt. */
+  readonly start: number;
   /** The address, of several of its model, that the run is sent to; undefined: the model has one or none. */
   readonly address?: string | undefined;
   /** The input as JSON text, exactly as it was submitted. */
@@ -23,6 +35,8 @@ export interface Run {
   readonly trace?: TraceContext | undefined;
   /** The node's memory for parts of the result that cannot be stored now. */
   readonly memory: { take(bytes: number): boolean; release(bytes: number): void };
+  /** Reads what the run does not have with it. */
+  facts(): Promise<RequestFacts>;
   /** Called once the model has done all its work. Storing the result is left, and no timeout ends that. */
   made(): void;
   /** Called once the model is connected and the input is on its way: from here on it may have been read. */
@@ -31,6 +45,8 @@ export interface Run {
   log(level: LogLevel, message: string, source?: LogSource): void;
   /** Sets the progress, from 0 to 1; the last value is shown. Never throws, never waits. */
   progress(value: number, message?: string): void;
+  /** Sets what the run has used so far; the last value is kept. Never throws, never waits. */
+  usage(usage: Usage): void;
   /** Emits a part of the output, as JSON text, for readers while it grows. Never throws, never waits. */
   delta(json: string): void;
 }

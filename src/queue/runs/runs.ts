@@ -17,7 +17,7 @@ import { RunExecution, type RunEnd } from './run-execution.js';
 import { RunEvents } from './run-events.js';
 import { RunLog } from './run-log.js';
 import { RunStore } from './run-store.js';
-import { type AbortReason, ResultUnstored } from './runner.js';
+import { type AbortReason, type RequestFacts, ResultUnstored } from './runner.js';
 import { RunnerRegistry } from './runner-registry.js';
 
 /** The runs of this node. Executes each from its claim to its committed end. */
@@ -101,7 +101,8 @@ export class Runs {
 
   private open(claimed: Claimed, model: Model): RunExecution {
     const open = ({ id, token }: Claimed): EventWriter => this.runEvents.writer({ requestId: id, token });
-    return new RunExecution(claimed, model, open, () => this.clock.now(), this.unstored);
+    const facts = (id: string): Promise<RequestFacts> => this.store.facts(id);
+    return new RunExecution(claimed, model, open, () => this.clock.now(), this.unstored, facts);
   }
 
   /** Adds the output that the run emitted in parts. */

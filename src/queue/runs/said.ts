@@ -1,6 +1,7 @@
 import { rawMember } from '../../tools/json-scanner.js';
 import { cleanText, parseJson } from '../../tools/storable-text.js';
 import type { LogLevel, LogSource } from './runner.js';
+import { type Usage, usageIn } from './usage.js';
 
 const maxMessageLength = 8_192;
 export const maxProgressMessage = 1_000;
@@ -10,6 +11,7 @@ const maxDeltaBytes = 64 * 1024;
 export type Said =
   | { type: 'log'; level: LogLevel; message: string; source: LogSource }
   | { type: 'progress'; value: number; message: string | undefined }
+  | { type: 'usage'; usage: Usage }
   /** A part of the output, as JSON text. */
   | { type: 'delta'; delta: string }
   /** JSON text. */
@@ -45,6 +47,11 @@ export function readSaid(line: string): Said {
       if (typeof value !== 'number' || value < 0 || value > 1)
         return passedOver('Progress lines whose "value" is not a number from 0 to 1');
       return { type, value, message: message === undefined ? undefined : messageOf(message) };
+    case 'usage': {
+      const usage = usageIn(said.usage);
+      if (usage === undefined) return passedOver('Usage lines without a map of whole numbers');
+      return { type, usage };
+    }
     case 'delta':
       return { type, delta: deltaOf(line) };
     case 'output': {

@@ -60,7 +60,7 @@ export class WorkerEvents {
     const { maxOutputBytes } = this.config;
     const batch: EventBatch = {
       ...{ requestId, token, from, count: said.length, maxOutputBytes },
-      ...{ logs: [], progress: null, deltas: [] },
+      ...{ logs: [], progress: null, usage: null, deltas: [] },
     };
     const buffer = new EventBuffer();
     for (const one of said) {
@@ -68,6 +68,7 @@ export class WorkerEvents {
         const entry = log!.admit(one.level, one.message, one.source);
         if (entry !== undefined) batch.logs.push({ ...entry, atMs });
       } else if (one.type === 'progress') batch.progress = { value: one.value, message: one.message ?? null };
+      else if (one.type === 'usage') batch.usage = JSON.stringify(one.usage);
       else if (one.type === 'delta') buffer.addDelta(one.delta);
     }
     buffer.end();

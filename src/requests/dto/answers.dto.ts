@@ -132,6 +132,15 @@ export class FinalMetricsDto extends QueueMetricsDto {
     nullable: true,
   })
   inference_time!: number | null;
+  @ApiPropertyOptional({
+    description:
+      'What the last attempt used, such as tokens: whole numbers by name, nested names joined by a point. Absent if the ' +
+      'model says nothing of it.',
+    type: 'object',
+    additionalProperties: { type: 'integer' },
+    example: { prompt_tokens: 12, completion_tokens: 48 },
+  })
+  usage?: Record<string, number>;
 }
 
 @ApiSchema({

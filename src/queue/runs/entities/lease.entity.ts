@@ -26,6 +26,8 @@ export class LeaseEntity {
   @Column('bigint', { default: 0 }) outputBytes!: number;
   @Column('real', { nullable: true }) progressValue!: number | null;
   @Column('text', { nullable: true }) progressMessage!: string | null;
+  /** What the run has used so far, as its model says. */
+  @Column('json', { nullable: true }) usage!: unknown;
   /** The key whose bound it counts against; null: the key has no bound. */
   @Column('uuid', { nullable: true }) boundedKeyId!: string | null;
   /** The uid of the worker that has it; null: a node does. */

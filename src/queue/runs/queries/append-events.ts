@@ -25,11 +25,13 @@ export interface EventBatch {
   token: string;
   /** Number of its first event within the attempt, from 0. */
   from: number;
-  /** Number of log lines, progress values and deltas, as the run emitted them. */
+  /** Number of log lines, progress values, reports of usage and deltas, as the run emitted them. */
   count: number;
   logs: LogLine[];
   /** The last progress of the batch. */
   progress: Progress | null;
+  /** JSON text of what the run has used so far; null: the batch says nothing of it. */
+  usage: string | null;
   /** JSON texts, one a row. Consecutive strings are joined already. */
   deltas: string[];
   /** At most this many bytes for all deltas of the attempt; undefined: the sender has counted them. */
@@ -50,7 +52,8 @@ export interface Appended {
 }
 
 /*
- * Purpose: appends what runs that hold their lease emit: log lines, the last progress, parts of the output.
+ * Purpose: appends what runs that hold their lease emit: log lines, the last progress, what they used, parts of the
+ *   output.
  * Race: the lease's row lock keeps it from being deleted before this commits. So nothing can follow the event that
  *   completed the request, and a run without its lease writes nothing. A batch whose answer was lost is sent again.
  *   It waits for the first, finds on the lease that its events are there, and only renews the lease, as every call of
@@ -63,9 +66,9 @@ export interface Appended {
 const appendStatement = statement('append_events')`WITH batch AS MATERIALIZED (
   SELECT *
   FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::integer[], $5::json[], $6::real[], $7::text[], $8::json[],
-              $9::integer[], $10::bigint[], $11::bigint[])
+              $9::integer[], $10::bigint[], $11::bigint[], $12::json[])
     AS batch (request_id, token, first, count, logs, progress_value, progress_message, deltas, delta_count, bytes,
-              max_bytes)
+              max_bytes, usage)
 ), held AS MATERIALIZED (
   SELECT batch.*, batch.first = lease.events AS is_next, lease.attempt, lease.events, lease.deltas AS next_index,
          lease.output_bytes, lease.cancel_requested_at,
@@ -83,6 +86,7 @@ const appendStatement = statement('append_events')`WITH batch AS MATERIALIZED (
       progress_value = coalesce(accepted.progress_value, lease.progress_value),
       progress_message = CASE WHEN accepted.progress_value IS NULL THEN lease.progress_message
                               ELSE accepted.progress_message END,
+      usage = coalesce(accepted.usage, lease.usage),
       expires_at = CASE WHEN lease.worker_id IS NOT NULL THEN clock_timestamp() + ${workerLease} END
   FROM accepted
   WHERE lease.request_id = accepted.request_id
@@ -142,6 +146,7 @@ function valuesOf(batches: readonly EventBatch[]): unknown[] {
     batches.map(({ deltas }) => deltas.length),
     batches.map(({ deltas }) => deltas.reduce((sum, delta) => sum + Buffer.byteLength(delta), 0)),
     batches.map(({ maxOutputBytes }) => maxOutputBytes ?? null),
+    jsonArray(batches.map(({ usage }) => usage)),
   ];
 }
 

@@ -56,7 +56,7 @@ const finishAny = (by: RunBy): Statement => {
   USING unnest($1::uuid[], $2::uuid[], $3::json[], $4::text[], $5::json[], $6::text[], $7::text[], $8::text[])
     AS done (request_id, token, output, attempt_outcome, error, error_code, error_message, message)
   WHERE lease.request_id = done.request_id AND lease.token = done.token${held}
-  RETURNING done.*, ${selected(of)}, lease.started_at, clock_timestamp() AS ended_at
+  RETURNING done.*, ${selected(of)}, lease.usage, lease.started_at, clock_timestamp() AS ended_at
 ), ${complete({
     verb: 'finish',
     of: 'released',
@@ -67,12 +67,13 @@ const finishAny = (by: RunBy): Statement => {
       failed_attempts: `failed_attempts + (released.attempt_outcome IN ('failed', 'timed_out'))::integer`,
       completed_at: 'released.ended_at',
       inference_ms: inferenceMs,
+      usage: 'released.usage',
     },
     returning: [...ofRun(columns), ...ofFailure.map((column) => `released.${column}`)],
     message: 'message',
   })}, recorded AS (
-  INSERT INTO attempt (request_id, attempt, ${columns.join(', ')}, started_at, ended_at, outcome, error_code, error_message)
-  SELECT id, attempt, ${columns.join(', ')}, started_at, ended_at, ${ofFailure.join(', ')}
+  INSERT INTO attempt (request_id, attempt, ${columns.join(', ')}, started_at, ended_at, usage, outcome, error_code, error_message)
+  SELECT id, attempt, ${columns.join(', ')}, started_at, ended_at, usage, ${ofFailure.join(', ')}
   FROM completed
 )
 ${whichEnded}`;
@@ -86,7 +87,7 @@ const finishSuccesses = (by: RunBy): Statement => {
   DELETE FROM lease
   USING unnest($1::uuid[], $2::uuid[], $3::json[]) AS done (request_id, token, output)
   WHERE lease.request_id = done.request_id AND lease.token = done.token
-  RETURNING done.request_id, done.output, ${selected(of)}, lease.started_at, clock_timestamp() AS ended_at
+  RETURNING done.request_id, done.output, ${selected(of)}, lease.usage, lease.started_at, clock_timestamp() AS ended_at
 ), ${complete({
     verb: 'finish',
     of: 'released',
@@ -95,18 +96,19 @@ const finishSuccesses = (by: RunBy): Statement => {
       output: 'released.output',
       completed_at: 'released.ended_at',
       inference_ms: inferenceMs,
+      usage: 'released.usage',
     },
     returning: ofRun(columns),
   })}, recorded AS (
-  INSERT INTO attempt (request_id, attempt, ${columns.join(', ')}, started_at, ended_at, outcome)
-  SELECT id, attempt, ${columns.join(', ')}, started_at, ended_at, 'succeeded' FROM completed
+  INSERT INTO attempt (request_id, attempt, ${columns.join(', ')}, started_at, ended_at, usage, outcome)
+  SELECT id, attempt, ${columns.join(', ')}, started_at, ended_at, usage, 'succeeded' FROM completed
 )
 ${whichEnded}`;
 };
 
 const ofFailure = ['attempt_outcome', 'error_code', 'error_message'];
 const ofRun = (columns: readonly string[]): string[] =>
-  [...columns, 'started_at', 'ended_at'].map((column) => `released.${column}`);
+  [...columns, 'started_at', 'ended_at', 'usage'].map((column) => `released.${column}`);
 const selected = (of: object): string =>
   Object.entries(of)
     .map(([column, value]) => `${String(value)} AS ${column}`)

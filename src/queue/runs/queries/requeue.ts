@@ -35,7 +35,7 @@ const requeueStatement = statement('requeue')`WITH released AS (
     AND cancel_requested_at IS NULL
     AND ($8::integer IS NULL OR handed = $8::integer)
   RETURNING request_id, node_id, worker_id, ${tokenHash('lease')} AS token_hash, bounded_key_id, started_at,
-            clock_timestamp() AS ended_at
+            usage, clock_timestamp() AS ended_at
 ), returned AS (
   UPDATE request
   SET state = 'IN_QUEUE',
@@ -47,7 +47,7 @@ const requeueStatement = statement('requeue')`WITH released AS (
   WHERE request.id = released.request_id AND request.state = 'IN_PROGRESS'
   RETURNING request.id, request.model_id, request.api_key_id, request.priority, request.virtual_start, request.seq,
             request.attempt, request.expires_at, released.node_id, released.worker_id, released.token_hash,
-            released.started_at, released.ended_at, released.bounded_key_id
+            released.started_at, released.ended_at, released.usage, released.bounded_key_id
 ), waiting AS (
   ${insertEntries('queue_entry', 'returned', ofRequest)}
   WHERE $4::float8 <= 0
@@ -59,8 +59,8 @@ const requeueStatement = statement('requeue')`WITH released AS (
   WHERE $4::float8 > 0
 ), recorded AS (
   INSERT INTO attempt (request_id, attempt, node_id, worker_id, token_hash, started_at, ended_at, outcome, error_code,
-                       error_message)
-  SELECT id, attempt, node_id, worker_id, token_hash, started_at, ended_at, $3::text, $5::text, $6::text
+                       error_message, usage)
+  SELECT id, attempt, node_id, worker_id, token_hash, started_at, ended_at, $3::text, $5::text, $6::text, usage
   FROM returned
 ), event AS (
   INSERT INTO request_event (request_id, kind, attempt, level, source, message, paused_until)

@@ -1,0 +1,19 @@
+import { Command } from 'commander';
+import { presetNames, presetText } from './runners/mapping/mapping.js';
+
+const program = new Command('npm run models --')
+  .description('Shows how model servers are described.')
+  .helpCommand(false)
+  .showHelpAfterError('(--help shows what is possible)');
+
+program
+  .command('preset')
+  .description('Prints a preset of the http runner, or the names of all.')
+  .argument('[name]', 'its name, such as openai')
+  .action((name: string | undefined) => {
+    if (name !== undefined && !presetNames.includes(name))
+      program.error(`There is no preset "${name}". There are ${presetNames.join(', ')}.`);
+    process.stdout.write(name === undefined ? `${presetNames.join('\n')}\n` : presetText(name));
+  });
+
+program.parse();

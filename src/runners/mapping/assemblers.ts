@@ -1,0 +1,170 @@
+/** Puts the answer together that a server would have sent without streaming it. */
+export interface Assembler {
+  add(chunk: JsonObject): void;
+  /** Whether all parts that have begun have ended, as far as the chunks say so. */
+  readonly isComplete: boolean;
+  readonly output: unknown;
+}
+
+export type JsonObject = Record<string, unknown>;
+
+const kinds = {
+  chat: () => new ChoiceAssembler('delta', 'message', 'chat.completion'),
+  completion: () => new ChoiceAssembler('', '', 'text_completion'),
+  joined: () => new JoinedAssembler(),
+  last: () => new LastAssembler(),
+} satisfies Record<string, () => Assembler>;
+
+export type AssemblerKind = keyof typeof kinds;
+
+export const assemblerKinds = Object.keys(kinds) as AssemblerKind[];
+
+export function assemblerOf(kind: AssemblerKind): Assembler {
+  return kinds[kind]();
+}
+
+/** Members that each chunk repeats whole. All other texts are continued. */
+const repeated = new Set(['id', 'type', 'role', 'index', 'object', 'model', 'created_at', 'done_reason']);
+
+/**
+ * Continues a value by a part of it: texts are joined, lists are merged by the `index` of their entries or joined,
+ * members of objects are continued. It is what OpenAI's own libraries do with their chunks.
+ */
+function continued(before: unknown, part: unknown, name: string): unknown {
+  if (before === undefined || before === null) return part;
+  if (part === undefined || part === null) return before;
+  if (typeof before === 'string' && typeof part === 'string')
+    return repeated.has(name) ? part : before + part;
+  if (Array.isArray(before) && Array.isArray(part)) return continuedList(before, part);
+  if (isObject(before) && isObject(part)) {
+    for (const [member, value] of Object.entries(part))
+      define(before, member, continued(own(before, member), value, member));
+    return before;
+  }
+  return part;
+}
+
+function continuedList(before: unknown[], part: readonly unknown[]): unknown[] {
+  for (const entry of part) {
+    const index = isObject(entry) ? entry.index : undefined;
+    const at =
+      typeof index === 'number' ? before.findIndex((one) => isObject(one) && one.index === index) : -1;
+    if (at === -1) before.push(entry);
+    else before[at] = continued(before[at], entry, '');
+  }
+  return before;
+}
+
+/** Chunks of OpenAI's API: their choices are continued by `index`. */
+class ChoiceAssembler implements Assembler {
+  private head: JsonObject = {};
+  private usage: unknown;
+  private readonly choices = new Map<number, JsonObject>();
+
+  /** `part`: the member of a chunk's choice that continues the choice's member `whole`; '': the choice itself. */
+  constructor(
+    private readonly part: string,
+    private readonly whole: string,
+    private readonly object: string,
+  ) {}
+
+  add({ choices, usage, ...head }: JsonObject): void {
+    this.head = { ...head, ...this.head };
+    if (usage !== undefined && usage !== null) this.usage = usage;
+    if (!Array.isArray(choices)) return;
+    for (const chunk of choices.filter(isObject)) this.addChoice(chunk);
+  }
+
+  private addChoice(chunk: JsonObject): void {
+    const index = typeof chunk.index === 'number' ? chunk.index : 0;
+    const choice = this.choices.get(index) ?? { index };
+    this.choices.set(index, choice);
+    for (const [name, value] of Object.entries(chunk)) {
+      if (name === 'index') continue;
+      const member = name === this.part ? this.whole : name;
+      const isWhole = name === 'finish_reason' || name === 'stop_reason';
+      const before = own(choice, member);
+      define(choice, member, isWhole ? (value ?? before ?? null) : continued(before, value, name));
+    }
+  }
+
+  get isComplete(): boolean {
+    const choices = [...this.choices.values()];
+    return choices.length > 0 && choices.every(({ finish_reason: reason }) => typeof reason === 'string');
+  }
+
+  get output(): unknown {
+    const choices = [...this.choices.values()].sort((a, b) => Number(a.index) - Number(b.index));
+    return {
+      ...this.head,
+      object: this.object,
+      choices: choices.map((choice) => this.wholeChoice(choice)),
+      ...(this.usage !== undefined && { usage: this.usage }),
+    };
+  }
+
+  private wholeChoice(choice: JsonObject): JsonObject {
+    if (this.whole === '') return choice;
+    const message = isObject(choice[this.whole]) ? (choice[this.whole] as JsonObject) : {};
+    const { role = 'assistant', content = null, tool_calls: calls, ...others } = message;
+    // The index of a call orders the chunks and is no part of a message.
+    const tools = Array.isArray(calls) ? calls.map(withoutIndex) : undefined;
+    // An empty text beside calls stands for no text.
+    const text = tools !== undefined && content === '' ? null : content;
+    return {
+      ...choice,
+      [this.whole]: { role, content: text, ...others, ...(tools && { tool_calls: tools }) },
+    };
+  }
+}
+
+/** The last chunk says how it ended. Its texts and lists are the last parts of those of all chunks. */
+class JoinedAssembler implements Assembler {
+  private last: JsonObject = {};
+  private readonly joined: JsonObject = {};
+  readonly isComplete = true;
+
+  add(chunk: JsonObject): void {
+    this.last = chunk;
+    for (const name of ['content', 'response', 'thinking', 'message', 'tokens'])
+      if (Object.hasOwn(chunk, name)) this.joined[name] = continued(this.joined[name], chunk[name], name);
+  }
+
+  get output(): unknown {
+    return { ...this.last, ...this.joined };
+  }
+}
+
+/** The last chunk has the whole output, beside its own token. */
+class LastAssembler implements Assembler {
+  private last: JsonObject = {};
+  readonly isComplete = true;
+
+  add(chunk: JsonObject): void {
+    this.last = chunk;
+  }
+
+  get output(): unknown {
+    const { index: _index, token: _token, top_tokens: _top, ...output } = this.last;
+    return Object.fromEntries(Object.entries(output).filter(([, value]) => value !== null));
+  }
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function own(object: JsonObject, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+/** Sets a member also if its name is `__proto__`. */
+function define(object: JsonObject, name: string, value: unknown): void {
+  Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+}
+
+function withoutIndex(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  const { index: _index, ...others } = value;
+  return others;
+}

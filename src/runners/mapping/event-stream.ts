@@ -1,0 +1,39 @@
+import { createParser } from 'eventsource-parser';
+import { RunFailure } from '../../queue/runs/runner.js';
+import { type Chunks, notUtf8, tooLarge } from '../answer-body.js';
+
+/** An event of a stream: its type, if it has one, and its data lines, joined by line feeds. */
+export interface StreamEvent {
+  type: string | undefined;
+  data: string;
+}
+
+/**
+ * Yields the events of an event stream (`text/event-stream`), across chunk borders. An event that the stream's end cuts
+ * off is not yielded, as the standard demands.
+ */
+export async function* readEvents(chunks: Chunks, maxEventBytes: number): AsyncGenerator<StreamEvent> {
+  const events: StreamEvent[] = [];
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const parser = createParser({
+    maxBufferSize: maxEventBytes,
+    onEvent: ({ event, data }) => events.push({ type: event, data }),
+    onError: ({ type }) => {
+      // Unknown fields and times for reconnecting mean nothing here.
+      if (type === 'max-buffer-size-exceeded') throw tooLarge(maxEventBytes);
+    },
+  });
+  for await (const chunk of chunks) {
+    parser.feed(decoded(decoder, chunk));
+    yield* events.splice(0);
+  }
+  decoded(decoder, undefined);
+}
+
+function decoded(decoder: InstanceType<typeof TextDecoder>, chunk: Buffer | undefined): string {
+  try {
+    return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
+  } catch {
+    throw new RunFailure(notUtf8);
+  }
+}

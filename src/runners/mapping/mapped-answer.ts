@@ -1,0 +1,262 @@
+import type { Files } from '../../files/files.js';
+import { type Run, RunFailure } from '../../queue/runs/runner.js';
+import { usageIn } from '../../queue/runs/usage.js';
+import { cleanText, parseJson } from '../../tools/storable-text.js';
+import { type Chunks, decode, readBody, readLines } from '../answer-body.js';
+import { keepOutput } from '../file-output.js';
+import type { HttpAnswer } from '../http-exchange.js';
+import { messageIn } from '../model-message.js';
+import { endUnknown } from '../output.js';
+import { type Assembler, assemblerOf, isObject } from './assemblers.js';
+import { fileBytes } from './embedded-file.js';
+import { readEvents } from './event-stream.js';
+import type { Mapping } from './mapping.js';
+import { firstAt, nodesAt, valuesAt } from './paths.js';
+
+/** A stream whose end mark has come may go on for so long, for example with its usage. */
+const afterEndMs = 2_000;
+const maxTextLength = 8_192;
+/** A longer text of a stream is several deltas. */
+const deltaLength = 16_384;
+/** The chunks of a stream may be this many times as long as the output that they make. */
+const chunkOverhead = 64;
+
+/** Reads the answer to one run by the mapping of its model. */
+export class MappedAnswer {
+  private readonly assembler: Assembler | undefined;
+  /** The last value at the path of the output, in a stream. */
+  private output: unknown;
+  private deltaBytes = 0;
+  private bytes = 0;
+  private hasEndMark = false;
+  /** Called when the mark has come. */
+  private marked: () => void = () => undefined;
+
+  constructor(
+    private readonly run: Run,
+    private readonly mapping: Mapping,
+    private readonly files: Files,
+    private readonly maxBytes: number,
+  ) {
+    const { assemble } = mapping.response;
+    this.assembler = assemble && assemblerOf(assemble);
+  }
+
+  /** Reads an answer that is one JSON value. */
+  async readJson({ chunks, hasOwnEnd }: HttpAnswer): Promise<string> {
+    const text = decode(await readBody(chunks, this.maxBytes));
+    const json = parseJson(text);
+    if (!hasOwnEnd && !isObject(json?.value)) throw endUnknown();
+    if (json === undefined)
+      throw new RunFailure("The model's answer has the type application/json, but cannot be read as JSON.");
+    this.takeFacts(json.value);
+    const { output: paths, files } = this.mapping.response;
+    const output = paths.length > 0 ? paths.flatMap((path) => valuesAt(path, json.value))[0] : json.value;
+    if (output === undefined)
+      throw new RunFailure('The model\'s answer has no output at the path of "output".');
+    if (paths.length === 0 && files.length === 0) return text;
+    return JSON.stringify(await this.withFiles(output));
+  }
+
+  /** Reads an event stream. undefined: the deltas are the output. */
+  async readStream(answer: HttpAnswer): Promise<string | undefined> {
+    const { texts } = this.mapping.response.end;
+    return this.readParts(answer, async (chunks) => {
+      for await (const { type, data } of readEvents(chunks, this.maxBytes)) {
+        if (texts.includes(data.trim())) {
+          this.markEnd();
+          return;
+        }
+        if (data === '') continue;
+        const json = parseJson(data);
+        if (type === 'error')
+          throw this.failure(messageIn(json === undefined ? data : json.value), json?.value);
+        if (json === undefined)
+          throw new RunFailure("The model's stream contains an event that is not JSON.");
+        this.take(json.value, data.length);
+      }
+    });
+  }
+
+  /** Reads lines of JSON (NDJSON). undefined: the deltas are the output. */
+  async readLines(answer: HttpAnswer): Promise<string | undefined> {
+    return this.readParts(answer, async (chunks) => {
+      for await (const line of readLines(chunks, this.maxBytes)) {
+        const text = decode(line).trim();
+        if (text === '') continue;
+        const json = parseJson(text);
+        if (json === undefined) throw new RunFailure("The model's answer contains a line that is not JSON.");
+        this.take(json.value, text.length);
+      }
+    });
+  }
+
+  private async readParts(
+    { chunks, hasOwnEnd, close }: HttpAnswer,
+    read: (chunks: Chunks) => Promise<void>,
+  ): Promise<string | undefined> {
+    try {
+      await read(this.watched(chunks));
+      // The end of the connection looks like a break, unless the answer has an end of its own.
+      if (!this.isWhole(hasOwnEnd)) throw broken(this.mapping.response.end.texts[0]);
+    } catch (error) {
+      // What comes after the end mark, or does not come, is of no interest.
+      if (!this.hasEnded || !isBreak(error)) throw error;
+    } finally {
+      close();
+    }
+    return this.assembled();
+  }
+
+  private get hasEnded(): boolean {
+    return this.hasEndMark && this.assembler?.isComplete !== false;
+  }
+
+  private isWhole(hasOwnEnd: boolean): boolean {
+    if (this.hasEnded) return true;
+    const { paths, texts } = this.mapping.response.end;
+    const isMarked = paths.length + texts.length > 0;
+    // Some servers of OpenAI's API leave the mark out. All their choices have a finish reason then.
+    return (
+      hasOwnEnd &&
+      (!isMarked || this.mapping.response.assemble === 'chat') &&
+      this.assembler?.isComplete !== false
+    );
+  }
+
+  /** Ends with a failure where the stream is silent for too long, or goes on after its end mark. */
+  private async *watched(chunks: Chunks): Chunks & AsyncGenerator<Buffer> {
+    const { idleTimeoutMs } = this.mapping;
+    const iterator = chunks[Symbol.asyncIterator]();
+    let timer: NodeJS.Timeout | undefined;
+    let giveUp: (error: Error) => void = () => undefined;
+    let endTimer: NodeJS.Timeout | undefined;
+    const givenUp = new Promise<never>((_, reject) => (giveUp = reject));
+    givenUp.catch(() => undefined);
+    this.marked = () => (endTimer ??= setTimeout(() => giveUp(broken(undefined)), afterEndMs));
+    try {
+      for (;;) {
+        if (idleTimeoutMs !== undefined)
+          timer = setTimeout(() => giveUp(silent(idleTimeoutMs)), idleTimeoutMs);
+        const next = await Promise.race([iterator.next(), givenUp]);
+        clearTimeout(timer);
+        if (next.done === true) return;
+        yield next.value;
+      }
+    } finally {
+      clearTimeout(timer);
+      clearTimeout(endTimer);
+      // Not awaited: a stream that is silent does not end.
+      void Promise.resolve(iterator.return?.()).catch(() => undefined);
+    }
+  }
+
+  private markEnd(): void {
+    this.hasEndMark = true;
+    this.marked();
+  }
+
+  /** Takes one chunk of a stream. */
+  private take(chunk: unknown, length: number): void {
+    this.bytes += length;
+    if (this.bytes > this.maxBytes * chunkOverhead) throw this.tooLarge();
+    const hadEnded = this.hasEnded;
+    this.takeFacts(chunk);
+    const { delta, output, end } = this.mapping.response;
+    if (isObject(chunk) && (!hadEnded || isOnlyUsage(chunk))) this.assembler?.add(chunk);
+    if (hadEnded) return;
+    const part = firstAt(delta, chunk);
+    if (part !== undefined) this.addDelta(part);
+    const whole = firstAt(output, chunk);
+    if (whole !== undefined) this.output = whole;
+    const mark = firstAt(end.paths, chunk);
+    if (mark !== undefined) this.markEnd();
+  }
+
+  private addDelta(part: unknown): void {
+    const texts =
+      typeof part === 'string' ? (part.match(new RegExp(`[^]{1,${deltaLength}}`, 'gu')) ?? []) : [part];
+    for (const text of texts) {
+      const json = JSON.stringify(text);
+      this.deltaBytes += Buffer.byteLength(json);
+      if (this.deltaBytes > this.maxBytes) throw this.tooLarge();
+      this.run.delta(json);
+    }
+  }
+
+  private tooLarge(): RunFailure {
+    return new RunFailure(`The model's output is larger than ${this.maxBytes} bytes.`);
+  }
+
+  /** Takes what every answer and every chunk may say: a failure, a log line, the progress. */
+  private takeFacts(json: unknown): void {
+    const { error, log, progress, usage: used } = this.mapping.response;
+    const usage = usageIn(firstAt(used, json));
+    if (usage !== undefined) this.run.usage(usage);
+    const fault = firstAt(error, json);
+    if (fault !== undefined)
+      throw this.failure(
+        typeof fault === 'string' ? cleanText(fault, maxTextLength) : messageIn(fault),
+        json,
+      );
+    const line = firstAt(log, json);
+    if (typeof line === 'string') this.run.log('INFO', line.slice(0, maxTextLength));
+    const value = firstAt(progress, json);
+    if (typeof value === 'number') this.run.progress(value);
+  }
+
+  private failure(message: string | undefined, json: unknown): RunFailure {
+    const retryable = firstAt(this.mapping.response.retryable, json) === true;
+    return new RunFailure(message ?? 'The model reports an error without a message.', { retryable });
+  }
+
+  /** Returns the output of a stream. */
+  private async assembled(): Promise<string | undefined> {
+    const output = this.output ?? this.assembler?.output;
+    if (output !== undefined) return JSON.stringify(await this.withFiles(output));
+    if (this.deltaBytes > 0) return undefined;
+    throw new RunFailure("The model's answer ended without an output.", { retryable: true });
+  }
+
+  /** Stores embedded files and returns the output with their URLs in their places. */
+  private async withFiles(output: unknown): Promise<unknown> {
+    for (const path of this.mapping.response.files) {
+      for (const node of nodesAt(path, output)) {
+        const found = typeof node.value === 'string' ? fileBytes(node.value) : undefined;
+        if (found === undefined) continue;
+        const { file } = await keepOutput(this.files, this.run, [found.bytes], found.contentType);
+        place(output, node.location, file.url);
+      }
+    }
+    return output;
+  }
+}
+
+/** Sets the value at a location. A member `b64_json` is renamed to `url`, as OpenAI's API names it. */
+function place(root: unknown, location: readonly (string | number)[], url: string): void {
+  const name = location.at(-1);
+  let parent = root as Record<string | number, unknown>;
+  for (const step of location.slice(0, -1)) parent = parent[step] as typeof parent;
+  if (name === undefined) return;
+  if (name === 'b64_json') delete parent[name];
+  parent[name === 'b64_json' ? 'url' : name] = url;
+}
+
+/** A chunk that comes after the last choice has ended, with the usage. */
+const isOnlyUsage = ({ choices }: Record<string, unknown>): boolean =>
+  Array.isArray(choices) && choices.length === 0;
+
+function broken(mark: string | undefined): RunFailure {
+  const missing = mark === undefined ? '' : ` (${mark})`;
+  return new RunFailure(`The model's stream ended without its end mark${missing}.`, breakOptions);
+}
+
+function silent(ms: number): RunFailure {
+  return new RunFailure(`The model's stream was silent for ${ms / 1_000} s.`, breakOptions);
+}
+
+const breakOptions = { code: 'model_unavailable', retryable: true, outage: 'costly' } as const;
+
+function isBreak(error: unknown): boolean {
+  return error instanceof RunFailure && error.options.outage === 'costly';
+}

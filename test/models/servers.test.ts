@@ -1,0 +1,240 @@
+import { sha256, FileCalls, someBytes } from '../support/file-calls.js';
+import type { Call } from '../support/model-server.js';
+import { problemOf } from '../support/queue-calls.js';
+import { Cog } from '../support/servers/cog.js';
+import { llamaCpp } from '../support/servers/llama-cpp.js';
+import { ollama } from '../support/servers/ollama.js';
+import { openai, png } from '../support/servers/openai.js';
+import { tgi } from '../support/servers/tgi.js';
+import { testQueue } from '../support/test-queue.js';
+import { until } from '../support/until.js';
+
+const chat = { preset: 'openai', path: '/v1/chat/completions' };
+const { service, calls, model } = testQueue({
+  limits: '1000/s',
+  models: {
+    'acme/chat': { runner: { ...chat, request: { set: { model: 'llama' } } } },
+    'acme/streamed': {
+      runner: {
+        ...chat,
+        request: { set: { model: 'llama', stream: true, stream_options: { include_usage: true } } },
+      },
+    },
+    'acme/by-input': { runner: chat },
+    'acme/completion': { runner: { preset: 'openai', path: '/v1/completions' } },
+    'acme/embed': { runner: { preset: 'openai', path: '/v1/embeddings' } },
+    'acme/image': { runner: { preset: 'openai', path: '/v1/images/generations' } },
+    'acme/hear': { runner: { preset: 'openai', path: '/v1/audio/transcriptions' } },
+    'acme/speak': { runner: { preset: 'openai', path: '/v1/audio/speech' } },
+    'acme/llama': { runner: { preset: 'llama.cpp', path: '/completion' } },
+    'acme/tgi': { runner: { preset: 'tgi', path: '/generate_stream' } },
+    'acme/tgi/whole': { runner: { preset: 'tgi', path: '/generate' } },
+    'acme/ollama': { runner: { preset: 'ollama', path: '/api/chat' } },
+    'acme/cog': { runner: { preset: 'cog', path: '/predictions' } },
+    'acme/named': {
+      runner: {
+        path: '/named',
+        request: {
+          method: 'PUT',
+          set: { user: '{tag.user}', meta: { run: '{run_id}', of: '{request_id}' }, drop: null },
+          wrap: 'job',
+          headers: { 'x-user': '{tag.user} of {key} at {priority}, attempt {attempt}, from {base}' },
+        },
+      },
+    },
+  },
+});
+const files = new FileCalls(service);
+const cog = new Cog();
+
+/** The stand-ins for servers, by the first segment of their paths. */
+const servers: Record<string, (call: Call) => void> = {
+  v1: openai,
+  completion: llamaCpp,
+  generate: tgi,
+  generate_stream: tgi,
+  api: ollama,
+  predictions: cog.respond,
+};
+
+beforeEach(() => {
+  model.respond = (call) => servers[call.url.split('/')[1]!]!(call);
+});
+
+async function output(modelId: string, input: unknown): Promise<unknown> {
+  const id = await calls.run(modelId, input);
+  const answer = await calls.response(id);
+  expect([answer.status, modelId, (await calls.status(id)).error]).toEqual([200, modelId, null]);
+  return answer.json();
+}
+
+async function failureMessage(modelId: string, input: unknown): Promise<string | undefined> {
+  const id = await calls.run(modelId, input);
+  return (await calls.status(id)).error?.message;
+}
+
+const ask = (content: string, more: object = {}): object => ({
+  messages: [{ role: 'user', content }],
+  ...more,
+});
+
+/** Returns the answer without what differs from call to call. */
+function unnamed(answer: unknown): object {
+  const { id, ...others } = answer as { id: string };
+  expect(id).toMatch(/^chatcmpl-/);
+  return others;
+}
+
+test.each([
+  ['text', ask('hello my friend')],
+  ['three choices', ask('hello', { n: 3 })],
+  ['calls of tools', ask('Oslo', { tools: [{ type: 'function' }] })],
+])('a streamed chat gives the answer of one without stream: %s', async (_, input) => {
+  const streamed = unnamed(await output('acme/streamed', input));
+  expect(streamed).toEqual(unnamed(await output('acme/chat', input)));
+});
+
+test('a chat streams if its input says so, and its texts can be read while they come', async () => {
+  const id = await calls.run('acme/by-input', ask('one two', { model: 'm', stream: true }));
+  const { value } = { value: (await (await calls.response(id)).json()) as { choices: unknown[] } };
+  expect(value.choices).toEqual([
+    expect.objectContaining({ message: { role: 'assistant', content: 'You said: one two' } }),
+  ]);
+  const rows = await service.query('SELECT delta FROM output_delta WHERE request_id = $1 ORDER BY index', [
+    id,
+  ]);
+  expect(rows.map(({ delta }) => delta as string).join('')).toBe('You said: one two');
+});
+
+test.each([
+  ['break in the middle', /^The connection to the model broke/],
+  ['end without an end', /^The model's stream ended without its end mark/],
+  ['run out of memory', /^CUDA out of memory$/],
+])('a stream that must "%s" is no success', async (said, message) => {
+  expect(await failureMessage('acme/streamed', ask(said))).toMatch(message);
+});
+
+test('the usage that a server states is stored with the attempt and shown', async () => {
+  const whole = await calls.run('acme/chat', ask('hello'));
+  const streamed = await calls.run('acme/streamed', ask('hello'));
+  const used = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 };
+  for (const id of [whole, streamed]) {
+    expect((await calls.status(id)).metrics).toMatchObject({ usage: used });
+    const rows = await service.query(
+      `SELECT attempt.usage, history.usage AS seen
+       FROM attempt JOIN request_history AS history ON history.id = request_id WHERE request_id = $1`,
+      [id],
+    );
+    expect(rows).toEqual([{ usage: used, seen: used }]);
+  }
+});
+
+test('what a server refuses reaches the caller', async () => {
+  const id = await calls.run('acme/by-input', ask('no model'));
+  const problem = await problemOf(await calls.response(id));
+  expect([problem.status, JSON.stringify(problem)]).toEqual([400, expect.stringContaining('Field required')]);
+});
+
+test('completions, embeddings and speech', async () => {
+  const streamed = await output('acme/completion', { prompt: 'once upon a time', stream: true });
+  expect(streamed).toMatchObject({
+    choices: [{ index: 0, text: 'once upon a time', finish_reason: 'length' }],
+  });
+  expect(await output('acme/embed', { input: ['a', 'bcd'] })).toMatchObject({
+    data: [{ embedding: [1, 0.5] }, { embedding: [3, 0.5] }],
+  });
+  expect(await output('acme/speak', { input: 'hi', voice: 'alloy' })).toMatchObject({
+    file: { content_type: 'audio/mpeg', size: 5 },
+  });
+});
+
+test('pictures become files, and their URLs stand in the answer', async () => {
+  const { data } = (await output('acme/image', { prompt: 'a cat', n: 2 })) as { data: { url: string }[] };
+  expect(data).toEqual([1, 2].map(() => ({ revised_prompt: 'a cat', url: expect.any(String) as string })));
+  for (const { url } of data) {
+    const answer = await fetch(url);
+    expect(answer.headers.get('content-type')).toBe('image/png');
+    expect(Buffer.from(await answer.arrayBuffer()).equals(png)).toBe(true);
+  }
+});
+
+test.each([
+  ['an uploaded file', async (sound: Buffer<ArrayBuffer>) => files.store(sound, 'audio/wav', 'a voice.wav')],
+  ['a data URL', (sound: Buffer<ArrayBuffer>) => `data:audio/wav;base64,${sound.toString('base64')}`],
+])('a sound is sent as a part of a form: %s', async (kind, make) => {
+  const sound = someBytes(300_000);
+  const file = await make(sound);
+  const heard = await output('acme/hear', { file, model: 'whisper-1', temperature: 0.2, words: ['a', 'b'] });
+  const name = kind === 'a data URL' ? 'file' : 'a%20voice.wav';
+  expect(heard).toEqual({
+    text: expect.stringMatching(new RegExp(`^(${name}|a voice.wav) audio/wav ${sha256(sound)}$`)) as string,
+    fields: { model: 'whisper-1', temperature: '0.2', 'words[]': 'b' },
+  });
+});
+
+test('a file of another service is not fetched', async () => {
+  const message = await failureMessage('acme/hear', { file: 'http://169.254.169.254/latest', model: 'm' });
+  expect(message).toMatch(/URL of another service/);
+});
+
+test('llama.cpp: the whole answer and the stream are the same', async () => {
+  const whole = await output('acme/llama', { prompt: 'once upon a time' });
+  expect(await output('acme/llama', { prompt: 'once upon a time', stream: true })).toEqual(whole);
+  expect(await failureMessage('acme/llama', { prompt: 'break here', stream: true })).toMatch(
+    /without its end mark/,
+  );
+});
+
+test('TGI: the whole answer and the stream are the same, and a failure in the stream is one', async () => {
+  const whole = await output('acme/tgi/whole', { inputs: 'deep learning is' });
+  expect(await output('acme/tgi', { inputs: 'deep learning is' })).toEqual(whole);
+  expect(await failureMessage('acme/tgi', { inputs: 'fail now' })).toBe('Request failed during generation');
+});
+
+test('Ollama: the whole answer and the stream are the same', async () => {
+  const input = { model: 'llama3', ...ask('well met') };
+  const whole = await output('acme/ollama', { ...input, stream: false });
+  expect(await output('acme/ollama', input)).toEqual(whole);
+  expect(await failureMessage('acme/ollama', { model: 'm', ...ask('fail') })).toMatch(
+    /^an error was encountered/,
+  );
+});
+
+test('Cog: the input is wrapped, the output is unwrapped, and a prediction that failed is a failure', async () => {
+  expect(await output('acme/cog', { prompt: 'a cat' })).toBe('seen: a cat');
+  expect(await failureMessage('acme/cog', { prompt: 'fail' })).toBe('CUDA out of memory');
+  const [url] = (await output('acme/cog', { prompt: 'a picture' })) as string[];
+  expect(Buffer.from(await (await fetch(url!)).arrayBuffer()).equals(png)).toBe(true);
+});
+
+test('a server that is busy costs no attempt', async () => {
+  cog.isBusy = true;
+  const id = await calls.submit('acme/cog', { prompt: 'a dog' });
+  await until(() => model.times(id) >= 2);
+  cog.isBusy = false;
+  await calls.reached(id, 'COMPLETED');
+  expect(await (await calls.response(id)).json()).toBe('seen: a dog');
+  expect(await calls.status(id)).toMatchObject({ attempt: 1 });
+});
+
+test('placeholders are filled in the body and in headers', async () => {
+  let seen: Call | undefined;
+  model.respond = (call) => {
+    seen = call;
+    call.response.writeHead(200, { 'content-type': 'application/json' }).end('1');
+  };
+  const id = await calls.submit('acme/named?tag=user:zoe&priority=low', { drop: 1, prompt: 'x' });
+  await calls.reached(id, 'COMPLETED');
+  expect([seen!.method, JSON.parse(seen!.body)]).toEqual([
+    'PUT',
+    {
+      job: {
+        prompt: 'x',
+        user: 'zoe',
+        meta: { run: expect.stringMatching(/^[\da-f-]{36}$/) as string, of: id },
+      },
+    },
+  ]);
+  const { origin } = new URL(model.url);
+  expect(seen!.headers['x-user']).toMatch(new RegExp(`^zoe of .+ at low, attempt 1, from ${origin}$`));
+});

@@ -1,0 +1,358 @@
+import { RunFailure } from '../../src/queue/runs/runner.js';
+import type { HttpAnswer } from '../../src/runners/http-exchange.js';
+import { MappedAnswer } from '../../src/runners/mapping/mapped-answer.js';
+import { mappingOf, type PlainMapping, presetFor } from '../../src/runners/mapping/mapping.js';
+import { noFiles, type TestRun, testRun } from '../support/test-run.js';
+
+const chatUrl = 'http://gpu:8000/v1/chat/completions';
+
+/** A part of an answer; an error stands for a connection that breaks. */
+type Piece = string | Buffer | Error | Promise<never>;
+
+async function* inPieces(pieces: readonly Piece[]): AsyncGenerator<Buffer> {
+  for (const piece of pieces) {
+    if (piece instanceof Error) throw piece;
+    if (piece instanceof Promise) await piece;
+    else yield Buffer.from(piece as string);
+  }
+}
+
+const broke = (): RunFailure =>
+  new RunFailure('The connection to the model broke.', {
+    code: 'model_unavailable',
+    retryable: true,
+    outage: 'costly',
+  });
+
+const presets = new Map<string, PlainMapping>();
+
+/** The preset's file is read once for the thousands of streams here. */
+function presetOf(preset: string | undefined, url: string): PlainMapping {
+  if (preset === undefined) return {};
+  const name = `${preset} ${url}`;
+  const known = presets.get(name) ?? presetFor(preset, [url]);
+  presets.set(name, known);
+  return known;
+}
+
+interface Read {
+  run: TestRun;
+  output: string | undefined;
+  failure: RunFailure | undefined;
+}
+
+async function read(
+  pieces: readonly Piece[],
+  {
+    preset,
+    url = chatUrl,
+    hasOwnEnd = true,
+    options = {},
+    kind = 'stream',
+  }: {
+    preset?: string;
+    url?: string;
+    hasOwnEnd?: boolean;
+    options?: PlainMapping;
+    kind?: 'stream' | 'lines' | 'json';
+  },
+): Promise<Read> {
+  const run = testRun({});
+  const mapping = mappingOf(options, presetOf(preset, url));
+  const answer: HttpAnswer = {
+    status: 200,
+    headers: {},
+    hasOwnEnd,
+    chunks: inPieces(pieces),
+    close: () => undefined,
+  };
+  const reader = new MappedAnswer(run, mapping, noFiles, 1_000_000);
+  const reading =
+    kind === 'stream'
+      ? reader.readStream(answer)
+      : kind === 'lines'
+        ? reader.readLines(answer)
+        : reader.readJson(answer);
+  try {
+    return { run, output: await reading, failure: undefined };
+  } catch (error) {
+    if (!(error instanceof RunFailure)) throw error;
+    return { run, output: undefined, failure: error };
+  }
+}
+
+const texts = (run: TestRun): string => run.deltas.map((delta) => JSON.parse(delta) as string).join('');
+
+const head = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_700_000_000, model: 'llama' };
+const event = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
+const chunk = (delta: object, finish: string | null = null, index = 0): string =>
+  event({ ...head, choices: [{ index, delta, logprobs: null, finish_reason: finish }] });
+const usage = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 };
+const done = 'data: [DONE]\n\n';
+
+/** Streams with the answers that the servers would have given without `stream`. */
+const recorded: Record<
+  string,
+  { preset: string; url?: string; kind?: 'lines'; stream: string; said: string; answer: unknown }
+> = {
+  'a chat': {
+    preset: 'openai',
+    stream: [
+      chunk({ role: 'assistant', content: '' }),
+      chunk({ content: 'Hé' }),
+      chunk({ content: 'llo 👋' }),
+      chunk({}, 'stop'),
+      event({ ...head, choices: [], usage }),
+      done,
+    ].join(''),
+    said: 'Héllo 👋',
+    answer: {
+      ...head,
+      object: 'chat.completion',
+      choices: [
+        {
+          index: 0,
+          message: { role: 'assistant', content: 'Héllo 👋' },
+          logprobs: null,
+          finish_reason: 'stop',
+        },
+      ],
+      usage,
+    },
+  },
+  'a chat with two choices that come in turn': {
+    preset: 'openai',
+    stream: [
+      chunk({ role: 'assistant', content: '' }, null, 1),
+      chunk({ role: 'assistant', content: '' }),
+      chunk({ content: 'b1' }, null, 1),
+      chunk({ content: 'a1' }),
+      chunk({ content: 'a2' }),
+      chunk({}, 'stop'),
+      chunk({ content: 'b2' }, null, 1),
+      chunk({}, 'length', 1),
+      done,
+    ].join(''),
+    said: 'a1a2',
+    answer: {
+      ...head,
+      object: 'chat.completion',
+      choices: [
+        { index: 0, message: { role: 'assistant', content: 'a1a2' }, logprobs: null, finish_reason: 'stop' },
+        {
+          index: 1,
+          message: { role: 'assistant', content: 'b1b2' },
+          logprobs: null,
+          finish_reason: 'length',
+        },
+      ],
+    },
+  },
+  'calls of tools': {
+    preset: 'openai',
+    stream: [
+      chunk({
+        role: 'assistant',
+        content: null,
+        tool_calls: [
+          { index: 0, id: 'call_1', type: 'function', function: { name: 'weather', arguments: '' } },
+        ],
+      }),
+      chunk({ tool_calls: [{ index: 0, function: { arguments: '{"city":' } }] }),
+      chunk({
+        tool_calls: [
+          { index: 1, id: 'call_2', type: 'function', function: { name: 'time', arguments: '{' } },
+        ],
+      }),
+      chunk({ tool_calls: [{ index: 0, function: { arguments: '"Oslo"}' } }] }),
+      chunk({ tool_calls: [{ index: 1, function: { arguments: '}' } }] }),
+      chunk({}, 'tool_calls'),
+      done,
+    ].join(''),
+    said: '',
+    answer: {
+      ...head,
+      object: 'chat.completion',
+      choices: [
+        {
+          index: 0,
+          message: {
+            role: 'assistant',
+            content: null,
+            tool_calls: [
+              { id: 'call_1', type: 'function', function: { name: 'weather', arguments: '{"city":"Oslo"}' } },
+              { id: 'call_2', type: 'function', function: { name: 'time', arguments: '{}' } },
+            ],
+          },
+          logprobs: null,
+          finish_reason: 'tool_calls',
+        },
+      ],
+    },
+  },
+  'a completion': {
+    preset: 'openai',
+    url: 'http://gpu:8000/v1/completions',
+    stream: [
+      event({
+        id: 'c1',
+        object: 'text_completion',
+        choices: [{ index: 0, text: 'one ', finish_reason: null }],
+      }),
+      event({
+        id: 'c1',
+        object: 'text_completion',
+        choices: [{ index: 0, text: 'two', finish_reason: 'stop' }],
+      }),
+      done,
+    ].join(''),
+    said: 'one two',
+    answer: {
+      id: 'c1',
+      object: 'text_completion',
+      choices: [{ index: 0, text: 'one two', finish_reason: 'stop' }],
+    },
+  },
+  'a completion of llama.cpp': {
+    preset: 'llama.cpp',
+    stream: [
+      ...['Once', ' upon', ' a time'].map((content) => event({ index: 0, content, stop: false })),
+      event({ index: 0, content: '', stop: true, stop_type: 'limit', tokens_predicted: 3 }),
+    ].join(''),
+    said: 'Once upon a time',
+    answer: { index: 0, content: 'Once upon a time', stop: true, stop_type: 'limit', tokens_predicted: 3 },
+  },
+  'a generation of TGI': {
+    preset: 'tgi',
+    stream: [
+      'data:{"index":1,"token":{"id":7,"text":" deep","logprob":-0.1,"special":false},"generated_text":null,"details":null}\r\n\r\n',
+      ':keep-alive\r\n\r\n',
+      'data:{"index":2,"token":{"id":2,"text":"</s>","logprob":-0.1,"special":true},"generated_text":" deep","details":null}\r\n\r\n',
+    ].join(''),
+    said: ' deep',
+    answer: { generated_text: ' deep' },
+  },
+  'a chat of Ollama': {
+    preset: 'ollama',
+    kind: 'lines',
+    stream: [
+      { model: 'llama3', message: { role: 'assistant', content: 'Hi' }, done: false },
+      { model: 'llama3', message: { role: 'assistant', content: ' there' }, done: false },
+      {
+        model: 'llama3',
+        message: { role: 'assistant', content: '' },
+        done: true,
+        done_reason: 'stop',
+        eval_count: 2,
+      },
+    ]
+      .map((line) => `${JSON.stringify(line)}\n`)
+      .join(''),
+    said: 'Hi there',
+    answer: {
+      model: 'llama3',
+      message: { role: 'assistant', content: 'Hi there' },
+      done: true,
+      done_reason: 'stop',
+      eval_count: 2,
+    },
+  },
+};
+
+describe.each(Object.entries(recorded))('%s', (_, { stream, said, answer, ...how }) => {
+  const bytes = Buffer.from(stream);
+
+  test('is the answer that the server gives without a stream, and grows by its texts', async () => {
+    const { run, output, failure } = await read([stream], how);
+    expect(failure).toBeUndefined();
+    expect([JSON.parse(output!), texts(run)]).toEqual([answer, said]);
+  });
+
+  test('is the same wherever the network splits it', async () => {
+    const one = await read([stream], how);
+    for (let at = 1; at < bytes.length; at++) {
+      const { run, output } = await read([bytes.subarray(0, at), bytes.subarray(at)], how);
+      expect([at, output, run.deltas]).toEqual([at, one.output, one.run.deltas]);
+    }
+    const single = await read(
+      [...bytes].map((byte) => Buffer.from([byte])),
+      how,
+    );
+    expect([single.output, single.run.deltas]).toEqual([one.output, one.run.deltas]);
+  });
+
+  test('is broken wherever the connection breaks before its end mark, and whole after it', async () => {
+    const isWhole = async (length: number): Promise<boolean> => {
+      const { output, failure } = await read([bytes.subarray(0, length), broke()], how);
+      if (failure !== undefined) expect(failure.options).toMatchObject({ outage: 'costly', retryable: true });
+      return output !== undefined;
+    };
+    const wholes: boolean[] = [];
+    for (let length = 0; length <= bytes.length; length++) wholes.push(await isWhole(length));
+    const first = wholes.indexOf(true);
+    expect(first).toBeGreaterThan(bytes.length / 2);
+    expect(wholes.slice(first)).not.toContain(false);
+  });
+
+  test('is whole where the server goes on for ever after its end mark', async () => {
+    const { output } = await read([stream, new Promise<never>(() => undefined)], how);
+    expect(JSON.parse(output!)).toEqual(answer);
+  });
+
+  test('counts once where the server sends it twice', async () => {
+    const { run, output } = await read([stream, stream], how);
+    expect([JSON.parse(output!), texts(run)]).toEqual([answer, said]);
+  });
+});
+
+test('a chat is whole without [DONE] where all its choices have ended and the answer has an end of its own', async () => {
+  const stream = chunk({ role: 'assistant', content: 'Hi' }) + chunk({}, 'stop');
+  expect((await read([stream], { preset: 'openai' })).output).toContain('"content":"Hi"');
+  const cut = await read([stream], { preset: 'openai', hasOwnEnd: false });
+  expect(cut.failure?.message).toBe("The model's stream ended without its end mark ([DONE]).");
+  const open = await read([chunk({ role: 'assistant', content: 'Hi' })], { preset: 'openai' });
+  expect(open.failure?.options.outage).toBe('costly');
+});
+
+test.each([
+  ['an error object', event({ error: { message: 'CUDA out of memory', code: 500 } }), 'CUDA out of memory'],
+  [
+    'an error event',
+    'event: error\ndata: {"message":"The prompt is too long"}\n\n',
+    'The prompt is too long',
+  ],
+  ['an error as a text', event({ error: 'no memory' }), 'no memory'],
+])('%s in a stream is the failure of the request', async (_, said, message) => {
+  const { failure } = await read([chunk({ role: 'assistant', content: 'H' }), said, done], {
+    preset: 'openai',
+  });
+  expect([failure?.message, failure?.options.retryable]).toEqual([message, false]);
+});
+
+test('a stream that is silent for longer than its idle timeout is broken', async () => {
+  const { failure } = await read([chunk({ content: 'H' }), new Promise<never>(() => undefined)], {
+    preset: 'openai',
+    options: { idle_timeout: '50ms' },
+  });
+  expect([failure?.message, failure?.options.outage]).toEqual([
+    "The model's stream was silent for 0.05 s.",
+    'costly',
+  ]);
+});
+
+test.each([
+  ['failed', '{"status":"failed","error":"CUDA out of memory","output":null}', 'CUDA out of memory'],
+  ['failed without words', '{"status":"failed","error":"","output":null}', 'failed'],
+  ['cancelled', '{"status":"canceled","output":null}', 'canceled'],
+])('a prediction of Cog that %s is a failure', async (_, body, message) => {
+  const { failure } = await read([body], { preset: 'cog', kind: 'json' });
+  expect(failure?.message).toBe(message);
+});
+
+test('the output of a prediction of Cog is what its server names so, null too', async () => {
+  const outputs = ['["a","b"]', 'null', '{"x":1}'].map(async (output) => {
+    const body = `{"status":"succeeded","output":${output}}`;
+    return (await read([body], { preset: 'cog', kind: 'json' })).output;
+  });
+  expect(await Promise.all(outputs)).toEqual(['["a","b"]', 'null', '{"x":1}']);
+});

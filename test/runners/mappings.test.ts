@@ -1,0 +1,93 @@
+import { Config } from '../../src/config/config.js';
+import { HttpRunner } from '../../src/runners/http-runner.js';
+import { Tracing } from '../../src/tracing/tracing.js';
+import { ModelServer } from '../support/model-server.js';
+import { failureOf, noFiles, testRun, type TestRun, threads } from '../support/test-run.js';
+
+const runner = new HttpRunner(new Config(), new Tracing(), noFiles, threads);
+let server: ModelServer;
+
+beforeEach(async () => (server = await new ModelServer().start()));
+
+afterEach(() => server.stop());
+
+function run(options: object, input = '{"prompt":"a cat"}'): TestRun {
+  return testRun({ kind: 'http', url: server.url, headers: {}, ...options }, input);
+}
+
+function answer(status: number, body = '', type = 'application/json'): void {
+  server.respond = ({ response }) => response.writeHead(status, { 'content-type': type }).end(body);
+}
+
+test.each([
+  ['text', 'text/plain; charset=utf-8', 'H\u00e9 "you"\n', '"H\u00e9 \\"you\\"\\n"'],
+  ['an empty text', 'text/plain', '', '""'],
+])('%s is a JSON string', async (_, type, body, output) => {
+  answer(200, body, type);
+  expect(await runner.run(run({}))).toBe(output);
+});
+
+test('an event stream without a mapping is refused with what to set', async () => {
+  answer(200, 'data: 1\n\n', 'text/event-stream');
+  expect((await failureOf(runner, run({}))).message).toBe(
+    'The model\'s answer cannot be read: it is an event stream; set "preset" or "response" of the runner in models.yaml.',
+  );
+});
+
+test.each([
+  ['busy', { busy: [409] }, 409, 'free'],
+  ['busy, also where another attempt would be made', { busy: [429] }, 429, 'free'],
+  ['away at once', { away: [502] }, 502, 'free'],
+  ['not named by the mapping', { busy: [409] }, 502, 'costly'],
+  ['not named by the mapping, and a refusal', { away: [502] }, 409, undefined],
+])('a status that is %s', async (_, options, status, outage) => {
+  answer(status, '{"detail":"no"}');
+  const { options: failed } = await failureOf(runner, run(options));
+  expect([failed.outage, failed.retryable]).toEqual([outage, outage !== undefined]);
+});
+
+test('a status of a server that is away is an attempt if it does not come at once', async () => {
+  let respond: () => void = () => undefined;
+  server.respond = ({ response }) => {
+    respond = () => response.writeHead(504).end();
+    setTimeout(respond, 1_050);
+  };
+  const { options } = await failureOf(runner, run({ away: [504] }));
+  expect(options.outage).toBe('costly');
+});
+
+test.each([
+  [
+    'set',
+    { set: { a: 1, prompt: null, list: ['{request_id}', 2] } },
+    (id: string) => ({ a: 1, list: [id, 2] }),
+  ],
+  ['set and wrapped', { set: { n: 2 }, wrap: 'input' }, () => ({ input: { prompt: 'a cat', n: 2 } })],
+  ['with braces of its own', { set: { json: '{{"a":1}}' } }, () => ({ prompt: 'a cat', json: '{"a":1}' })],
+])('an input is %s', async (_, request, expected) => {
+  answer(200, '1');
+  const one = run({ request });
+  await runner.run(one);
+  expect(JSON.parse(server.calls[0]!.body)).toEqual(expected(one.requestId));
+});
+
+test('an input that is only wrapped keeps each byte', async () => {
+  answer(200, '1');
+  await runner.run(run({ request: { wrap: 'input' } }, '{"n": 12345678901234567890, "a":1e400}'));
+  expect(server.calls[0]!.body).toBe('{"input":{"n": 12345678901234567890, "a":1e400}}');
+});
+
+test('a header that is not printable ASCII fails the request and is not sent', async () => {
+  const { message } = await failureOf(runner, run({ request: { headers: { 'x-user': '{tag.user}' } } }));
+  expect(message).toBe('The header x-user would hold characters that are not printable ASCII.');
+  expect(server.calls).toEqual([]);
+});
+
+test('a run id is the same for one start of a request, and another for the next', async () => {
+  answer(200, '1');
+  const request = { set: { id: '{run_id}' } };
+  const [first, again, next] = [run({ request }), run({ request }), { ...run({ request }), start: 2 }];
+  for (const one of [first, again, next]) await runner.run(one);
+  const [a, b, c] = server.calls.map(({ body }) => (JSON.parse(body) as { id: string }).id);
+  expect([a === b, a === c]).toEqual([true, false]);
+});
