@@ -207,7 +207,9 @@ export class HttpRunner implements Runner {
     }
     if (type === '' || /^text\/|[/+]json$/.test(type)) {
       const got = type.slice(0, 100) || 'no content type';
-      throw unreadable(`expected application/json, application/x-ndjson, text/plain or a file such as a picture, got ${got}`);
+      throw unreadable(
+        `expected application/json, application/x-ndjson, text/plain or a file such as a picture, got ${got}`,
+      );
     }
     if (!hasOwnEnd) throw endUnknown();
     return JSON.stringify(await keepOutput(this.files, run, chunks, contentType));

@@ -3343,6 +3343,16 @@ export interface components {
              * @example 2.513
              */
             inference_time: number | null;
+            /**
+             * @description What the last attempt used, such as tokens: whole numbers by name, nested names joined by a point. Absent if the model says nothing of it.
+             * @example {
+             *       "prompt_tokens": 12,
+             *       "completion_tokens": 48
+             *     }
+             */
+            usage?: {
+                [key: string]: number;
+            };
         };
         /** @description The status of a request that has ended. It does not change any more. */
         CompletedStatus: {

@@ -62,7 +62,7 @@ export class Template {
 }
 
 /** The server's answer has no text or number at a path that a template quotes. */
-export class MissingValue extends Error {
+class MissingValue extends Error {
   constructor(path: string) {
     super(`there is no text or number at ${path}`);
   }
