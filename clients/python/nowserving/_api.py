@@ -79,7 +79,7 @@ class Api:
     def response(self, request_id: str, logs: bool) -> Flow[Any]:
         return self._of_request("GET", request_id, query=calls.logs_query(logs))
 
-    def cancel(self, request_id: str) -> Flow[t.CancelResult]:
+    def cancel(self, request_id: str) -> Flow[t.CancelAnswer]:
         return self._of_request("PUT", request_id, "/cancel")
 
     def retry(self, request_id: str, key: str | None) -> Flow[t.QueuedRequest]:

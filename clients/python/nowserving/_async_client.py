@@ -127,7 +127,7 @@ class AsyncClient:
         """The output of a request that has succeeded; with `logs` all that there is to say about it."""
         return await self._driver.run(self._api.response(request_id, logs))
 
-    async def cancel(self, request_id: str) -> t.CancelResult:
+    async def cancel(self, request_id: str) -> t.CancelAnswer:
         """Cancels a request that waits, or asks its run to stop."""
         return await self._driver.run(self._api.cancel(request_id))
 

@@ -131,7 +131,7 @@ class Client:
         """The output of a request that has succeeded; with `logs` all that there is to say about it."""
         return self._driver.run(self._api.response(request_id, logs))
 
-    def cancel(self, request_id: str) -> t.CancelResult:
+    def cancel(self, request_id: str) -> t.CancelAnswer:
         """Cancels a request that waits, or asks its run to stop."""
         return self._driver.run(self._api.cancel(request_id))
 

@@ -167,7 +167,7 @@ class ResponseWithLogs(TypedDict):
     metrics: FinalMetrics
 
 
-class CancelResult(TypedDict):
+class CancelAnswer(TypedDict):
     status: Literal["CANCELLED", "CANCELLATION_REQUESTED"]
 
 

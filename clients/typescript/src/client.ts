@@ -8,8 +8,8 @@ import type {
   BatchItem,
   BatchResult,
   CallOptions,
+  CancelAnswer,
   CancelCounts,
-  CancelResult,
   ClientOptions,
   CompletedStatus,
   Filter,
@@ -146,7 +146,7 @@ export class Client {
   }
 
   /** `CANCELLED`: the request will never start. `CANCELLATION_REQUESTED`: it runs and was asked to stop. */
-  cancel(requestId: string, { signal }: CallOptions = {}): Promise<CancelResult> {
+  cancel(requestId: string, { signal }: CallOptions = {}): Promise<CancelAnswer> {
     return this.about(requestId, ['cancel'], { method: 'PUT', signal });
   }
 
