@@ -142,7 +142,10 @@ class Client:
         return self._driver.run(self._api.cancel_many(request_ids, filters))
 
     def batch(self, requests: Iterable[t.BatchItem]) -> t.BatchResults:
-        """Submits up to 1,000 requests at once; each has a result of its own, in order."""
+        """
+        Submits up to 1,000 requests at once; each has a result of its own, in order. Those that a limit or an overload
+        refuses are sent again, as `submit` would.
+        """
         return self._driver.run(self._api.batch(requests))
 
     def retry(self, request_id: str, *, idempotency_key: str | None = None) -> t.QueuedRequest:
