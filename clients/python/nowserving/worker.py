@@ -987,7 +987,10 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
-_OPENER = urllib.request.build_opener(_NoRedirect)
+# No call of a worker goes through a proxy of the environment, which would see the key and the lease.
+_NO_PROXY = urllib.request.ProxyHandler({})
+_OPENER = urllib.request.build_opener(_NO_PROXY, _NoRedirect)
+_FOLLOWING_OPENER = urllib.request.build_opener(_NO_PROXY)
 
 
 class _Files:
@@ -1203,7 +1206,7 @@ class _LocalFiles:
 
     def download(self, url: str, to: Path | None, cancelled: Cancelled) -> Any:
         def ask(url: str, fields: Mapping[str, str]) -> tuple[Any, bool]:
-            return urllib.request.urlopen(urllib.request.Request(url, headers=dict(fields)), timeout=60), False
+            return _FOLLOWING_OPENER.open(urllib.request.Request(url, headers=dict(fields)), timeout=60), False
 
         with _Arrival(to) as arrival:
             try:
