@@ -51,6 +51,20 @@ test('an option is never a header in one call and a query parameter in another',
   expect([...places].filter(([, found]) => found.size > 1)).toEqual([]);
 });
 
+/** What generators append to the name of an operation, to name its parameters, bodies and answers. */
+const derived =
+  'Params|QueryParams|PathParams|PathParameters|HeaderParams|Headers|Body|Data|Payload|Req|Request|Res|' +
+  'Response|Responses|Result|Error|Errors|Query|QueryResult|QueryError|QueryResponse|Mutation|MutationBody|' +
+  String.raw`MutationRequest|MutationResult|MutationError|MutationResponse|OK|[1-5]\d\d`;
+
+test('no schema has a name that generators give to a part of an operation', () => {
+  const ids = operations.map(([, { operationId }]) => operationId);
+  expect(new Set(ids).size).toBe(ids.length);
+  const pattern = new RegExp(`^(${ids.join('|')})(${derived})$`, 'i');
+  expect(pattern.test('CancelResult')).toBe(true);
+  expect(Object.keys(document.components!.schemas!).filter((name) => pattern.test(name))).toEqual([]);
+});
+
 test('the document has the routes of the service and no others', () => {
   // The table of roles has the routes of operators.
   const routes = operations.map(([route]) => route).filter((route) => !route.includes(' /v1/admin/'));

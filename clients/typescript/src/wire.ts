@@ -3484,7 +3484,7 @@ export interface components {
             metrics: components["schemas"]["FinalMetrics"];
         };
         /** @description The result of a cancellation. */
-        CancelResult: {
+        CancelAnswer: {
             /**
              * @description CANCELLED: the request will never start, or was cancelled before. CANCELLATION_REQUESTED: the request is running and was asked to stop; its run decides the outcome.
              * @example CANCELLED

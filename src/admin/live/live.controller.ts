@@ -31,7 +31,7 @@ export class LiveController {
   @Sse('events', { maxPendingDataLength })
   @docs.ApiOverview
   @Operators('observe')
-  overview(
+  streamOverview(
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
