@@ -25,6 +25,11 @@ export function valueOrFile(name: string, environment: Environment): string | un
   return content;
 }
 
+/** Passes variables on to libraries, which read the process's own environment and so do not see what is in files. */
+export function passToLibraries(names: readonly string[], environment: Environment): void {
+  for (const name of names) if (environment[name] !== undefined) process.env[name] = environment[name];
+}
+
 /**
  * Returns the environment with the secrets that are in files in place of the names of these files, and a line for each
  * file that cannot be used.

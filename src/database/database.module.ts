@@ -68,8 +68,7 @@ export class DatabaseModule {
         {
           provide: ObservingDatabase,
           inject: [Config],
-          useFactory: (config: Config) =>
-            new ObservingDatabase(createObservingPool(pooled), config, faults),
+          useFactory: (config: Config) => new ObservingDatabase(createObservingPool(pooled), config, faults),
         },
         {
           provide: NotifyChannel,

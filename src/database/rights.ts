@@ -29,7 +29,8 @@ FROM unnest($1::text[]) WITH ORDINALITY AS path (name, place) ORDER BY place`;
 export async function refuseWithoutRights(client: pg.ClientBase, url: string): Promise<void> {
   const { rows } = await client.query<Rights>(findRights);
   const { role, schema, mayCreate, strangeOwner } = rows[0]!;
-  if (schema === null) throw missing(url, role, 'has no schema for its tables', await schemaFor(client, role));
+  if (schema === null)
+    throw missing(url, role, 'has no schema for its tables', await schemaFor(client, role));
   if (strangeOwner !== null)
     throw missing(
       url,

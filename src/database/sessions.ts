@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { givenOptions } from '../internals/given-options.js';
 import { isPooled } from '../internals/pooled.js';
 import { describeDatabase } from './describe-database.js';
 
@@ -96,6 +97,8 @@ export class DatabaseSessions {
     readonly url: string,
     /** The settings that a session sets at its start. Empty: the role has them, because there is a pooler. */
     private readonly settable: ReadonlySet<string> = new Set(),
+    /** The startup options that the operator gave. */
+    private readonly given = '',
   ) {}
 
   /**
@@ -111,7 +114,8 @@ export class DatabaseSessions {
     const { rows } = await client.query<FoundSetting>(findSettings, [Object.keys(settingsOfRole)]);
     if (!(await behindPooler)) {
       await refuse(client, url, wrong(rows.filter(({ isFree }) => !isFree)));
-      return new DatabaseSessions(url, new Set(rows.filter(({ isFree }) => isFree).map(({ name }) => name)));
+      const settable = rows.filter(({ isFree }) => isFree).map(({ name }) => name);
+      return new DatabaseSessions(url, new Set(settable), givenOptions(client));
     }
     await refuse(client, url, wrong(rows), true);
     const changed = rows.filter(({ name, now }) => !fits(name, now)).map(({ name }) => name);
@@ -138,15 +142,14 @@ export class DatabaseSessions {
     return this.with(settingsOfRole);
   }
 
-  /** Adds startup options to those that the URL or PGOPTIONS has already. The last value of a setting counts. */
+  /** Adds startup options to those that the operator gave. The last value of a setting counts. */
   private with(settings: Readonly<Record<string, string>>): string {
     const options = Object.entries(settings)
       .filter(([name]) => this.settable.has(name))
       .map(([name, value]) => `-c ${name}=${value.replaceAll(' ', '\\ ')}`);
     if (options.length === 0) return this.url;
     const url = new URL(this.url);
-    const given = url.searchParams.get('options') ?? process.env['PGOPTIONS'];
-    url.searchParams.set('options', [given, ...options].filter(Boolean).join(' '));
+    url.searchParams.set('options', [this.given, ...options].join(' ').trim());
     return url.href;
   }
 }
