@@ -109,10 +109,10 @@ export class DatabaseSessions {
     client: pg.ClientBase,
     url: string,
     report: (sentence: string) => void = () => undefined,
-    behindPooler: boolean | Promise<boolean> = isPooled(client),
+    behindPooler?: boolean,
   ): Promise<DatabaseSessions> {
     const { rows } = await client.query<FoundSetting>(findSettings, [Object.keys(settingsOfRole)]);
-    if (!(await behindPooler)) {
+    if (!(behindPooler ?? (await isPooled(client)))) {
       await refuse(client, url, wrong(rows.filter(({ isFree }) => !isFree)));
       const settable = rows.filter(({ isFree }) => isFree).map(({ name }) => name);
       return new DatabaseSessions(url, new Set(settable), givenOptions(client));
