@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { DataSource } from 'typeorm';
 import type { Config } from './config/config.js';
 import { createDataSource } from './database/data-source.js';
-import { migrate } from './database/migrate.js';
+import { openDatabase } from './database/open-database.js';
 import { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
 import { exitNow, onStopSignals } from './tools/stop-signals.js';
 
@@ -29,8 +29,8 @@ export async function withDatabase<T>(
   try {
     const url = running ?? (await embedded!.start(start.signal));
     const report = (sentence: string): void => void process.stderr.write(`${sentence}\n`);
-    await migrate(config.databaseDirectUrl ?? url, { signal: start.signal, report });
-    dataSource = await createDataSource({ url, poolSize: 1, entities }).initialize();
+    const { pooled } = await openDatabase(url, config.databaseDirectUrl, { signal: start.signal, report });
+    dataSource = await createDataSource({ url: pooled.usual(), poolSize: 1, entities }).initialize();
     start.signal.throwIfAborted();
     return await work(dataSource);
   } catch (error) {

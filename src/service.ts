@@ -9,7 +9,7 @@ import { AuditedKeys } from './audit/audited-keys.js';
 import { linkUrl } from './auth/sign-in-links.js';
 import type { Config } from './config/config.js';
 import { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
-import { migrate } from './database/migrate.js';
+import { openDatabase } from './database/open-database.js';
 import { configureHttp } from './http/configure-http.js';
 import { listen } from './http/listen.js';
 import { createLog } from './http/logging.module.js';
@@ -61,11 +61,11 @@ export async function startService(config: Config, signal?: AbortSignal): Promis
   try {
     const databaseUrl = config.databaseUrl ?? (await embedded!.start(signal));
     const log = await createLog(config);
-    const report = (sentence: string): void => log.logger.warn({ context: 'Migrations' }, sentence);
-    await migrate(config.databaseDirectUrl ?? databaseUrl, { signal, report });
+    const report = (sentence: string): void => log.logger.warn({ context: 'Database' }, sentence);
+    const database = await openDatabase(databaseUrl, config.databaseDirectUrl, { signal, report });
     // Must be set before the router exists. A model may be named `Requests/x`, which is not below `requests`.
     const adapter = new ExpressAdapter(express().set('case sensitive routing', true));
-    const module = AppModule.register(config, databaseUrl, models, log);
+    const module = AppModule.register(config, database, models, log);
     app = await NestFactory.create<NestExpressApplication>(module, adapter, {
       bodyParser: false,
       bufferLogs: true,

@@ -24,6 +24,7 @@ import {
 } from './parsers.js';
 import type { RateLimits } from './rate-limits.js';
 import { parseScopeMap, type ScopeMap } from './scopes.js';
+import { withSecretFiles } from './secret-files.js';
 import { parseSecretsKey, parseWebhookSecret } from './secrets.js';
 
 export type Role = 'all' | 'api' | 'scheduler';
@@ -139,7 +140,7 @@ export class Config {
   /** Identifies this process in the `node` table; not unique. */
   @Setting('NODE_NAME') nodeName = `${hostname()}:${process.pid}`;
 
-  /** The environment: `models.yaml` may refer to it with `${NAME}`, and it has OpenTelemetry's settings. */
+  /** The environment, with the secrets that are in files: `models.yaml` may refer to it with `${NAME}`, and it has OpenTelemetry's settings. */
   environment: Readonly<Record<string, string | undefined>> = {};
 }
 
@@ -186,13 +187,15 @@ function missingBeside(
 
 /** Returns an error text for printing, without parts of settings that drivers and parsers quote. */
 export function redacted(text: string, environment: Config['environment'] = process.env): string {
-  return new Redaction(environment).secrets(text);
+  return new Redaction(withSecretFiles(environment).environment).secrets(text);
 }
 
-export function loadConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
+export function loadConfig(variablesAndFiles: Config['environment'] = process.env): Config {
+  const { environment, faults: faultsOfFiles } = withSecretFiles(variablesAndFiles);
   const texts = Object.entries(environment).map(([name, text]) => [name, text?.trim() || undefined]);
   const { instance, faults } = toInstance(Config, Object.fromEntries(texts) as object, { exposedOnly: true });
   const lines = [
+    ...faultsOfFiles.map((fault) => `  ${fault}`),
     ...faults.map(({ property, message }) => `  ${variables.get(property)}: ${message}`),
     ...missingBeside(instance, environment),
   ];

@@ -42,11 +42,12 @@ export const migrations = [
 ];
 
 export interface DataSourceSettings {
+  /** `DatabaseSessions` makes it. */
   url: string;
   poolSize: number;
   entities?: DataSourceOptions['entities'];
-  /** Timeout of each statement. Default: none, because migrations need that. */
-  statementTimeoutMs?: number;
+  /** After this long, a call stops waiting for a hung server. Default: no limit, because migrations need that. */
+  queryTimeoutMs?: number;
   /** Records the errors of connections. */
   faults?: DatabaseFaults;
 }
@@ -58,7 +59,7 @@ export function dataSourceOptions({
   url,
   poolSize,
   entities = [],
-  statementTimeoutMs,
+  queryTimeoutMs,
   faults = new DatabaseFaults(),
 }: DataSourceSettings): Extract<DataSourceOptions, { type: 'postgres' }> {
   return {
@@ -75,13 +76,8 @@ export function dataSourceOptions({
     extra: {
       ...connectionOptions,
       max: poolSize,
-      ...(statementTimeoutMs !== undefined && {
-        // A hung server does not enforce its own timeout. The client then discards the connection.
-        query_timeout: statementTimeoutMs + 1_000,
-        // Compiling a statement for its partitions would take longer than running it.
-        onConnect: (client: pg.ClientBase) =>
-          client.query(`SET statement_timeout = ${statementTimeoutMs}; SET jit = off`),
-      }),
+      // The client then discards the connection.
+      ...(queryTimeoutMs !== undefined && { query_timeout: queryTimeoutMs }),
     },
   };
 }

@@ -3,6 +3,7 @@ import { diag, DiagLogLevel, type Tracer } from '@opentelemetry/api';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config/config.js';
 import { parsePlainUrl } from '../config/parsers.js';
+import { passToLibraries } from '../config/secret-files.js';
 import { RepeatedLines } from '../tools/repeated-lines.js';
 
 /** How long a stop waits for the last spans to be sent. */
@@ -61,6 +62,7 @@ export async function startSpanSender(
     const protocol = read('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL') ?? read('OTEL_EXPORTER_OTLP_PROTOCOL');
     if (protocol !== undefined && protocol !== 'http/protobuf')
       throw new Error('the only supported OTLP protocol is http/protobuf, usually on port 4318');
+    passToLibraries(['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS'], environment);
     const sender = await start(nodeName, loadPackage);
     reportProblems(log);
     log.log(`traces are sent to ${new URL(read(variable)!).host}`);

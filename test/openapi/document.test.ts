@@ -3,6 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { AppModule } from '../../src/app.module.js';
 import { Config } from '../../src/config/config.js';
+import { DatabaseSessions } from '../../src/database/sessions.js';
 import { type ProblemCode, problemCodes } from '../../src/errors/problem-codes.js';
 import { buildOpenApi } from '../../src/http/openapi/build-openapi.js';
 
@@ -23,10 +24,9 @@ let document: OpenAPIObject;
 let operations: [string, Operation][];
 
 beforeAll(async () => {
-  const app = await NestFactory.create(AppModule.register(new Config(), 'postgresql://localhost/none', []), {
-    preview: true,
-    logger: false,
-  });
+  const sessions = new DatabaseSessions('postgresql://localhost/none');
+  const module = AppModule.register(new Config(), { pooled: sessions, direct: sessions }, []);
+  const app = await NestFactory.create(module, { preview: true, logger: false });
   document = buildOpenApi(app);
   operations = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]): [string, Operation] => [

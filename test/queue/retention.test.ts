@@ -1,5 +1,6 @@
 import { v7 } from 'uuid';
 import { Database } from '../../src/database/database.js';
+import { reachDatabase } from '../../src/database/reach.js';
 import { createStatementPool } from '../../src/database/statement-pool.js';
 import { PartitionKeeper } from '../../src/queue/retention/duties/partition-keeper.js';
 import { Pruner } from '../../src/queue/retention/duties/pruner.js';
@@ -189,8 +190,9 @@ test('nodes that make the same days at once make each once, and none fails', asy
   for (const table of ['request', 'attempt', 'request_event'])
     for (const n of [-5, -6, -7]) await service.query(`DROP TABLE ${table}_${dayOf(n)}`);
   // Like nodes that start: each on a connection that has not read the catalogue yet.
+  const sessions = await reachDatabase(service.databaseUrl);
   const databases = Array.from({ length: 8 }, () => {
-    const pool = createStatementPool({ url: service.databaseUrl, size: 1 });
+    const pool = createStatementPool({ sessions, size: 1 });
     return new Database(pool, { databasePreparedStatements: true });
   });
   try {
