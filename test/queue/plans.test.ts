@@ -255,7 +255,14 @@ async function expectGoodPlans(): Promise<void> {
     );
   }
   // The plan of a look-up, kept for all values, has the partitions of one day and no others.
-  for (const name of ['read_status_one', 'read_status_many', 'read_log', 'retry', 'erase', 'worker_run_ended']) {
+  for (const name of [
+    'read_status_one',
+    'read_status_many',
+    'read_log',
+    'retry',
+    'erase',
+    'worker_run_ended',
+  ]) {
     expect(new Set((await planOf(name)).match(/(?<=_)\d{8}\b/g))).toHaveProperty('size', 1);
   }
 }
@@ -387,7 +394,9 @@ describe('400 days', () => {
   /** Makes the days up to today, in steps: a transaction has a lock on each table that it makes. */
   async function makeDays(count: number): Promise<void> {
     for (let left = count; left > 0; left -= 20)
-      await service.query(`SELECT ensure_partitions((now() AT TIME ZONE 'UTC')::date - $1::integer, 20)`, [left]);
+      await service.query(`SELECT ensure_partitions((now() AT TIME ZONE 'UTC')::date - $1::integer, 20)`, [
+        left,
+      ]);
   }
 
   test('cost each statement of a request at most one and a half times the locks of 20', async () => {
@@ -402,7 +411,6 @@ describe('400 days', () => {
     expect([...few.keys()]).toEqual(expect.arrayContaining(['claim', 'cancel', 'read_status_many']));
     await makeDays(400);
     const many = await locksOfAll();
-    console.log(JSON.stringify([...many].map(([n, l]) => [n, few.get(n), l])));
     const more = [...many].filter(([name, locks]) => locks > 1.5 * few.get(name)!);
     expect(more).toEqual([]);
   });

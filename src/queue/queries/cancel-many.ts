@@ -78,11 +78,11 @@ const cancelManyStatement = statementOfDays(
   UNION ALL
   SELECT request_id FROM removed_delay
 ), ${complete({
-  verb: 'cancel',
-  of: 'removed',
-  where: `request.id = ANY (ARRAY (SELECT request_id FROM removed)) AND request.id BETWEEN $4::uuid AND $5::uuid`,
-  set: { outcome: `'cancelled'`, completed_at: 'clock_timestamp()', error: '$3::json' },
-})()}, running AS MATERIALIZED (
+    verb: 'cancel',
+    of: 'removed',
+    where: `request.id = ANY (ARRAY (SELECT request_id FROM removed)) AND request.id BETWEEN $4::uuid AND $5::uuid`,
+    set: { outcome: `'cancelled'`, completed_at: 'clock_timestamp()', error: '$3::json' },
+  })()}, running AS MATERIALIZED (
   SELECT run.* FROM target
   CROSS JOIN LATERAL (
     SELECT request_id, cancel_requested_at FROM lease

@@ -42,10 +42,10 @@ const cancelStatement = statementOfDays(
   UNION ALL
   SELECT request_id FROM removed_delay
 ), ${complete({
-  verb: 'cancel',
-  of: 'removed',
-  set: { outcome: `'cancelled'`, completed_at: 'clock_timestamp()', error: '$2::json' },
-})()}, running AS MATERIALIZED (
+    verb: 'cancel',
+    of: 'removed',
+    set: { outcome: `'cancelled'`, completed_at: 'clock_timestamp()', error: '$2::json' },
+  })()}, running AS MATERIALIZED (
   SELECT request_id, cancel_requested_at FROM lease
   WHERE request_id = $1::uuid FOR UPDATE
 ), requested AS (
@@ -75,6 +75,10 @@ export async function cancel(
   error: RequestError,
   state: RequestState | null = null,
 ): Promise<Cancelled | undefined> {
-  const [row] = await database.query<Cancelled>(cancelStatement(requestId), [requestId, JSON.stringify(error), state]);
+  const [row] = await database.query<Cancelled>(cancelStatement(requestId), [
+    requestId,
+    JSON.stringify(error),
+    state,
+  ]);
   return row;
 }

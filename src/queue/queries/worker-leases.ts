@@ -185,5 +185,6 @@ export async function endOf(
   database: Database,
   { id, token, keyId }: LeaseName,
 ): Promise<AttemptOutcome | undefined> {
-  return (await database.query<{ outcome: AttemptOutcome }>(endedStatement(id), [id, token, keyId]))[0]?.outcome;
+  return (await database.query<{ outcome: AttemptOutcome }>(endedStatement(id), [id, token, keyId]))[0]
+    ?.outcome;
 }
