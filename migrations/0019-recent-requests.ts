@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * A view of the days that may hold open requests, for the statements that do not know the ids beforehand. A plan over
- * it locks only these days. A migration that adds a column to `request` makes the view anew, as the first line does:
+ * it locks only these days. A migration that adds a column to `request` replaces the view by one without a bound, and
  * the next round of the partition keeper bounds it again.
  */
 export class RecentRequests1790000000119 implements MigrationInterface {

@@ -13,7 +13,7 @@ const waiting = 1_000;
 const perDay = 10;
 
 export const scene = {
-  number: 36,
+  number: 37,
   name: 'days',
   title: '365 days of history beside 20, 200 polls at once',
   short: true,
