@@ -6,6 +6,8 @@ export const connectionOptions = {
   connectionTimeoutMillis: 3_000,
   // A new connection costs the first callers after a quiet period 15 ms. pg's default would close it after 10 s.
   idleTimeoutMillis: 60_000,
+  // A connection keeps the plans of each day: see `statementOfDays`.
+  maxLifetimeSeconds: 86_400,
   keepAlive: true,
   // A statement is sent at once, even while earlier ones are in progress: see `Pipeline`. TypeORM also sends some that
   // way.

@@ -18,7 +18,7 @@ WITH due AS MATERIALIZED (
   WHERE ctid = ANY (ARRAY (SELECT ctid FROM due))
   RETURNING request_id, bounded_key_id
 ), started AS (
-  UPDATE request
+  UPDATE recent_request AS request
   SET state = 'IN_PROGRESS', attempt = attempt + 1, started_at = clock_timestamp()
   FROM taken
   WHERE request.id = taken.request_id AND request.state = 'IN_QUEUE'
@@ -73,7 +73,7 @@ WITH slot AS MATERIALIZED (
   WHERE ctid = ANY (ARRAY (SELECT ctid FROM due))
   RETURNING request_id, bounded_key_id
 ), started AS (
-  UPDATE request
+  UPDATE recent_request AS request
   SET state = 'IN_PROGRESS', attempt = attempt + 1, started_at = clock_timestamp()
   FROM taken
   WHERE request.id = taken.request_id AND request.state = 'IN_QUEUE'
@@ -141,11 +141,11 @@ WITH orphan AS MATERIALIZED (
            WHEN request.lost_attempts + 1 >= $1::integer THEN 'failed'
          END AS outcome
   FROM taken
-  JOIN request ON request.id = taken.request_id
+  JOIN recent_request AS request ON request.id = taken.request_id
 ), hopeless AS (
   SELECT * FROM verdict WHERE outcome IS NOT NULL
 ), completed AS (
-  UPDATE request
+  UPDATE recent_request AS request
   SET state = 'COMPLETED', outcome = hopeless.outcome, completed_at = hopeless.ended_at, error = CASE hopeless.outcome WHEN 'failed' THEN $2::json ELSE $3::json END, lost_attempts = lost_attempts + 1, inference_ms = extract(epoch FROM hopeless.ended_at - hopeless.started_at) * 1000
   FROM hopeless
   WHERE request.id = hopeless.request_id AND request.state = 'IN_PROGRESS'
@@ -167,7 +167,7 @@ WITH orphan AS MATERIALIZED (
       AND endpoint.url IS DISTINCT FROM webhook_url
   ) AS receiver
 ), requeued AS (
-  UPDATE request
+  UPDATE recent_request AS request
   SET state = 'IN_QUEUE',
       lost_attempts = lost_attempts + 1,
       inference_ms = extract(epoch FROM verdict.ended_at - verdict.started_at) * 1000
@@ -222,11 +222,11 @@ WITH orphan AS MATERIALIZED (
            WHEN request.lost_attempts + 1 >= $1::integer THEN 'failed'
          END AS outcome
   FROM taken
-  JOIN request ON request.id = taken.request_id
+  JOIN recent_request AS request ON request.id = taken.request_id
 ), hopeless AS (
   SELECT * FROM verdict WHERE outcome IS NOT NULL
 ), completed AS (
-  UPDATE request
+  UPDATE recent_request AS request
   SET state = 'COMPLETED', outcome = hopeless.outcome, completed_at = hopeless.ended_at, error = CASE hopeless.outcome WHEN 'failed' THEN $2::json ELSE $3::json END, lost_attempts = lost_attempts + 1, inference_ms = extract(epoch FROM hopeless.ended_at - hopeless.started_at) * 1000
   FROM hopeless
   WHERE request.id = hopeless.request_id AND request.state = 'IN_PROGRESS'
@@ -248,7 +248,7 @@ WITH orphan AS MATERIALIZED (
       AND endpoint.url IS DISTINCT FROM webhook_url
   ) AS receiver
 ), requeued AS (
-  UPDATE request
+  UPDATE recent_request AS request
   SET state = 'IN_QUEUE',
       lost_attempts = lost_attempts + 1,
       inference_ms = extract(epoch FROM verdict.ended_at - verdict.started_at) * 1000
@@ -307,7 +307,7 @@ SELECT request.id, lease.token, split_part(lease.claim_id, ' ', 1) AS "keyId",
        CASE WHEN octet_length(request.input::text) <= 262144 THEN request.input::text END AS input
 FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS wanted (request_id, token, key_id)
 JOIN lease ON lease.request_id = wanted.request_id AND lease.token = wanted.token
-JOIN request ON request.id = lease.request_id
+JOIN recent_request AS request ON request.id = lease.request_id
 WHERE lease.worker_id IS NOT NULL AND split_part(lease.claim_id, ' ', 1) = wanted.key_id;
 
 -- find_claims
@@ -325,7 +325,7 @@ SELECT request.id, again.token, split_part(again.claim_id, ' ', 1) AS "keyId",
        request.traceparent, request.tracestate,
        CASE WHEN octet_length(request.input::text) <= 262144 THEN request.input::text END AS input, again.claim_id AS "claimId"
 FROM again
-JOIN request ON request.id = again.request_id;
+JOIN recent_request AS request ON request.id = again.request_id;
 
 -- overdue_worker_leases
 SELECT request.id, lease.token, split_part(lease.claim_id, ' ', 1) AS "keyId",
@@ -337,7 +337,7 @@ SELECT request.id, lease.token, split_part(lease.claim_id, ' ', 1) AS "keyId",
        request.traceparent, request.tracestate,
        CASE WHEN octet_length(request.input::text) <= 262144 THEN request.input::text END AS input
 FROM lease
-JOIN request ON request.id = lease.request_id
+JOIN recent_request AS request ON request.id = lease.request_id
 WHERE worker_id IS NOT NULL AND deadline_at < clock_timestamp()
 LIMIT 500;
 
@@ -351,7 +351,7 @@ SELECT request.id, lease.token, split_part(lease.claim_id, ' ', 1) AS "keyId",
        request.traceparent, request.tracestate,
        CASE WHEN octet_length(request.input::text) <= 262144 THEN request.input::text END AS input
 FROM lease
-JOIN request ON request.id = lease.request_id
+JOIN recent_request AS request ON request.id = lease.request_id
 WHERE worker_id IS NOT NULL AND worker_id = $1::uuid
 LIMIT 500;
 
@@ -365,19 +365,19 @@ SELECT request.id, lease.token, split_part(lease.claim_id, ' ', 1) AS "keyId",
        request.traceparent, request.tracestate,
        CASE WHEN octet_length(request.input::text) <= 262144 THEN request.input::text END AS input
 FROM lease
-JOIN request ON request.id = lease.request_id
+JOIN recent_request AS request ON request.id = lease.request_id
 WHERE worker_id IS NOT NULL AND lease.token = ANY ($1::uuid[]) AND handed = 1
 LIMIT 500;
 
 -- read_worker_input
 SELECT request.input::text AS input
 FROM lease
-JOIN request ON request.id = lease.request_id
+JOIN recent_request AS request ON request.id = lease.request_id
 WHERE lease.request_id = $1::uuid AND lease.token = $2::uuid AND split_part(lease.claim_id, ' ', 1) = $3::text;
 
 -- worker_run_ended
 SELECT outcome FROM attempt
-WHERE request_id = $1::uuid
+WHERE request_id = $1::uuid AND (request_id > '01890999-7800-0000-0000-000000000000' OR request_id = '01890999-7800-0000-0000-000000000000') AND (request_id < '01890ebf-d3ff-ffff-ffff-ffffffffffff' OR request_id = '01890ebf-d3ff-ffff-ffff-ffffffffffff')
   AND token_hash IN (sha256(uuid_send($2::uuid) || convert_to($3::text, 'UTF8')), sha256(uuid_send($2::uuid)));
 
 -- submit_started

@@ -72,7 +72,7 @@ const rescueStatement = (
            WHEN request.lost_attempts + 1 >= $1::integer THEN 'failed'
          END AS outcome
   FROM taken
-  JOIN request ON request.id = taken.request_id
+  JOIN recent_request AS request ON request.id = taken.request_id
 ), hopeless AS (
   SELECT * FROM verdict WHERE outcome IS NOT NULL
 ), ${complete({
@@ -98,7 +98,7 @@ const rescueStatement = (
     ],
   ].map((column) => `request.${column}`),
 })}, requeued AS (
-  UPDATE request
+  UPDATE recent_request AS request
   SET state = 'IN_QUEUE',
       lost_attempts = lost_attempts + 1,
       inference_ms = extract(epoch FROM verdict.ended_at - verdict.started_at) * 1000
