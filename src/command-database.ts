@@ -29,7 +29,12 @@ export async function withDatabase<T>(
   try {
     const url = running ?? (await embedded!.start(start.signal));
     const report = (sentence: string): void => void process.stderr.write(`${sentence}\n`);
-    const { pooled } = await openDatabase(url, config.databaseDirectUrl, { signal: start.signal, report });
+    const { pooled } = await openDatabase(url, config.databaseDirectUrl, {
+      signal: start.signal,
+      report,
+      // A person waits for the answer of a command.
+      waitMs: 0,
+    });
     dataSource = await createDataSource({ url: pooled.usual(), poolSize: 1, entities }).initialize();
     start.signal.throwIfAborted();
     return await work(dataSource);

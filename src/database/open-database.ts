@@ -14,7 +14,7 @@ export interface OpenDatabase {
 export async function openDatabase(
   url: string,
   directUrl: string | undefined,
-  options: Pick<ReachOptions, 'signal' | 'report'>,
+  options: ReachOptions,
 ): Promise<OpenDatabase> {
   const direct = await reachDatabase(directUrl ?? url, options);
   await migrate(direct, options);

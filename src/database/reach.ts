@@ -8,7 +8,7 @@ import { DatabaseSessions } from './sessions.js';
 const oldestVersion = 150_000;
 const retryMs = 500;
 /** How long a start waits for its database. A PostgreSQL that recovers from a crash may need as long. */
-const latePatienceMs = 60_000;
+const waitAtStartMs = 60_000;
 
 export interface ReachOptions {
   /** Ends the wait. */
@@ -16,7 +16,7 @@ export interface ReachOptions {
   /** Receives a sentence about what is waited for. */
   report?: (sentence: string) => void;
   /** How long a database may be late. */
-  patienceMs?: number;
+  waitMs?: number;
 }
 
 /**
@@ -25,9 +25,9 @@ export interface ReachOptions {
  */
 export async function reachDatabase(
   url: string,
-  { signal, report, patienceMs = latePatienceMs }: ReachOptions = {},
+  { signal, report, waitMs = waitAtStartMs }: ReachOptions = {},
 ): Promise<DatabaseSessions> {
-  const giveUpAt = performance.now() + patienceMs;
+  const giveUpAt = performance.now() + waitMs;
   for (let isReported = false; ; isReported = true) {
     try {
       return await orAborted(look(url, report), signal);
@@ -37,7 +37,7 @@ export async function reachDatabase(
       if (performance.now() >= giveUpAt) throw error;
       if (!isReported)
         report?.(
-          `Waiting up to ${Math.round(patienceMs / 1_000)} s for the database at ${describeDatabase(url)}: ${error.reason}`,
+          `Waiting up to ${Math.round(waitMs / 1_000)} s for the database at ${describeDatabase(url)}: ${error.reason}`,
         );
     }
     await delay(retryMs, undefined, { signal });

@@ -33,7 +33,7 @@ async function printed(environment: Record<string, string>): Promise<string> {
   try {
     const { databaseUrl, databaseDirectUrl } = loadConfig(environment);
     const url = databaseDirectUrl ?? databaseUrl;
-    if (url !== undefined) await reachDatabase(url, { patienceMs: 0 });
+    if (url !== undefined) await reachDatabase(url, { waitMs: 0 });
     return '';
   } catch (error) {
     return redacted((error as Error).message, environment);

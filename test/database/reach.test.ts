@@ -60,7 +60,7 @@ describe('a late database', () => {
   test('is given up at last', async () => {
     const reports: string[] = [];
     const reached = reachDatabase(gate.url, {
-      patienceMs: 700,
+      waitMs: 700,
       report: (sentence) => reports.push(sentence),
     });
     await expect(reached).rejects.toThrow(/^The database at .* cannot be reached: /);

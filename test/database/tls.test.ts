@@ -55,7 +55,7 @@ async function encryption(query: string, host = 'localhost'): Promise<boolean | 
   own.search = query.replaceAll('DIR', directory);
   try {
     const { databaseUrl } = loadConfig({ DATABASE_URL: own.href });
-    const sessions = await reachDatabase(databaseUrl!, { patienceMs: 0 });
+    const sessions = await reachDatabase(databaseUrl!, { waitMs: 0 });
     const client = new pg.Client({ connectionString: sessions.byKey() });
     await client.connect();
     const { rows } = await client.query<{ ssl: boolean }>(
