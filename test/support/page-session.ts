@@ -130,7 +130,10 @@ export class PageSession {
       .replaceAll('http://127.0.0.1:3000', this.url)
       .replaceAll('ns_…', this.key)
       .replaceAll('/tmp/', `${this.folder}/`)
-      .replaceAll(/\b([A-Z]+)=…/g, (text, name: string) => `${name}=${values[name] ?? text}`);
+      .replaceAll(/\b([A-Z]+)=…/g, (_, name: string) => {
+        if (values[name] === undefined) throw new Error(`The test has no value for ${name}=….`);
+        return `${name}=${values[name]}`;
+      });
   }
 
   private async write(commands: string): Promise<string> {

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 import { startTestService } from './index.js';
 import { alike, type Block, blocksOf, commandsOf, firstLine, isRun } from './page-examples.js';
 import { cloneOf, modelsOfPages, type PageScene, scenes, type Stage } from './page-scenes.js';
@@ -37,8 +37,8 @@ export function testPages(pages: string[], perBlockMs: number): Stage {
       };
       session = await PageSession.open({ url: service.url, key: service.key, environment, ...scene, cwd });
       for (const block of blocksOf(page)) {
-        const path = /^Save this.* as `(.+)`:$/.exec(block.before)?.[1];
-        if (path !== undefined) await writeFile(session.here(path), session.here(block.code));
+        const path = /\bSave this.* as `(.+)`:$/.exec(block.before)?.[1];
+        if (path !== undefined) await writeFile(resolve(cwd, session.here(path)), session.here(block.code));
       }
     }, 120_000);
     afterAll(() => session.close(), 120_000);
