@@ -69,7 +69,7 @@ const completedOf = (databaseUrl) =>
 /** Counts the locks at the end of the second status on a connection, when its plan is kept. */
 async function locksOfStatus(bench, databaseUrl, id) {
   const { database } = await serviceStatements(bench, databaseUrl);
-  const { readStatus } = await bench.built.load('queue/queries/read-status.js');
+  const { readStatus } = await bench.built.load('queue/reads/queries/read-status.js');
   const statusAndLocks = () =>
     database.transaction(async (query) => {
       await readStatus({ query }, [id]);

@@ -62,6 +62,7 @@ export class Cluster {
             RATE_LIMIT_OTHER: shippedLimits.other,
             TRUST_PROXY: '1',
             WEBHOOK_ALLOW: '127.0.0.1',
+            SHUTDOWN_DELAY: '0s',
             SHUTDOWN_GRACE: '3s',
             LOG_LEVEL: 'warn',
           },

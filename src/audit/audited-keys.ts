@@ -53,7 +53,7 @@ export class AuditedKeys {
     });
   }
 
-  /** undefined: there is no such key, or it is revoked. */
+  /** Without changes it leaves no audit entry. undefined: there is no such key, or it is revoked. */
   update(
     actor: Actor,
     id: string,
@@ -62,7 +62,7 @@ export class AuditedKeys {
   ): Promise<ApiKey | undefined> {
     return this.trail.change(async (manager) => {
       const before = await this.checked(manager, id, check);
-      if (before === undefined) return undefined;
+      if (before === undefined || Object.values(changes).every((value) => value === undefined)) return before;
       if (!(await this.keys.update(id, changes, manager))) return undefined;
       const key = (await this.keys.read(id, manager))!;
       const difference = differenceOf(keyTerms(before), keyTerms(key));

@@ -19,6 +19,7 @@ import {
   parseRateLimits,
   parseStoredBytes,
   parseSwitch,
+  parseTimer,
   parseDatabaseUrl,
   parsePlainUrl,
 } from './parsers.js';
@@ -99,7 +100,14 @@ export class Config {
   @Setting('RATE_LIMIT_STATUS', Numeric(), OneOf(403, 429)) rateLimitStatus: 403 | 429 = 403;
   /** Whether the console is served. */
   @Setting('CONSOLE', Parsed(parseSwitch)) console = true;
-  @Setting('SHUTDOWN_GRACE', Parsed(parseDuration)) shutdownGraceMs = 30_000;
+  /** How long calls are still served after a SIGTERM, while proxies turn to other nodes. */
+  @Setting('SHUTDOWN_DELAY', Parsed(parseTimer)) shutdownDelayMs = 5_000;
+  @Setting('SHUTDOWN_GRACE', Parsed(parseTimer)) shutdownGraceMs = 30_000;
+  /**
+   * How long an idle connection stays open. The default is longer than what nginx, Traefik and ALB (60 to 90 s) and
+   * Caddy (120 s) keep, because the proxy must be the one that closes it.
+   */
+  @Setting('KEEP_ALIVE_TIMEOUT', Parsed(parseTimer)) keepAliveTimeoutMs = 150_000;
   /** How long a completed request can be read. A model may override it. */
   @Setting('RETENTION', Parsed(parseDuration)) retentionMs = 30 * 86_400_000;
   /** How long inputs and outputs are kept, if shorter. null: as long as the request. */

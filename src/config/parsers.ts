@@ -154,6 +154,12 @@ export function parseDuration(value: string): number {
   return ms;
 }
 
+/** A timer of Node that is set to more, which is 24 days, fires at once. */
+const maxTimerMs = 2 ** 31 - 1;
+
+/** A duration for which a timer runs. */
+export const parseTimer = (value: string): number => Math.min(parseDuration(value), maxTimerMs);
+
 /** Parses a comma-separated list of known adapters, such as `fal`. */
 export function parseAdapters(value: string): Adapter[] {
   return value.split(',').map((part) => {

@@ -43,6 +43,7 @@ export const duties = [Heartbeat, ...everywhere, ...whereRequestsRun];
 @Injectable()
 export class QueueLifecycle implements OnApplicationBootstrap {
   private duties: Duty[] = [];
+  private leaving: Promise<void> | undefined;
   private readonly log = new Logger(QueueLifecycle.name);
 
   constructor(
@@ -71,13 +72,16 @@ export class QueueLifecycle implements OnApplicationBootstrap {
     for (const duty of this.duties) duty.start();
   }
 
-  /**
-   * Claims nothing more, gives its idle slots to the other nodes, lets runs end within the grace period, and requeues
-   * the rest. `graceEnd`: ends the wait for runs.
-   */
+  /** Claims nothing more and gives its idle slots to the other nodes. Idempotent. */
+  leave(): Promise<void> {
+    return (this.leaving ??= this.scheduler.stop().then(() => this.leaveSlots()));
+  }
+
+  /** Lets runs end within the grace period, and requeues the rest. `graceEnd`: ends the wait for runs. */
   async drain(graceEnd: AbortSignal): Promise<void> {
+    const leaving = this.leave();
+    // The others may be told later. Without a database that would keep the runs waiting.
     await this.scheduler.stop();
-    const leaving = this.leaveSlots();
     if (this.runs.size > 0) {
       const runs = `${this.runs.size} ${this.runs.size === 1 ? 'run' : 'runs'}`;
       const grace = `${Math.ceil(this.config.shutdownGraceMs / 1_000)} s`;

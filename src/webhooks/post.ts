@@ -109,7 +109,8 @@ function passBeginning(response: http.IncomingMessage, pass: (text: string) => v
 
 /** Hides the error's own message, which may name internal addresses. */
 function failure({ code = '' }: NodeJS.ErrnoException): string {
-  if (code === addressRefused) return 'Its name has no address that webhooks may be sent to.';
+  if (code === addressRefused)
+    return 'Its name has no address that webhooks may be sent to, unless the setting WEBHOOK_ALLOW names it.';
   if (/^(ENOTFOUND|ENODATA|EAI_\w+|ETIMEOUT|ESERVFAIL)$/.test(code))
     return `Its name has no address (${code}).`;
   const known = /^[A-Z][A-Z0-9_]{2,60}$/.test(code) ? ` (${code})` : '';

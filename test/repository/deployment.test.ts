@@ -109,7 +109,9 @@ describe('the compose file', () => {
       POSTGRES_PASSWORD: url.password,
       POSTGRES_DB: url.pathname.slice(1),
     }).toEqual(interpolate(postgres.environment, {}));
-    expect(Number.parseInt(service.stop_grace_period, 10) * 1_000).toBeGreaterThan(config.shutdownGraceMs);
+    expect(Number.parseInt(service.stop_grace_period, 10) * 1_000).toBeGreaterThan(
+      config.shutdownDelayMs + config.shutdownGraceMs,
+    );
   });
 
   it('publishes the port that the image exposes, to this machine only', () => {

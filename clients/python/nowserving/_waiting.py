@@ -168,8 +168,11 @@ def _read_stream(
                 error = NowServingError("connection_failed", why, request_id=request_id)
                 break
             limit = math.inf
+            # A stream that resumes without news brings only a comment.
+            if chunk.strip():
+                failures = 0
             for event in parser.feed(chunk):
-                last_id, failures = event.id or last_id, 0
+                last_id = event.id or last_id
                 if (yield from take(event)):
                     return
             deadline.check(request_id)

@@ -120,6 +120,13 @@ def test_a_stream_may_break_as_often_as_it_goes_on() -> None:
     assert len(subscribe(QUEUED, *pieces, STREAM, event(20, DONE)).emitted) == 21
 
 
+def test_a_stream_may_break_as_often_as_it_opens_without_news() -> None:
+    quiet = [STREAM, b": nothing new\n\n", None]
+    played = subscribe(QUEUED, STREAM, event(1, RUNNING), None, *quiet * 20, STREAM, event(2, DONE))
+    assert played.emitted == [RUNNING, DONE]
+    assert played.header(21, "last-event-id") == "1"
+
+
 def test_a_stream_that_brings_nothing_is_given_up() -> None:
     played = subscribe(QUEUED, *[STREAM, None] * 9)
     assert isinstance(played.raised, NowServingError) and played.raised.code == "connection_failed"
