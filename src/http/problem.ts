@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HttpException } from '@nestjs/common';
 import type { Logger } from 'pino';
+import { clock } from '../database/clock.js';
 import { ofDatabase } from '../errors/database-error.js';
 import { DomainError } from '../errors/domain-error.js';
 import { type ProblemCode, problemCodes } from '../errors/problem-codes.js';
@@ -11,7 +12,7 @@ export const problemMediaType = 'application/problem+json';
 
 /** Returns the RFC 9457 problem object as it is sent. `type` is a reference that this service itself serves. */
 export function toProblem(error: DomainError, instance: string): ProblemDto {
-  const { errors, details, timestamp = new Date().toISOString(), extensions } = error.options;
+  const { errors, details, timestamp = new Date(clock.now()).toISOString(), extensions } = error.options;
   const { code, status, message: detail } = error;
   const { title } = problemCodes[code];
   const type = `/docs/errors#${code}`;

@@ -44,6 +44,7 @@ describe('a claim', () => {
       lease_token: expect.stringMatching(/^[\w-]{43}$/),
       lease_s: 10,
       deadline_at: expect.stringMatching(/Z$/),
+      remaining_ms: expect.any(Number),
       input: { prompt: 'a cat', big: '12345678901234567890' },
     });
     expect(await calls.status(ids[0]!)).toMatchObject({ status: 'IN_PROGRESS', attempt: 1 });
