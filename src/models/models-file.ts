@@ -3,7 +3,7 @@ import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import { type Config, ConfigError } from '../config/config.js';
 import { parseSwitch } from '../config/parsers.js';
 import { Parsed, WholeNumber } from '../tools/validation.js';
-import { InputSchemas, maxInlineBytes, SchemaFault } from './input-schemas.js';
+import { InputSchemas, maxInlineBytes, SchemaFaults } from './input-schemas.js';
 import { type FileModel, isModelId, type Order, orders, type Retry } from './model.js';
 import { OptionMap } from './option-map.js';
 import { Duration, Required, type RunnerKind, type RunnerOptions, Text } from './runner-kind.js';
@@ -179,13 +179,12 @@ class ModelsReader {
         return { inputSchema, validate, maxInlineBytes: bytes, warnings: () => warnings };
       }
     } catch (error) {
-      const { message } = error as Error;
-      if (!(error instanceof SchemaFault)) map.fault('input_schema', message);
-      else {
-        const { word, pointer } = error;
-        const place = word === undefined ? source.locate(node!, pointer) : source.find(node!, word);
-        source.fault(place, `input_schema: ${message}`);
-      }
+      if (!(error instanceof SchemaFaults)) map.fault('input_schema', (error as Error).message);
+      else
+        for (const { word, pointer, message } of error.faults) {
+          const place = word === undefined ? source.locate(node!, pointer) : source.find(node!, word);
+          source.fault(place, `input_schema: ${message}`);
+        }
     }
     return { inputSchema: null, validate: () => [], maxInlineBytes, warnings: () => [] };
   }
