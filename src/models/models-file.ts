@@ -4,7 +4,7 @@ import { type Config, ConfigError } from '../config/config.js';
 import { parseSwitch } from '../config/parsers.js';
 import { Parsed, WholeNumber } from '../tools/validation.js';
 import { InputSchemas, maxInlineBytes, SchemaFaults } from './input-schemas.js';
-import { type FileModel, isModelId, type Order, orders, type Retry } from './model.js';
+import { defaultLostAttempts, type FileModel, isModelId, type Order, orders, type Retry } from './model.js';
 import { OptionMap } from './option-map.js';
 import { Duration, Required, type RunnerKind, type RunnerOptions, Text } from './runner-kind.js';
 import { YamlSource } from './yaml-source.js';
@@ -20,6 +20,7 @@ class ModelOptions {
   @Duration('7d') timeout = 600_000;
   @Duration('365d') expires: number | null = null;
   @WholeNumber(1, 100) attempts = 3;
+  @WholeNumber(1, 100) lost_attempts = defaultLostAttempts;
   @Parsed((value: unknown) => parseSwitch(String(value))) circuit = true;
   @Parsed(orderOf) order: Order = 'fair';
   @WholeNumber(1, 1_000_000_000) max_waiting: number | undefined;
@@ -108,6 +109,7 @@ class ModelsReader {
       retention: retentionMs,
       retention_payload: retentionPayloadMs,
       max_waiting: maxWaiting = null,
+      lost_attempts: lostAttempts,
       ...others
     } = rest;
     const runnerNode = map.node('runner');
@@ -124,6 +126,7 @@ class ModelsReader {
       ...others,
       retry: this.readRetry(map.node('retry')),
       maxWaiting,
+      lostAttempts,
       runner,
       takenBy,
       // Without a number, workers take as many runs as they like.
