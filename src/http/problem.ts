@@ -40,14 +40,14 @@ export function toAnswer(
   thrown: unknown,
   { method, url }: IncomingMessage,
   response: ServerResponse,
-  requestId: string,
+  callId: string,
   logger: Logger,
 ): DomainError | undefined {
   const error = toDomainError(thrown);
   if (error.code === 'internal_error') {
     const path = url?.split('?', 1)[0];
     const err = error.options.cause ?? error;
-    logger.error({ requestId, method, path, err }, 'a request failed unexpectedly');
+    logger.error({ callId, method, path, err }, 'a request failed unexpectedly');
   }
   if (!response.headersSent) return error;
   if (!response.writableEnded) response.destroy();
@@ -76,7 +76,8 @@ function toDomainError(thrown: unknown): DomainError {
     const code = codes.find((one) => problemCodes[one].status === status) ?? 'bad_request';
     return new DomainError(code, (error as Error).message, { status, cause: error });
   }
-  const detail = 'The service failed to answer. Its log has the reason under the request id.';
+  const detail =
+    'The service failed to answer. Its log has the reason under the X-Request-Id of this answer, as `callId`.';
   return new DomainError('internal_error', detail, { cause: thrown });
 }
 

@@ -27,7 +27,7 @@ export interface FileModel {
   /** Runs at once, over all nodes and workers; null: no bound, because workers run it. */
   readonly concurrency: number | null;
   readonly timeoutMs: number;
-  /** A request may wait this long after its submission; null: forever. */
+  /** A request may wait this long after its submission, or after its scheduled time; null: forever. */
   readonly expiresMs: number | null;
   readonly attempts: number;
   /** The number of lost runs after which a request fails. */
