@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
 import type { Config } from './config/config.js';
+import { clock } from './database/clock.js';
 import { createDataSource } from './database/data-source.js';
 import { openDatabase } from './database/open-database.js';
 import { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
@@ -36,6 +37,7 @@ export async function withDatabase<T>(
       waitMs: 0,
     });
     dataSource = await createDataSource({ url: pooled.usual(), poolSize: 1, entities }).initialize();
+    await setClock(dataSource);
     start.signal.throwIfAborted();
     return await work(dataSource);
   } catch (error) {
@@ -44,6 +46,14 @@ export async function withDatabase<T>(
     await dataSource?.destroy();
     await embedded?.stop();
   }
+}
+
+async function setClock(dataSource: DataSource): Promise<void> {
+  const sentAt = performance.now();
+  const [row] = await dataSource.query<{ ms: number }[]>(
+    'SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms',
+  );
+  clock.set(row!.ms, (sentAt + performance.now()) / 2);
 }
 
 /** The file may be older than the server, and another program may use the port by now. */

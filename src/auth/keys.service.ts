@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { ArrayContains, type EntityManager, In, IsNull, LessThan, Not, Raw, type Repository } from 'typeorm';
-import { v7 as uuidv7 } from 'uuid';
 import { Config } from '../config/config.js';
+import { clock } from '../database/clock.js';
+import { newId } from '../database/new-id.js';
 import { ApiKey } from './api-key.entity.js';
 import { toCaller } from './caller-finder.js';
 import { type Caller, callerScopes, type Priority, type Scope, scopes } from './caller.js';
@@ -77,7 +78,9 @@ export class KeysService {
   async callerOf(id: string): Promise<Caller | undefined> {
     const row = await this.find(id);
     const isOver =
-      row === null || row.revokedAt !== null || (row.expiresAt !== null && row.expiresAt <= new Date());
+      row === null ||
+      row.revokedAt !== null ||
+      (row.expiresAt !== null && row.expiresAt.getTime() <= clock.now());
     return isOver ? undefined : toCaller(row);
   }
 
@@ -160,7 +163,7 @@ export class KeysService {
 
   /** Changes nothing if the secret is known already, so a revoked key stays revoked. */
   private async add(secret: KeySecret, key: NewKey, manager = this.rows.manager): Promise<string> {
-    const id = uuidv7();
+    const id = newId();
     const own = { id, prefix: secret.prefix(), hash: secret.hash() };
     const row = { ...own, ...columnsOf({ ...key, scopes: key.scopes ?? callerScopes }) };
     await manager.createQueryBuilder().insert().into(ApiKey).values(row).orIgnore().execute();

@@ -1,7 +1,7 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Config } from '../config/config.js';
-import { Clock } from './clock.js';
+import { Clock, clock } from './clock.js';
 import { dataSourceOptions } from './data-source.js';
 import { DatabaseFaults } from './database-faults.js';
 import { DatabaseWatch } from './database-watch.js';
@@ -40,7 +40,7 @@ export class DatabaseModule {
         }),
       ],
       providers: [
-        Clock,
+        { provide: Clock, useValue: clock },
         Connections,
         { provide: DatabaseFaults, useValue: faults },
         DatabaseWatch,

@@ -57,7 +57,8 @@ export async function failureOf(answer: HttpAnswer, mapped?: Outage): Promise<Ru
   const json = parseJson(text);
   const details = json === undefined ? cleanText(text, maxTextLength) : json.value;
   const modelMessage = messageIn(json === undefined ? text : json.value);
-  const askedMs = parseRetryAfter(headers['retry-after'], Date.now());
+  // A date is compared with the model's own clock, if the answer tells its time.
+  const askedMs = parseRetryAfter(headers['retry-after'], Date.parse(headers.date ?? '') || Date.now());
   return statusFailure(status, {
     ...(text.trim() !== '' && { details }),
     modelMessage,

@@ -54,7 +54,7 @@ export class WebhookClient {
     if (event === undefined) return noAnswer(`Only a node of a later release can send ${type}.`);
     const url = new URL(text);
     const body = event.body(delivery, this.config.publicBaseUrl ?? delivery.baseUrl ?? '');
-    const timestampS = Math.floor(Date.now() / 1_000);
+    const timestampS = Math.floor(this.clock.now() / 1_000);
     const headers = {
       'content-type': 'application/json',
       'user-agent': 'nowserving',

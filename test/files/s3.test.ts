@@ -107,6 +107,29 @@ test('what fails for a moment is sent again, with all its bytes', async () => {
   expect((await files.bytes(await files.store(bytes))).equals(bytes)).toBe(true);
 });
 
+test('a store whose clock differs is sent signatures by its own', async () => {
+  const aheadMs = -3_600_000;
+  const refused: unknown[] = [];
+  const stored: Buffer[] = [];
+  fault = (request, response) => {
+    const [day, hour] = String(request.headers['x-amz-date']).split('T') as [string, string];
+    const text = `${day.replace(/(....)(..)(..)/, '$1-$2-$3')}T${hour.replace(/(..)(..)(..)/, '$1:$2:$3')}`;
+    const theirs = Date.now() + aheadMs;
+    const isRefused = Math.abs(Date.parse(text) - theirs) > 900_000;
+    response.setHeader('date', new Date(theirs).toUTCString());
+    if (isRefused) refused.push(text);
+    else request.on('data', (chunk: Buffer) => stored.push(chunk));
+    request.resume().on('end', () => response.writeHead(isRefused ? 403 : 200).end());
+    return true;
+  };
+  await files.store('first');
+  await files.store('second');
+  expect(Buffer.concat(stored).toString()).toBe('firstsecond');
+  expect(refused).toHaveLength(1);
+  fault = undefined;
+  await files.store('by the right time again');
+});
+
 test('bytes that change on the way are refused by the store', async () => {
   const { upload_url } = await files.initiate();
   fault = (request) => {

@@ -130,7 +130,7 @@ test('nothing in the log is the right to anything: neither ids of requests nor f
     expect(output).not.toContain(right);
   expect(output).not.toContain(id.replaceAll('-', '%2D'));
   expect(output).toContain(`"path":"/v1/queue/requests/${handle}/status"`);
-  expect(output).toContain(`"requestId":"${handle}"`);
+  expect(output).toContain(`"callId":"${handle}"`);
   expect(output).toContain('"path":"/v1/files/…"');
   expect(output).toContain(`"path":"/v1/worker/runs/${handle}/input"`);
 }, 90_000);

@@ -138,7 +138,7 @@ WITH orphan AS MATERIALIZED (
   SELECT taken.*,
          CASE
            WHEN taken.cancel_requested_at IS NOT NULL THEN 'cancelled'
-           WHEN request.lost_attempts + 1 >= $1::integer THEN 'failed'
+           WHEN request.lost_attempts + 1 >= coalesce(($4::jsonb ->> request.model_id)::integer, $1::integer) THEN 'failed'
          END AS outcome
   FROM taken
   JOIN recent_request AS request ON request.id = taken.request_id
@@ -219,7 +219,7 @@ WITH orphan AS MATERIALIZED (
   SELECT taken.*,
          CASE
            WHEN taken.cancel_requested_at IS NOT NULL THEN 'cancelled'
-           WHEN request.lost_attempts + 1 >= $1::integer THEN 'failed'
+           WHEN request.lost_attempts + 1 >= coalesce(($4::jsonb ->> request.model_id)::integer, $1::integer) THEN 'failed'
          END AS outcome
   FROM taken
   JOIN recent_request AS request ON request.id = taken.request_id

@@ -114,6 +114,11 @@ describe('the compose file', () => {
     );
   });
 
+  it('mounts the folder of models.yaml, because a mounted file that is replaced stays the old one', () => {
+    const folder = service.environment['MODELS_FILE']!.replace(/\/models\.yaml$/, '');
+    expect(service.volumes).toContain(`.:${folder}:ro`);
+  });
+
   it('publishes the port that the image exposes, to this machine only', () => {
     const { port } = imageSettings(parseDockerfile(read('Dockerfile')).at(-1)!);
     expect(service.ports).toEqual([`127.0.0.1:3000:${port}`]);

@@ -38,7 +38,7 @@ import urllib.error
 import urllib.request
 import uuid
 from collections.abc import AsyncIterable, Callable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import IO, Any, Optional, Union
 from urllib.parse import urljoin, urlsplit
@@ -139,6 +139,14 @@ class Cancelled(threading.Event):
     __call__ = __bool__
 
 
+def _deadline(remaining_ms: float | None) -> str | None:
+    """When a run ends in any case, by the clock of this machine, as RFC 3339 has it."""
+    if remaining_ms is None:
+        return None
+    at = datetime.now(timezone.utc) + timedelta(milliseconds=remaining_ms)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
 class Run:
     """One attempt of one request, in the hands of its handler."""
 
@@ -152,7 +160,7 @@ class Run:
         self.request_id: str = claimed["request_id"]
         self.model: str = claimed["model_id"]
         self.attempt: int = claimed["attempt"]
-        self.deadline: str | None = claimed.get("deadline_at")
+        self.deadline: str | None = _deadline(claimed.get("remaining_ms"))
         self.traceparent: str | None = claimed.get("traceparent")
         self.cancelled = Cancelled()
         self._pid = os.getpid()
@@ -306,8 +314,6 @@ class Answer:
         self.code = self.body.get("code")
         self.detail = str(self.body.get("detail", f"The service answered {status}."))
         self.retry_after = _seconds(fields.get("retry-after"))
-        said = fields.get("date")
-        self.at_s = email.utils.parsedate_to_datetime(said).timestamp() if said else time.time()
 
     @property
     def is_passing(self) -> bool:
@@ -874,9 +880,8 @@ class _Worker:
     def _start(self, answer: Answer) -> None:
         runs = []
         for claimed in answer.body["runs"]:
-            left = math.inf
-            if claimed.get("deadline_at"):  # by the clock of the service, because clocks of workers are wrong
-                left = datetime.fromisoformat(claimed["deadline_at"].replace("Z", "+00:00")).timestamp() - answer.at_s
+            # Not deadline_at, because the clock of a machine may be wrong.
+            left = math.inf if claimed.get("remaining_ms") is None else claimed["remaining_ms"] / 1000
             handler = self._handlers[claimed["model_id"]]
             run = _Leased(claimed, handler, self._service, self._downloads, time.monotonic() + left)
             for other in self._now():

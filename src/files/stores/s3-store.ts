@@ -16,6 +16,8 @@ const nothing = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b85
 const tries = 3;
 /** A call ends after this long without a byte in either direction. */
 const silenceMs = 60_000;
+/** S3 itself allows for 15 minutes between its clock and the time of a signature. */
+const toleratedSkewMs = 60_000;
 
 export interface Bucket {
   bucket: string;
@@ -48,6 +50,8 @@ export class S3Store implements FileStore, OnApplicationShutdown {
     'https:': new https.Agent({ keepAlive: true }),
   };
   private signing: Promise<Sign> | undefined;
+  /** The milliseconds by which the store's clock is ahead of this machine's, as far as a refusal has shown it. */
+  private aheadMs = 0;
 
   constructor(
     private readonly at: Bucket,
@@ -133,13 +137,26 @@ export class S3Store implements FileStore, OnApplicationShutdown {
           new Signer(options),
     );
     const { region, accessKeyId, secretAccessKey, sessionToken } = this.at;
+    const signedAtMs = Date.now() + this.aheadMs;
     const signer = (await this.signing)({
       ...{ method, url: `${this.root}/${name}`, service: 's3', region, accessKeyId, secretAccessKey },
       ...(sessionToken !== undefined && { sessionToken }),
+      datetime: new Date(signedAtMs).toISOString().replace(/[:-]|\.\d+/g, ''),
       headers: { ...fields, 'x-amz-content-sha256': body?.sha256.toString('hex') ?? nothing },
     });
     const { url, headers } = await signer.sign();
-    return this.send(method, url, Object.fromEntries(headers), body?.path);
+    const answer = await this.send(method, url, Object.fromEntries(headers), body?.path);
+    if (answer.statusCode !== 403 || !this.setClock(answer, signedAtMs)) return answer;
+    answer.resume();
+    return this.call(method, name, fields, body);
+  }
+
+  /** Returns false if the store's clock does not differ from the time of the signature. */
+  private setClock({ headers: { date = '' } }: Answer, signedAtMs: number): boolean {
+    const ms = Date.parse(date);
+    if (!(Math.abs(ms - signedAtMs) > toleratedSkewMs)) return false;
+    this.aheadMs = ms - Date.now();
+    return true;
   }
 
   /** Resolves with the head of the answer. */

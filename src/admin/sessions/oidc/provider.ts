@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Configuration } from 'openid-client';
 import { Config } from '../../../config/config.js';
+import { Clock } from '../../../database/clock.js';
 
 const timeoutSeconds = 5;
 /** The provider's description of itself is read again after this time. */
@@ -13,7 +14,10 @@ type Library = typeof import('openid-client');
 export class OidcProvider {
   private known: { configuration: Promise<Configuration>; until: number } | undefined;
 
-  constructor(private readonly config: Config) {}
+  constructor(
+    private readonly config: Config,
+    private readonly clock: Clock,
+  ) {}
 
   async describe(): Promise<{ library: Library; configuration: Configuration }> {
     // Loaded only when it is used.
@@ -29,11 +33,13 @@ export class OidcProvider {
   private async discover(library: Library): Promise<Configuration> {
     const { oidcIssuer, oidcClientId, oidcClientSecret } = this.config;
     const issuer = new URL(oidcIssuer!);
-    const { discovery, allowInsecureRequests, enableNonRepudiationChecks } = library;
+    const { discovery, allowInsecureRequests, clockSkew, enableNonRepudiationChecks } = library;
     // Checks the signature of the ID token too, not only the connection that it came by.
     const execute = [enableNonRepudiationChecks];
     if (issuer.protocol === 'http:') execute.push(allowInsecureRequests);
-    return discovery(issuer, oidcClientId!, oidcClientSecret, undefined, {
+    // The times of ID tokens are compared with the database's clock.
+    const metadata = { client_secret: oidcClientSecret, [clockSkew]: -Math.round(this.clock.skewMs / 1_000) };
+    return discovery(issuer, oidcClientId!, metadata, undefined, {
       execute,
       timeout: timeoutSeconds,
     });

@@ -69,7 +69,7 @@ const rescueStatement = (
   SELECT taken.*,
          CASE
            WHEN taken.cancel_requested_at IS NOT NULL THEN 'cancelled'
-           WHEN request.lost_attempts + 1 >= $1::integer THEN 'failed'
+           WHEN request.lost_attempts + 1 >= coalesce(($4::jsonb ->> request.model_id)::integer, $1::integer) THEN 'failed'
          END AS outcome
   FROM taken
   JOIN recent_request AS request ON request.id = taken.request_id
@@ -144,9 +144,11 @@ const ofWorkers = rescueStatement(
   'The worker that ran it was lost.',
 );
 
-interface RescueOptions {
+export interface RescueTerms {
   /** A request that has lost this many nodes or workers is not retried. */
   lostLimit: number;
+  /** The limits of the models that have another, by id. */
+  lostLimits?: Readonly<Record<string, number>>;
   /** The error of such a request. */
   lost: RequestError;
   cancelled: RequestError;
@@ -154,7 +156,7 @@ interface RescueOptions {
 
 export async function rescue(
   database: Database,
-  options: RescueOptions & { nodeId: string; lostAfterMs: number },
+  options: RescueTerms & { nodeId: string; lostAfterMs: number },
 ): Promise<{ nodes: RequestEvents['node.lost']; requests: Rescued[] }> {
   const { nodeId, lostAfterMs } = options;
   const nodes = await database.query<{ id: string; name: string }>(giveUpStatement, [nodeId, lostAfterMs]);
@@ -164,12 +166,13 @@ export async function rescue(
 }
 
 /** Takes the leases that their workers did not renew. */
-export function rescueFromWorkers(database: Database, options: RescueOptions): Promise<Rescued[]> {
+export function rescueFromWorkers(database: Database, options: RescueTerms): Promise<Rescued[]> {
   return database.query<Rescued>(ofWorkers, valuesOf(options));
 }
 
-const valuesOf = ({ lostLimit, lost, cancelled }: RescueOptions): unknown[] => [
+const valuesOf = ({ lostLimit, lostLimits = {}, lost, cancelled }: RescueTerms): unknown[] => [
   lostLimit,
   JSON.stringify(lost),
   JSON.stringify(cancelled),
+  JSON.stringify(lostLimits),
 ];
