@@ -5,13 +5,15 @@ import { parseUrl } from '../config/parsers.js';
 import { Files } from '../files/files.js';
 import { JsonThreads } from '../json/json-threads.js';
 import { RunnerOptions } from '../models/runner-kind.js';
+import type { Chunks } from '../outgoing/answer-body.js';
+import { CallFailure } from '../outgoing/call-failure.js';
+import { Outgoing } from '../outgoing/outgoing.js';
 import { type Run, RunFailure, type Runner } from '../queue/runs/runner.js';
 import { passwordsOf } from '../tools/redaction.js';
 import { EntryFault, Parsed } from '../tools/validation.js';
 import { codeOf, type Ending, Tracing } from '../tracing/tracing.js';
 import { isFileType, keepOutput } from './file-output.js';
-import { failureOf } from './http-failure.js';
-import { exchange, type HttpAnswer } from './http-exchange.js';
+import { breakOf, failureOf, type HttpAnswer } from './http-failure.js';
 import { endUnknown, readJsonOutput, readNdjsonOutput } from './output.js';
 
 const maxTextLength = 8_192;
@@ -58,6 +60,9 @@ export class HttpRunner implements Runner {
   /** Time limit for TCP and TLS. The run's own timeout covers the rest. */
   connectTimeoutMs = 10_000;
 
+  /** A POST that arrives twice might cause a second run. */
+  readonly outgoing = new Outgoing({ mayRepeat: false });
+
   constructor(
     private readonly config: Config,
     private readonly tracing: Tracing,
@@ -73,7 +78,8 @@ export class HttpRunner implements Runner {
       'application/json, application/x-ndjson, image/*;q=0.9, audio/*;q=0.9, video/*;q=0.9, application/octet-stream;q=0.8';
     const ending: Ending = { attributes: {} };
     try {
-      const answer = await exchange({
+      const { body, ...answer } = await this.outgoing.call({
+        method: 'POST',
         url,
         body: run.input,
         headers: { accept, 'user-agent': 'nowserving', ...headers, ...ownHeaders(run), ...call.context },
@@ -83,11 +89,12 @@ export class HttpRunner implements Runner {
       });
       ending.attributes = { 'http.response.status_code': answer.status };
       try {
-        return await this.read(answer, run);
+        return await this.read({ ...answer, chunks: chunksOf(body) }, run);
       } finally {
         answer.close();
       }
-    } catch (error) {
+    } catch (thrown) {
+      const error = breakOf(thrown, run.signal);
       ending.error = run.signal.aborted ? String(run.signal.reason) : codeOf(error);
       throw error;
     } finally {
@@ -113,6 +120,14 @@ export class HttpRunner implements Runner {
     throw unreadable(
       `expected application/json, application/x-ndjson, application/octet-stream, a picture, a sound or a video, got ${got}`,
     );
+  }
+}
+
+async function* chunksOf(body: Chunks): Chunks {
+  try {
+    yield* body;
+  } catch (cause) {
+    throw new CallFailure(cause, true);
   }
 }
 
