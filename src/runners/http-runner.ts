@@ -5,14 +5,16 @@ import { parseUrl } from '../config/parsers.js';
 import { Files } from '../files/files.js';
 import { JsonThreads } from '../json/json-threads.js';
 import { Duration, RunnerOptions } from '../models/runner-kind.js';
+import type { Chunks } from '../outgoing/answer-body.js';
+import { CallFailure } from '../outgoing/call-failure.js';
+import { type Call, Outgoing } from '../outgoing/outgoing.js';
 import { type Outage, type Run, RunFailure, type Runner } from '../queue/runs/runner.js';
 import { passwordsOf } from '../tools/redaction.js';
 import { EntryFault, Parsed } from '../tools/validation.js';
 import { codeOf, type Ending, Tracing } from '../tracing/tracing.js';
 import { decode, readBody } from './answer-body.js';
 import { keepOutput } from './file-output.js';
-import { exchange, type HttpAnswer, type HttpCall } from './http-exchange.js';
-import { failureOf } from './http-failure.js';
+import { breakOf, failureOf, type HttpAnswer } from './http-failure.js';
 import type { JsonObject } from './mapping/assemblers.js';
 import { MappedAnswer } from './mapping/mapped-answer.js';
 import { bodyFor, headersFor, templatesIn, valuesFor } from './mapping/mapped-request.js';
@@ -104,6 +106,8 @@ function textsIn(value: unknown, name = ''): [name: string, text: string][] {
   return Object.entries(value).flatMap(([member, one]) => textsIn(one, Array.isArray(value) ? name : member));
 }
 
+type RequestParts = Pick<Call, 'method' | 'body' | 'headers'> & { contentType: string };
+
 /** Runs a request with one call of a model server. */
 @Injectable()
 export class HttpRunner implements Runner {
@@ -112,6 +116,9 @@ export class HttpRunner implements Runner {
 
   /** Time limit for TCP and TLS. The run's own timeout covers the rest. */
   connectTimeoutMs = 10_000;
+
+  /** A POST that arrives twice might cause a second run. */
+  readonly outgoing = new Outgoing({ mayRepeat: false });
 
   constructor(
     private readonly config: Config,
@@ -129,7 +136,7 @@ export class HttpRunner implements Runner {
     try {
       let connectedAt = Infinity;
       const { contentType, headers, ...request } = await this.requestFor(run, url, options.headers, mapping);
-      const answer = await exchange({
+      const { body, ...answer } = await this.outgoing.call({
         url,
         ...request,
         headers: {
@@ -148,11 +155,12 @@ export class HttpRunner implements Runner {
       });
       ending.attributes = { 'http.response.status_code': answer.status };
       try {
-        return await this.read(answer, run, mapping, connectedAt);
+        return await this.read({ ...answer, chunks: chunksOf(body) }, run, mapping, connectedAt);
       } finally {
         answer.close();
       }
-    } catch (error) {
+    } catch (thrown) {
+      const error = breakOf(thrown, run.signal);
       ending.error = run.signal.aborted ? String(run.signal.reason) : codeOf(error);
       throw error;
     } finally {
@@ -166,15 +174,20 @@ export class HttpRunner implements Runner {
     url: string,
     headers: HttpRunnerOptions['headers'],
     mapping: Mapping | undefined,
-  ): Promise<Pick<HttpCall, 'method' | 'body' | 'headers'> & { contentType: string }> {
-    if (mapping === undefined) return { body: run.input, headers, contentType: 'application/json' };
+  ): Promise<RequestParts> {
+    if (mapping === undefined)
+      return { method: 'POST', body: run.input, headers, contentType: 'application/json' };
     const { request } = mapping;
     const values = await valuesFor(run, url, templatesIn(request));
-    const { contentType, body } = await bodyFor(run, request, values, this.files);
+    const { contentType, body, length } = await bodyFor(run, request, values, this.files);
     return {
       method: request.method,
       body,
-      headers: { ...headers, ...headersFor(request, values) },
+      headers: {
+        ...headers,
+        ...headersFor(request, values),
+        ...(length !== undefined && { 'content-length': length }),
+      },
       contentType,
     };
   }
@@ -224,6 +237,14 @@ function outageBy({ busy, away }: Mapping, status: number, connectedAt: number):
   if (busy.includes(status)) return 'free';
   if (away?.includes(status) !== true) return undefined;
   return performance.now() - connectedAt <= soonMs ? 'free' : 'costly';
+}
+
+async function* chunksOf(body: Chunks): Chunks {
+  try {
+    yield* body;
+  } catch (cause) {
+    throw new CallFailure(cause, true);
+  }
 }
 
 function unreadable(reason: string): RunFailure {

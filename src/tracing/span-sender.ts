@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config/config.js';
 import { parsePlainUrl } from '../config/parsers.js';
 import { passToLibraries } from '../config/secret-files.js';
+import { agentOptions } from '../outgoing/connections.js';
 import { RepeatedLines } from '../tools/repeated-lines.js';
 
 /** How long a stop waits for the last spans to be sent. */
@@ -28,7 +29,9 @@ interface Packages {
     };
     BatchSpanProcessor: new (exporter: object) => object;
   };
-  '@opentelemetry/exporter-trace-otlp-proto': { OTLPTraceExporter: new () => object };
+  '@opentelemetry/exporter-trace-otlp-proto': {
+    OTLPTraceExporter: new (options: { httpAgentOptions: object }) => object;
+  };
   '@opentelemetry/resources': {
     defaultResource(): Resource;
     resourceFromAttributes(attributes: object): Resource;
@@ -85,7 +88,7 @@ async function start(nodeName: string, loadPackage: Load): Promise<SpanSender> {
     resource: defaultResource()
       .merge(ours)
       .merge(detectResources({ detectors: [envDetector] })),
-    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
+    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ httpAgentOptions: agentOptions }))],
   });
   return {
     tracer: provider.getTracer('nowserving'),

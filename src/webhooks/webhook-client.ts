@@ -52,7 +52,6 @@ export class WebhookClient {
     if (refusal !== undefined) return noAnswer(`The URL is no longer called: it ${refusal}.`);
     const event = findEvent(type);
     if (event === undefined) return noAnswer(`Only a node of a later release can send ${type}.`);
-    const url = new URL(text);
     const body = event.body(delivery, this.config.publicBaseUrl ?? delivery.baseUrl ?? '');
     const timestampS = Math.floor(this.clock.now() / 1_000);
     const headers = {
@@ -66,10 +65,10 @@ export class WebhookClient {
     const call = this.tracing.call(text, storedContext(delivery));
     const sent = { ...headers, ...call.context };
     const result = await this.posts.post({
-      url,
+      url: text,
       headers: sent,
       body,
-      lookup: this.rule.lookupFor(url),
+      lookup: this.rule.lookupFor(new URL(text)),
       timeoutMs,
     });
     call.end(endingOf(result));

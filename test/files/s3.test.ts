@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { FilePruner } from '../../src/files/duties/file-pruner.js';
 import { temporaryDirectory } from '../support/data-directory.js';
 import { FileCalls, fileId, someBytes } from '../support/file-calls.js';
@@ -128,6 +128,19 @@ test('a store whose clock differs is sent signatures by its own', async () => {
   expect(refused).toHaveLength(1);
   fault = undefined;
   await files.store('by the right time again');
+});
+
+test('a store that closes a kept connection beside a call is called again', async () => {
+  const url = await files.store('x');
+  const used = new WeakSet<Socket>();
+  let closed = 0;
+  fault = (request) => {
+    if (!used.has(request.socket)) return used.add(request.socket) === undefined;
+    closed += 1;
+    return request.socket.destroy() !== undefined;
+  };
+  for (let times = 0; times < 3; times += 1) expect((await files.bytes(url)).toString()).toBe('x');
+  expect(closed).toBeGreaterThan(0);
 });
 
 test('bytes that change on the way are refused by the store', async () => {

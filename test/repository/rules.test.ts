@@ -37,6 +37,12 @@ describe('the source', () => {
     expect(readers.filter((file) => !file.startsWith(join('src', 'config')))).toEqual([]);
   });
 
+  it('makes HTTP calls in src/outgoing only', () => {
+    const calls = /node:https'|\bhttps?\.(?:request|get|Agent)\b|(?<![.\w])fetch\(/;
+    const callers = files('src', '.ts').filter((file) => calls.test(contents(file)));
+    expect(new Set(callers.map((file) => file.split(sep)[1]))).toEqual(new Set(['outgoing']));
+  });
+
   it('silences no tool', () => {
     const silencers = /@ts-(ignore|nocheck|expect-error)|(eslint|oxlint)-disable|prettier-ignore/;
     const folders = [...files('src', '.ts'), ...files('migrations', '.ts'), ...files('scripts', '.js')];

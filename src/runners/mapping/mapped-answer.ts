@@ -1,10 +1,12 @@
 import type { Files } from '../../files/files.js';
+import type { Chunks } from '../../outgoing/answer-body.js';
+import { CallFailure } from '../../outgoing/call-failure.js';
 import { type Run, RunFailure } from '../../queue/runs/runner.js';
 import { usageIn } from '../../queue/runs/usage.js';
 import { cleanText, parseJson } from '../../tools/storable-text.js';
-import { type Chunks, decode, readBody, readLines } from '../answer-body.js';
+import { decode, readBody, readLines } from '../answer-body.js';
 import { keepOutput } from '../file-output.js';
-import type { HttpAnswer } from '../http-exchange.js';
+import type { HttpAnswer } from '../http-failure.js';
 import { messageIn } from '../model-message.js';
 import { endUnknown } from '../output.js';
 import { type Assembler, assemblerOf, isObject } from './assemblers.js';
@@ -258,5 +260,5 @@ function silent(ms: number): RunFailure {
 const breakOptions = { code: 'model_unavailable', retryable: true, outage: 'costly' } as const;
 
 function isBreak(error: unknown): boolean {
-  return error instanceof RunFailure && error.options.outage === 'costly';
+  return error instanceof CallFailure || (error instanceof RunFailure && error.options.outage === 'costly');
 }

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { v5 } from 'uuid';
 import type { Files } from '../../files/files.js';
 import { type Run, RunFailure } from '../../queue/runs/runner.js';
 import { mergePatch } from '../../tools/merge-patch.js';
-import type { HttpCall } from '../http-exchange.js';
 import { isObject } from './assemblers.js';
 import { fileBytes } from './embedded-file.js';
 import type { RequestMapping, SetValue } from './mapping.js';
@@ -13,7 +13,9 @@ import { Template, type TemplateValues } from './templates.js';
 /** The body of a request to a server, with its media type. */
 export interface RequestBody {
   readonly contentType: string;
-  readonly body: HttpCall['body'];
+  readonly body: string | (() => Readable);
+  /** Bytes of a body that is read while it is sent. */
+  readonly length?: number;
 }
 
 /** Returns the values of the placeholders for a run that is sent to `url`. */
@@ -181,5 +183,9 @@ function formBody(parts: readonly Part[]): RequestBody {
     }
     yield end;
   }
-  return { contentType: `multipart/form-data; boundary=${boundary}`, body: { length, chunks: chunks() } };
+  return {
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    body: () => Readable.from(chunks()),
+    length,
+  };
 }
