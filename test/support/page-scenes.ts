@@ -91,7 +91,14 @@ export const scenes: Record<string, (stage: Stage) => Promise<PageScene>> = {
        SELECT gen_random_uuid(), api_key_id, 'https://example.org/hook' FROM request WHERE id = $1 RETURNING id`,
       [id],
     );
-    return { values: { DELIVERY: deliveries[0]!.id, ENDPOINT: endpoint!.id } };
+    return {
+      values: { DELIVERY: deliveries[0]!.id, ENDPOINT: endpoint!.id },
+      after: {
+        'curl -N -H "Authorization: Key $KEY" $URL/v1/admin/events': async ({ started: [events] }) => {
+          await until(() => events!.output().includes('event: overview'), { explain: events!.output });
+        },
+      },
+    };
   },
 
   'docs/operations.md': async ({ service }) => {
@@ -147,6 +154,14 @@ export const scenes: Record<string, (stage: Stage) => Promise<PageScene>> = {
         const answer = await calls.response(await calls.submit('me/text/story', { prompt: 'once upon' }));
         expect(await answer.json()).toBe('once upon ');
       },
+      'npx nowserving work --model me/text/story --stdout text -- python3 /home/me/story.py --fast':
+        async () => {
+          const model = async (): Promise<{ workers: number }> => {
+            const answer = await service.get('/v1/models/me/text/story', { headers: keyHeader(service.key) });
+            return (await answer.json()) as { workers: number };
+          };
+          await until(async () => (await model()).workers === 2, { explain: model });
+        },
     },
   }),
 

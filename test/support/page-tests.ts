@@ -34,6 +34,7 @@ export function testPages(pages: string[], perBlockMs: number): Stage {
         DATABASE_URL: service.databaseUrl,
         BOOTSTRAP_API_KEY: service.key,
         PORT: '0',
+        WEBHOOK_ALLOW: '127.0.0.1',
       };
       session = await PageSession.open({ url: service.url, key: service.key, environment, ...scene, cwd });
       for (const block of blocksOf(page)) {
