@@ -132,10 +132,13 @@ describe('an upload URL', () => {
 
   test('is over after an hour', async () => {
     const { upload_url } = await files.initiate();
-    const { now } = Date;
-    Date.now = () => now() + 3_601_000;
+    const clock = service.app.get(Clock);
+    clock.now = () => Clock.prototype.now.call(clock) + 3_601_000;
     const answer = files.put(upload_url, 'x');
-    expect(await verdict(answer.finally(() => (Date.now = now)))).toEqual([403, 'invalid_upload_url']);
+    expect(await verdict(answer.finally(() => delete (clock as Partial<Clock>).now))).toEqual([
+      403,
+      'invalid_upload_url',
+    ]);
   });
 
   test('is used up once the file is stored', async () => {
