@@ -16,6 +16,7 @@ import { StoppingNodes1790000000114 } from '../../migrations/0014-stopping-nodes
 import { StoredFiles1790000000115 } from '../../migrations/0015-stored-files.js';
 import { Allowances1790000000116 } from '../../migrations/0016-allowances.js';
 import { WebhookEvents1790000000117 } from '../../migrations/0017-webhook-events.js';
+import { FollowedRuns1790000000120 } from '../../migrations/0020-followed-runs.js';
 import { DatabaseFaults } from './database-faults.js';
 import { connectionOptions } from './statement-pool.js';
 
@@ -37,6 +38,7 @@ export const migrations = [
   StoredFiles1790000000115,
   Allowances1790000000116,
   WebhookEvents1790000000117,
+  FollowedRuns1790000000120,
 ];
 
 export interface DataSourceSettings {

@@ -10,6 +10,8 @@ const keepAliveProbeMs = 30_000;
 
 export interface HttpCall {
   url: string;
+  /** Path and query in place of those of the URL. */
+  path?: string | undefined;
   method?: string;
   /** A text, or what is read while it is sent, of `length` bytes. */
   body: string | { chunks: AsyncIterable<Buffer>; length: number };
@@ -46,7 +48,13 @@ export function exchange(call: HttpCall): Promise<HttpAnswer> {
     const { body, method = 'POST' } = call;
     const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
     const headers = { ...call.headers, 'content-length': length };
-    const request = (secure ? https : http).request({ ...options, method, headers, signal });
+    const request = (secure ? https : http).request({
+      ...options,
+      ...(call.path !== undefined && { path: call.path }),
+      method,
+      headers,
+      signal,
+    });
     let connecting: NodeJS.Timeout | undefined;
     let isConnected = false;
     let fault: Error | undefined;
