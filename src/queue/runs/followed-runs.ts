@@ -59,10 +59,6 @@ export class FollowedRuns {
     await Promise.all(abandoned.map((run) => this.cancel(run, following.get(run.modelId))));
   }
 
-  get isEmpty(): boolean {
-    return this.following.size === 0;
-  }
-
   private get following(): ReadonlyMap<string, Model> {
     const models = this.models.all().filter(({ runner }) => runner.follows);
     return new Map(models.map((model) => [model.id, model]));
