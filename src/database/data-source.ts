@@ -17,6 +17,7 @@ import { StoredFiles1790000000115 } from '../../migrations/0015-stored-files.js'
 import { Allowances1790000000116 } from '../../migrations/0016-allowances.js';
 import { WebhookEvents1790000000117 } from '../../migrations/0017-webhook-events.js';
 import { RecentRequests1790000000119 } from '../../migrations/0019-recent-requests.js';
+import { FollowedRuns1790000000120 } from '../../migrations/0020-followed-runs.js';
 import { Usage1790000000121 } from '../../migrations/0021-usage.js';
 import { DatabaseFaults } from './database-faults.js';
 import { connectionOptions } from './statement-pool.js';
@@ -40,6 +41,7 @@ export const migrations = [
   Allowances1790000000116,
   WebhookEvents1790000000117,
   RecentRequests1790000000119,
+  FollowedRuns1790000000120,
   Usage1790000000121,
 ];
 

@@ -14,6 +14,8 @@ const keepAliveProbeMs = 30_000;
 export interface Call {
   method: string;
   url: string;
+  /** Path and query in place of those of the URL. */
+  path?: string | undefined;
   headers: http.OutgoingHttpHeaders;
   /** A text, or a function that opens a stream. The headers contain the length of a stream. */
   body?: string | (() => Readable);
@@ -66,7 +68,15 @@ export class Outgoing {
       const body = typeof call.body === 'string' ? Buffer.from(call.body) : call.body;
       const length = Buffer.isBuffer(body) && { 'content-length': body.length };
       const headers = { ...call.headers, ...length };
-      const request = (secure ? https : http).request({ ...options, method, headers, lookup, signal });
+      const path = call.path !== undefined && { path: call.path };
+      const request = (secure ? https : http).request({
+        ...options,
+        ...path,
+        method,
+        headers,
+        lookup,
+        signal,
+      });
       let connecting: NodeJS.Timeout | undefined;
       let isConnected = false;
       let isRepeated = false;

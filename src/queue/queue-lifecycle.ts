@@ -6,6 +6,7 @@ import { ClusterMessages } from './cluster/cluster-messages.js';
 import type { Duty } from '../tools/duty.js';
 import { CircuitKeeper } from './circuits/duties/circuit-keeper.js';
 import { ControlKeeper } from './cluster/duties/control-keeper.js';
+import { FollowKeeper } from './runs/duties/follow-keeper.js';
 import { Expirer } from './completion/duties/expirer.js';
 import { Heartbeat } from './cluster/duties/heartbeat.js';
 import { PartitionKeeper } from './retention/duties/partition-keeper.js';
@@ -36,7 +37,7 @@ const everywhere = [
   WorkerKeeper,
   WorkerScheduler,
 ];
-const whereRequestsRun = [SlotKeeper, Scheduler];
+const whereRequestsRun = [SlotKeeper, Scheduler, FollowKeeper];
 export const duties = [Heartbeat, ...everywhere, ...whereRequestsRun];
 
 /** Starts the queue's duties in their order. At the end, it first lets the runs end. */

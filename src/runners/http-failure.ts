@@ -65,7 +65,8 @@ export async function failureOf(answer: HttpAnswer, mapped?: Outage): Promise<Ru
   const { status, headers } = answer;
   if (status < 300) {
     const why = 'only 200 with the whole output is a success';
-    return new RunFailure(`The model answered ${status}: ${why}.`);
+    const follow = 'If the answer promises an output, set "follow" of the runner in models.yaml';
+    return new RunFailure(`The model answered ${status}: ${why}. ${follow}.`);
   }
   if (status >= 300 && status <= 399) {
     return new RunFailure(`The model answered ${status}: redirects are not followed.`);

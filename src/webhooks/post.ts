@@ -72,7 +72,8 @@ export function noAnswer(error: string): PostResult {
 }
 
 function wordsOf({ code, codeWords }: CallFailure): string {
-  if (code === addressRefused) return 'Its name has no address that webhooks may be sent to, unless the setting WEBHOOK_ALLOW names it.';
+  if (code === addressRefused)
+    return 'Its name has no address that webhooks may be sent to, unless the setting WEBHOOK_ALLOW names it.';
   if (/^(ENOTFOUND|ENODATA|EAI_\w+|ETIMEOUT|ESERVFAIL)$/.test(code ?? ''))
     return `Its name has no address${codeWords}.`;
   return `The connection could not be made, or broke${codeWords}.`;

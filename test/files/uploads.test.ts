@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
+import { Clock } from '../../src/database/clock.js';
 import { HttpConnections } from '../../src/http/http-connections.js';
 import { shippedPace } from '../../src/http/progress.js';
 import { startTestService, type TestService, until } from '../support/index.js';

@@ -178,7 +178,7 @@ describe('a models file', () => {
   it.each([
     [
       '{ kind: http, url: "http://a/", preset: opnai }',
-      'preset: expected one of cog, llama.cpp, ollama, openai, tgi, did you mean "openai"?',
+      'preset: expected one of bentoml, cog, comfyui, llama.cpp, ollama, openai, tgi, did you mean "openai"?',
     ],
     [
       '{ kind: http, url: "http://a/v1/chat", preset: openai }',
@@ -200,12 +200,37 @@ describe('a models file', () => {
     ],
     [
       '{ kind: http, url: "http://a/", request: { set: { user: "{tag}" } } }',
-      'set: unknown placeholder {tag}; there are {request_id}, {run_id}, {attempt}, {key}, {priority}, {base}, ' +
+      'set: unknown placeholder {tag}; there are {request_id}, {run_id}, {attempt}, {key}, {priority}, {base}, {url}, ' +
         '{tag.<name>}',
     ],
     [
       '{ kind: http, url: "http://a/", request: { set: { user: "{$.id}" } } }',
       'set: {$.id} quotes the server\'s answer, which there is not yet; use it under "follow"',
+    ],
+    [
+      '{ kind: http, url: "http://a/", follow: { url: "{base}/jobs/{$.id}" } }',
+      `"follow" needs "url" and "done", such as { url: '{base}/jobs/{$.id}', done: $.output }`,
+    ],
+    [
+      '{ kind: http, url: "http://a/", follow: { url: "http://b/jobs" } }',
+      'url: expected a URL that begins with {base}/, {url} or /, because only the server of "url" is asked',
+    ],
+    [
+      '{ kind: http, url: "http://a/", follow: { url: "{base}.b/jobs" } }',
+      'url: expected a URL that begins with {base}/, {url} or /, because only the server of "url" is asked',
+    ],
+    [
+      '{ kind: http, url: "http://a/", follow: { every: 2h } }',
+      'every: expected a duration from 1ms to 1h, such as 2s',
+    ],
+    [
+      '{ kind: http, url: "http://a/", follow: { dnoe: $.a } }',
+      'dnoe: unknown option, did you mean "done"?; there are method, url, headers, every, done, failed, error, log, ' +
+        'progress, output, result, files, cancel',
+    ],
+    [
+      '{ kind: http, url: "http://a/", follow: { cancel: DELETE } }',
+      "cancel: expected a map such as { method: DELETE, url: '{base}/jobs/{$.id}' }",
     ],
     [
       '{ kind: http, url: "http://a/", busy: 409 }',

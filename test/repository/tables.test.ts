@@ -30,6 +30,7 @@ const owners: Record<string, readonly string[]> = {
     'lease',
     'idempotency_key',
     'file_use',
+    'followed_run',
     // who runs it
     'node',
     'node_name',

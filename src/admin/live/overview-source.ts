@@ -205,4 +205,5 @@ export class OverviewSource implements BeforeApplicationShutdown {
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();
-const isoOrNull = (ms: number | null | undefined): string | null => (ms == null ? null : iso(ms));
+const isoOrNull = (ms: number | null | undefined): string | null =>
+  ms === null || ms === undefined ? null : iso(ms);

@@ -52,7 +52,7 @@ export class LeasedRun {
 
   async carryOut(): Promise<void> {
     const { remaining_ms: ms } = this.claimed;
-    if (ms != null && ms < 2 ** 31) {
+    if (typeof ms === 'number' && ms < 2 ** 31) {
       this.timer = setTimeout(() => this.abort('timed_out'), ms);
     }
     const end = await this.run().catch((error: unknown) => this.endOf(error));
@@ -109,7 +109,8 @@ export class LeasedRun {
       model: claimed.model_id,
       inputText,
       attempt: claimed.attempt,
-      deadline: claimed.remaining_ms == null ? undefined : new Date(Date.now() + claimed.remaining_ms),
+      deadline:
+        typeof claimed.remaining_ms === 'number' ? new Date(Date.now() + claimed.remaining_ms) : undefined,
       traceparent: claimed.traceparent ?? undefined,
       signal,
       ...voiceOf((event) => {

@@ -111,8 +111,9 @@ export class Rescuer extends Duty {
       changed: requests.map(({ id }) => id),
     });
     this.events.emit('request.requeued', () =>
-      requeued.map(({ id, modelId, lostAttempt: attempt }) => ({
-        ...({ id, modelId, attempt, reason: 'lost', lost, delayMs: 0 } as const),
+      requeued.map(({ id, modelId, lostAttempt: attempt, isFollowed }) => ({
+        ...{ id, modelId, attempt, delayMs: 0 },
+        ...(isFollowed ? ({ reason: 'returned' } as const) : ({ reason: 'lost', lost } as const)),
       })),
     );
     this.events.emit('request.completed', () =>
