@@ -65,7 +65,7 @@ export function testPages(pages: string[], perBlockMs: number): Stage {
   return stage;
 }
 
-export function expectAsShown(printed: string, { shown }: Pick<Block, 'shown'>, serviceUrl: string): void {
+function expectAsShown(printed: string, { shown }: Pick<Block, 'shown'>, serviceUrl: string): void {
   const actual = printed.trim();
   if (shown === undefined) expect(actual).not.toMatch(/"type":"\/docs\/errors#/);
   else if (isJson(shown)) expect(JSON.parse(actual)).toEqual(alike(JSON.parse(shown), serviceUrl));

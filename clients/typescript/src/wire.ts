@@ -714,7 +714,7 @@ export interface components {
         OverviewAlive: {
             /**
              * Format: date-time
-             * @description The time at which the event was sent, by the clock of the node.
+             * @description The time at which the event was sent.
              * @example 2026-03-01T12:00:00.000Z
              */
             at: string;
@@ -737,7 +737,7 @@ export interface components {
             disk_fault: string | null;
             /**
              * Format: date-time
-             * @description The time at which the figures were last read, by the clock of the node; null: never.
+             * @description The time at which the figures were last read; null: never.
              * @example 2026-03-01T12:00:00.000Z
              */
             read_at: string | null;
@@ -2688,6 +2688,11 @@ export interface components {
              */
             deadline_at: string;
             /**
+             * @description The number of milliseconds from this answer to `deadline_at`. Count them with a clock that is never set, because the clock of a machine may be wrong.
+             * @example 600000
+             */
+            remaining_ms: number;
+            /**
              * @description The input of the request; absent if there is an `input_url`.
              * @example {
              *       "prompt": "a spiral"
@@ -2866,7 +2871,7 @@ export interface components {
             not_before?: string;
             /** @description A duration from now until the request joins the queue, such as `30s`, `10m` or `2h`. */
             delay?: string;
-            /** @description A duration. A request that has not started by then ends as `expired`. It counts from when the request joins the queue, and is at most the model’s own value. */
+            /** @description A duration. A request that waits for longer, over all attempts, ends as `expired`. It counts from the submission, or from the time at which a scheduled request is due, and is at most the model’s own value. */
             expires?: string;
             /** @description A duration: the longest time that a run may take. It is at most the model’s own value. */
             timeout?: string;
