@@ -95,11 +95,14 @@ test('a story whose worker is stopped half-way begins anew, and the stream says 
     const { status_url } = JSON.parse(submitted) as { status_url: string };
     return (await (await fetch(status_url)).text()).includes('IN_PROGRESS');
   };
-  await until(runs, { message: 'the story is told' });
-  process.kill(-teller!.pid, 'SIGINT');
-  await until(() => teller!.output().includes('finishes its runs'), { message: 'the worker drains' });
-  await teller!.stop('SIGINT');
-  await session.start(worker!.code);
-  expect(await reading).toMatch(/^event: reset\nid: \S+\ndata: \{"attempt":1\}/m);
+  const stopping = async (): Promise<void> => {
+    await until(runs, { message: 'the story is told' });
+    process.kill(-teller!.pid, 'SIGINT');
+    await until(() => teller!.output().includes('finishes its runs'), { message: 'the worker drains' });
+    await teller!.stop('SIGINT');
+    await session.start(worker!.code);
+  };
+  const [printed] = await Promise.all([reading, stopping()]);
+  expect(printed).toMatch(/^event: reset\nid: \S+\ndata: \{"attempt":1\}/m);
   await reader.close();
 }, 60_000);

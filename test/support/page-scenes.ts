@@ -64,7 +64,7 @@ export const scenes: Record<string, (stage: Stage) => Promise<PageScene>> = {
       cwd: await cloneOf(undefined),
       environment: { PORT: '0' },
       // .ci/run runs npm ci in a fresh clone before the tests.
-      replacements: { 'npm ci && ': '', '9000': String(port) },
+      replacements: { 'npm ci && ': '', '(9000': `(${port}`, ':9000': `:${port}` },
       after: {
         "curl -s http://127.0.0.1:3000/v1/queue/requests/$ID | sed 's/.*base64,\\([^\"]*\\).*/\\1/' | base64 -d > /tmp/fractal.png":
           async ({ folder }) => {
@@ -133,7 +133,12 @@ export const scenes: Record<string, (stage: Stage) => Promise<PageScene>> = {
     await new QueueCalls(service).newKey({ name: 'web shop' });
     return {
       values: { ID: id, DELIVERY: delivery },
-      replacements: { 'https://example.org': receiver.url(''), 'whsec_…': secret, '9100': String(port) },
+      replacements: {
+        'https://example.org': receiver.url(''),
+        'whsec_…': secret,
+        '--port 9100': `--port ${port}`,
+        ':9100': `:${port}`,
+      },
       after: {
         [`curl "$URL/v1/queue/demo/text/echo?webhook=http://127.0.0.1:9100/" -H "Authorization: Key $KEY" -d '{}'`]:
           async ({ started: [listener] }) => {

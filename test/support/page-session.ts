@@ -125,11 +125,11 @@ export class PageSession {
   /** The page's commands with the address, key and folder of this test. */
   here(commands: string): string {
     const { values = {}, replacements = {} } = this.scene;
-    const replaced = Object.entries(replacements).reduce((text, pair) => text.replaceAll(...pair), commands);
+    const inFolder = commands.replaceAll('/tmp/', `${this.folder}/`);
+    const replaced = Object.entries(replacements).reduce((text, pair) => text.replaceAll(...pair), inFolder);
     return replaced
       .replaceAll('http://127.0.0.1:3000', this.url)
       .replaceAll('ns_…', this.key)
-      .replaceAll('/tmp/', `${this.folder}/`)
       .replaceAll(/\b([A-Z]+)=…/g, (_, name: string) => {
         if (values[name] === undefined) throw new Error(`The test has no value for ${name}=….`);
         return `${name}=${values[name]}`;
