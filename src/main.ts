@@ -79,14 +79,16 @@ function startupBanner(service: RunningService, config: Config): string {
     lines.push(`API description: ${url}/docs`);
     if (config.console) lines.push(`Console: ${config.publicBaseUrl ?? url}/console`);
   }
-  if (service.newKey !== undefined) {
+  if (service.newKeys !== undefined) {
+    const { admin, caller } = service.newKeys;
     lines.push(
-      `\nYour API key, shown only this once: ${service.newKey}\n`,
+      `\nYour API key as the administrator, who may do everything, shown only this once: ${admin}`,
+      `An API key for applications (submit, read, cancel), shown only this once: ${caller}\n`,
       ...(service.signInUrl === undefined
         ? []
         : [`Sign in to the console (once, within an hour): ${service.signInUrl}\n`]),
       'Try it:',
-      ...firstSteps(url, service.newKey),
+      ...firstSteps(url, caller),
     );
   } else if (service.needsKey && config.role !== 'scheduler') {
     lines.push(

@@ -31,9 +31,9 @@ export interface RunningService {
   /** The address on which it listens, as `http://HOST:PORT`. */
   url: string;
   databaseUrl: string;
-  /** The key created because an embedded database had none. It cannot be shown again. */
-  newKey: string | undefined;
-  /** A link that signs in to the console with that key, once. */
+  /** The keys created because an embedded database had none. They cannot be shown again. */
+  newKeys: { admin: string; caller: string } | undefined;
+  /** A link that signs in to the console with the administrator's key, once. */
   signInUrl: string | undefined;
   /** Nobody can submit yet, because there is no key and none was created. */
   needsKey: boolean;
@@ -87,15 +87,15 @@ export async function startService(config: Config, signal?: AbortSignal): Promis
     // is not lost if the port is taken.
     const bootstrapped = config.bootstrapApiKey !== undefined && (await keys.bootstrap(actor));
     await listen(app.getHttpServer(), config);
-    const { printOnce: newKey, isMissing: needsKey = false } = bootstrapped || (await keys.bootstrap(actor));
+    const { printOnce: made, isMissing: needsKey = false } = bootstrapped || (await keys.bootstrap(actor));
     app.get(ModelsService).sayWhatIsServed();
     const hasConsole = config.console && config.role !== 'scheduler';
-    const token = newKey && hasConsole ? await keys.makeLink(actor, newKey.id) : undefined;
+    const token = made && hasConsole ? await keys.makeLink(actor, made.admin.id) : undefined;
     return {
       app,
       url: listeningUrl(app),
       databaseUrl,
-      newKey: newKey?.secret.reveal(),
+      newKeys: made && { admin: made.admin.secret.reveal(), caller: made.caller.secret.reveal() },
       signInUrl: token && linkUrl(config.publicBaseUrl ?? listeningUrl(app), token),
       needsKey,
       stop,

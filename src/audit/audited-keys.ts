@@ -42,13 +42,11 @@ export class AuditedKeys {
   bootstrap(actor: Actor): ReturnType<KeysService['bootstrap']> {
     return this.trail.change(async (manager) => {
       const result = await this.keys.bootstrap(manager);
-      const key = result.made === undefined ? null : await this.keys.read(result.made, manager);
-      if (key !== null)
-        await this.trail.write(manager, actor, {
-          action: 'key.create',
-          target: key.id,
-          after: keyTerms(key),
-        });
+      for (const id of result.made ?? []) {
+        const key = await this.keys.read(id, manager);
+        const note = { action: 'key.create', target: id, after: keyTerms(key!) } as const;
+        await this.trail.write(manager, actor, note);
+      }
       return result;
     });
   }

@@ -45,9 +45,15 @@ interface MadeKey {
   secret: KeySecret;
 }
 
+/** The first keys: of an administrator, who may do everything, and of applications. */
+interface FirstKeys {
+  admin: MadeKey;
+  caller: MadeKey;
+}
+
 interface Bootstrapped {
-  made?: string;
-  printOnce?: MadeKey;
+  made?: readonly string[];
+  printOnce?: FirstKeys;
   isMissing?: true;
 }
 
@@ -145,7 +151,7 @@ export class KeysService {
 
   /**
    * Runs once at the start. It ensures that BOOTSTRAP_API_KEY exists, and that an embedded database is never without a
-   * key. `made` is the id of a key that was just made. `printOnce` is a key that nobody has seen yet. `isMissing`:
+   * key. `made` are the ids of keys that were just made. `printOnce` are keys that nobody has seen yet. `isMissing`:
    * there is no key at all.
    */
   async bootstrap(manager = this.rows.manager): Promise<Bootstrapped> {
@@ -153,12 +159,13 @@ export class KeysService {
     if (bootstrapApiKey !== undefined) {
       const secret = new KeySecret(bootstrapApiKey);
       const made = await this.add(secret, { name: 'bootstrap', scopes }, manager);
-      return (await manager.existsBy(ApiKey, { id: made })) ? { made } : {};
+      return (await manager.existsBy(ApiKey, { id: made })) ? { made: [made] } : {};
     }
     if (await manager.exists(ApiKey)) return {};
     if (databaseUrl !== undefined) return { isMissing: true };
-    const printOnce = await this.make({ name: 'bootstrap', scopes }, manager);
-    return { made: printOnce.id, printOnce };
+    const admin = await this.make({ name: 'bootstrap', scopes }, manager);
+    const caller = await this.make({ name: 'applications' }, manager);
+    return { made: [admin.id, caller.id], printOnce: { admin, caller } };
   }
 
   /** Changes nothing if the secret is known already, so a revoked key stays revoked. */
