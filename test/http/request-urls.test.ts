@@ -52,7 +52,7 @@ test('URLs have the scheme and host of the call, as long as that is a host', () 
 test('only HTTP/1.0 may leave the host out', () =>
   withService({}, async (service) => {
     expect(await statusUrl(service, [], submission, '1.0')).toBe(`${service.url}${path}`);
-    expectRefusal(await submit(service, []), 400, 'bad_request');
+    expect((await submit(service, [])).status).toBe(400);
   }));
 
 const noHosts = [

@@ -50,8 +50,9 @@ const targets: [target: string, answer: string][] = [
   [`http://host.example${model}?delay=1h#x`, '202'],
   [`HTTPS://host.example:8443${model}`, '202'],
   [`http://host.example${model}?delay=x`, '400 invalid_query'],
-  ['http://host.example', '404 not_found'],
-  ['http://host.example?delay=1h', '404 not_found'],
+  ['/', '405 method_not_allowed'],
+  ['http://host.example', '405 method_not_allowed'],
+  ['http://host.example?delay=1h', '405 method_not_allowed'],
   [`//host.example${model}`, '404 not_found'],
   [`//host.example${model}#x`, '404 not_found'],
 ];

@@ -18,7 +18,7 @@ beforeAll(async () => {
   nodes = [await startNode(0), await startNode(1)];
 }, 120_000);
 afterAll(async () => {
-  for (const node of nodes) await node.stop('SIGINT');
+  for (const node of nodes) await node.exited;
   await database.drop();
 }, 60_000);
 
