@@ -135,13 +135,20 @@ WITH orphan AS MATERIALIZED (
   WHERE lease.request_id = orphan.request_id
   RETURNING lease.*, clock_timestamp() AS ended_at
 ), verdict AS (
-  SELECT taken.*,
+  SELECT taken.*, 1 - followed.runs AS losses,
          CASE
            WHEN taken.cancel_requested_at IS NOT NULL THEN 'cancelled'
-           WHEN request.lost_attempts + 1 >= coalesce(($4::jsonb ->> request.model_id)::integer, $1::integer) THEN 'failed'
+           WHEN request.lost_attempts + 1 >= coalesce(($4::jsonb ->> request.model_id)::integer, $1::integer)
+                AND followed.runs = 0 THEN 'failed'
          END AS outcome
   FROM taken
   JOIN recent_request AS request ON request.id = taken.request_id
+  CROSS JOIN LATERAL (
+    SELECT EXISTS (
+      SELECT FROM followed_run
+      WHERE followed_run.request_id = taken.request_id AND (NOT followed_run.is_given_up AND followed_run.attempt = request.failed_attempts + request.lost_attempts + 1)
+    )::integer AS runs
+  ) AS followed
 ), hopeless AS (
   SELECT * FROM verdict WHERE outcome IS NOT NULL
 ), completed AS (
@@ -169,29 +176,34 @@ WITH orphan AS MATERIALIZED (
 ), requeued AS (
   UPDATE recent_request AS request
   SET state = 'IN_QUEUE',
-      lost_attempts = lost_attempts + 1,
+      lost_attempts = lost_attempts + verdict.losses,
       inference_ms = extract(epoch FROM verdict.ended_at - verdict.started_at) * 1000
   FROM verdict
   WHERE request.id = verdict.request_id
     AND verdict.outcome IS NULL
     AND request.state = 'IN_PROGRESS'
   RETURNING request.id, request.model_id, request.api_key_id, request.priority, request.virtual_start, request.seq,
-            request.attempt, request.expires_at, request.failed_attempts, request.lost_attempts, verdict.bounded_key_id
+            request.attempt, request.expires_at, request.failed_attempts, request.lost_attempts, verdict.losses,
+            verdict.bounded_key_id
 ), waiting AS (
   INSERT INTO queue_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at, bounded_key_id)
   SELECT model_id, priority, virtual_start, seq, id, api_key_id, attempt, expires_at, bounded_key_id
   FROM requeued
 ), rescued AS (
   SELECT id, model_id, api_key_id, priority, virtual_start, seq, attempt,
-         failed_attempts + lost_attempts AS lost_attempt, outcome
+         failed_attempts + lost_attempts AS lost_attempt, outcome, false AS is_followed
   FROM completed
   UNION ALL
-  SELECT id, model_id, api_key_id, priority, virtual_start, seq, attempt, failed_attempts + lost_attempts, NULL
+  SELECT id, model_id, api_key_id, priority, virtual_start, seq, attempt, failed_attempts + lost_attempts + 1 - losses,
+         NULL, losses = 0
   FROM requeued
 ), recorded AS (
   INSERT INTO attempt (request_id, attempt, node_id, worker_id, token_hash, started_at, ended_at, outcome, error_code,
                        error_message)
-  SELECT request_id, attempt, node_id, worker_id, sha256(uuid_send(verdict.token) || convert_to(split_part(verdict.claim_id, ' ', 1), 'UTF8')), started_at, ended_at, 'lost', 'node_lost', 'The node that ran it was lost.'
+  SELECT request_id, attempt, node_id, worker_id, sha256(uuid_send(verdict.token) || convert_to(split_part(verdict.claim_id, ' ', 1), 'UTF8')), started_at, ended_at,
+         CASE WHEN outcome IS NULL AND losses = 0 THEN 'returned' ELSE 'lost' END,
+         CASE WHEN outcome IS NOT NULL OR losses = 1 THEN 'node_lost' END,
+         CASE WHEN outcome IS NOT NULL OR losses = 1 THEN 'The node that ran it was lost.' END
   FROM verdict
   WHERE request_id IN (SELECT id FROM rescued)
 ), requeued_event AS (
@@ -199,7 +211,7 @@ WITH orphan AS MATERIALIZED (
   SELECT id, 'requeued', attempt FROM requeued
 )
 SELECT id, model_id AS "modelId", priority, virtual_start AS start, seq, attempt,
-       ('x' || right(api_key_id::text, 12))::bit(48)::bigint AS "orderKey", lost_attempt AS "lostAttempt", outcome FROM rescued;
+       ('x' || right(api_key_id::text, 12))::bit(48)::bigint AS "orderKey", lost_attempt AS "lostAttempt", outcome, is_followed AS "isFollowed" FROM rescued;
 
 -- drop_grants
 DELETE FROM slot_grant
@@ -216,13 +228,20 @@ WITH orphan AS MATERIALIZED (
   WHERE lease.request_id = orphan.request_id
   RETURNING lease.*, clock_timestamp() AS ended_at
 ), verdict AS (
-  SELECT taken.*,
+  SELECT taken.*, 1 - followed.runs AS losses,
          CASE
            WHEN taken.cancel_requested_at IS NOT NULL THEN 'cancelled'
-           WHEN request.lost_attempts + 1 >= coalesce(($4::jsonb ->> request.model_id)::integer, $1::integer) THEN 'failed'
+           WHEN request.lost_attempts + 1 >= coalesce(($4::jsonb ->> request.model_id)::integer, $1::integer)
+                AND followed.runs = 0 THEN 'failed'
          END AS outcome
   FROM taken
   JOIN recent_request AS request ON request.id = taken.request_id
+  CROSS JOIN LATERAL (
+    SELECT EXISTS (
+      SELECT FROM followed_run
+      WHERE followed_run.request_id = taken.request_id AND (NOT followed_run.is_given_up AND followed_run.attempt = request.failed_attempts + request.lost_attempts + 1)
+    )::integer AS runs
+  ) AS followed
 ), hopeless AS (
   SELECT * FROM verdict WHERE outcome IS NOT NULL
 ), completed AS (
@@ -250,29 +269,34 @@ WITH orphan AS MATERIALIZED (
 ), requeued AS (
   UPDATE recent_request AS request
   SET state = 'IN_QUEUE',
-      lost_attempts = lost_attempts + 1,
+      lost_attempts = lost_attempts + verdict.losses,
       inference_ms = extract(epoch FROM verdict.ended_at - verdict.started_at) * 1000
   FROM verdict
   WHERE request.id = verdict.request_id
     AND verdict.outcome IS NULL
     AND request.state = 'IN_PROGRESS'
   RETURNING request.id, request.model_id, request.api_key_id, request.priority, request.virtual_start, request.seq,
-            request.attempt, request.expires_at, request.failed_attempts, request.lost_attempts, verdict.bounded_key_id
+            request.attempt, request.expires_at, request.failed_attempts, request.lost_attempts, verdict.losses,
+            verdict.bounded_key_id
 ), waiting AS (
   INSERT INTO queue_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at, bounded_key_id)
   SELECT model_id, priority, virtual_start, seq, id, api_key_id, attempt, expires_at, bounded_key_id
   FROM requeued
 ), rescued AS (
   SELECT id, model_id, api_key_id, priority, virtual_start, seq, attempt,
-         failed_attempts + lost_attempts AS lost_attempt, outcome
+         failed_attempts + lost_attempts AS lost_attempt, outcome, false AS is_followed
   FROM completed
   UNION ALL
-  SELECT id, model_id, api_key_id, priority, virtual_start, seq, attempt, failed_attempts + lost_attempts, NULL
+  SELECT id, model_id, api_key_id, priority, virtual_start, seq, attempt, failed_attempts + lost_attempts + 1 - losses,
+         NULL, losses = 0
   FROM requeued
 ), recorded AS (
   INSERT INTO attempt (request_id, attempt, node_id, worker_id, token_hash, started_at, ended_at, outcome, error_code,
                        error_message)
-  SELECT request_id, attempt, node_id, worker_id, sha256(uuid_send(verdict.token) || convert_to(split_part(verdict.claim_id, ' ', 1), 'UTF8')), started_at, ended_at, 'lost', 'worker_lost', 'The worker that ran it was lost.'
+  SELECT request_id, attempt, node_id, worker_id, sha256(uuid_send(verdict.token) || convert_to(split_part(verdict.claim_id, ' ', 1), 'UTF8')), started_at, ended_at,
+         CASE WHEN outcome IS NULL AND losses = 0 THEN 'returned' ELSE 'lost' END,
+         CASE WHEN outcome IS NOT NULL OR losses = 1 THEN 'worker_lost' END,
+         CASE WHEN outcome IS NOT NULL OR losses = 1 THEN 'The worker that ran it was lost.' END
   FROM verdict
   WHERE request_id IN (SELECT id FROM rescued)
 ), requeued_event AS (
@@ -280,7 +304,7 @@ WITH orphan AS MATERIALIZED (
   SELECT id, 'requeued', attempt FROM requeued
 )
 SELECT id, model_id AS "modelId", priority, virtual_start AS start, seq, attempt,
-       ('x' || right(api_key_id::text, 12))::bit(48)::bigint AS "orderKey", lost_attempt AS "lostAttempt", outcome FROM rescued;
+       ('x' || right(api_key_id::text, 12))::bit(48)::bigint AS "orderKey", lost_attempt AS "lostAttempt", outcome, is_followed AS "isFollowed" FROM rescued;
 
 -- renew_leases
 WITH held AS MATERIALIZED (
