@@ -10,7 +10,7 @@ from .errors import NowServingError
 BASE_S = 0.25
 CAP_S = 8.0
 # For longer waits an error is more useful than a caller that seems to hang. Limits have windows of a minute.
-MAX_RETRY_AFTER_S = 90.0
+MAX_RETRY_AFTER_S = 120.0
 # Codes with which a request has ended: another try changes nothing, whatever the status is.
 ENDINGS = {"cancelled", "expired", "model_error", "model_unavailable", "node_lost", "timed_out", "worker_lost"}
 

@@ -66,6 +66,7 @@ def test_no_try_comes_earlier_than_the_service_asks() -> None:
 def test_a_wait_of_an_hour_is_left_to_the_caller() -> None:
     error = status(problem(429, "queue_full", retry_after="3600")).raised
     assert isinstance(error, NowServingError) and error.retry_after == 3600
+    assert status(problem(429, "queue_full", retry_after="120"), GOOD).slept == [120.25]
 
 
 def test_the_tries_end_with_the_last_error() -> None:
