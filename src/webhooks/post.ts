@@ -1,22 +1,12 @@
-import type { OutgoingHttpHeaders } from 'node:http';
-import type { LookupFunction } from 'node:net';
 import { addressRefused } from '../addresses/address-rule.js';
 import { readBeginning } from '../outgoing/answer-body.js';
 import { CallFailure } from '../outgoing/call-failure.js';
-import { Outgoing } from '../outgoing/outgoing.js';
+import { type Call, Outgoing } from '../outgoing/outgoing.js';
 import { storable } from '../tools/storable-text.js';
 import type { Answer } from './retry-plan.js';
 
 /** Bytes of an answer that are kept. */
 const keptBytes = 1_024;
-
-export interface Post {
-  url: string;
-  headers: OutgoingHttpHeaders;
-  body: string;
-  lookup: LookupFunction;
-  timeoutMs: number;
-}
 
 /** Either a status and the beginning of the body, or the reason why there is none. */
 export interface PostResult extends Answer {
@@ -39,17 +29,17 @@ export class Posts {
     this.outgoing.connections.close();
   }
 
-  async post({ timeoutMs, ...post }: Post): Promise<PostResult> {
+  async post(call: Omit<Call, 'method' | 'signal'>, timeoutMs: number): Promise<PostResult> {
     if (this.isStopped) return noAnswer(stopped);
     const limit = new AbortController();
     const late = `No answer came within ${timeoutMs / 1_000} s.`;
     const timer = setTimeout(() => limit.abort(late), timeoutMs);
     this.underWay.add(limit);
     try {
-      const answer = await this.outgoing.call({ method: 'POST', ...post, signal: limit.signal });
-      const { status, headers } = answer;
+      const post = { ...call, method: 'POST', signal: limit.signal };
+      const { status, headers, body } = await this.outgoing.call(post);
       // The status decides, so the part of the body that came before the limit is enough.
-      const beginning = await readBeginning(answer.body, keptBytes);
+      const beginning = await readBeginning(body, keptBytes);
       return {
         status,
         retryAfter: headers['retry-after'],

@@ -64,13 +64,8 @@ export class WebhookClient {
     const { timeoutMs } = this.terms;
     const call = this.tracing.call(text, storedContext(delivery));
     const sent = { ...headers, ...call.context };
-    const result = await this.posts.post({
-      url: text,
-      headers: sent,
-      body,
-      lookup: this.rule.lookupFor(new URL(text)),
-      timeoutMs,
-    });
+    const lookup = this.rule.lookupFor(new URL(text));
+    const result = await this.posts.post({ url: text, headers: sent, body, lookup }, timeoutMs);
     call.end(endingOf(result));
     return result;
   }

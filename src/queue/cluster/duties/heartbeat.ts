@@ -60,12 +60,12 @@ export class Heartbeat extends Duty {
     this.fenceIfLate();
     const sentAt = performance.now();
     const state = await beat(this.database, this.cluster.nodeId, lostAfterMs);
+    this.clock.set(state.nowMs, (sentAt + performance.now()) / 2);
+    this.warnOfSkew();
     if (!state.known) {
       this.giveUpRuns();
       await this.register();
     }
-    this.clock.set(state.nowMs, (sentAt + performance.now()) / 2);
-    this.warnOfSkew();
     for (const id of state.cancelRequested) this.runs.abort(id, 'cancelled');
     this.cluster.update(state, sentAt);
   }
