@@ -3723,7 +3723,7 @@ export interface components {
             /** @description The entries of the page. */
             data: components["schemas"]["AuditEntry"][];
         };
-        /** @description The measured times of a request, in seconds. */
+        /** @description The measured times of a request, in seconds, and what it used. */
         AnyMetrics: {
             /**
              * @description The time that the request waited. Present once it has started.
@@ -3735,6 +3735,16 @@ export interface components {
              * @example 2.513
              */
             inference_time?: number | null;
+            /**
+             * @description What the last attempt used, such as tokens: whole numbers by name. Absent if the model says nothing of it.
+             * @example {
+             *       "prompt_tokens": 12,
+             *       "completion_tokens": 48
+             *     }
+             */
+            usage?: {
+                [key: string]: number;
+            };
         };
         /** @description The interval in which an event is likely: an estimate, not a promise. It is right more often than not. */
         TimeSpan: {
