@@ -78,8 +78,7 @@ export class InputSchemas {
     if (schema.$async !== undefined) throw faults('"$async" is not supported', '/$async');
     if (this.quick.validateSchema(schema) !== true) throw schemaFaults(this.quick.errors?.[0]);
     try {
-      this.assertKnown(schema);
-      const quick = compileAlone(this.quick, schema);
+      const quick = this.compileQuick(schema);
       const thorough = compileAlone(this.thorough, schema);
       const { cost, unbounded } = costOf(schema, this.patternOf);
       return {
@@ -92,29 +91,29 @@ export class InputSchemas {
     }
   }
 
-  /** Throws if the schema has keywords or formats that ajv does not know. */
-  private assertKnown(schema: Record<string, unknown>): void {
-    const unknown: SchemaFault[] = [];
+  /** Throws all faults that ajv can name, and not only the first unknown keyword or format. */
+  private compileQuick(schema: Record<string, unknown>): ValidateFunction {
+    const found: SchemaFault[] = [];
     const formats: string[] = [];
+    let quick: ValidateFunction | undefined;
     this.reports = [];
-    // ajv stops at the first format that it does not know.
-    for (let isDone = false; !isDone;) {
+    for (let canGoOn = true; canGoOn && quick === undefined;) {
       try {
-        compileAlone(this.quick, schema);
-        isDone = true;
+        quick = compileAlone(this.quick, schema);
       } catch (error) {
-        const { message } = error as Error;
-        const format = /^unknown format "([^"]*)"/.exec(message)?.[1];
-        if (format === undefined) throw error;
-        unknown.push(...compileFaults(error as Error).faults);
+        found.push(...compileFaults(error as Error).faults);
+        const format = /^unknown format "([^"]*)"/.exec((error as Error).message)?.[1];
+        canGoOn = format !== undefined;
+        if (format === undefined) continue;
         formats.push(format);
         this.quick.addFormat(format, true);
       }
     }
     for (const format of formats) delete this.quick.formats[format];
     const reports = new Set(this.reports.filter((report) => !/unknown keyword: "x-/i.test(report)));
-    for (const report of reports) unknown.push(...compileFaults(new Error(report)).faults);
-    if (unknown.length > 0) throw new SchemaFaults(unknown);
+    for (const report of reports) found.push(...compileFaults(new Error(report)).faults);
+    if (quick === undefined || found.length > 0) throw new SchemaFaults(found);
+    return quick;
   }
 
   private createAjv(allErrors: boolean): Ajv2020 {
