@@ -84,9 +84,13 @@ class QueueMetrics(TypedDict):
     queue_time: float
 
 
-class FinalMetrics(TypedDict):
+class _FinalMetrics(TypedDict):
     queue_time: float
     inference_time: float | None
+
+
+class FinalMetrics(_FinalMetrics, total=False):
+    usage: dict[str, int]
 
 
 class _RequestError(TypedDict):
