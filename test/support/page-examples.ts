@@ -86,6 +86,16 @@ export const notRun: { page: string; first: string; reason: string }[] = [
       'removes packages that the tests need; these are the commands of the Dockerfile (a test compares)',
   },
   {
+    page: 'docs/operations.md',
+    first: 'DATABASE_URL_FILE=/run/secrets/database-url node dist/src/main.js',
+    reason: 'needs a secret of the machine; src/config/secret-files.spec.ts reads such files',
+  },
+  {
+    page: 'docs/operations.md',
+    first: `jq -r 'select(.at > "2026-03-01T02:00:00Z" and (.action | test("revoke|update|erase|rotate|end|remove|disable|pause|concurrency|start"))) | [.at, .action, .target] | @tsv' audit.ndjson`,
+    reason: 'needs jq and an export that was kept before a restore',
+  },
+  {
     page: 'docs/reliability.md',
     first: 'npm run chaos -- --seconds 600 --seed 7',
     reason: 'takes ten minutes; .ci/run runs one minute of it',
@@ -134,7 +144,10 @@ export function alike(shown: unknown, serviceUrl: string): unknown {
   if (typeof shown === 'number' && !Number.isInteger(shown)) return expect.any(Number);
   if (Array.isArray(shown)) return shown.map(inner);
   if (typeof shown !== 'object' || shown === null) return shown;
-  const fields = Object.entries(shown).map(([name, value]): [string, unknown] => [name, inner(value)]);
+  const fields = Object.entries(shown).map(([name, value]): [string, unknown] => [
+    name,
+    name.endsWith('_ms') ? expect.any(Number) : inner(value),
+  ]);
   return expect.objectContaining(Object.fromEntries(fields));
 }
 
