@@ -32,7 +32,7 @@ class Model(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
-    port = int(sys.argv[1]) if len(sys.argv) > 1 else 9000
+    port = int(sys.argv[1]) if len(sys.argv) > 1 else 9300
     server = ThreadingHTTPServer(("127.0.0.1", port), Model)
     print(f"listening on http://127.0.0.1:{server.server_port}", flush=True)
     server.serve_forever()

@@ -22,10 +22,14 @@ export class Usage1790000000121 implements MigrationInterface {
       CREATE OR REPLACE VIEW request_history AS
       SELECT ${columns}, request.usage
       FROM request
-      LEFT JOIN api_key ON api_key.id = request.api_key_id`);
+      LEFT JOIN api_key ON api_key.id = request.api_key_id;
+
+      CREATE OR REPLACE VIEW recent_request AS SELECT * FROM request;
+      SELECT bound_recent_request()`);
 
   down = (db: QueryRunner): Promise<unknown> =>
     db.query(`
+      DROP VIEW recent_request;
       DROP VIEW request_history;
       CREATE VIEW request_history AS
       SELECT ${columns}
@@ -34,5 +38,8 @@ export class Usage1790000000121 implements MigrationInterface {
 
       ALTER TABLE request DROP COLUMN usage;
       ALTER TABLE attempt DROP COLUMN usage;
-      ALTER TABLE lease DROP COLUMN usage`);
+      ALTER TABLE lease DROP COLUMN usage;
+
+      CREATE VIEW recent_request AS SELECT * FROM request;
+      SELECT bound_recent_request()`);
 }

@@ -10,14 +10,13 @@ buildIfStale();
 const { NestFactory } = await import('@nestjs/core');
 const { AppModule } = await import('../dist/src/app.module.js');
 const { Config } = await import('../dist/src/config/config.js');
+const { DatabaseSessions } = await import('../dist/src/database/sessions.js');
 const { buildOpenApi } = await import('../dist/src/http/openapi/build-openapi.js');
 
 // A preview reads the routes and creates no instances, so neither a database nor a port is needed.
-const app = await NestFactory.create(AppModule.register(new Config(), 'postgresql://localhost/none', []), {
-  preview: true,
-  logger: false,
-  abortOnError: false,
-});
+const sessions = new DatabaseSessions('postgresql://localhost/none');
+const module = AppModule.register(new Config(), { pooled: sessions, direct: sessions }, []);
+const app = await NestFactory.create(module, { preview: true, logger: false, abortOnError: false });
 const text = `${JSON.stringify(buildOpenApi(app), null, 2)}\n`;
 await app.close();
 

@@ -8,6 +8,7 @@ import { AuthModule } from './auth/auth.module.js';
 import { type Config, ConfigModule } from './config/config.js';
 import { ConsoleModule } from './console/console.module.js';
 import { DatabaseModule } from './database/database.module.js';
+import type { OpenDatabase } from './database/open-database.js';
 import { DiscoveryModule } from './discovery/discovery.module.js';
 import { FalModule } from './fal/fal.module.js';
 import { FilesHttpModule } from './files/files-http.module.js';
@@ -32,8 +33,7 @@ import { WorkersModule } from './workers/workers.module.js';
 
 @Module({})
 export class AppModule {
-  /** `databaseUrl` points to a database that is already migrated. */
-  static register(config: Config, databaseUrl: string, models: FileModel[], log?: Log): DynamicModule {
+  static register(config: Config, database: OpenDatabase, models: FileModel[], log?: Log): DynamicModule {
     return {
       module: AppModule,
       imports: [
@@ -41,7 +41,7 @@ export class AppModule {
         LoggingModule.register(config, log),
         AllowancesModule,
         TracingModule,
-        DatabaseModule.register(databaseUrl, config.databasePoolSize),
+        DatabaseModule.register(database, config.databasePoolSize),
         EventEmitterModule.forRoot({ maxListeners: 50 }),
         ModelsModule.register(models, () => readModels(config)),
         JsonModule,

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
 import type { Config } from './config/config.js';
+import { clock } from './database/clock.js';
 import { createDataSource } from './database/data-source.js';
-import { migrate } from './database/migrate.js';
+import { openDatabase } from './database/open-database.js';
 import { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
 import { exitNow, onStopSignals } from './tools/stop-signals.js';
 
@@ -29,8 +30,14 @@ export async function withDatabase<T>(
   try {
     const url = running ?? (await embedded!.start(start.signal));
     const report = (sentence: string): void => void process.stderr.write(`${sentence}\n`);
-    await migrate(config.databaseDirectUrl ?? url, { signal: start.signal, report });
-    dataSource = await createDataSource({ url, poolSize: 1, entities }).initialize();
+    const { pooled } = await openDatabase(url, config.databaseDirectUrl, {
+      signal: start.signal,
+      report,
+      // A person waits for the answer of a command.
+      waitMs: 0,
+    });
+    dataSource = await createDataSource({ url: pooled.usual(), poolSize: 1, entities }).initialize();
+    await setClock(dataSource);
     start.signal.throwIfAborted();
     return await work(dataSource);
   } catch (error) {
@@ -39,6 +46,14 @@ export async function withDatabase<T>(
     await dataSource?.destroy();
     await embedded?.stop();
   }
+}
+
+async function setClock(dataSource: DataSource): Promise<void> {
+  const sentAt = performance.now();
+  const [row] = await dataSource.query<{ ms: number }[]>(
+    'SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms',
+  );
+  clock.set(row!.ms, (sentAt + performance.now()) / 2);
 }
 
 /** The file may be older than the server, and another program may use the port by now. */

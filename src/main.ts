@@ -18,7 +18,7 @@ async function main(): Promise<void> {
   let service: RunningService | undefined;
   // A signal during the start undoes what has begun, such as a database. There are no runs to hand back.
   const signals = onStopSignals(
-    () => (service === undefined ? start.abort() : void end(service)),
+    (signal) => (service === undefined ? start.abort() : void end(service, delayAfter(signal, config))),
     (signal) => (service === undefined ? exitNow(signal) : service.endGracePeriod()),
   );
   // At exit, Node 20 resets the terminal. If the terminal is gone, this fails and hangs forever. This listener runs
@@ -45,12 +45,18 @@ async function main(): Promise<void> {
     if (!start.signal.aborted) throw error;
     return stopped();
   }
-  if (start.signal.aborted) return end(service);
+  if (start.signal.aborted) return end(service, 0);
   process.stdout.write(startupBanner(service, config));
 }
 
-async function end(service: RunningService): Promise<void> {
-  await service.stop().catch((error: Error) => fail(`The service did not stop cleanly: ${error.message}`));
+/** A person at a terminal does not wait for proxies. */
+const delayAfter = (signal: NodeJS.Signals, { shutdownDelayMs }: Config): number =>
+  signal === 'SIGTERM' ? shutdownDelayMs : 0;
+
+async function end(service: RunningService, delayMs: number): Promise<void> {
+  await service
+    .stop(delayMs)
+    .catch((error: Error) => fail(`The service did not stop cleanly: ${error.message}`));
   stopped();
 }
 
@@ -73,14 +79,16 @@ function startupBanner(service: RunningService, config: Config): string {
     lines.push(`API description: ${url}/docs`);
     if (config.console) lines.push(`Console: ${config.publicBaseUrl ?? url}/console`);
   }
-  if (service.newKey !== undefined) {
+  if (service.newKeys !== undefined) {
+    const { admin, caller } = service.newKeys;
     lines.push(
-      `\nYour API key, shown only this once: ${service.newKey}\n`,
+      `\nYour API key as the administrator, who may do everything, shown only this once: ${admin}`,
+      `An API key for applications (submit, read, cancel), shown only this once: ${caller}\n`,
       ...(service.signInUrl === undefined
         ? []
         : [`Sign in to the console (once, within an hour): ${service.signInUrl}\n`]),
       'Try it:',
-      ...firstSteps(url, service.newKey),
+      ...firstSteps(url, caller),
     );
   } else if (service.needsKey && config.role !== 'scheduler') {
     lines.push(

@@ -1,5 +1,7 @@
 import 'reflect-metadata';
 import type { AddressInfo } from 'node:net';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
 import { NestFactory } from '@nestjs/core';
 import express from 'express';
@@ -9,7 +11,7 @@ import { AuditedKeys } from './audit/audited-keys.js';
 import { linkUrl } from './auth/sign-in-links.js';
 import type { Config } from './config/config.js';
 import { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
-import { migrate } from './database/migrate.js';
+import { openDatabase } from './database/open-database.js';
 import { configureHttp } from './http/configure-http.js';
 import { listen } from './http/listen.js';
 import { createLog } from './http/logging.module.js';
@@ -29,17 +31,19 @@ export interface RunningService {
   /** The address on which it listens, as `http://HOST:PORT`. */
   url: string;
   databaseUrl: string;
-  /** The key created because an embedded database had none. It cannot be shown again. */
-  newKey: string | undefined;
-  /** A link that signs in to the console with that key, once. */
+  /** The keys created because an embedded database had none. They cannot be shown again. */
+  newKeys: { admin: string; caller: string } | undefined;
+  /** A link that signs in to the console with the administrator's key, once. */
   signInUrl: string | undefined;
   /** Nobody can submit yet, because there is no key and none was created. */
   needsKey: boolean;
-  /** Drains, hands runs back, closes, and stops the embedded database. Idempotent. */
-  stop(): Promise<void>;
+  /**
+   * Serves calls for `delayMs` more, then drains, hands runs back, closes, and stops the embedded database. Idempotent.
+   */
+  stop(delayMs?: number): Promise<void>;
   /** Reloads the models file. Its faults are logged. */
   reloadModels(): Promise<void>;
-  /** Ends the grace period of a stop in progress, so that runs are handed back now. */
+  /** Ends the delay and the grace period of a stop in progress, so that runs are handed back now. */
   endGracePeriod(): void;
 }
 
@@ -53,19 +57,19 @@ export async function startService(config: Config, signal?: AbortSignal): Promis
   let app: NestExpressApplication | undefined;
   let stopping: Promise<void> | undefined;
   const graceEnd = new AbortController();
-  const stop = (): Promise<void> =>
+  const stop = (delayMs = 0): Promise<void> =>
     (stopping ??= (async () => {
-      if (app !== undefined) await closeApp(app, config, graceEnd);
+      if (app !== undefined) await closeApp(app, config, delayMs, graceEnd);
       await embedded?.stop();
     })());
   try {
     const databaseUrl = config.databaseUrl ?? (await embedded!.start(signal));
     const log = await createLog(config);
-    const report = (sentence: string): void => log.logger.warn({ context: 'Migrations' }, sentence);
-    await migrate(config.databaseDirectUrl ?? databaseUrl, { signal, report });
+    const report = (sentence: string): void => log.logger.warn({ context: 'Database' }, sentence);
+    const database = await openDatabase(databaseUrl, config.databaseDirectUrl, { signal, report });
     // Must be set before the router exists. A model may be named `Requests/x`, which is not below `requests`.
     const adapter = new ExpressAdapter(express().set('case sensitive routing', true));
-    const module = AppModule.register(config, databaseUrl, models, log);
+    const module = AppModule.register(config, database, models, log);
     app = await NestFactory.create<NestExpressApplication>(module, adapter, {
       bodyParser: false,
       bufferLogs: true,
@@ -83,15 +87,15 @@ export async function startService(config: Config, signal?: AbortSignal): Promis
     // is not lost if the port is taken.
     const bootstrapped = config.bootstrapApiKey !== undefined && (await keys.bootstrap(actor));
     await listen(app.getHttpServer(), config);
-    const { printOnce: newKey, isMissing: needsKey = false } = bootstrapped || (await keys.bootstrap(actor));
+    const { printOnce: made, isMissing: needsKey = false } = bootstrapped || (await keys.bootstrap(actor));
     app.get(ModelsService).sayWhatIsServed();
     const hasConsole = config.console && config.role !== 'scheduler';
-    const token = newKey && hasConsole ? await keys.makeLink(actor, newKey.id) : undefined;
+    const token = made && hasConsole ? await keys.makeLink(actor, made.admin.id) : undefined;
     return {
       app,
       url: listeningUrl(app),
       databaseUrl,
-      newKey: newKey?.secret.reveal(),
+      newKeys: made && { admin: made.admin.secret.reveal(), caller: made.caller.secret.reveal() },
       signInUrl: token && linkUrl(config.publicBaseUrl ?? listeningUrl(app), token),
       needsKey,
       stop,
@@ -105,16 +109,22 @@ export async function startService(config: Config, signal?: AbortSignal): Promis
 }
 
 /**
- * Stops in this order: new connections; claims and beats of workers; runs; long polls and streams that show the runs;
- * answers in progress; everything else. Runs and answers share one grace period.
+ * Stops in this order: readiness and the node's own claims; after `delayMs` new connections; claims and beats of
+ * workers; runs; long polls and streams that show the runs; answers in progress; everything else. Runs and answers
+ * share one grace period.
  */
 async function closeApp(
   app: NestExpressApplication,
   config: Config,
+  delayMs: number,
   graceEnd: AbortController,
 ): Promise<void> {
-  // A timer of more than 24 days would fire at once.
-  const grace = setTimeout(() => graceEnd.abort(), Math.min(config.shutdownGraceMs, 2 ** 31 - 1));
+  const connections = app.get(HttpConnections);
+  connections.leave();
+  void app.get(QueueLifecycle).leave();
+  // Nobody calls a scheduler.
+  if (config.role !== 'scheduler') await serveOn(delayMs, graceEnd.signal);
+  const grace = setTimeout(() => graceEnd.abort(), config.shutdownGraceMs);
   app.get(Draining).begin();
   app.getHttpServer().close();
   await app.get(WorkerClaims).stop();
@@ -122,9 +132,18 @@ async function closeApp(
   await app.get(QueueLifecycle).drain(graceEnd.signal);
   if (config.role !== 'scheduler') await app.get(LongPolls).stop();
   app.get(StatusSources).closeAll();
-  await app.get(HttpConnections).answersEnded(graceEnd.signal);
+  await connections.answersEnded(graceEnd.signal);
   clearTimeout(grace);
   await app.close();
+}
+
+/** Lets proxies find out that this node is not ready and turn to the others. */
+async function serveOn(delayMs: number, end: AbortSignal): Promise<void> {
+  if (delayMs === 0) return;
+  new Logger('Stop').log(`stopping: calls are served for ${Math.ceil(delayMs / 1_000)} s more`);
+  await delay(delayMs, undefined, { signal: end }).catch(() => undefined);
+  // Connections that the system has accepted would be reset with the port. The event loop takes them in one turn.
+  await nextTurn();
 }
 
 function listeningUrl(app: NestExpressApplication): string {

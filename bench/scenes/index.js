@@ -5,6 +5,7 @@ import { scene as boundedKey } from './bounded-key.js';
 import { scene as apiToScheduler } from './between-processes.js';
 import { scene as claim } from './claim.js';
 import { scene as consoles } from './consoles.js';
+import { scene as days } from './days.js';
 import { scene as deltas } from './deltas.js';
 import { scene as files } from './files.js';
 import { scene as firstCalls } from './first-calls.js';
@@ -70,4 +71,5 @@ export const scenes = [
   consoles,
   submitOnce,
   attacks,
+  days,
 ];

@@ -169,8 +169,8 @@ export class Bench {
 
   async #makeTemplate() {
     const url = await this.postgres.create(template);
-    const { migrate } = await this.built.load('database/migrate.js');
-    await migrate(url);
+    const { openDatabase } = await this.built.load('database/open-database.js');
+    await openDatabase(url, undefined, {});
     await withClient(url, (client) =>
       client.query(
         `INSERT INTO api_key (id, name, prefix, hash, scopes)

@@ -56,6 +56,7 @@ export class BuiltService {
         MODELS_FILE: models,
         BOOTSTRAP_API_KEY: apiKey,
         ...limitsOf[limits],
+        SHUTDOWN_DELAY: '0s',
         SHUTDOWN_GRACE: '1s',
         ...env,
       },

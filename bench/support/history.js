@@ -1,7 +1,8 @@
 import { withClient } from './postgres.js';
 
-const days = 20;
 const chunk = 500_000;
+/** A transaction has a lock on each table that it makes, and there is room for so many. */
+const daysAtOnce = 20;
 
 /** Completed requests with an attempt and two events each, spread evenly over the day that begins at $1. */
 const completedRequests = `
@@ -23,13 +24,18 @@ SELECT id, 1, '00000000-0000-7000-8000-000000000000', started_at, completed_at, 
 FROM written`;
 
 /**
- * Inserts requests that are spread evenly over the twenty days up to now.
+ * Inserts requests that are spread evenly over the days up to now.
  * @param {string} databaseUrl
  * @param {number} count
+ * @param {number} [days]
  */
-export async function preloadHistory(databaseUrl, count) {
+export async function preloadHistory(databaseUrl, count, days = 20) {
   await withClient(databaseUrl, async (client) => {
-    await client.query(`SELECT ensure_partitions((now() AT TIME ZONE 'UTC')::date - ${days}, ${days + 1})`);
+    for (let left = days; left > 0; left -= daysAtOnce)
+      await client.query(`SELECT ensure_partitions((now() AT TIME ZONE 'UTC')::date - $1::integer, $2)`, [
+        left,
+        Math.min(left, daysAtOnce),
+      ]);
     const { rows } = await client.query(
       `SELECT (extract(epoch FROM now() - interval '10 seconds') * 1000)::bigint AS ms`,
     );

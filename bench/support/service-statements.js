@@ -15,13 +15,14 @@
  * @returns {Promise<ServiceStatements>}
  */
 export async function serviceStatements(bench, databaseUrl) {
+  const { reachDatabase } = await bench.built.load('database/reach.js');
   const { createStatementPool } = await bench.built.load('database/statement-pool.js');
   const { Database } = await bench.built.load('database/database.js');
   const { claim } = await bench.built.load('queue/runs/queries/claim.js');
   const { submit } = await bench.built.load('queue/submit/queries/submit.js');
   const { release } = await bench.built.load('queue/waiting/queries/release.js');
   const { finish } = await bench.built.load('queue/runs/queries/finish.js');
-  const pool = createStatementPool({ url: databaseUrl, size: 2 });
+  const pool = createStatementPool({ sessions: await reachDatabase(databaseUrl), size: 2 });
   bench.atEndOfScene(() => pool.end());
   const dataSource = { query: async (text, values) => (await pool.query(text, values)).rows };
   const [{ id: nodeId }] = await dataSource.query(

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { settingsOfRole } from '../../src/database/sessions.js';
 import { shippedLimits } from '../load/caller.js';
 import { Callers } from '../load/callers.js';
 import type { Random } from '../random.js';
@@ -61,6 +62,7 @@ export class Cluster {
             RATE_LIMIT_OTHER: shippedLimits.other,
             TRUST_PROXY: '1',
             WEBHOOK_ALLOW: '127.0.0.1',
+            SHUTDOWN_DELAY: '0s',
             SHUTDOWN_GRACE: '3s',
             LOG_LEVEL: 'warn',
           },
@@ -97,6 +99,8 @@ export class Cluster {
    */
   private async startPgBouncer(): Promise<void> {
     const { port } = await this.proxies.open(this.postgres.portCell);
+    for (const [name, value] of Object.entries(settingsOfRole))
+      await this.postgres.query(`ALTER ROLE postgres SET ${name} = '${value}'`);
     this.bouncer = await PgBouncer.start(this.directory, port, this.postgres.password);
   }
 

@@ -43,7 +43,7 @@ export class Follower {
     const sentAt = now();
     const signal = AbortSignal.timeout(followedMs);
     const response = await fetch(`${node.url}/v1/queue/requests/${entry.id}/status/stream?logs=1`, {
-      headers: { ...caller.headers, ...(last === undefined ? {} : { 'last-event-id': String(last.id) }) },
+      headers: { ...caller.headers, ...(last === undefined ? {} : { 'last-event-id': last.place }) },
       signal,
     });
     const { status, body } = response;
@@ -65,7 +65,7 @@ export class Follower {
     followed.opened++;
     try {
       for await (const { id, data } of readEvents(body, patienceMs)) {
-        this.take(entry, followed, node, Number(id), JSON.parse(data) as Status);
+        this.take(entry, followed, node, id, JSON.parse(data) as Status);
         // Some callers lose their connection for reasons of their own.
         if (this.random.chance(0.03)) return true;
       }
@@ -76,10 +76,11 @@ export class Follower {
     return false;
   }
 
-  private take(entry: Entry, followed: Followed, node: ServiceNode, id: number, status: Status): void {
+  private take(entry: Entry, followed: Followed, node: ServiceNode, place: string, status: Status): void {
     followed.events.push({
       connection: followed.opened,
-      id,
+      place,
+      id: Number.parseInt(place, 10),
       status: status.status,
       position: status.queue_position,
       logs: (status.logs ?? []).map(({ level, source, message }) => `${level} ${source} ${message}`),

@@ -31,6 +31,9 @@ export interface Entry extends Sent {
 export interface StreamEvent {
   /** The number of the connection that it came on. */
   connection: number;
+  /** Its id, with which the next connection resumes. */
+  place: string;
+  /** The part of the id that ascends. */
   id: number;
   status: string;
   position: number | undefined;

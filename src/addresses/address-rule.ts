@@ -13,6 +13,7 @@ type LookupRest = Parameters<LookupFunction> extends [string, ...infer Rest] ? R
 const maxLength = 2_048;
 const needsHttps = 'must begin with https://';
 const needsPublic = 'must go to a public address';
+const unlessAllowed = ', unless the setting WEBHOOK_ALLOW names its host';
 
 export const addressRefused = 'ADDRESS_REFUSED';
 
@@ -43,9 +44,9 @@ export class AddressRule {
     if (url.username !== '' || url.password !== '') return 'must not have a user name or password in it';
     const host = hostOf(url);
     if (this.isNamed(url)) return undefined;
-    if (url.protocol === 'http:') return needsHttps;
+    if (url.protocol === 'http:') return needsHttps + unlessAllowed;
     const isOurs = host === 'localhost' || host.endsWith('.localhost');
-    return isOurs || (isIP(host) !== 0 && !isPublicAddress(host)) ? needsPublic : undefined;
+    return isOurs || (isIP(host) !== 0 && !isPublicAddress(host)) ? needsPublic + unlessAllowed : undefined;
   }
 
   /** Throws `invalid_query` unless requests may name this URL as their webhook. */

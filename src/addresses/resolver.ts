@@ -4,8 +4,6 @@ import { Injectable } from '@nestjs/common';
 
 @Injectable()
 export class Resolver {
-  private readonly dns = new DnsResolver({ timeout: 3_000, tries: 2 });
-
   /**
    * Never returns an empty list. The system resolver is used only for names that the operator gave, names without a
    * dot, and names that DNS does not know (hosts file). Each of its look-ups takes one of the process's four threads,
@@ -13,7 +11,8 @@ export class Resolver {
    */
   async resolve(name: string, isOperators: boolean): Promise<LookupAddress[]> {
     if (isOperators || !name.includes('.')) return lookup(name, { all: true });
-    const answers = await Promise.allSettled([this.dns.resolve4(name), this.dns.resolve6(name)]);
+    const dns = this.nameServers();
+    const answers = await Promise.allSettled([dns.resolve4(name), dns.resolve6(name)]);
     const found = answers.flatMap((answer, i) => {
       const addresses = answer.status === 'fulfilled' ? answer.value : [];
       return addresses.map((address) => ({ address, family: i === 0 ? 4 : 6 }));
@@ -23,6 +22,11 @@ export class Resolver {
       if (answer.status === 'rejected' && isTimeout(answer.reason)) throw answer.reason;
     }
     return lookup(name, { all: true });
+  }
+
+  /** Reads the system's list of name servers, because it may have changed. A resolver reads it only once. */
+  protected nameServers(): DnsResolver {
+    return new DnsResolver({ timeout: 3_000, tries: 2 });
   }
 }
 

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../auth/caller.js';
 import type { GuardedRequest } from '../auth/current-caller.decorator.js';
 import { type Queries, statement } from '../database/statement.js';
@@ -8,6 +7,7 @@ import { ClientAddress } from '../http/client-address.js';
 import { requestIdOf } from '../http/request-id.js';
 import { type Actor, actorKey } from './actor.js';
 import type { AuditAction } from './audit-actions.js';
+import { newId } from '../database/new-id.js';
 
 const maxTextLength = 300;
 
@@ -46,7 +46,7 @@ export class AuditTrail {
     const { action, target = null, before = null, after = null, reason = null } = note;
     const by = [keyId, name, sessionId, address, userAgent, httpRequestId];
     const json = (value: object | null): string | null => value && JSON.stringify(value);
-    await queries.query(insertEntry, [uuidv7(), action, target, ...by, json(before), json(after), reason]);
+    await queries.query(insertEntry, [newId(), action, target, ...by, json(before), json(after), reason]);
   }
 
   /** Writes an entry by itself, for something that changes nothing. */

@@ -42,18 +42,16 @@ export class AuditedKeys {
   bootstrap(actor: Actor): ReturnType<KeysService['bootstrap']> {
     return this.trail.change(async (manager) => {
       const result = await this.keys.bootstrap(manager);
-      const key = result.made === undefined ? null : await this.keys.read(result.made, manager);
-      if (key !== null)
-        await this.trail.write(manager, actor, {
-          action: 'key.create',
-          target: key.id,
-          after: keyTerms(key),
-        });
+      for (const id of result.made ?? []) {
+        const key = await this.keys.read(id, manager);
+        const note = { action: 'key.create', target: id, after: keyTerms(key!) } as const;
+        await this.trail.write(manager, actor, note);
+      }
       return result;
     });
   }
 
-  /** undefined: there is no such key, or it is revoked. */
+  /** Without changes it leaves no audit entry. undefined: there is no such key, or it is revoked. */
   update(
     actor: Actor,
     id: string,
@@ -62,7 +60,7 @@ export class AuditedKeys {
   ): Promise<ApiKey | undefined> {
     return this.trail.change(async (manager) => {
       const before = await this.checked(manager, id, check);
-      if (before === undefined) return undefined;
+      if (before === undefined || Object.values(changes).every((value) => value === undefined)) return before;
       if (!(await this.keys.update(id, changes, manager))) return undefined;
       const key = (await this.keys.read(id, manager))!;
       const difference = differenceOf(keyTerms(before), keyTerms(key));

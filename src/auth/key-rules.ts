@@ -1,4 +1,5 @@
 import { parseDuration, parseRateLimits } from '../config/parsers.js';
+import { clock } from '../database/clock.js';
 import { decimal, oneOf, rule, text, time, whole } from '../http/input/rules.js';
 import { isKeyName, isModelPattern, priorities, scopes } from './caller.js';
 import type { NewKey } from './keys.service.js';
@@ -34,7 +35,7 @@ export const weightRule = decimal(0.01, 1_000);
 export const expiryRule = rule<NonNullable<NewKey['expires']>>(text.schema, (value) => {
   const given = text.read(value);
   const isTime = /^\d{4}-/.test(given);
-  const inMs = isTime ? time.read(given) - Date.now() : parseDuration(given);
+  const inMs = isTime ? time.read(given) - clock.now() : parseDuration(given);
   if (inMs < 1) throw new Error('expected a time in the future');
   return isTime ? { at: new Date(time.read(given)) } : { inMs };
 });

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { ArrayContains, type EntityManager, In, IsNull, LessThan, Not, Raw, type Repository } from 'typeorm';
-import { v7 as uuidv7 } from 'uuid';
 import { Config } from '../config/config.js';
+import { clock } from '../database/clock.js';
+import { newId } from '../database/new-id.js';
 import { ApiKey } from './api-key.entity.js';
 import { toCaller } from './caller-finder.js';
 import { type Caller, callerScopes, type Priority, type Scope, scopes } from './caller.js';
@@ -44,9 +45,15 @@ interface MadeKey {
   secret: KeySecret;
 }
 
+/** The first keys: of an administrator, who may do everything, and of applications. */
+interface FirstKeys {
+  admin: MadeKey;
+  caller: MadeKey;
+}
+
 interface Bootstrapped {
-  made?: string;
-  printOnce?: MadeKey;
+  made?: readonly string[];
+  printOnce?: FirstKeys;
   isMissing?: true;
 }
 
@@ -77,7 +84,9 @@ export class KeysService {
   async callerOf(id: string): Promise<Caller | undefined> {
     const row = await this.find(id);
     const isOver =
-      row === null || row.revokedAt !== null || (row.expiresAt !== null && row.expiresAt <= new Date());
+      row === null ||
+      row.revokedAt !== null ||
+      (row.expiresAt !== null && row.expiresAt.getTime() <= clock.now());
     return isOver ? undefined : toCaller(row);
   }
 
@@ -142,7 +151,7 @@ export class KeysService {
 
   /**
    * Runs once at the start. It ensures that BOOTSTRAP_API_KEY exists, and that an embedded database is never without a
-   * key. `made` is the id of a key that was just made. `printOnce` is a key that nobody has seen yet. `isMissing`:
+   * key. `made` are the ids of keys that were just made. `printOnce` are keys that nobody has seen yet. `isMissing`:
    * there is no key at all.
    */
   async bootstrap(manager = this.rows.manager): Promise<Bootstrapped> {
@@ -150,17 +159,18 @@ export class KeysService {
     if (bootstrapApiKey !== undefined) {
       const secret = new KeySecret(bootstrapApiKey);
       const made = await this.add(secret, { name: 'bootstrap', scopes }, manager);
-      return (await manager.existsBy(ApiKey, { id: made })) ? { made } : {};
+      return (await manager.existsBy(ApiKey, { id: made })) ? { made: [made] } : {};
     }
     if (await manager.exists(ApiKey)) return {};
     if (databaseUrl !== undefined) return { isMissing: true };
-    const printOnce = await this.make({ name: 'bootstrap', scopes }, manager);
-    return { made: printOnce.id, printOnce };
+    const admin = await this.make({ name: 'bootstrap', scopes }, manager);
+    const caller = await this.make({ name: 'applications' }, manager);
+    return { made: [admin.id, caller.id], printOnce: { admin, caller } };
   }
 
   /** Changes nothing if the secret is known already, so a revoked key stays revoked. */
   private async add(secret: KeySecret, key: NewKey, manager = this.rows.manager): Promise<string> {
-    const id = uuidv7();
+    const id = newId();
     const own = { id, prefix: secret.prefix(), hash: secret.hash() };
     const row = { ...own, ...columnsOf({ ...key, scopes: key.scopes ?? callerScopes }) };
     await manager.createQueryBuilder().insert().into(ApiKey).values(row).orIgnore().execute();

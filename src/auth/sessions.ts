@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, type FindOperator, In, IsNull, LessThan, Raw, type Repository } from 'typeorm';
-import { v7 as uuidv7 } from 'uuid';
 import { CallerFinder } from './caller-finder.js';
 import { SessionEntity } from './entities/session.entity.js';
 import { sessionHash } from './session-cookie.js';
+import { newId } from '../database/new-id.js';
 
 const sessionLife = '12 hours';
 /** A session is kept for this long after it expires, to show from where somebody was signed in. */
@@ -35,7 +35,7 @@ export class Sessions {
     keyId: string,
     browser: Browser,
   ): Promise<{ id: string; token: string; expiresAt: Date }> {
-    const [id, token] = [uuidv7(), randomBytes(32).toString('base64url')];
+    const [id, token] = [newId(), randomBytes(32).toString('base64url')];
     const rows = manager.getRepository(SessionEntity);
     await this.makeRoom(manager, keyId);
     await rows.insert({

@@ -20,7 +20,11 @@ it.each<[string, string, Partial<Config>]>([
   ['RATE_LIMIT_SUBMIT', 'off', { rateLimitSubmit: [] }],
   ['RATE_LIMIT_STATUS', '429', { rateLimitStatus: 429 }],
   ['ADAPTERS', ' FAL ', { adapters: ['fal'] }],
+  ['SHUTDOWN_DELAY', '0s', { shutdownDelayMs: 0 }],
   ['SHUTDOWN_GRACE', '5', { shutdownGraceMs: 5_000 }],
+  // A timer of more than 24 days would fire at once.
+  ['SHUTDOWN_GRACE', '25d', { shutdownGraceMs: 2 ** 31 - 1 }],
+  ['KEEP_ALIVE_TIMEOUT', '620s', { keepAliveTimeoutMs: 620_000 }],
   ['RETENTION', '36500d', { retentionMs: 36_500 * 86_400_000 }],
   ['RETENTION_PAYLOAD', '12h', { retentionPayloadMs: 43_200_000 }],
   [

@@ -19,11 +19,13 @@ import {
   parseRateLimits,
   parseStoredBytes,
   parseSwitch,
+  parseTimer,
   parseDatabaseUrl,
   parsePlainUrl,
 } from './parsers.js';
 import type { RateLimits } from './rate-limits.js';
 import { parseScopeMap, type ScopeMap } from './scopes.js';
+import { withSecretFiles } from './secret-files.js';
 import { parseSecretsKey, parseWebhookSecret } from './secrets.js';
 
 export type Role = 'all' | 'api' | 'scheduler';
@@ -98,7 +100,14 @@ export class Config {
   @Setting('RATE_LIMIT_STATUS', Numeric(), OneOf(403, 429)) rateLimitStatus: 403 | 429 = 403;
   /** Whether the console is served. */
   @Setting('CONSOLE', Parsed(parseSwitch)) console = true;
-  @Setting('SHUTDOWN_GRACE', Parsed(parseDuration)) shutdownGraceMs = 30_000;
+  /** How long calls are still served after a SIGTERM, while proxies turn to other nodes. */
+  @Setting('SHUTDOWN_DELAY', Parsed(parseTimer)) shutdownDelayMs = 5_000;
+  @Setting('SHUTDOWN_GRACE', Parsed(parseTimer)) shutdownGraceMs = 30_000;
+  /**
+   * How long an idle connection stays open. The default is longer than what nginx, Traefik and ALB (60 to 90 s) and
+   * Caddy (120 s) keep, because the proxy must be the one that closes it.
+   */
+  @Setting('KEEP_ALIVE_TIMEOUT', Parsed(parseTimer)) keepAliveTimeoutMs = 150_000;
   /** How long a completed request can be read. A model may override it. */
   @Setting('RETENTION', Parsed(parseDuration)) retentionMs = 30 * 86_400_000;
   /** How long inputs and outputs are kept, if shorter. null: as long as the request. */
@@ -139,7 +148,7 @@ export class Config {
   /** Identifies this process in the `node` table; not unique. */
   @Setting('NODE_NAME') nodeName = `${hostname()}:${process.pid}`;
 
-  /** The environment: `models.yaml` may refer to it with `${NAME}`, and it has OpenTelemetry's settings. */
+  /** The environment, with the secrets that are in files: `models.yaml` may refer to it with `${NAME}`, and it has OpenTelemetry's settings. */
   environment: Readonly<Record<string, string | undefined>> = {};
 }
 
@@ -186,13 +195,15 @@ function missingBeside(
 
 /** Returns an error text for printing, without parts of settings that drivers and parsers quote. */
 export function redacted(text: string, environment: Config['environment'] = process.env): string {
-  return new Redaction(environment).secrets(text);
+  return new Redaction(withSecretFiles(environment).environment).secrets(text);
 }
 
-export function loadConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
+export function loadConfig(variablesAndFiles: Config['environment'] = process.env): Config {
+  const { environment, faults: faultsOfFiles } = withSecretFiles(variablesAndFiles);
   const texts = Object.entries(environment).map(([name, text]) => [name, text?.trim() || undefined]);
   const { instance, faults } = toInstance(Config, Object.fromEntries(texts) as object, { exposedOnly: true });
   const lines = [
+    ...faultsOfFiles.map((fault) => `  ${fault}`),
     ...faults.map(({ property, message }) => `  ${variables.get(property)}: ${message}`),
     ...missingBeside(instance, environment),
   ];

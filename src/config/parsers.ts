@@ -1,3 +1,4 @@
+import { accessSync, constants } from 'node:fs';
 import proxyaddr from 'proxy-addr';
 import { type Adapter, adapters } from './adapter.js';
 import type { RateLimits } from './rate-limits.js';
@@ -47,9 +48,33 @@ function isEncoded(text: string): boolean {
 
 /** Accepts only URLs that all drivers read the same way. */
 export function parseDatabaseUrl(value: string): string {
-  const { href, pathname } = new URL(parseUrl(value, 'postgres:', 'postgresql:'));
-  if (!isEncoded(pathname)) throw new Error('the name of the database must be percent-encoded: % as %25');
-  return href;
+  const url = new URL(parseUrl(value, 'postgres:', 'postgresql:'));
+  if (!isEncoded(url.pathname)) throw new Error('the name of the database must be percent-encoded: % as %25');
+  checkTls(url);
+  return url.href;
+}
+
+/** The modes that node-postgres takes for `verify-full`, which its next version will not. */
+const verifiedModes = ['prefer', 'require', 'verify-ca'];
+const tlsModes = ['disable', 'no-verify', ...verifiedModes, 'verify-full'];
+
+/** Sets a mode that every version of node-postgres reads the same way, and checks the files of certificates. */
+function checkTls({ searchParams }: URL): void {
+  const mode = searchParams.get('sslmode');
+  if (mode !== null && !tlsModes.includes(mode))
+    throw new Error(`expected one of these as sslmode: ${tlsModes.join(', ')}`);
+  if (searchParams.get('uselibpqcompat') !== 'true' && verifiedModes.includes(mode ?? ''))
+    searchParams.set('sslmode', 'verify-full');
+  for (const name of ['sslrootcert', 'sslcert', 'sslkey']) {
+    const file = searchParams.get(name);
+    if (file === null) continue;
+    try {
+      accessSync(file, constants.R_OK);
+    } catch (cause) {
+      const { code = 'error' } = cause as NodeJS.ErrnoException;
+      throw new Error(`the file that ${name} names cannot be read (${code})`, { cause });
+    }
+  }
 }
 
 /** For a URL that is shown or sent to others. */
@@ -128,6 +153,12 @@ export function parseDuration(value: string): number {
   if (ms > maxDays * durationUnits['d']!) throw new Error(`expected a duration of at most ${maxDays}d`);
   return ms;
 }
+
+/** A timer of Node that is set to more, which is 24 days, fires at once. */
+const maxTimerMs = 2 ** 31 - 1;
+
+/** A duration for which a timer runs. */
+export const parseTimer = (value: string): number => Math.min(parseDuration(value), maxTimerMs);
 
 /** Parses a comma-separated list of known adapters, such as `fal`. */
 export function parseAdapters(value: string): Adapter[] {

@@ -29,3 +29,19 @@ it.each(['PUBLIC_BASE_URL', 'S3_ENDPOINT', 'OIDC_ISSUER'])('%s has no user name 
 it('a URL whose path has an @ is taken', () => {
   expect(loadConfig({ S3_ENDPOINT: 'http://host:9000/a@1' }).s3Endpoint).toBe('http://host:9000/a@1');
 });
+
+it.each([':', '/', '#', '?', '@'])('a password with %s is refused or taken whole', (sign) => {
+  const load = (): string =>
+    loadConfig({ DATABASE_URL: `postgres://app:12${sign}34secret@db.internal/queue` }).databaseUrl!;
+  if (':@'.includes(sign)) expect(decodeURIComponent(new URL(load()).password)).toBe(`12${sign}34secret`);
+  else expect(load).toThrow(encode);
+});
+
+it.each(['prefer', 'require', 'verify-ca'])('sslmode=%s is verified in full', (mode) => {
+  const read = (query: string): string =>
+    loadConfig({ DATABASE_URL: `postgres://a/b?${query}` }).databaseUrl!;
+  expect(read(`sslmode=${mode}`)).toBe('postgres://a/b?sslmode=verify-full');
+  expect(read(`uselibpqcompat=true&sslmode=${mode}`)).toBe(
+    `postgres://a/b?uselibpqcompat=true&sslmode=${mode}`,
+  );
+});

@@ -1,17 +1,29 @@
 import { Injectable } from '@nestjs/common';
 
-/** The database's clock. Ids and deadlines of all nodes agree, even if the nodes' own clocks differ. */
+/**
+ * The database's clock, which all times that leave the service are of. Ids and deadlines of all nodes agree, even if
+ * the clocks of their machines differ or are set meanwhile.
+ */
 @Injectable()
 export class Clock {
-  private offsetMs = 0;
+  /** The time at which `performance.now()` was 0. Until the database has told its time, by this machine's clock. */
+  private originMs = Date.now() - performance.now();
 
   /** Milliseconds since 1970, by the database's clock. */
   now(): number {
-    return Date.now() + this.offsetMs;
+    return Math.floor(this.originMs + performance.now());
   }
 
-  /** Called with the database's time from a heartbeat. An error of half a round trip does not matter here. */
-  setNow(databaseNowMs: number): void {
-    this.offsetMs = Math.round(databaseNowMs - Date.now());
+  /** The milliseconds by which this machine's clock is ahead of the database's. */
+  get skewMs(): number {
+    return Date.now() - this.now();
+  }
+
+  /** Sets the database's time. `atMs`: the `performance.now()` at which the database read it, as far as it is known. */
+  set(databaseMs: number, atMs: number): void {
+    this.originMs = databaseMs - atMs;
   }
 }
+
+/** The clock of this process, for code that Nest does not inject into. Heartbeats set it; a command, once connected. */
+export const clock = new Clock();

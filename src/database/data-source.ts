@@ -16,6 +16,8 @@ import { StoppingNodes1790000000114 } from '../../migrations/0014-stopping-nodes
 import { StoredFiles1790000000115 } from '../../migrations/0015-stored-files.js';
 import { Allowances1790000000116 } from '../../migrations/0016-allowances.js';
 import { WebhookEvents1790000000117 } from '../../migrations/0017-webhook-events.js';
+import { RecentRequests1790000000119 } from '../../migrations/0019-recent-requests.js';
+import { FollowedRuns1790000000120 } from '../../migrations/0020-followed-runs.js';
 import { Usage1790000000121 } from '../../migrations/0021-usage.js';
 import { DatabaseFaults } from './database-faults.js';
 import { connectionOptions } from './statement-pool.js';
@@ -38,15 +40,18 @@ export const migrations = [
   StoredFiles1790000000115,
   Allowances1790000000116,
   WebhookEvents1790000000117,
+  RecentRequests1790000000119,
+  FollowedRuns1790000000120,
   Usage1790000000121,
 ];
 
 export interface DataSourceSettings {
+  /** `DatabaseSessions` makes it. */
   url: string;
   poolSize: number;
   entities?: DataSourceOptions['entities'];
-  /** Timeout of each statement. Default: none, because migrations need that. */
-  statementTimeoutMs?: number;
+  /** After this long, a call stops waiting for a hung server. Default: no limit, because migrations need that. */
+  queryTimeoutMs?: number;
   /** Records the errors of connections. */
   faults?: DatabaseFaults;
 }
@@ -58,7 +63,7 @@ export function dataSourceOptions({
   url,
   poolSize,
   entities = [],
-  statementTimeoutMs,
+  queryTimeoutMs,
   faults = new DatabaseFaults(),
 }: DataSourceSettings): Extract<DataSourceOptions, { type: 'postgres' }> {
   return {
@@ -75,13 +80,8 @@ export function dataSourceOptions({
     extra: {
       ...connectionOptions,
       max: poolSize,
-      ...(statementTimeoutMs !== undefined && {
-        // A hung server does not enforce its own timeout. The client then discards the connection.
-        query_timeout: statementTimeoutMs + 1_000,
-        // Compiling a statement for its partitions would take longer than running it.
-        onConnect: (client: pg.ClientBase) =>
-          client.query(`SET statement_timeout = ${statementTimeoutMs}; SET jit = off`),
-      }),
+      // The client then discards the connection.
+      ...(queryTimeoutMs !== undefined && { query_timeout: queryTimeoutMs }),
     },
   };
 }

@@ -1,6 +1,7 @@
 import { type BeforeApplicationShutdown, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import pg from 'pg';
 import { Subject } from 'rxjs';
+import { clock } from './clock.js';
 
 /** Heartbeats are statements too, sent at least every 1.8 s. So no answer came for longer than two heartbeats. */
 const silentMs = 4_000;
@@ -15,7 +16,7 @@ const away = /^(08|53300|57P)/;
 
 export interface DatabaseState {
   isUp: boolean;
-  /** While the database is away, the time of its last answer, in milliseconds since 1970 by this process's clock. */
+  /** While the database is away, the time of its last answer, in milliseconds since 1970. */
   awaySinceMs: number | null;
 }
 
@@ -71,7 +72,7 @@ export class DatabaseWatch implements OnApplicationBootstrap, BeforeApplicationS
     const hasFailed = this.failedAt > this.answeredAt;
     const isUp = silence < (hasFailed ? silentAfterFailureMs : silentMs);
     if (isUp === this.current.isUp) return;
-    this.current = { isUp, awaySinceMs: isUp ? null : Math.round(Date.now() - silence) };
+    this.current = { isUp, awaySinceMs: isUp ? null : Math.round(clock.now() - silence) };
     this.changes.next(this.current);
   }
 }

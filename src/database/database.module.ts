@@ -1,7 +1,7 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Config } from '../config/config.js';
-import { Clock } from './clock.js';
+import { Clock, clock } from './clock.js';
 import { dataSourceOptions } from './data-source.js';
 import { DatabaseFaults } from './database-faults.js';
 import { DatabaseWatch } from './database-watch.js';
@@ -10,9 +10,11 @@ import { Connections } from './connections.js';
 import { LimitsDatabase, limitsPoolSize } from './limits-database.js';
 import { NotifyChannel } from './notify-channel.js';
 import { createObservingPool, ObservingDatabase } from './observing-database.js';
+import type { OpenDatabase } from './open-database.js';
 import { createStatementPool } from './statement-pool.js';
 
 const statementTimeoutMs = 5_000;
+/** A hung server does not enforce its own timeout, and a pooler's sessions have none. */
 const queryTimeoutMs = statementTimeoutMs + 1_000;
 /** Connections for statements that go through TypeORM. */
 const plainPoolSize = 4;
@@ -20,20 +22,25 @@ const plainPoolSize = 4;
 @Global()
 @Module({})
 export class DatabaseModule {
-  /** `url` points to a migrated database. `poolSize`: the connections for the prepared statements. */
-  static register(url: string, poolSize: number): DynamicModule {
+  /** `poolSize`: the connections for the prepared statements. */
+  static register({ pooled, direct }: OpenDatabase, poolSize: number): DynamicModule {
     const faults = new DatabaseFaults();
     return {
       module: DatabaseModule,
       imports: [
         TypeOrmModule.forRoot({
-          ...dataSourceOptions({ url, poolSize: plainPoolSize, statementTimeoutMs, faults }),
+          ...dataSourceOptions({
+            url: pooled.usual(statementTimeoutMs),
+            poolSize: plainPoolSize,
+            queryTimeoutMs,
+            faults,
+          }),
           retryAttempts: 0,
           autoLoadEntities: true,
         }),
       ],
       providers: [
-        Clock,
+        { provide: Clock, useValue: clock },
         Connections,
         { provide: DatabaseFaults, useValue: faults },
         DatabaseWatch,
@@ -41,14 +48,19 @@ export class DatabaseModule {
           provide: Database,
           inject: [Config, DatabaseWatch],
           useFactory: (config: Config, watch: DatabaseWatch) =>
-            new Database(createStatementPool({ url, size: poolSize, queryTimeoutMs }), config, faults, watch),
+            new Database(
+              createStatementPool({ sessions: pooled, size: poolSize, queryTimeoutMs }),
+              config,
+              faults,
+              watch,
+            ),
         },
         {
           provide: LimitsDatabase,
           inject: [Config],
           useFactory: (config: Config) =>
             new LimitsDatabase(
-              createStatementPool({ url, size: limitsPoolSize, queryTimeoutMs }),
+              createStatementPool({ sessions: pooled, size: limitsPoolSize, queryTimeoutMs }),
               config,
               faults,
             ),
@@ -56,12 +68,11 @@ export class DatabaseModule {
         {
           provide: ObservingDatabase,
           inject: [Config],
-          useFactory: (config: Config) => new ObservingDatabase(createObservingPool(url), config, faults),
+          useFactory: (config: Config) => new ObservingDatabase(createObservingPool(pooled), config, faults),
         },
         {
           provide: NotifyChannel,
-          inject: [Config],
-          useFactory: (config: Config) => new NotifyChannel(config.databaseDirectUrl ?? url),
+          useFactory: () => new NotifyChannel(direct.usual()),
         },
       ],
       exports: [

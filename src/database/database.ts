@@ -75,8 +75,8 @@ export class Database implements Queries, OnApplicationShutdown {
         new Promise((resolve, reject) => {
           const { onStatement } = this;
           const sentAt = onStatement && performance.now();
-          const queries = statements.map(([{ name, text }, values], i) =>
-            namedQuery(this.prepared ? name : undefined, text, values, (error, results) => {
+          const queries = statements.map(([{ name, text, preparedAs = name }, values], i) =>
+            namedQuery(this.prepared ? preparedAs : undefined, text, values, (error, results) => {
               if (i === statements.length - 1) onStatement?.(name, performance.now() - sentAt!);
               if (error) return reject(this.failed(error));
               this.watch?.noteAnswer();
@@ -117,13 +117,13 @@ export class Database implements Queries, OnApplicationShutdown {
 
   private run<Row extends object>(
     client: pg.PoolClient,
-    { name, text }: Statement,
+    { name, text, preparedAs = name }: Statement,
     values: unknown[],
   ): Promise<Row[]> {
     return new Promise((resolve, reject) => {
       const { onStatement } = this;
       const sentAt = onStatement && performance.now();
-      const query = namedQuery(this.prepared ? name : undefined, text, values, (error, result) => {
+      const query = namedQuery(this.prepared ? preparedAs : undefined, text, values, (error, result) => {
         onStatement?.(name, performance.now() - sentAt!);
         if (error) return reject(this.failed(error));
         this.watch?.noteAnswer();

@@ -1,9 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
-import pg from 'pg';
+import type pg from 'pg';
 import { createDataSource, migrations } from './data-source.js';
+import { describeDatabase } from './describe-database.js';
+import { connect, orAborted } from './reach.js';
+import type { DatabaseSessions } from './sessions.js';
 
-const oldestVersion = 150_000;
 const migrationLock = 0x6d696772;
 const retryMs = 200;
 const firstReportMs = 1_000;
@@ -24,9 +26,10 @@ export interface MigrateOptions {
  * that assigns a connection per transaction.
  */
 export async function migrate(
-  url: string,
+  sessions: DatabaseSessions,
   { signal, report, patienceMs = 120_000 }: MigrateOptions = {},
 ): Promise<void> {
+  const url = sessions.usual();
   if (await orAborted(isUpToDate(url), signal)) return;
   const dataSource = await createDataSource({ url, poolSize: 2 }).initialize();
   const runner = dataSource.createQueryRunner();
@@ -44,14 +47,6 @@ export async function migrate(
 async function isUpToDate(url: string): Promise<boolean> {
   const client = await connect(url);
   try {
-    const { rows } = await client.query<{ version: number; text: string; begun: boolean }>(
-      `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS text`,
-    );
-    if (rows[0]!.version < oldestVersion) {
-      throw new Error(
-        `The database at ${describe(url)} is PostgreSQL ${rows[0]!.text}; 15 or newer is needed.`,
-      );
-    }
     const done = await readMigrations(client);
     refuseUnreleased(done, url);
     const names = new Set(done.map(({ name }) => name));
@@ -59,35 +54,6 @@ async function isUpToDate(url: string): Promise<boolean> {
   } finally {
     await client.end();
   }
-}
-
-async function connect(url: string): Promise<pg.Client> {
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: 10_000,
-    query_timeout: 10_000,
-    application_name: 'nowserving',
-  });
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    return client;
-  } catch (cause) {
-    await client.end().catch(() => undefined);
-    const { message, code = 'no answer' } = cause as NodeJS.ErrnoException;
-    const reason = message === '' ? code : message;
-    throw new Error(`The database at ${describe(url)} cannot be reached: ${reason}`, { cause });
-  }
-}
-
-/** Stops waiting for a read on abort. The read itself may go on, because it changes nothing. */
-function orAborted<T>(look: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal!.reason as Error);
-    if (signal?.aborted === true) abort();
-    signal?.addEventListener('abort', abort, { once: true });
-    void look.then(resolve, reject).finally(() => signal?.removeEventListener('abort', abort));
-  });
 }
 
 interface DoneMigration {
@@ -108,7 +74,7 @@ function refuseUnreleased(done: readonly DoneMigration[], url: string): void {
   const newest = Number(migrations.at(-1)!.name.slice(-13));
   if (done.every(({ name, timestamp }) => names.has(name) || timestamp > newest)) return;
   throw new Error(
-    `The database at ${describe(url)} is of an unreleased earlier version and cannot be upgraded. ` +
+    `The database at ${describeDatabase(url)} is of an unreleased earlier version and cannot be upgraded. ` +
       'Use a new database, or delete DATA_DIR if it is the embedded one. Nothing was changed.',
   );
 }
@@ -217,10 +183,4 @@ function tooLong(holders: readonly Holder[], patienceMs: number): Error {
       `${holders.map(describeHolder).join(', ')}. If a node is migrating, wait until it is done and start again. ` +
       `If none is, a connection pooler has kept the lock: end that session with ${ends}`,
   );
-}
-
-/** Returns host, port and database, never the password. */
-function describe(url: string): string {
-  const { host, pathname } = new URL(url);
-  return `${host}${pathname}`;
 }

@@ -2,6 +2,8 @@
 export interface Statement {
   readonly name: string;
   readonly text: string;
+  /** The name under which it is prepared, if that is not `name`; empty: it is planned at each call. */
+  readonly preparedAs?: string;
 }
 
 /**

@@ -27,7 +27,7 @@ export class KeyController {
   @Get()
   @ApiKey
   @Limited('any', { needsKey: true })
-  async key(@CurrentCaller() caller: Caller): Promise<KeyDto> {
+  async readOwnKey(@CurrentCaller() caller: Caller): Promise<KeyDto> {
     const row = await this.keys.find(caller.keyId);
     if (row === null) throw new DomainError('invalid_key', 'This API key is unknown, revoked or expired.');
     const [quotas] = await this.gate.quotasOf([caller]);

@@ -50,7 +50,7 @@ const faults: readonly (readonly [RegExp, DatabaseFault])[] = [
 
 /** Messages of pg itself for a lost, hung or missing connection. They have no codes. */
 const lostConnection =
-  /connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable|pool after calling end/i;
+  /connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|not queryable|pool after calling end/i;
 
 /**
  * The database cannot run a statement now: it is away, full, starting or busy. Only the layers that talk to the

@@ -57,7 +57,7 @@ export class FilesController {
 
   @Get('files/:file_id/:name')
   @ApiFile
-  async file(
+  async readFile(
     @Param('file_id') fileId: string,
     @Param('name') name: string,
     @Req() request: Request,

@@ -53,7 +53,7 @@ export class Readiness {
 
   async check(): Promise<ReadinessDto> {
     const database = await this.databaseChecks();
-    const checks = { ...database, accepting: { status: this.draining.isStarted ? 'down' : 'up' } };
+    const checks = { ...database, accepting: { status: this.draining.isLeaving ? 'down' : 'up' } };
     // Without the database the other checks are unknown, so the message names only the database.
     const known = database === lost ? { database: lost.database, accepting: checks.accepting } : checks;
     const down = Object.entries(known).filter(([, { status }]) => status !== 'up');

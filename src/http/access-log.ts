@@ -40,9 +40,9 @@ export class AccessLog {
 
   /** Middleware for Express, which also gives the exchange its id. */
   readonly middleware = (request: Request, response: Response, next: NextFunction): void => {
-    const requestId = chooseRequestId(request.headers['x-request-id']);
-    response.setHeader(requestIdHeader, requestId);
-    this.follow(request, response, request.path, requestId);
+    const callId = chooseRequestId(request.headers['x-request-id']);
+    response.setHeader(requestIdHeader, callId);
+    this.follow(request, response, request.path, callId);
     next();
   };
 
@@ -50,7 +50,7 @@ export class AccessLog {
     request: IncomingMessage,
     response: ServerResponse,
     path: string,
-    requestId: string,
+    callId: string,
     route?: string,
   ): void {
     const { method } = request;
@@ -67,9 +67,9 @@ export class AccessLog {
       const durationMs = Math.round(took * 10) / 10;
       const message = response.writableFinished ? 'answered' : 'connection lost before the answer ended';
       // An id that the caller chose may be that of a request.
-      const isChosen = request.headers['x-request-id'] === requestId;
-      const id = isChosen ? this.redaction.path(requestId) : requestId;
-      this.lines += `${lineStart(this.logger, level)},"requestId":"${id}","method":"${method}","path":${JSON.stringify(this.redaction.path(path))},"status":${response.statusCode}`;
+      const isChosen = request.headers['x-request-id'] === callId;
+      const id = isChosen ? this.redaction.path(callId) : callId;
+      this.lines += `${lineStart(this.logger, level)},"callId":"${id}","method":"${method}","path":${JSON.stringify(this.redaction.path(path))},"status":${response.statusCode}`;
       if (code !== undefined) this.lines += `,"code":"${code}"`;
       this.lines += `,"durationMs":${durationMs},"msg":"${message}"}\n`;
     });

@@ -1,11 +1,14 @@
 import type { IncomingMessage } from 'node:http';
-import { isIP } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import proxyaddr from 'proxy-addr';
 import { Config } from '../config/config.js';
+import { DomainError } from '../errors/domain-error.js';
 
 const hostName = /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
+/** An address as proxies write it: with brackets, a port or quotes, or without. */
+const forwardedAddress = /^"?(?:\[([0-9A-Fa-f:.]+)\]|([0-9.]+))(?::\d{1,5})?"?$/;
 
 /** Finds who calls and at which URL, behind proxies too. Forwarded fields count as far as `TRUST_PROXY` allows. */
 @Injectable()
@@ -39,8 +42,10 @@ export class ClientAddress implements OnApplicationBootstrap {
       if (this.isUntold && request.headers['x-forwarded-for'] !== undefined) this.warnOfProxy(remoteAddress);
       return remoteAddress;
     }
-    const address = proxyaddr(request, this.trust) ?? '';
-    return isIP(address) === 0 ? remoteAddress : address;
+    const hops = [remoteAddress, ...forwardedFor(request)];
+    let client = 0;
+    while (client < hops.length - 1 && this.trust(hops[client]!, client)) client++;
+    return isIP(hops[client]!) === 0 ? remoteAddress : hops[client]!;
   }
 
   private warnOfProxy(address: string): void {
@@ -51,20 +56,49 @@ export class ClientAddress implements OnApplicationBootstrap {
     );
   }
 
-  /** Returns `PUBLIC_BASE_URL`, otherwise the scheme and host of the call. */
+  /** Returns `PUBLIC_BASE_URL`, otherwise the scheme and host of the call. Throws `bad_request` for what is no host. */
   baseUrl({ socket, headers }: IncomingMessage): string {
-    const { publicBaseUrl, host: ownHost, port, trustProxy } = this.config;
+    const { publicBaseUrl, trustProxy } = this.config;
     if (publicBaseUrl !== undefined) return publicBaseUrl;
     const isForwarded = trustProxy !== false && this.trust(socket.remoteAddress ?? '', 0);
     const ownScheme = socket instanceof TLSSocket ? 'https' : 'http';
     const forwardedScheme = isForwarded ? first(headers['x-forwarded-proto']) : undefined;
     const scheme = (forwardedScheme ?? ownScheme) === 'https' ? 'https' : 'http';
-    const host = (isForwarded && first(headers['x-forwarded-host'])) || headers.host || '';
-    // An invalid Host would end up in our URLs.
-    if (hostName.test(host)) return `${scheme}://${host}`;
-    const { localAddress = ownHost, localPort = port } = socket;
-    return `${scheme}://${localAddress}:${localPort}`;
+    const forwardedHost = isForwarded ? first(headers['x-forwarded-host']) : undefined;
+    const host = forwardedHost ?? headers.host ?? this.ownHost(socket);
+    const base = `${scheme}://${host}`;
+    // Anything else would end up in our URLs. The pattern alone accepts port 99999 and the address 1.2.3.4.5.
+    if (hostName.test(host) && URL.canParse(base)) return base;
+    throw noHost(forwardedHost === undefined ? 'Host' : 'X-Forwarded-Host');
   }
+
+  /** Only HTTP/1.0 knows calls without a Host. */
+  private ownHost({ localAddress = this.config.host, localPort = this.config.port }: Socket): string {
+    return `${isIP(localAddress) === 6 ? `[${localAddress}]` : localAddress}:${localPort}`;
+  }
+}
+
+function noHost(field: string): DomainError {
+  const detail =
+    `The header "${field}" must be a host, such as queue.example.org or 127.0.0.1:3000, because the URLs in the ` +
+    'answer begin with it.';
+  return new DomainError('bad_request', detail);
+}
+
+/** Returns the forwarded addresses, the nearest first. */
+function forwardedFor({ headers }: IncomingMessage): string[] {
+  const field = headers['x-forwarded-for'];
+  const entries = String(field ?? '').split(',');
+  return entries
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+    .reverse()
+    .map(bareAddress);
+}
+
+function bareAddress(entry: string): string {
+  const [, bracketed, plain] = forwardedAddress.exec(entry) ?? [];
+  return bracketed ?? plain ?? entry;
 }
 
 /** Each proxy on the way may have added to the field. The first value is the client's own. */

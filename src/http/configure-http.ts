@@ -1,5 +1,6 @@
 import type { Server, ServerOptions } from 'node:http';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import { Config } from '../config/config.js';
 import { onSentText } from '../internals/sent-texts.js';
 import { AccessLog } from './access-log.js';
 import { AnswerFields } from './answer-fields.js';
@@ -17,8 +18,6 @@ import { refuseUnserved } from './problem.filter.js';
 
 /** How long a slow or silent client can hold a connection, in milliseconds. Node reads it when it begins to listen. */
 const serverLimits = {
-  // Longer than the 60 s of common proxies, so that the proxy closes an idle connection, never the service.
-  keepAliveTimeout: 75_000,
   headersTimeout: 20_000,
   // A body may take any time while its bytes move, which HttpConnections checks.
   requestTimeout: 0,
@@ -50,7 +49,7 @@ export function configureHttp(
   app.get(ApiDocument).buildWith(() => buildOpenApi(app));
 
   const server: Server = app.getHttpServer();
-  Object.assign(server, serverLimits);
+  Object.assign(server, serverLimits, { keepAliveTimeout: app.get(Config).keepAliveTimeoutMs });
   deferContinue(server);
   answerConnectionErrors(server);
   app.get(HttpConnections).install(server);

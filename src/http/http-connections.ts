@@ -10,6 +10,8 @@ import { RepeatedLines } from '../tools/repeated-lines.js';
 import { awaitsContinue } from './body-reader.js';
 import { Charges, setCharges } from './charges.js';
 import { ClientAddress } from './client-address.js';
+import { Draining } from './draining.js';
+import { originForm } from './origin-form.js';
 import { slowBody } from './slow-body.js';
 import { isTooSlow, Progress, shippedPace } from './progress.js';
 
@@ -51,8 +53,8 @@ class Connection {
 }
 
 /**
- * Stands between the socket and the code that answers. It answers calls on one connection in turn and gives each
- * exchange its charges. It closes a connection whose client neither reads nor sends. A slow line is served while its
+ * Stands between the socket and the code that answers. It answers calls on one connection in turn, with their targets
+ * in one form, and gives each exchange its charges. It closes a connection whose client neither reads nor sends. A slow line is served while its
  * bytes move.
  */
 @Injectable()
@@ -73,6 +75,7 @@ export class HttpConnections implements OnModuleDestroy {
   constructor(
     readonly allowances: Allowances,
     readonly addresses: ClientAddress,
+    private readonly draining: Draining,
   ) {}
 
   /** Puts itself before the server's own listener. */
@@ -99,6 +102,12 @@ export class HttpConnections implements OnModuleDestroy {
     if (this.timer === undefined) check();
   }
 
+  /** Has each connection closed by its next answer, so that the client makes its next call at another node. */
+  leave(): void {
+    this.draining.leave();
+    for (const { current } of this.connections.values()) if (current !== undefined) closeAfter(current);
+  }
+
   /**
    * Resolves once the answers in progress have been written, or `signal` aborts because there is no more time. It does
    * not wait for streams of events, because their clients continue elsewhere.
@@ -115,6 +124,7 @@ export class HttpConnections implements OnModuleDestroy {
   }
 
   private accept(next: RequestListener, request: IncomingMessage, response: ServerResponse): void {
+    request.url = originForm(request.url!);
     const socket = request.socket as ServedSocket;
     const own = (socket[connection] ??= this.open(socket));
     const { current } = own;
@@ -148,6 +158,8 @@ export class HttpConnections implements OnModuleDestroy {
   ): void {
     const exchange = new Charges(this, request, response);
     setCharges(exchange);
+    // A client that pipelined reads the answers to the calls that wait first.
+    if (this.draining.isLeaving && own.waiting.length === 0) closeAfter(exchange);
     own.begin(exchange);
     this.begin(next, exchange);
   }
@@ -255,6 +267,12 @@ export class HttpConnections implements OnModuleDestroy {
       this.log.warn(`${message}${times > 1 ? `; ${times} times in the last minute` : ''}`),
     );
   }
+}
+
+/** Closes the connection after the answer, and says so in its head if that is not sent yet. */
+function closeAfter({ request, response }: Charges): void {
+  if (!response.headersSent) response.shouldKeepAlive = false;
+  else response.once('finish', () => request.socket.destroySoon());
 }
 
 /** Whether a client waits for the answer. A client that is still sending its body sends it again elsewhere. */

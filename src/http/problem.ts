@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HttpException } from '@nestjs/common';
 import type { Logger } from 'pino';
+import { clock } from '../database/clock.js';
 import { ofDatabase } from '../errors/database-error.js';
 import { DomainError } from '../errors/domain-error.js';
 import { type ProblemCode, problemCodes } from '../errors/problem-codes.js';
@@ -11,7 +12,7 @@ export const problemMediaType = 'application/problem+json';
 
 /** Returns the RFC 9457 problem object as it is sent. `type` is a reference that this service itself serves. */
 export function toProblem(error: DomainError, instance: string): ProblemDto {
-  const { errors, details, timestamp = new Date().toISOString(), extensions } = error.options;
+  const { errors, details, timestamp = new Date(clock.now()).toISOString(), extensions } = error.options;
   const { code, status, message: detail } = error;
   const { title } = problemCodes[code];
   const type = `/docs/errors#${code}`;
@@ -39,14 +40,14 @@ export function toAnswer(
   thrown: unknown,
   { method, url }: IncomingMessage,
   response: ServerResponse,
-  requestId: string,
+  callId: string,
   logger: Logger,
 ): DomainError | undefined {
   const error = toDomainError(thrown);
   if (error.code === 'internal_error') {
     const path = url?.split('?', 1)[0];
     const err = error.options.cause ?? error;
-    logger.error({ requestId, method, path, err }, 'a request failed unexpectedly');
+    logger.error({ callId, method, path, err }, 'a request failed unexpectedly');
   }
   if (!response.headersSent) return error;
   if (!response.writableEnded) response.destroy();
@@ -75,7 +76,8 @@ function toDomainError(thrown: unknown): DomainError {
     const code = codes.find((one) => problemCodes[one].status === status) ?? 'bad_request';
     return new DomainError(code, (error as Error).message, { status, cause: error });
   }
-  const detail = 'The service failed to answer. Its log has the reason under the request id.';
+  const detail =
+    'The service failed to answer. Its log has the reason under the X-Request-Id of this answer, as `callId`.';
   return new DomainError('internal_error', detail, { cause: thrown });
 }
 

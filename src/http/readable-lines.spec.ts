@@ -14,7 +14,7 @@ test('a line has its time, its level and its text', async () => {
 });
 
 test('a call is what was asked, what was answered and how long it took', async () => {
-  const call = { requestId: 'r', method: 'POST', path: '/v1/queue/a/b', durationMs: 1.5 };
+  const call = { callId: 'r', method: 'POST', path: '/v1/queue/a/b', durationMs: 1.5 };
   const text = await written(
     { ...call, status: 202, msg: 'answered' },
     { ...call, status: 403, code: 'rate_limited', msg: 'connection lost before the answer ended' },

@@ -38,7 +38,7 @@ function toShown(line: string): Line {
     // Only the service's own text may begin a line.
     return { ...parsed, ...(parsed.msg && { msg: parsed.msg.replaceAll('\n', '\n    ') }) };
   }
-  const { method, path, status, code = '', msg, requestId: _, ...others } = rest;
+  const { method, path, status, code = '', msg, callId: _, ...others } = rest;
   const lost = msg === 'answered' ? '' : ` (${msg})`;
   const text = [method, path, status, code].join(' ').trimEnd();
   return { ...others, msg: `${text} in ${durationMs} ms${lost}` };

@@ -3,6 +3,7 @@ import { DiscoveryService } from '@nestjs/core';
 import { Registry } from 'prom-client';
 import { Config } from '../config/config.js';
 import { version } from '../config/package.js';
+import { Clock } from '../database/clock.js';
 import { Connections } from '../database/connections.js';
 import { DatabaseWatch } from '../database/database-watch.js';
 import { ModelsService } from '../models/models.service.js';
@@ -28,6 +29,7 @@ export class NodeGauges {
     private readonly connections: Connections,
     private readonly discovery: DiscoveryService,
     private readonly watch: DatabaseWatch,
+    private readonly clock: Clock,
     { role }: Config,
   ) {
     addGauge(
@@ -67,6 +69,8 @@ export class NodeGauges {
   private addConnections(): void {
     const isUp = '1: the database answers this node; 0: it has not answered for some seconds.';
     addGauge(this.registry, 'database_up', isUp, [], () => [[[], this.watch.state.isUp ? 1 : 0]]);
+    const ofSkew = "Seconds by which the clock of this node is ahead of the database's; negative: behind.";
+    addGauge(this.registry, 'clock_skew_seconds', ofSkew, [], () => [[[], this.clock.skewMs / 1_000]]);
     const pools = () => Object.entries(this.connections.pools());
     const help = 'Connections of this node to PostgreSQL.';
     addGauge(this.registry, 'database_connections', help, ['pool', 'state'], () =>
@@ -86,10 +90,12 @@ export class NodeGauges {
       this.discovery
         .getProviders()
         .flatMap(({ instance }: { instance: unknown }) => (instance instanceof Duty ? instance : []));
+    // Seconds since 1970, by the database's clock.
+    const timeOf = (at: number): number => (this.clock.now() - (performance.now() - at)) / 1_000;
     const help = 'When a duty of this node last ended a round without a failure.';
     addGauge(this.registry, 'duty_last_success_timestamp_seconds', help, ['duty'], () =>
       duties().flatMap(({ constructor: { name }, succeededAt }) =>
-        succeededAt === undefined ? [] : [[[name], succeededAt / 1_000] as const],
+        succeededAt === undefined ? [] : [[[name], timeOf(succeededAt)] as const],
       ),
     );
     const isFailing = '1: the last round of a duty of this node failed.';

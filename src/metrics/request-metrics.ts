@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Registry } from 'prom-client';
 import { Clock } from '../database/clock.js';
+import { idTimeMs } from '../database/days.js';
 import { ModelsService } from '../models/models.service.js';
 import { QueueEvents } from '../queue/queue-events.js';
 import { isInputRefusal } from '../queue/request-errors.js';
 import type { CompletedRequest, RequestEvents } from '../queue/request-events.js';
-import { idTimeMs } from '../queue/submit/request-id.js';
 import { BoundedNames } from './bounded-names.js';
 import { byteBuckets, longBuckets, maxModels, REGISTRY } from './registry.js';
 import { FastCounter, FastHistogram } from './series.js';

@@ -1,16 +1,22 @@
-import { InputSchemas, type SchemaFault } from './input-schemas.js';
+import { InputSchemas, type SchemaFault, type SchemaFaults } from './input-schemas.js';
 
 function check(schema: Record<string, unknown>, json: string) {
   return new InputSchemas().compile(schema).validate(JSON.parse(json));
 }
 
-function faultOf(schema: Record<string, unknown>): SchemaFault {
+function faultsOf(schema: Record<string, unknown>): readonly SchemaFault[] {
   try {
     new InputSchemas().compile(schema);
   } catch (error) {
-    return error as SchemaFault;
+    return (error as SchemaFaults).faults;
   }
   throw new Error('the schema was taken');
+}
+
+function faultOf(schema: Record<string, unknown>): SchemaFault {
+  const [fault, ...others] = faultsOf(schema);
+  expect(others).toEqual([]);
+  return fault!;
 }
 
 const picture = {
@@ -115,6 +121,140 @@ describe('an input schema', () => {
   ])('with %s is refused with its place', (_, schema, pointer, word) =>
     expect(faultOf(schema)).toMatchObject({ pointer, word }),
   );
+});
+
+it('names all unknown keywords and formats at once', () => {
+  const schema = {
+    propertees: {},
+    properties: { a: { minimun: 1, format: 'colour' }, b: { maximun: 1, format: 'smell', minimun: 2 } },
+  };
+  const schemas = new InputSchemas();
+  for (let time = 0; time < 2; time++) {
+    const words = faultsOf(schema).map(({ word, pointer, message }) => word ?? `${pointer} ${message}`);
+    expect(words.map((word) => word.replace(/ unknown format "(\w+)".*/, ' $1')).sort()).toEqual(
+      ['/properties/a colour', '/properties/b smell', 'maximun', 'minimun', 'propertees'].sort(),
+    );
+    expect(() => schemas.compile(schema)).toThrow('colour');
+  }
+});
+
+const image = 'data:image/png;base64,iVBORw0KGgo=';
+
+it.each<[string, Record<string, unknown>, object[], object[]]>([
+  [
+    'pydantic and FastAPI',
+    {
+      $defs: {
+        Cat: {
+          properties: { kind: { const: 'cat', title: 'Kind', type: 'string' } },
+          required: ['kind'],
+          title: 'Cat',
+          type: 'object',
+        },
+        Dog: {
+          properties: { kind: { const: 'dog', default: 'dog', title: 'Kind', type: 'string' } },
+          title: 'Dog',
+          type: 'object',
+        },
+      },
+      title: 'Input',
+      description: 'An input.',
+      type: 'object',
+      required: ['prompt', 'pet'],
+      examples: [{ prompt: 'a', pet: { kind: 'cat' } }],
+      properties: {
+        prompt: { title: 'Prompt', type: 'string', minLength: 1, examples: ['a cat'], example: 'a dog' },
+        pet: {
+          title: 'Pet',
+          discriminator: { mapping: { cat: '#/$defs/Cat', dog: '#/$defs/Dog' }, propertyName: 'kind' },
+          oneOf: [{ $ref: '#/$defs/Cat' }, { $ref: '#/$defs/Dog' }],
+        },
+        seed: { anyOf: [{ type: 'integer' }, { type: 'null' }], default: null, title: 'Seed' },
+        folder: { format: 'directory-path', title: 'Folder', type: 'string' },
+        secret: { format: 'password', type: 'string', writeOnly: true },
+        old: { deprecated: true, readOnly: true, type: 'string' },
+        settings: {
+          contentMediaType: 'application/json',
+          contentSchema: { type: 'object' },
+          type: 'string',
+          'x-widget': 'code',
+        },
+        id: {
+          format: 'uuid4',
+          type: 'string',
+          externalDocs: { url: 'https://docs.example' },
+          xml: { name: 'id' },
+        },
+        size: {
+          type: 'array',
+          prefixItems: [{ type: 'integer' }, { type: 'integer' }],
+          minItems: 2,
+          maxItems: 2,
+        },
+      },
+    },
+    [
+      {
+        prompt: 'a',
+        pet: { kind: 'cat' },
+        seed: null,
+        folder: '/tmp',
+        id: 'x',
+        size: [1, 2],
+        settings: '{}',
+      },
+    ],
+    [
+      { prompt: '', pet: { kind: 'cat' } },
+      { prompt: 'a', pet: { kind: 'cow' } },
+    ],
+  ],
+  [
+    'Cog',
+    {
+      title: 'Input',
+      type: 'object',
+      required: ['image'],
+      components: {
+        schemas: {
+          scheduler: {
+            title: 'scheduler',
+            description: 'An enumeration.',
+            type: 'string',
+            enum: ['DDIM', 'K_EULER'],
+          },
+        },
+      },
+      properties: {
+        image: { title: 'Image', type: 'string', format: 'uri', 'x-order': 0, description: 'An image.' },
+        scheduler: { allOf: [{ $ref: '#/components/schemas/scheduler' }], default: 'DDIM', 'x-order': 1 },
+        seed: { title: 'Seed', type: 'integer', nullable: true, 'x-order': 2 },
+        token: { title: 'Token', type: 'string', format: 'password', writeOnly: true, 'x-cog-secret': true },
+      },
+    },
+    [{ image, scheduler: 'K_EULER', seed: null, token: 'x' }],
+    [{ image, scheduler: 'none' }, { image: 'no uri' }],
+  ],
+  [
+    'fal',
+    {
+      title: 'Input',
+      type: 'object',
+      'x-fal-order-properties': ['prompt', 'image_url', 'num_images'],
+      required: ['prompt'],
+      properties: {
+        prompt: { title: 'Prompt', type: 'string', maxLength: 5, examples: ['a'], ui: { important: true } },
+        image_url: { title: 'Image Url', type: 'string', ui: { field: 'image' }, 'x-fal-file-input': true },
+        num_images: { title: 'Num Images', type: 'integer', minimum: 1, maximum: 4, default: 1 },
+      },
+    },
+    [{ prompt: 'a', image_url: image, num_images: 4 }],
+    [{ prompt: 'too long' }, { prompt: 'a', num_images: 5 }],
+  ],
+])('takes the schemas that %s write, and their annotations', (_, schema, valid, invalid) => {
+  const { validate } = new InputSchemas().compile(schema);
+  expect(valid.map((input) => validate(input))).toEqual(valid.map(() => []));
+  for (const input of invalid) expect(validate(input)).not.toEqual([]);
 });
 
 it.each([

@@ -17,6 +17,13 @@ export class SchemaFault extends Error {
   }
 }
 
+/** All that is known to be wrong with a schema. */
+export class SchemaFaults extends Error {
+  constructor(readonly faults: readonly SchemaFault[]) {
+    super(faults.map(({ message }) => message).join('; '));
+  }
+}
+
 export interface InputSchema {
   /** Returns what is wrong with the input; empty: it fits. */
   validate(input: unknown): FieldError[];
@@ -33,6 +40,14 @@ const maxInlineCost = 10_000_000;
 
 const maxValues = 2_000;
 const draft = 'https://json-schema.org/draft/2020-12/schema';
+/** Keywords of OpenAPI and fal that change nothing about which inputs are valid. Those with `x-` need no list. */
+const annotations = ['components', 'discriminator', 'example', 'externalDocs', 'ui', 'xml'];
+/** Formats of pydantic that any text has, as far as this service checks. */
+const freeFormats = [
+  ...['base64', 'base64url', 'color', 'directory-path', 'file-path', 'ipvanyaddress', 'ipvanyinterface'],
+  ...['ipvanynetwork', 'json-string', 'multi-host-uri', 'name-email', 'path', 'phone'],
+  ...['uuid1', 'uuid3', 'uuid4', 'uuid5', 'uuid6', 'uuid7', 'uuid8'],
+];
 
 /** Compiles the input schemas of one models file. It fetches nothing, so only references within a schema work. */
 export class InputSchemas {
@@ -50,17 +65,20 @@ export class InputSchemas {
     return { test, toString: () => `/${source}/u` };
   };
 
+  /** What ajv reports of the schema that it compiles. */
+  private reports: string[] = [];
   private readonly quick = this.createAjv(false);
   private readonly thorough = this.createAjv(true);
 
+  /** Throws `SchemaFaults`. */
   compile(schema: Record<string, unknown>): InputSchema {
     if (schema.$schema !== undefined && schema.$schema !== draft) {
-      throw new SchemaFault(`expected "$schema" to be ${draft}, or left out`, '/$schema');
+      throw faults(`expected "$schema" to be ${draft}, or left out`, '/$schema');
     }
-    if (schema.$async !== undefined) throw new SchemaFault('"$async" is not supported', '/$async');
-    if (this.quick.validateSchema(schema) !== true) throw schemaFault(this.quick.errors?.[0]);
+    if (schema.$async !== undefined) throw faults('"$async" is not supported', '/$async');
+    if (this.quick.validateSchema(schema) !== true) throw schemaFaults(this.quick.errors?.[0]);
     try {
-      const quick = compileAlone(this.quick, schema);
+      const quick = this.compileQuick(schema);
       const thorough = compileAlone(this.thorough, schema);
       const { cost, unbounded } = costOf(schema, this.patternOf);
       return {
@@ -69,14 +87,41 @@ export class InputSchemas {
         unbounded,
       };
     } catch (error) {
-      throw compileFault(error as Error);
+      throw compileFaults(error as Error);
     }
+  }
+
+  /** Throws all faults that ajv can name, and not only the first unknown keyword or format. */
+  private compileQuick(schema: Record<string, unknown>): ValidateFunction {
+    const found: SchemaFault[] = [];
+    const formats: string[] = [];
+    let quick: ValidateFunction | undefined;
+    this.reports = [];
+    for (let canGoOn = true; canGoOn && quick === undefined;) {
+      try {
+        quick = compileAlone(this.quick, schema);
+      } catch (error) {
+        found.push(...compileFaults(error as Error).faults);
+        const format = /^unknown format "([^"]*)"/.exec((error as Error).message)?.[1];
+        canGoOn = format !== undefined;
+        if (format === undefined) continue;
+        formats.push(format);
+        this.quick.addFormat(format, true);
+      }
+    }
+    for (const format of formats) delete this.quick.formats[format];
+    const reports = new Set(this.reports.filter((report) => !/unknown keyword: "x-/i.test(report)));
+    for (const report of reports) found.push(...compileFaults(new Error(report)).faults);
+    if (quick === undefined || found.length > 0) throw new SchemaFaults(found);
+    return quick;
   }
 
   private createAjv(allErrors: boolean): Ajv2020 {
     const ajv = new Ajv2020({
       allErrors,
       strict: true,
+      // Reports unknown keywords, instead of throwing the first one.
+      strictSchema: 'log',
       strictRequired: false,
       strictTypes: false,
       strictTuples: false,
@@ -84,10 +129,16 @@ export class InputSchemas {
       ownProperties: true,
       // Passes the schema to the messages, for their hints.
       verbose: true,
-      logger: false,
+      logger: {
+        log: () => undefined,
+        warn: (text: unknown) => void this.reports.push(String(text)),
+        error: () => undefined,
+      },
       code: { regExp: Object.assign(this.regExp, { code: 'compilePattern' }) },
     });
     formats.default(ajv);
+    for (const format of freeFormats) ajv.addFormat(format, true);
+    ajv.addVocabulary(annotations);
     useQuickKeywords(ajv);
     return ajv;
   }
@@ -102,25 +153,29 @@ function compileAlone(ajv: Ajv2020, schema: Record<string, unknown>): ValidateFu
   }
 }
 
-function schemaFault(error: ErrorObject | undefined): SchemaFault {
-  if (error === undefined) return new SchemaFault('is not a JSON Schema', '');
+const faults = (...fault: ConstructorParameters<typeof SchemaFault>): SchemaFaults =>
+  new SchemaFaults([new SchemaFault(...fault)]);
+
+function schemaFaults(error: ErrorObject | undefined): SchemaFaults {
+  if (error === undefined) return faults('is not a JSON Schema', '');
   const [{ path, message }] = fieldErrors([error]) as [FieldError];
-  return new SchemaFault(`${path || 'the schema'} ${message}`, error.instancePath);
+  return faults(`${path || 'the schema'} ${message}`, error.instancePath);
 }
 
-function compileFault(error: Error): SchemaFault {
+function compileFaults(error: Error): SchemaFaults {
+  if (error instanceof SchemaFaults) return error;
   if (error instanceof MissingRefError) {
     const [, reference = ''] = /can't resolve reference (\S+)/.exec(error.message) ?? [];
-    return new SchemaFault(
+    return faults(
       `"${reference}" does not exist in the schema; only references within it, such as "#/$defs/size", work`,
       '',
       reference,
     );
   }
   const [, pointer] = /at path "#([^"]*)"/.exec(error.message) ?? [];
-  if (pointer !== undefined) return new SchemaFault(error.message, decodeURIComponent(pointer));
+  if (pointer !== undefined) return faults(error.message, decodeURIComponent(pointer));
   const [, quoted, pattern] = /"([^"]*)"|regular expression: \/(.*)\/[a-z]*:/.exec(error.message) ?? [];
-  return new SchemaFault(error.message, '', quoted ?? pattern);
+  return faults(error.message, '', quoted ?? pattern);
 }
 
 /**

@@ -11,6 +11,9 @@ export interface Retry {
 export const orders = ['fair', 'arrival'] as const;
 export type Order = (typeof orders)[number];
 
+/** A request of which this many runs were lost is not run again: it may be what kills them. */
+export const defaultLostAttempts = 2;
+
 /** How a model is paused: submissions wait, or are refused. */
 export const pauses = ['hold', 'reject'] as const;
 export type Pause = (typeof pauses)[number];
@@ -24,9 +27,11 @@ export interface FileModel {
   /** Runs at once, over all nodes and workers; null: no bound, because workers run it. */
   readonly concurrency: number | null;
   readonly timeoutMs: number;
-  /** A request may wait this long after its submission; null: forever. */
+  /** A request may wait this long after its submission, or after its scheduled time; null: forever. */
   readonly expiresMs: number | null;
   readonly attempts: number;
+  /** The number of lost runs after which a request fails. */
+  readonly lostAttempts: number;
   readonly retry: Retry;
   /** Whether only probes are sent to it while it is away. */
   readonly circuit: boolean;

@@ -3,8 +3,8 @@ import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import { type Config, ConfigError } from '../config/config.js';
 import { parseSwitch } from '../config/parsers.js';
 import { Parsed, WholeNumber } from '../tools/validation.js';
-import { InputSchemas, maxInlineBytes, SchemaFault } from './input-schemas.js';
-import { type FileModel, isModelId, type Order, orders, type Retry } from './model.js';
+import { InputSchemas, maxInlineBytes, SchemaFaults } from './input-schemas.js';
+import { defaultLostAttempts, type FileModel, isModelId, type Order, orders, type Retry } from './model.js';
 import { OptionMap } from './option-map.js';
 import { Duration, Required, type RunnerKind, type RunnerOptions, Text } from './runner-kind.js';
 import { YamlSource } from './yaml-source.js';
@@ -20,6 +20,7 @@ class ModelOptions {
   @Duration('7d') timeout = 600_000;
   @Duration('365d') expires: number | null = null;
   @WholeNumber(1, 100) attempts = 3;
+  @WholeNumber(1, 100) lost_attempts = defaultLostAttempts;
   @Parsed((value: unknown) => parseSwitch(String(value))) circuit = true;
   @Parsed(orderOf) order: Order = 'fair';
   @WholeNumber(1, 1_000_000_000) max_waiting: number | undefined;
@@ -108,6 +109,7 @@ class ModelsReader {
       retention: retentionMs,
       retention_payload: retentionPayloadMs,
       max_waiting: maxWaiting = null,
+      lost_attempts: lostAttempts,
       ...others
     } = rest;
     const runnerNode = map.node('runner');
@@ -124,6 +126,7 @@ class ModelsReader {
       ...others,
       retry: this.readRetry(map.node('retry')),
       maxWaiting,
+      lostAttempts,
       runner,
       takenBy,
       // Without a number, workers take as many runs as they like.
@@ -179,13 +182,12 @@ class ModelsReader {
         return { inputSchema, validate, maxInlineBytes: bytes, warnings: () => warnings };
       }
     } catch (error) {
-      const { message } = error as Error;
-      if (!(error instanceof SchemaFault)) map.fault('input_schema', message);
-      else {
-        const { word, pointer } = error;
-        const place = word === undefined ? source.locate(node!, pointer) : source.find(node!, word);
-        source.fault(place, `input_schema: ${message}`);
-      }
+      if (!(error instanceof SchemaFaults)) map.fault('input_schema', (error as Error).message);
+      else
+        for (const { word, pointer, message } of error.faults) {
+          const place = word === undefined ? source.locate(node!, pointer) : source.find(node!, word);
+          source.fault(place, `input_schema: ${message}`);
+        }
     }
     return { inputSchema: null, validate: () => [], maxInlineBytes, warnings: () => [] };
   }

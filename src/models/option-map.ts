@@ -1,6 +1,7 @@
 import { isMap, isScalar, type Node, type YAMLMap } from 'yaml';
 import type { Config } from '../config/config.js';
 import { type Class, EntryFault, type Fault, ruledProperties, toInstance } from '../tools/validation.js';
+import { valueOrFile } from '../config/secret-files.js';
 import { hint } from '../tools/closest.js';
 import type { YamlSource } from './yaml-source.js';
 
@@ -111,8 +112,8 @@ function substituted(value: unknown, environment: Config['environment']): unknow
     if (end === '' || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
       throw new Error('expected a variable written as ${NAME}');
     }
-    const text = Object.hasOwn(environment, name) ? environment[name] : undefined;
-    if (text === undefined || text === '') missing.add(name);
+    const text = valueOrFile(name, environment);
+    if (text === undefined) missing.add(name);
     return text ?? '';
   });
   if (missing.size === 0) return result;

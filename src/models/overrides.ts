@@ -45,7 +45,7 @@ export async function changeOverrides(
   manager: EntityManager,
   id: string,
   { concurrency, paused }: OverrideChange,
-  by: string,
+  { at, by }: { at: Date; by: string },
   isExpected: (version: string) => boolean,
 ): Promise<{ before: Overrides; after: Overrides }> {
   const table = manager.getRepository(ModelEntity);
@@ -53,7 +53,6 @@ export async function changeOverrides(
   const before = await table.findOneOrFail({ where: { id }, lock: { mode: 'pessimistic_write' } });
   if (!isExpected(versionOf(id, before)))
     throw new DomainError('changed_meanwhile', `The model ${id} has changed in the meantime. Read it again.`);
-  const at = new Date();
   const changed: Partial<ModelEntity> = {};
   if (concurrency !== undefined && concurrency !== before.concurrencyOverride) {
     const [from, to] = [before.concurrencyOverride ?? before.concurrency, concurrency ?? before.concurrency];

@@ -18,6 +18,11 @@ export class RunnerOptions {
     return 'nodes';
   }
 
+  /** Whether its runs go on at a server without the connection that began them, so that any node can follow them. */
+  get follows(): boolean {
+    return false;
+  }
+
   /** Returns what is wrong with the options as a whole. */
   fault(): string | undefined {
     return undefined;

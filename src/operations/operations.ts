@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { In, IsNull, LessThan, type Repository } from 'typeorm';
-import { v7 as uuidv7 } from 'uuid';
 import type { Actor } from '../audit/actor.js';
 import { AuditTrail } from '../audit/audit-trail.js';
 import { DomainError } from '../errors/domain-error.js';
@@ -29,7 +28,7 @@ export class Operations {
 
   /** The members are the requests that match now. They are collected step by step. */
   async start(actor: Actor, { action, filter, reason }: NewOperation): Promise<OperationEntity> {
-    const id = uuidv7();
+    const id = newId();
     await this.trail.change(async (manager) => {
       const row = {
         ...{ id, action, filter, reason: reason ?? null },
@@ -87,3 +86,4 @@ export {
   operationActions,
   type OperationEntity as OperationRow,
 } from './entities/operation.entity.js';
+import { newId } from '../database/new-id.js';

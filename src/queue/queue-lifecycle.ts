@@ -6,6 +6,7 @@ import { ClusterMessages } from './cluster/cluster-messages.js';
 import type { Duty } from '../tools/duty.js';
 import { CircuitKeeper } from './circuits/duties/circuit-keeper.js';
 import { ControlKeeper } from './cluster/duties/control-keeper.js';
+import { FollowKeeper } from './runs/duties/follow-keeper.js';
 import { Expirer } from './completion/duties/expirer.js';
 import { Heartbeat } from './cluster/duties/heartbeat.js';
 import { PartitionKeeper } from './retention/duties/partition-keeper.js';
@@ -36,13 +37,14 @@ const everywhere = [
   WorkerKeeper,
   WorkerScheduler,
 ];
-const whereRequestsRun = [SlotKeeper, Scheduler];
+const whereRequestsRun = [SlotKeeper, Scheduler, FollowKeeper];
 export const duties = [Heartbeat, ...everywhere, ...whereRequestsRun];
 
 /** Starts the queue's duties in their order. At the end, it first lets the runs end. */
 @Injectable()
 export class QueueLifecycle implements OnApplicationBootstrap {
   private duties: Duty[] = [];
+  private leaving: Promise<void> | undefined;
   private readonly log = new Logger(QueueLifecycle.name);
 
   constructor(
@@ -71,13 +73,16 @@ export class QueueLifecycle implements OnApplicationBootstrap {
     for (const duty of this.duties) duty.start();
   }
 
-  /**
-   * Claims nothing more, gives its idle slots to the other nodes, lets runs end within the grace period, and requeues
-   * the rest. `graceEnd`: ends the wait for runs.
-   */
+  /** Claims nothing more and gives its idle slots to the other nodes. Idempotent. */
+  leave(): Promise<void> {
+    return (this.leaving ??= this.scheduler.stop().then(() => this.leaveSlots()));
+  }
+
+  /** Lets runs end within the grace period, and requeues the rest. `graceEnd`: ends the wait for runs. */
   async drain(graceEnd: AbortSignal): Promise<void> {
+    const leaving = this.leave();
+    // The others may be told later. Without a database that would keep the runs waiting.
     await this.scheduler.stop();
-    const leaving = this.leaveSlots();
     if (this.runs.size > 0) {
       const runs = `${this.runs.size} ${this.runs.size === 1 ? 'run' : 'runs'}`;
       const grace = `${Math.ceil(this.config.shutdownGraceMs / 1_000)} s`;

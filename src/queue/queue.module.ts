@@ -9,6 +9,8 @@ import { Cluster } from './cluster/cluster.js';
 import { Controls } from './cluster/controls.js';
 import { ClusterMessages } from './cluster/cluster-messages.js';
 import { FileUseEntity } from './retention/entities/file-use.entity.js';
+import { FollowedRunEntity } from './runs/entities/followed-run.entity.js';
+import { FollowedRuns } from './runs/followed-runs.js';
 import { FileUses } from './retention/file-uses.js';
 import { Estimates } from './estimates/estimates.js';
 import { Dispatcher } from './runs/dispatcher.js';
@@ -51,6 +53,7 @@ import { WorkerStore } from './workers/worker-store.js';
   imports: [
     TypeOrmModule.forFeature([
       FileUseEntity,
+      FollowedRunEntity,
       IdempotencyKeyEntity,
       LeaseEntity,
       RequestEntity,
@@ -70,6 +73,7 @@ import { WorkerStore } from './workers/worker-store.js';
     Dispatcher,
     Estimates,
     FileUses,
+    FollowedRuns,
     UnstoredResults,
     ModelAvailability,
     WaitingIndex,

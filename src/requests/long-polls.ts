@@ -12,6 +12,8 @@ import { StatusSources } from '../queue/reads/status-sources.js';
 
 /** Interval at which calls with an expired wait are answered, and calls of disconnected clients are dropped. */
 const tickMs = 100;
+/** A proxy gives up on a call that is silent for 60 s (nginx's default), so the answer must come before that. */
+const maxHoldMs = 55_000;
 /** Time limit for the last answers of a service that stops. */
 const lastAnswersMs = 2_000;
 
@@ -71,6 +73,8 @@ export class LongPolls {
   private readonly open = new Set<LongPoll>();
   private ticker: NodeJS.Timeout | undefined;
   private isStopped = false;
+  /** A longer wait ends after this time. Tests shorten it. */
+  maxHoldMs = maxHoldMs;
 
   constructor(
     private readonly sources: StatusSources,
@@ -133,7 +137,7 @@ export class LongPolls {
     chargesOf(response.req)?.releaseBody();
     let call!: LongPoll;
     const last = await new Promise<StatusRow | undefined>((resolve, reject) => {
-      const until = performance.now() + seconds * 1_000;
+      const until = performance.now() + Math.min(seconds * 1_000, this.maxHoldMs);
       call = new LongPoll(this, response, until, modelId, resolve, reject);
       this.open.add(call);
       this.watch.add(call);

@@ -1,6 +1,5 @@
+import { type Chunks, collect } from '../outgoing/answer-body.js';
 import { RunFailure } from '../queue/runs/runner.js';
-
-export type Chunks = AsyncIterable<Buffer>;
 
 const newline = 0x0a;
 
@@ -9,25 +8,6 @@ export async function readBody(chunks: Chunks, maxBytes: number): Promise<Buffer
   const parts: Buffer[] = [];
   if ((await collect(chunks, maxBytes, parts)) > maxBytes) throw tooLarge(maxBytes);
   return Buffer.concat(parts);
-}
-
-/** Reads the first `maxBytes` of a body that may be incomplete or invalid, for a model's error message. */
-export async function readBeginning(chunks: Chunks, maxBytes: number): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  // The status already shows that the run failed. A broken rest of the message is not worth another error.
-  await collect(chunks, maxBytes - 1, parts).catch(() => undefined);
-  return Buffer.concat(parts).subarray(0, maxBytes);
-}
-
-/** Collects chunks until there are more than `maxBytes`. Returns the bytes collected. */
-async function collect(chunks: Chunks, maxBytes: number, into: Buffer[]): Promise<number> {
-  let size = 0;
-  for await (const chunk of chunks) {
-    into.push(chunk);
-    size += chunk.length;
-    if (size > maxBytes) break;
-  }
-  return size;
 }
 
 /** Yields the lines of a body, across chunk borders. The last line may lack its line feed. */

@@ -1,8 +1,9 @@
+import { type Chunks, readBeginning } from '../outgoing/answer-body.js';
+import { CallFailure } from '../outgoing/call-failure.js';
+import type { Answer } from '../outgoing/outgoing.js';
+import { parseRetryAfter } from '../outgoing/retry-after.js';
 import { type Outage, RunFailure } from '../queue/runs/runner.js';
-import { parseRetryAfter } from '../tools/retry-after.js';
 import { cleanText, parseJson } from '../tools/storable-text.js';
-import { readBeginning } from './answer-body.js';
-import type { HttpAnswer } from './http-exchange.js';
 import { messageIn } from './model-message.js';
 
 const tryAgain = new Set([408, 425, 429, 500, 502, 503, 504]);
@@ -17,12 +18,28 @@ const maxRetryAfterMs = 3_600_000;
 /** Time limit for reading the body of a 5xx, because another attempt may follow. */
 const maxWordsMs = 1_000;
 
+/** The answer of a model. Its chunks fail with what `breakOf` returns. */
+export interface HttpAnswer extends Omit<Answer, 'body'> {
+  chunks: Chunks;
+}
+
 interface Said {
   message?: string | undefined;
   modelMessage?: string | undefined;
   details?: unknown;
   retryAfterMs?: number | undefined;
   outage?: Outage | undefined;
+}
+
+/** Returns the failure for a connection that could not be made, or broke. Other errors are returned as they are. */
+export function breakOf(error: unknown, signal: AbortSignal): unknown {
+  if (!(error instanceof CallFailure)) return error;
+  if (signal.aborted) return new Error(`the run was stopped: ${String(signal.reason)}`);
+  const { wasConnected, codeWords } = error;
+  return new RunFailure(
+    `The connection to the model ${wasConnected ? 'broke' : 'could not be made'}${codeWords}.`,
+    { code: 'model_unavailable', retryable: true, outage: wasConnected ? 'costly' : 'free' },
+  );
 }
 
 /** Returns the failure for an error status. */
@@ -48,7 +65,8 @@ export async function failureOf(answer: HttpAnswer, mapped?: Outage): Promise<Ru
   const { status, headers } = answer;
   if (status < 300) {
     const why = 'only 200 with the whole output is a success';
-    return new RunFailure(`The model answered ${status}: ${why}.`);
+    const follow = 'If the answer promises an output, set "follow" of the runner in models.yaml';
+    return new RunFailure(`The model answered ${status}: ${why}. ${follow}.`);
   }
   if (status >= 300 && status <= 399) {
     return new RunFailure(`The model answered ${status}: redirects are not followed.`);
@@ -57,7 +75,8 @@ export async function failureOf(answer: HttpAnswer, mapped?: Outage): Promise<Ru
   const json = parseJson(text);
   const details = json === undefined ? cleanText(text, maxTextLength) : json.value;
   const modelMessage = messageIn(json === undefined ? text : json.value);
-  const askedMs = parseRetryAfter(headers['retry-after'], Date.now());
+  // A date is compared with the model's own clock, if the answer tells its time.
+  const askedMs = parseRetryAfter(headers['retry-after'], Date.parse(headers.date ?? '') || Date.now());
   return statusFailure(status, {
     ...(text.trim() !== '' && { details }),
     modelMessage,

@@ -5,18 +5,23 @@ import { parseUrl } from '../config/parsers.js';
 import { Files } from '../files/files.js';
 import { JsonThreads } from '../json/json-threads.js';
 import { Duration, RunnerOptions } from '../models/runner-kind.js';
-import { type Outage, type Run, RunFailure, type Runner } from '../queue/runs/runner.js';
+import type { Chunks } from '../outgoing/answer-body.js';
+import { CallFailure } from '../outgoing/call-failure.js';
+import { Outgoing } from '../outgoing/outgoing.js';
+import { type Outage, type RequestFacts, type Run, RunFailure, type Runner } from '../queue/runs/runner.js';
 import { passwordsOf } from '../tools/redaction.js';
 import { EntryFault, Parsed } from '../tools/validation.js';
+import type { TraceContext } from '../tracing/trace-context.js';
 import { codeOf, type Ending, Tracing } from '../tracing/tracing.js';
 import { decode, readBody } from './answer-body.js';
 import { keepOutput } from './file-output.js';
-import { exchange, type HttpAnswer, type HttpCall } from './http-exchange.js';
-import { failureOf } from './http-failure.js';
+import { breakOf, failureOf, type HttpAnswer } from './http-failure.js';
 import type { JsonObject } from './mapping/assemblers.js';
+import { cancelRun, Follower, type SendCall, type ServerCall } from './mapping/follower.js';
 import { MappedAnswer } from './mapping/mapped-answer.js';
-import { bodyFor, headersFor, templatesIn, valuesFor } from './mapping/mapped-request.js';
+import { bodyFor, headersFor, pathFor, templatesIn, valuesFor } from './mapping/mapped-request.js';
 import {
+  checkFollow,
   checkPreset,
   checkRequest,
   checkResponse,
@@ -50,6 +55,7 @@ class HttpRunnerOptions extends RunnerOptions {
   @Parsed(checkPreset) preset: string | undefined;
   @Parsed(checkRequest) request: JsonObject | undefined;
   @Parsed(checkResponse) response: JsonObject | undefined;
+  @Parsed(checkFollow) follow: JsonObject | undefined;
   @Parsed(checkStatuses) busy: readonly number[] | undefined;
   @Parsed(checkStatuses) away: readonly number[] | undefined;
   @Duration('1d') idle_timeout: number | undefined;
@@ -61,11 +67,18 @@ class HttpRunnerOptions extends RunnerOptions {
   override secrets(): readonly string[] {
     const passwords = this.addresses().flatMap(passwordsOf);
     const parameters = this.addresses().flatMap((url) => [...new URL(url).searchParams]);
-    const named = [...Object.entries(this.headers), ...parameters, ...textsIn(this.request)].filter(
-      ([name]) => secretName.test(name),
-    );
+    const named = [
+      ...Object.entries(this.headers),
+      ...parameters,
+      ...textsIn(this.request),
+      ...textsIn(this.follow),
+    ].filter(([name]) => secretName.test(name));
     // The token of "Bearer <token>".
     return [...passwords, ...named.flatMap(([, text]) => text.split(' '))];
+  }
+
+  override get follows(): boolean {
+    return mappingFor(this, this.addresses())?.follow !== undefined;
   }
 
   override fault(): string | undefined {
@@ -89,8 +102,8 @@ const compiled = new WeakMap<object, Mapping>();
 function mappingFor(options: MappingOptions, addresses: readonly string[]): Mapping | undefined {
   const known = compiled.get(options);
   if (known !== undefined) return known;
-  const { preset, request, response, busy, away, idle_timeout } = options;
-  const plain = { request, response, busy, away, idle_timeout };
+  const { preset, request, response, follow, busy, away, idle_timeout } = options;
+  const plain = { request, response, follow, busy, away, idle_timeout };
   if (preset === undefined && Object.values(plain).every((option) => option === undefined)) return undefined;
   const mapping = mappingOf(plain, preset === undefined ? {} : presetFor(preset, addresses));
   compiled.set(options, mapping);
@@ -113,6 +126,9 @@ export class HttpRunner implements Runner {
   /** Time limit for TCP and TLS. The run's own timeout covers the rest. */
   connectTimeoutMs = 10_000;
 
+  /** A POST that arrives twice might cause a second run. */
+  readonly outgoing = new Outgoing({ mayRepeat: false });
+
   constructor(
     private readonly config: Config,
     private readonly tracing: Tracing,
@@ -126,33 +142,44 @@ export class HttpRunner implements Runner {
     const mapping = mappingFor(options, [url]);
     const call = this.tracing.call(url, run.trace);
     const ending: Ending = { attributes: {} };
-    try {
-      let connectedAt = Infinity;
-      const { contentType, headers, ...request } = await this.requestFor(run, url, options.headers, mapping);
-      const answer = await exchange({
-        url,
-        ...request,
-        headers: {
-          accept,
-          'user-agent': 'nowserving',
-          ...headers,
-          ...ownHeaders(run, contentType),
-          ...call.context,
-        },
-        connectTimeoutMs: this.connectTimeoutMs,
-        onConnected: () => {
-          connectedAt = performance.now();
-          run.reached();
-        },
-        signal: run.signal,
+    let connectedAt = Infinity;
+    const onConnected = (): void => {
+      if (connectedAt === Infinity) run.reached();
+      connectedAt = performance.now();
+    };
+    const send: SendCall = async (one) => {
+      const answer = await this.send(url, options.headers, run, {
+        ...one,
+        traced: call.context,
+        onConnected,
       });
       ending.attributes = { 'http.response.status_code': answer.status };
+      return answer;
+    };
+    const begin = async (start: number): Promise<HttpAnswer> => {
+      const answer = await send({ ...(await this.requestFor(run, start, url, mapping)), signal: run.signal });
+      const { status } = answer;
+      if (mapping?.follow !== undefined ? promises.has(status) : status === 200) return answer;
       try {
-        return await this.read(answer, run, mapping, connectedAt);
+        throw await failureOf(answer, mapping && outageBy(mapping, status, connectedAt));
       } finally {
         answer.close();
       }
-    } catch (error) {
+    };
+    try {
+      if (mapping?.follow !== undefined) {
+        const { files, config } = this;
+        const follower = new Follower(run, mapping, mapping.follow, url, files, config.maxOutputBytes, send);
+        return await follower.output(begin);
+      }
+      const answer = await begin(run.start);
+      try {
+        return await this.read(answer, run, mapping);
+      } finally {
+        answer.close();
+      }
+    } catch (thrown) {
+      const error = breakOf(thrown, run.signal);
       ending.error = run.signal.aborted ? String(run.signal.reason) : codeOf(error);
       throw error;
     } finally {
@@ -160,34 +187,64 @@ export class HttpRunner implements Runner {
     }
   }
 
+  async cancel(run: Parameters<NonNullable<Runner['cancel']>>[0]): Promise<void> {
+    const options = run.model.runner as HttpRunnerOptions;
+    const follow = mappingFor(options, [run.address])?.follow;
+    if (follow === undefined) return;
+    await cancelRun(follow, run, (one) => this.send(run.address, options.headers, run, one));
+  }
+
+  private async send(
+    url: string,
+    headers: HttpRunnerOptions['headers'],
+    run: Pick<Run, 'requestId' | 'attempt'>,
+    call: ServerCall & { traced?: TraceContext; onConnected?: () => void },
+  ): Promise<HttpAnswer> {
+    const { method = 'GET', path, body, signal, contentType, traced, onConnected } = call;
+    const { body: received, ...answer } = await this.outgoing.call({
+      ...{ url, path, method, signal, connectTimeoutMs: this.connectTimeoutMs },
+      body: body ?? '',
+      headers: {
+        accept,
+        'user-agent': 'nowserving',
+        ...headers,
+        ...call.headers,
+        ...ownHeaders(run, contentType),
+        ...traced,
+      },
+      ...(onConnected && { onConnected }),
+    });
+    return { ...answer, chunks: chunksOf(received) };
+  }
+
   /** Returns what is sent for a run, as the mapping of its model says. */
   private async requestFor(
     run: Run,
+    start: number,
     url: string,
-    headers: HttpRunnerOptions['headers'],
     mapping: Mapping | undefined,
-  ): Promise<Pick<HttpCall, 'method' | 'body' | 'headers'> & { contentType: string }> {
-    if (mapping === undefined) return { body: run.input, headers, contentType: 'application/json' };
+  ): Promise<Omit<ServerCall, 'signal'>> {
+    if (mapping === undefined) return { method: 'POST', body: run.input, contentType: 'application/json' };
     const { request } = mapping;
-    const values = await valuesFor(run, url, templatesIn(request));
-    const { contentType, body } = await bodyFor(run, request, values, this.files);
-    return {
-      method: request.method,
-      body,
-      headers: { ...headers, ...headersFor(request, values) },
-      contentType,
+    const { requestId, attempt } = run;
+    const facts = (): Promise<RequestFacts> => run.facts();
+    const values = await valuesFor({ requestId, attempt, start, facts }, url, templatesIn(request));
+    const { contentType, body, length } = await bodyFor(run, request, values, this.files);
+    const path = request.url && pathFor(request.url, values);
+    const headers = {
+      ...headersFor(request, values),
+      ...(length !== undefined && { 'content-length': length }),
     };
+    return { method: request.method, path, body, headers, contentType };
   }
 
   private async read(
     answer: HttpAnswer,
     run: Run,
     mapping: Mapping | undefined,
-    connectedAt: number,
   ): Promise<string | Buffer | undefined> {
-    const { status, headers, chunks, hasOwnEnd } = answer;
+    const { headers, chunks, hasOwnEnd } = answer;
     const { maxOutputBytes } = this.config;
-    if (status !== 200) throw await failureOf(answer, mapping && outageBy(mapping, status, connectedAt));
     const encoding = headers['content-encoding'] ?? 'identity';
     if (encoding !== 'identity') throw unreadable('it is compressed, which was not requested');
     const contentType = headers['content-type'] ?? '';
@@ -216,6 +273,9 @@ export class HttpRunner implements Runner {
   }
 }
 
+/** Statuses of a first answer that promises an output. */
+const promises = new Set([200, 201, 202]);
+
 /** An answer that comes this soon after the connection is one of a proxy, whose server is not there. */
 const soonMs = 1_000;
 
@@ -226,6 +286,14 @@ function outageBy({ busy, away }: Mapping, status: number, connectedAt: number):
   return performance.now() - connectedAt <= soonMs ? 'free' : 'costly';
 }
 
+async function* chunksOf(body: Chunks): Chunks {
+  try {
+    yield* body;
+  } catch (cause) {
+    throw new CallFailure(cause, true);
+  }
+}
+
 function unreadable(reason: string): RunFailure {
   return new RunFailure(`The model's answer cannot be read: ${reason}.`);
 }
@@ -233,12 +301,12 @@ function unreadable(reason: string): RunFailure {
 /** Headers that only the service sets. */
 function ownHeaders(
   { requestId, attempt }: Pick<Run, 'requestId' | 'attempt'>,
-  contentType: string,
+  contentType: string | undefined,
 ): Record<string, string> {
   return {
     // The answer must not be compressed, because it is read as it arrives.
     'accept-encoding': 'identity',
-    'content-type': contentType,
+    ...(contentType !== undefined && { 'content-type': contentType }),
     'x-request-id': requestId,
     'x-attempt': String(attempt),
   };

@@ -6,8 +6,8 @@ import { maxInlineBytes } from '../models/input-schemas.js';
 import { type Run, RunFailure } from '../queue/runs/runner.js';
 import { readSaid, type Said, SaidFault } from '../queue/runs/said.js';
 import { parseJson } from '../tools/storable-text.js';
-import type { HttpAnswer } from './http-exchange.js';
 import { decode, notUtf8, readBody, readLines } from './answer-body.js';
+import type { HttpAnswer } from './http-failure.js';
 
 const maxWarnings = 10;
 

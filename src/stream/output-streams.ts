@@ -68,7 +68,7 @@ export class OutputStreams {
         : new DomainError('bad_request', `The header "Last-Event-ID": ${expected}.`);
     }
     if (request.method !== 'HEAD') chargesOf(request)?.take('streams', 1);
-    useStreamHead(request, response);
+    useStreamHead(response);
     if (request.method === 'HEAD') return EMPTY;
     writeInPieces(response);
     if (seen !== undefined && 'at' in seen && seen.at === 'done') {

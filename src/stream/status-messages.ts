@@ -3,10 +3,28 @@ import { Observable, type Observer, type Subscriber } from 'rxjs';
 import type { LogEntry } from '../queue/runs/run-log.js';
 import { hasSameProgress, type Snapshot } from '../queue/reads/status-row.js';
 
+/** How far a client has read, as encoded in the id of its last event. */
+export interface StreamPlace {
+  /** The id of the status row that it has seen, and of the last entry of the log. */
+  upTo: number;
+  /** A sum of the status that it has seen, because positions and progress change within one row. */
+  shown?: string | undefined;
+}
+
+const placeId = /^(\d{1,15})(?:\.(\d{1,10}))?$/;
+
+/** undefined: no stream has sent this id. */
+export function placeOf(id: string): StreamPlace | undefined {
+  const [, upTo, shown] = placeId.exec(id) ?? [];
+  return upTo === undefined ? undefined : { upTo: Number(upTo), shown };
+}
+
+const idOf = ({ upTo, shown }: StreamPlace): string => (shown === undefined ? `${upTo}` : `${upTo}.${shown}`);
+
 interface StatusMessagesOptions {
   snapshots: Observable<Snapshot>;
-  /** The event id after which the stream resumes. 0: from the beginning. */
-  after: number;
+  /** Where the stream resumes; undefined: at the beginning. */
+  after: StreamPlace | undefined;
   /** undefined: the caller did not ask for logs. */
   readLog: ((after: number, upTo: number) => Promise<LogEntry[]>) | undefined;
   /** Returns the status object as JSON. */
@@ -33,7 +51,7 @@ class StatusMessages implements Observer<Snapshot> {
     private readonly options: StatusMessagesOptions,
     private readonly subscriber: Subscriber<MessageEvent>,
   ) {
-    this.sentUpTo = options.after;
+    this.sentUpTo = options.after?.upTo ?? 0;
   }
 
   next(snapshot: Snapshot): void {
@@ -77,9 +95,15 @@ class StatusMessages implements Observer<Snapshot> {
   private send(snapshot: Snapshot, logs: LogEntry[] | undefined): void {
     const { state, lastEventId } = snapshot.row;
     if (logs === undefined || state !== 'IN_QUEUE') this.sentUpTo = Math.max(this.sentUpTo, lastEventId);
-    if (looksLike(snapshot, this.sent) && (logs?.length ?? 0) === 0) return;
+    const hasEntries = (logs?.length ?? 0) > 0;
+    if (looksLike(snapshot, this.sent) && !hasEntries) return;
+    const shown = state === 'COMPLETED' ? undefined : sumOf(snapshot);
+    const isKnown = this.sent === undefined && shown !== undefined && shown === this.options.after?.shown;
     this.sent = snapshot;
-    this.subscriber.next({ id: String(this.sentUpTo), data: this.options.render(snapshot, logs) });
+    // The comment shows a client that has come back that the stream is open.
+    if (isKnown && !hasEntries) return this.subscriber.next({ comment: 'nothing new' });
+    const id = idOf({ upTo: this.sentUpTo, shown });
+    this.subscriber.next({ id, data: this.options.render(snapshot, logs) });
   }
 }
 
@@ -92,4 +116,12 @@ function looksLike({ row, position, reason, estimate }: Snapshot, other: Snapsho
   const isSameState = row.state === other?.row.state && row.attempt === other.row.attempt;
   const isSamePlace = position === other?.position && reason === other.reason;
   return isSameState && isSamePlace && estimate === other.estimate;
+}
+
+/** Returns a number for what a status shows apart from logs and estimates (FNV-1a). */
+function sumOf({ row: { state, attempt, progress }, position, reason }: Snapshot): string {
+  const shown = [state, attempt, position, reason, progress?.value, progress?.message].join(' ');
+  let sum = 0x811c9dc5;
+  for (let at = 0; at < shown.length; at++) sum = Math.imul(sum ^ shown.charCodeAt(at), 0x01000193);
+  return String(sum >>> 0);
 }

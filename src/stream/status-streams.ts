@@ -12,23 +12,22 @@ import { StatusSources } from '../queue/reads/status-sources.js';
 import type { Snapshot } from '../queue/reads/status-row.js';
 import { RequestHandlers } from '../requests/request-handlers.js';
 import { keepAlive } from './keep-alive.js';
-import { statusMessages } from './status-messages.js';
+import { placeOf, statusMessages, type StreamPlace } from './status-messages.js';
 import { useStreamHead } from './stream-head.js';
 
 /** Characters of events pending for a client that is not reading. Above this, the client is dropped. */
 export const maxPendingDataLength = 256 * 1024;
 
 /** With an id that is not ours, or is of another request, the stream starts from the beginning. */
-const eventId = rule({ type: String }, (value) =>
-  /^\d{1,15}$/.test(String(value)) ? Number(value) : undefined,
-);
+const eventId = rule({ type: String }, (value) => placeOf(String(value)));
 
 export class StreamHeaders {
   @HeaderField('Last-Event-ID', eventId, {
     description:
-      'The `id` of the last event that the client received, such as `42`. The stream continues after it.',
+      'The `id` of the last event that the client received, such as `42.1725`. The stream continues after it, and ' +
+      'does not repeat the status of that event. An id that is not of this stream is ignored.',
   })
-  'last-event-id': number | undefined;
+  'last-event-id': StreamPlace | undefined;
 }
 
 /** A call that follows a request. */
@@ -49,28 +48,28 @@ export class StatusStreams {
   ) {}
 
   /**
-   * `seen`: the id of the last event that the client has. `render` turns a status into JSON. Its logs are those that no
+   * `seen`: where the last event that the client has left it. `render` turns a status into JSON. Its logs are those that no
    * earlier message had.
    */
   async open(
     { request, response, caller }: StreamCall,
     requestId: string,
-    { logs, seen }: { logs: boolean; seen: number | undefined },
+    { logs, seen }: { logs: boolean; seen: StreamPlace | undefined },
     render: (snapshot: Snapshot, logs: LogEntry[] | undefined) => object,
   ): Promise<Observable<MessageEvent>> {
     const row = await this.requests.find(caller, requestId, request);
     if (request.method !== 'HEAD') chargesOf(request)?.take('streams', 1);
-    useStreamHead(request, response);
+    useStreamHead(response);
     if (request.method === 'HEAD') return EMPTY;
     // An id that no stream of this request can have sent is ignored.
-    const after = seen !== undefined && seen <= row.lastEventId ? seen : undefined;
-    if (row.state === 'COMPLETED' && after === row.lastEventId) {
+    const after = seen !== undefined && seen.upTo <= row.lastEventId ? seen : undefined;
+    if (row.state === 'COMPLETED' && after?.upTo === row.lastEventId) {
       response.status(204).end(); // an EventSource does not reconnect after a 204
       return EMPTY;
     }
     return statusMessages({
       snapshots: this.sources.watch(row),
-      after: after ?? 0,
+      after,
       readLog: logs ? (from, upTo) => this.queue.log(row.id, from, upTo) : undefined,
       render: (snapshot, entries) => JSON.stringify(render(snapshot, entries)),
     }).pipe(takeUntil(this.watch.refused(request, caller)), keepAlive(response));

@@ -14,7 +14,7 @@ export abstract class Duty {
   private round: Promise<void> | undefined;
   private running = false;
   private failing = false;
-  /** The number of failed rounds, and the time of the last success in milliseconds since 1970. */
+  /** The number of failed rounds, and the `performance.now()` of the last success. */
   failures = 0;
   succeededAt: number | undefined;
   private readonly logger = new Logger(this.constructor.name);
@@ -65,7 +65,7 @@ export abstract class Duty {
       await this.runOnce();
       if (this.failing) this.logger.log('works again');
       this.failing = false;
-      this.succeededAt = Date.now();
+      this.succeededAt = performance.now();
     } catch (error) {
       this.failures++;
       if (this.failing) return;

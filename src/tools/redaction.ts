@@ -95,7 +95,8 @@ function decoded(path: string): string {
   }
 }
 
-const secretVariables = [
+/** The settings that are secret. Each may be in a file, which `NAME_FILE` then names. */
+export const secretVariables = [
   'DATABASE_URL',
   'DATABASE_DIRECT_URL',
   'BOOTSTRAP_API_KEY',

@@ -11,7 +11,7 @@ class StopSignals {
   private since: number | undefined;
 
   constructor(
-    private readonly begin: () => void,
+    private readonly begin: (signal: NodeJS.Signals) => void,
     private readonly hurry: (signal: NodeJS.Signals) => void,
   ) {}
 
@@ -22,7 +22,7 @@ class StopSignals {
   receive(signal: NodeJS.Signals): void {
     if (this.since === undefined) {
       this.since = performance.now();
-      this.begin();
+      this.begin(signal);
     } else if (performance.now() - this.since > echoMs) this.hurry(signal);
   }
 }

@@ -3,6 +3,8 @@ import { diag, DiagLogLevel, type Tracer } from '@opentelemetry/api';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config/config.js';
 import { parsePlainUrl } from '../config/parsers.js';
+import { passToLibraries } from '../config/secret-files.js';
+import { agentOptions } from '../outgoing/connections.js';
 import { RepeatedLines } from '../tools/repeated-lines.js';
 
 /** How long a stop waits for the last spans to be sent. */
@@ -27,7 +29,9 @@ interface Packages {
     };
     BatchSpanProcessor: new (exporter: object) => object;
   };
-  '@opentelemetry/exporter-trace-otlp-proto': { OTLPTraceExporter: new () => object };
+  '@opentelemetry/exporter-trace-otlp-proto': {
+    OTLPTraceExporter: new (options: { httpAgentOptions: object }) => object;
+  };
   '@opentelemetry/resources': {
     defaultResource(): Resource;
     resourceFromAttributes(attributes: object): Resource;
@@ -61,6 +65,7 @@ export async function startSpanSender(
     const protocol = read('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL') ?? read('OTEL_EXPORTER_OTLP_PROTOCOL');
     if (protocol !== undefined && protocol !== 'http/protobuf')
       throw new Error('the only supported OTLP protocol is http/protobuf, usually on port 4318');
+    passToLibraries(['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS'], environment);
     const sender = await start(nodeName, loadPackage);
     reportProblems(log);
     log.log(`traces are sent to ${new URL(read(variable)!).host}`);
@@ -83,7 +88,7 @@ async function start(nodeName: string, loadPackage: Load): Promise<SpanSender> {
     resource: defaultResource()
       .merge(ours)
       .merge(detectResources({ detectors: [envDetector] })),
-    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
+    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ httpAgentOptions: agentOptions }))],
   });
   return {
     tracer: provider.getTracer('nowserving'),

@@ -21,7 +21,7 @@ export class DeliveriesController {
   @Get()
   @ApiDeliveries()
   @Limited('read', { needsKey: true })
-  async list(
+  async listDeliveries(
     @Param('request_id') requestId: string,
     @CurrentCaller() caller: Caller,
   ): Promise<DeliveriesDto> {

@@ -1,4 +1,4 @@
-import { parseRetryAfter } from '../tools/retry-after.js';
+import { parseRetryAfter } from '../outgoing/retry-after.js';
 import type { DeliveryState } from './entities/webhook-delivery.entity.js';
 import type { SendingTerms } from './sending-terms.js';
 

@@ -52,9 +52,8 @@ export class WebhookClient {
     if (refusal !== undefined) return noAnswer(`The URL is no longer called: it ${refusal}.`);
     const event = findEvent(type);
     if (event === undefined) return noAnswer(`Only a node of a later release can send ${type}.`);
-    const url = new URL(text);
     const body = event.body(delivery, this.config.publicBaseUrl ?? delivery.baseUrl ?? '');
-    const timestampS = Math.floor(Date.now() / 1_000);
+    const timestampS = Math.floor(this.clock.now() / 1_000);
     const headers = {
       'content-type': 'application/json',
       'user-agent': 'nowserving',
@@ -65,13 +64,8 @@ export class WebhookClient {
     const { timeoutMs } = this.terms;
     const call = this.tracing.call(text, storedContext(delivery));
     const sent = { ...headers, ...call.context };
-    const result = await this.posts.post({
-      url,
-      headers: sent,
-      body,
-      lookup: this.rule.lookupFor(url),
-      timeoutMs,
-    });
+    const lookup = this.rule.lookupFor(new URL(text));
+    const result = await this.posts.post({ url: text, headers: sent, body, lookup }, timeoutMs);
     call.end(endingOf(result));
     return result;
   }

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { EntityManager, Repository } from 'typeorm';
-import { v7 as uuidv7 } from 'uuid';
 import { AddressRule } from '../addresses/address-rule.js';
 import { WebhookEndpointEntity } from './entities/webhook-endpoint.entity.js';
 import { defaultEvents, type WebhookEventType } from './webhook-events.js';
+import { newId } from '../database/new-id.js';
 
 export type EndpointState = Pick<WebhookEndpointEntity, 'events' | 'disabledAt'>;
 
@@ -39,7 +39,7 @@ export class WebhookEndpoints {
         where: { apiKeyId: keyId, url },
         lock: { mode: 'pessimistic_write' },
       });
-      const id = found?.id ?? uuidv7();
+      const id = found?.id ?? newId();
       const after = { events: events ?? found?.events ?? [...defaultEvents], disabledAt: null };
       if (found === null) await rows.insert({ id, apiKeyId: keyId, url, ...after });
       else await rows.update({ id }, after);

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, IsNull, Not, Raw, type Repository } from 'typeorm';
-import { v7 as uuidv7 } from 'uuid';
 import { Config } from '../config/config.js';
 import { BoundedCache } from '../tools/bounded-cache.js';
 import { WebhookSecretEntity } from './entities/webhook-secret.entity.js';
 import { open, seal } from '../tools/secret-box.js';
+import { newId } from '../database/new-id.js';
 
 /** A rotation reaches every node within this time. */
 const knownMs = 5_000;
@@ -85,7 +85,7 @@ export class WebhookSecrets {
     const isSealed = secretsKey !== undefined;
     return {
       apiKeyId: keyId,
-      id: uuidv7(),
+      id: newId(),
       isSealed,
       secret: isSealed ? seal(secretsKey, secret, keyId) : Buffer.from(secret),
     };

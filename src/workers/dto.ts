@@ -106,6 +106,13 @@ export class WorkerRunDto {
   lease_s!: number;
   @Field('The time at which the run ends in any case.', '2026-03-01T12:10:00.000Z', { format: 'date-time' })
   deadline_at!: string;
+  @Field(
+    'The number of milliseconds from this answer to `deadline_at`. Count them with a clock that is never set, ' +
+      'because the clock of a machine may be wrong.',
+    600_000,
+    { type: 'integer', minimum: 0 },
+  )
+  remaining_ms!: number;
   @ApiPropertyOptional({
     description: 'The input of the request; absent if there is an `input_url`.',
     type: 'object',

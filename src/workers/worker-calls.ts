@@ -15,6 +15,7 @@ import {
   type LeaseName,
   maxInlineBytes,
 } from '../queue/workers/lease.js';
+import { LeasedRuns } from '../queue/workers/leased-runs.js';
 import { WorkerBeats } from '../queue/workers/worker-beats.js';
 import { type KnownWorker, uidOf, WorkerBook } from '../queue/workers/worker-book.js';
 import { WorkerClaims } from '../queue/workers/worker-claims.js';
@@ -37,6 +38,7 @@ export class WorkerCalls {
     private readonly beats: WorkerBeats,
     private readonly ends: WorkerEnds,
     private readonly watch: CallerWatch,
+    private readonly leased: LeasedRuns,
   ) {}
 
   /** Writes the answer itself. Runs claimed for an answer that nobody reads are given back. */
@@ -79,7 +81,7 @@ export class WorkerCalls {
     if (response.destroyed) return this.ends.giveBack(runs);
     if (waitSeconds > 0) response.setHeader('Preference-Applied', `wait=${waitSeconds}`);
     if (runs.length === 0) response.writeHead(204).end();
-    else sendReply(response, { status: 200, body: toRuns(runs, base) });
+    else sendReply(response, { status: 200, body: this.toRuns(runs, base) });
   }
 
   async beat(
@@ -122,6 +124,33 @@ export class WorkerCalls {
     }
   }
 
+  /**
+   * Returns JSON text, because inputs are inserted unchanged. The input comes last, because simple workers take the first
+   * field of a name.
+   */
+  private toRuns(runs: readonly LeasedRun[], base: string): string {
+    let left = maxInlineBytes;
+    const texts = runs.map((run) => {
+      const { id, modelId, failedAttempts, lostAttempts, deadlineAtMs, traceparent, tracestate, input } = run;
+      const said = JSON.stringify({
+        request_id: id,
+        attempt: failedAttempts + lostAttempts + 1,
+        model_id: modelId,
+        lease_token: toLeaseToken(run),
+        lease_s: firstLeaseMs / 1_000,
+        deadline_at: new Date(deadlineAtMs).toISOString(),
+        remaining_ms: this.leased.remainingMs(run),
+        ...(traceparent !== null && { traceparent }),
+        ...(tracestate !== null && { tracestate }),
+      }).slice(0, -1);
+      const bytes = input === null ? Infinity : Buffer.byteLength(input);
+      if (bytes > left) return `${said},"input_url":${JSON.stringify(`${base}/v1/worker/runs/${id}/input`)}}`;
+      left -= bytes;
+      return `${said},"input":${input}}`;
+    });
+    return `{"runs":[${texts.join(',')}]}`;
+  }
+
   private assertPulled(caller: Caller, id: string): void {
     assertMayUse(caller, id);
     const pulled = this.models.takenBy('workers');
@@ -162,30 +191,4 @@ function leasesOf(keyId: string, tokens: readonly unknown[]): LeaseName[] {
     throw new DomainError('bad_request', `The option "leases[${i}]": expected the lease_token of a run.`);
   });
   return [...new Map(leases.map((lease) => [lease.token, lease])).values()];
-}
-
-/**
- * Returns JSON text, because inputs are inserted unchanged. The input comes last, because simple workers take the first
- * field of a name.
- */
-function toRuns(runs: readonly LeasedRun[], base: string): string {
-  let left = maxInlineBytes;
-  const texts = runs.map((run) => {
-    const { id, modelId, failedAttempts, lostAttempts, deadlineAtMs, traceparent, tracestate, input } = run;
-    const said = JSON.stringify({
-      request_id: id,
-      attempt: failedAttempts + lostAttempts + 1,
-      model_id: modelId,
-      lease_token: toLeaseToken(run),
-      lease_s: firstLeaseMs / 1_000,
-      deadline_at: new Date(deadlineAtMs).toISOString(),
-      ...(traceparent !== null && { traceparent }),
-      ...(tracestate !== null && { tracestate }),
-    }).slice(0, -1);
-    const bytes = input === null ? Infinity : Buffer.byteLength(input);
-    if (bytes > left) return `${said},"input_url":${JSON.stringify(`${base}/v1/worker/runs/${id}/input`)}}`;
-    left -= bytes;
-    return `${said},"input":${input}}`;
-  });
-  return `{"runs":[${texts.join(',')}]}`;
 }

@@ -73,6 +73,19 @@ test('a key is made, shown once, and does what it may', async () => {
   expect(JSON.stringify(await service.query('SELECT * FROM audit_entry'))).not.toContain(key);
 });
 
+test('a change without changes answers with the key as it is, and leaves no audit entry', async () => {
+  const { key: _, ...made } = await create({ name: 'unchanged', weight: 2 });
+  for (const body of [{}, { limits: {} }, { reason: 'none' }])
+    expect(await admin.json('PATCH', `/keys/${made.id}`, { body })).toEqual(made);
+  expect(await audited(made.id)).toHaveLength(1);
+  await admin.json('PATCH', `/keys/${made.id}`, { body: { weight: 3 } });
+  expect(await audited(made.id)).toMatchObject([{}, { before: { weight: 2 }, after: { weight: 3 } }]);
+  expect(await verdict(admin.call('PATCH', `/keys/${unknownId()}`, { body: {} }))).toEqual([
+    404,
+    'unknown_id',
+  ]);
+});
+
 test('what is not said is as the command line has it', async () => {
   expect(await create({ name: 'plain' })).toMatchObject({
     scopes: ['submit', 'read', 'cancel'],

@@ -1,4 +1,4 @@
-import { rename, writeFile } from 'node:fs/promises';
+import { open, rename, writeFile } from 'node:fs/promises';
 import { ModelsReload } from '../../src/admin/models/models-reload.js';
 import { ModelAdminCalls } from '../support/model-admin-calls.js';
 import { startTestService, type TestService, until } from '../support/index.js';
@@ -132,4 +132,19 @@ test('what an operator has set stays, whatever the file says', async () => {
     concurrency: { current: 3, base: 9, override: 3 },
     paused: { current: 'hold' },
   });
+});
+
+test('a file that was replaced behind its mount is an error, because its changes are not seen', async () => {
+  const { modelsFile } = service.config;
+  // Like a mounted file, an open file stays the same when another one takes its name.
+  const mounted = await open(modelsFile);
+  const node = await startTestService({ config: { modelsFile: `/proc/${process.pid}/fd/${mounted.fd}` } });
+  const callsOfNode = new ModelAdminCalls(node);
+  expect((await callsOfNode.call('POST', 'models/reload')).status).toBe(200);
+  await replaceFile(model.file({ first: {}, third: {} }));
+  const problem = await problemOf(await callsOfNode.call('POST', 'models/reload'));
+  expect(problem).toMatchObject({ status: 422, code: 'invalid_models_file' });
+  expect(problem.errors![0]!.message).toContain('mount the folder that it is in');
+  await node.stop();
+  await mounted.close();
 });

@@ -1,3 +1,5 @@
+import { ownNode } from '../../src/audit/actor.js';
+import { AuditedKeys } from '../../src/audit/audited-keys.js';
 import { KeySecret } from '../../src/auth/key-secret.js';
 import { KeysService } from '../../src/auth/keys.service.js';
 import { Config } from '../../src/config/config.js';
@@ -77,14 +79,25 @@ test('a bootstrap key that was tried too early works soon after it exists', asyn
   await until(async () => (await app.submit(chosen)).status === 202);
 });
 
-test('an embedded database without any key gets one, which is printed once, and no other', async () => {
+test('an embedded database without any key gets one of an administrator and one of applications, once', async () => {
   const app = await startEmbedded();
-  const { printOnce } = await app.keys.bootstrap();
-  const key = printOnce!.secret.reveal();
-  expect(key).toMatch(/^ns_[\w-]{43}$/);
-  expect((await app.submit(key)).status).toBe(202);
+  const { printOnce } = await app.service.app.get(AuditedKeys).bootstrap(ownNode('node one'));
+  const made = [printOnce!.admin, printOnce!.caller].map(({ secret }) => secret.reveal());
+  for (const key of made) {
+    expect(key).toMatch(/^ns_[\w-]{43}$/);
+    expect((await app.submit(key)).status).toBe(202);
+  }
+  const admits = (key: string): Promise<Response> =>
+    fetch(`${app.service.url}/v1/admin/keys`, { headers: { authorization: `Key ${key}` } });
+  expect((await Promise.all(made.map(admits))).map(({ status }) => status)).toEqual([200, 403]);
   expect(await app.keys.bootstrap()).toEqual({});
-  expect(await app.keys.list()).toHaveLength(1);
+  expect(await app.keys.list()).toMatchObject([
+    { name: 'bootstrap', scopes: ['submit', 'read', 'cancel', 'work', 'observe', 'payloads', 'admin'] },
+    { name: 'applications', scopes: ['submit', 'read', 'cancel'] },
+  ]);
+  const entries = await app.service.query(`SELECT after ->> 'name' AS name FROM audit_entry
+    WHERE action = 'key.create' ORDER BY id`);
+  expect(entries).toEqual([{ name: 'bootstrap' }, { name: 'applications' }]);
 });
 
 test('a database of somebody else gets no key that nobody asked for', async () => {

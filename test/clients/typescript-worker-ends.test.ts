@@ -1,4 +1,5 @@
 import { Fail, type Run } from '../../clients/typescript/src/worker/index.js';
+import { until } from '../support/index.js';
 import { bodyOf, ProtocolWorkers, untilAborted } from '../support/protocol-workers.js';
 import { problem, type WorkerProtocol } from '../support/worker-protocol.js';
 
@@ -50,6 +51,29 @@ test('an output that is returned counts, also when the worker had to stop', asyn
   drain();
   await over;
   expect(service.of('output').map(bodyOf)).toEqual([{ text: 'a' }]);
+});
+
+const longAgo = '2020-01-01T00:00:00.000Z';
+
+test('a run has the time that is left, whatever the clocks of the machines show', async () => {
+  work(async (_input, run) => {
+    run.log(String(run.deadline!.getTime() > Date.now()));
+    return { isStopped: run.signal.aborted };
+  });
+  service.offer({ deadline_at: longAgo, remaining_ms: 60_000 });
+  expect(bodyOf(await callTo('output'))).toEqual({ isStopped: false });
+  expect((await callTo('events')).body).toContain('"message":"true"');
+});
+
+test('it is stopped when that time is over', async () => {
+  const reasons: unknown[] = [];
+  work(async (_input, run) => {
+    await untilAborted(run).catch(() => undefined);
+    reasons.push(run.signal.reason);
+  });
+  service.offer({ deadline_at: '2099-01-01T00:00:00.000Z', remaining_ms: 50 });
+  await until(() => reasons.length === 1);
+  expect(reasons).toMatchObject([{ reason: 'timed_out' }]);
 });
 
 test.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { ConfigError, loadConfig, redacted } from '../../src/config/config.js';
-import { migrate } from '../../src/database/migrate.js';
+import { reachDatabase } from '../../src/database/reach.js';
 import { parseModels } from '../../src/models/models-file.js';
 import { runnerKinds } from '../../src/runners/runners.module.js';
 
@@ -32,7 +32,8 @@ function expectHidden(message: string, text: string): void {
 async function printed(environment: Record<string, string>): Promise<string> {
   try {
     const { databaseUrl, databaseDirectUrl } = loadConfig(environment);
-    if (databaseUrl !== undefined) await migrate(databaseDirectUrl ?? databaseUrl);
+    const url = databaseDirectUrl ?? databaseUrl;
+    if (url !== undefined) await reachDatabase(url, { waitMs: 0 });
     return '';
   } catch (error) {
     return redacted((error as Error).message, environment);

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { jsonArray, uuidArray } from '../../src/database/binary-array.js';
+import { reachDatabase } from '../../src/database/reach.js';
+import type { DatabaseSessions } from '../../src/database/sessions.js';
 import { createStatementPool } from '../../src/database/statement-pool.js';
 import { Database } from '../../src/database/database.js';
 import { createTestDatabase, type TestDatabase, until } from '../support/index.js';
@@ -11,14 +13,18 @@ const sessionsOf = { name: 'sessions', text: 'SELECT FROM pg_stat_activity WHERE
 
 let testDatabase: TestDatabase;
 const pools: pg.Pool[] = [];
-beforeAll(async () => (testDatabase = await createTestDatabase()));
+let sessions: DatabaseSessions;
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  sessions = await reachDatabase(testDatabase.url);
+});
 afterAll(async () => {
   for (const pool of pools) await pool.end();
   await testDatabase.drop();
 });
 
 function openDatabase(size: number, databasePreparedStatements = true): Database {
-  const pool = createStatementPool({ url: testDatabase.url, size });
+  const pool = createStatementPool({ sessions, size });
   pools.push(pool);
   return new Database(pool, { databasePreparedStatements });
 }

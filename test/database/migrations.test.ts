@@ -5,6 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { createDataSource, migrations } from '../../src/database/data-source.js';
 import { migrate } from '../../src/database/migrate.js';
+import { reachDatabase } from '../../src/database/reach.js';
 import { createEmptyDatabase } from '../support/test-database.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -106,7 +107,7 @@ describe('the migrations', () => {
           [name],
         );
         const before = await schema(dataSource);
-        await expect(migrate(url)).rejects.toThrow(
+        await expect(reachDatabase(url).then((sessions) => migrate(sessions))).rejects.toThrow(
           /^The database at [^ ]+ is of an unreleased earlier version .*\. Use a new database, or delete DATA_DIR.*\.$/,
         );
         expect(await schema(dataSource)).toEqual(before);
@@ -121,8 +122,9 @@ describe('the migrations', () => {
         'SELECT pg_backend_pid() AS pid, pg_advisory_lock(1835624306)',
       )) as [{ pid: number }];
       const reports: string[] = [];
+      const sessions = await reachDatabase(url);
       await expect(
-        migrate(url, { patienceMs: 2_000, report: (sentence) => reports.push(sentence) }),
+        migrate(sessions, { patienceMs: 2_000, report: (sentence) => reports.push(sentence) }),
       ).rejects.toThrow(
         new RegExp(`migration lock for 2 s: process ${pid} of PostgreSQL .*pg_terminate_backend\\(${pid}\\)`),
       );
@@ -130,9 +132,9 @@ describe('the migrations', () => {
       await holder.query('SELECT pg_advisory_unlock_all()');
       await holder.release();
       // With nothing to migrate, no start waits for the lock.
-      await Promise.all([migrate(url), migrate(url), migrate(url)]);
+      await Promise.all([migrate(sessions), migrate(sessions), migrate(sessions)]);
       await dataSource.query('SELECT pg_advisory_lock(1835624306)');
-      await migrate(url, { patienceMs: 0 });
+      await migrate(sessions, { patienceMs: 0 });
     });
   });
 

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { Config } from '../../src/config/config.js';
 import { DatabaseUnavailable } from '../../src/errors/database-error.js';
+import { reachDatabase } from '../../src/database/reach.js';
 import { createStatementPool } from '../../src/database/statement-pool.js';
 import { Database } from '../../src/database/database.js';
 import { Pipeline, type PipelineConnection } from '../../src/database/pipeline.js';
@@ -21,7 +22,7 @@ let pipeline: Pipeline;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
-  pool = createStatementPool({ url: testDatabase.url, size: 2 });
+  pool = createStatementPool({ sessions: await reachDatabase(testDatabase.url), size: 2 });
   database = new Database(pool, new Config());
   await database.execute('CREATE SEQUENCE numbers');
 });
@@ -79,7 +80,7 @@ test('the pool has the connection back when nothing is under way', async () => {
 });
 
 test('a pipeline that is never empty makes way for a caller that waits for a connection', async () => {
-  const one = createStatementPool({ url: testDatabase.url, size: 1 });
+  const one = createStatementPool({ sessions: await reachDatabase(testDatabase.url), size: 1 });
   const shared = new Database(one, new Config());
   await shared.query(session);
   const busy = shared.pipeline();

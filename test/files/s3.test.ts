@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { FilePruner } from '../../src/files/duties/file-pruner.js';
 import { temporaryDirectory } from '../support/data-directory.js';
 import { FileCalls, fileId, someBytes } from '../support/file-calls.js';
@@ -105,6 +105,42 @@ test('what fails for a moment is sent again, with all its bytes', async () => {
   };
   const bytes = someBytes(500_000);
   expect((await files.bytes(await files.store(bytes))).equals(bytes)).toBe(true);
+});
+
+test('a store whose clock differs is sent signatures by its own', async () => {
+  const aheadMs = -3_600_000;
+  const refused: unknown[] = [];
+  const stored: Buffer[] = [];
+  fault = (request, response) => {
+    const [day, hour] = String(request.headers['x-amz-date']).split('T') as [string, string];
+    const text = `${day.replace(/(....)(..)(..)/, '$1-$2-$3')}T${hour.replace(/(..)(..)(..)/, '$1:$2:$3')}`;
+    const theirs = Date.now() + aheadMs;
+    const isRefused = Math.abs(Date.parse(text) - theirs) > 900_000;
+    response.setHeader('date', new Date(theirs).toUTCString());
+    if (isRefused) refused.push(text);
+    else request.on('data', (chunk: Buffer) => stored.push(chunk));
+    request.resume().on('end', () => response.writeHead(isRefused ? 403 : 200).end());
+    return true;
+  };
+  await files.store('first');
+  await files.store('second');
+  expect(Buffer.concat(stored).toString()).toBe('firstsecond');
+  expect(refused).toHaveLength(1);
+  fault = undefined;
+  await files.store('by the right time again');
+});
+
+test('a store that closes a kept connection beside a call is called again', async () => {
+  const url = await files.store('x');
+  const used = new WeakSet<Socket>();
+  let closed = 0;
+  fault = (request) => {
+    if (!used.has(request.socket)) return used.add(request.socket) === undefined;
+    closed += 1;
+    return request.socket.destroy() !== undefined;
+  };
+  for (let times = 0; times < 3; times += 1) expect((await files.bytes(url)).toString()).toBe('x');
+  expect(closed).toBeGreaterThan(0);
 });
 
 test('bytes that change on the way are refused by the store', async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
+import { Clock } from '../../src/database/clock.js';
 import { HttpConnections } from '../../src/http/http-connections.js';
 import { shippedPace } from '../../src/http/progress.js';
 import { startTestService, type TestService, until } from '../support/index.js';
@@ -132,10 +133,13 @@ describe('an upload URL', () => {
 
   test('is over after an hour', async () => {
     const { upload_url } = await files.initiate();
-    const { now } = Date;
-    Date.now = () => now() + 3_601_000;
+    const clock = service.app.get(Clock);
+    clock.now = () => Clock.prototype.now.call(clock) + 3_601_000;
     const answer = files.put(upload_url, 'x');
-    expect(await verdict(answer.finally(() => (Date.now = now)))).toEqual([403, 'invalid_upload_url']);
+    expect(await verdict(answer.finally(() => delete (clock as Partial<Clock>).now))).toEqual([
+      403,
+      'invalid_upload_url',
+    ]);
   });
 
   test('is used up once the file is stored', async () => {

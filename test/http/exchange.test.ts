@@ -77,7 +77,7 @@ test('an answer has its fields and its line in the log, without the query', asyn
     'content-type': 'application/json; charset=utf-8',
   });
   expect(JSON.parse(body)).toEqual({ name });
-  expect(lines).toMatchObject([{ requestId: 'mine', path: '/v1/queue/a/b', status: 202, msg: 'answered' }]);
+  expect(lines).toMatchObject([{ callId: 'mine', path: '/v1/queue/a/b', status: 202, msg: 'answered' }]);
   expect(log).not.toContain('hunter2');
 });
 
@@ -115,7 +115,7 @@ test('every exchange is one line with what it takes to find it, and no secret', 
   const { log, lines } = await call(byExpress, '/v1/queue/requests/1?token=hunter2');
   expect(lines).toHaveLength(1);
   expect(lines[0]).toMatchObject({
-    requestId: 'mine',
+    callId: 'mine',
     method: 'GET',
     path: '/v1/queue/requests/1',
     status: 202,
@@ -157,5 +157,5 @@ test('exchanges that end in the same turn are written together, a line each', as
   await nextTurn();
   expect(written).toHaveLength(1);
   const lines = written[0]!.trimEnd().split('\n');
-  expect(lines.map((line) => (JSON.parse(line) as Line)['requestId'])).toEqual(['first', 'second']);
+  expect(lines.map((line) => (JSON.parse(line) as Line)['callId'])).toEqual(['first', 'second']);
 });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { expectNoInternals, send } from '../support/hostile-client.js';
 import { startTestService, type TestService } from '../support/index.js';
@@ -9,7 +10,7 @@ let document: OpenAPIObject;
 let id: string;
 
 beforeAll(async () => {
-  service = await startTestService({ limits: 'off' });
+  service = await startTestService({ limits: 'off', config: { adapters: ['fal'] } });
   calls = new QueueCalls(service);
   id = await calls.run('demo/text/echo');
   document = (await (await service.get('/openapi.json')).json()) as OpenAPIObject;
@@ -111,18 +112,25 @@ async function expectRefused(
   expect(answers.length).toBeGreaterThan(10);
 }
 
-test('NUL in a path leads nowhere', () =>
+/** As a query or a path has them. The second is no UTF-8. */
+const encoded = [
+  ['NUL', 'a%00b'],
+  ['half a surrogate pair', 'a%ED%A0%80b'],
+] as const;
+
+test.each(encoded)('%s in a path leads nowhere', (_, text) =>
   expectRefused(
     operations().flatMap(({ method, path }) =>
       [...path.matchAll(/\{\w+\}/g)].map(([name]) => ({
         method,
-        path: filled(path.replace(name, 'a%00b')),
+        path: filled(path.replace(name, text)),
         body: method === 'GET' ? '' : '{}',
       })),
     ),
     // A worker that leaves may be unknown.
     (status) => status >= 400 || status === 204,
-  ));
+  ),
+);
 
 test('NUL in an option of a query is refused', () =>
   expectRefused(
@@ -150,4 +158,70 @@ test.each([
       }));
     }),
   ),
+);
+
+test('half a surrogate pair in an option of a query is refused, or names nothing', () =>
+  expectRefused(
+    operations().flatMap(({ method, path, parameters }) =>
+      parameters
+        .filter((one) => one.in === 'query')
+        .map(({ name }) => ({ method, path: filled(path), query: `?${name}=a%ED%A0%80b` })),
+    ),
+    (status) => status === 200 || status >= 400,
+  ));
+
+/** Returns a cursor of a list as a caller makes it up who knows how. */
+function madeUp(list: string, position: string, query: object): string {
+  const text = Buffer.from(JSON.stringify([position, query])).toString('base64url');
+  return createHash('sha256').update(`${list} ${text}`).digest('base64url').slice(0, 16) + text;
+}
+
+test.each([
+  ['NUL', 'a\0b'],
+  ['half a surrogate pair', 'a\ud800b'],
+])('%s in a cursor is refused by every list', (_, text) =>
+  expectRefused(
+    operations()
+      .filter(({ parameters }) => parameters.some(({ name }) => name === 'cursor'))
+      .flatMap(({ method, path: pattern, parameters }) => {
+        const path = filled(pattern);
+        const filters = parameters.filter((one) => one.in === 'query' && one.name !== 'cursor');
+        const cursors = [
+          madeUp(path, text, {}),
+          ...['', '0', id, `["${text}"]`, JSON.stringify([text, text])].map((position) =>
+            madeUp(path, position, {}),
+          ),
+          ...filters.map(({ name }) => madeUp(path, id, { [name]: text })),
+          madeUp(path, id, { [text]: text }),
+        ];
+        return cursors.map((cursor) => ({ method, path, query: `?cursor=${cursor}` }));
+      }),
+    // A position that is another's is one.
+    (status) => status === 200 || status >= 400,
+  ),
+);
+
+/** The doors that the document leaves out. */
+test.each(encoded)('%s leads nowhere at the doors of others either', (_, text) =>
+  expectRefused([
+    ...['status', 'status/stream', 'response', ''].map((route) => ({
+      method: 'GET',
+      path: `/fal/demo/text/echo/requests/${text}/${route}`,
+    })),
+    { method: 'PUT', path: `/fal/demo/text/echo/requests/${text}/cancel` },
+    { method: 'POST', path: `/fal/demo/${text}`, body: '{}' },
+    ...['delay', 'expires', 'tag', 'priority', 'fal_max_queue_length', 'fal_webhook'].map((name) => ({
+      method: 'POST',
+      path: '/fal/demo/text/echo',
+      query: `?${name}=${text}`,
+      body: '{}',
+    })),
+    { method: 'GET', path: `/console/assets/${text}` },
+    { method: 'GET', path: `/docs/${text}` },
+    {
+      method: 'POST',
+      path: '/v1/admin/session',
+      body: JSON.stringify({ token: decodeURIComponent('a%00b') }),
+    },
+  ]),
 );

@@ -1,5 +1,6 @@
-import { createServer } from 'node:http';
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { Agent, createServer, type IncomingMessage, request } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { answerConnectionErrors } from '../../src/http/connection-errors.js';
 import { expectRefusal, send, sendThenRead } from '../support/hostile-client.js';
 import { type ProbeApp, startProbeApp } from '../support/http-probe-app.js';
@@ -34,10 +35,37 @@ test('half a request is answered with 408 and hung up on', async () => {
 
 test('the service waits longer for the next request than common proxies do', () => {
   const server = probe.app.getHttpServer();
-  expect(server.keepAliveTimeout).toBeGreaterThan(60_000);
+  // Caddy keeps idle connections for 120 s, Traefik for 90 s, nginx and ALB for 60 s.
+  expect(server.keepAliveTimeout).toBeGreaterThan(120_000);
   expect(server.headersTimeout).toBeLessThanOrEqual(60_000);
   // A body may take any time, as long as its bytes arrive.
   expect(server.requestTimeout).toBe(0);
+});
+
+test('a kept connection may be idle for longer than a head may take', async () => {
+  const other = await startProbeApp({ keepAliveTimeoutMs: 600_000 });
+  const server = other.app.getHttpServer();
+  expect(server.keepAliveTimeout).toBe(600_000);
+  // What the connection is checked for, and how often, is set when the server begins to listen.
+  await new Promise((closed) => server.close(closed));
+  Object.assign(server, { headersTimeout: 40, connectionsCheckingInterval: 10 });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as AddressInfo;
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const call = async (): Promise<Socket> => {
+    const sent = request({ port, path: '/nowhere', agent }).end();
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    response.resume();
+    await once(response, 'end');
+    return sent.socket!;
+  };
+  const socket = await call();
+  // Another connection, whose head never comes, shows that the time is over.
+  expectRefusal(await send(other, 'GET / HTTP/1.1\r\nHost: a\r\n'), 408, 'bad_request');
+  expectRefusal(await send(other, 'GET / HTTP/1.1\r\nHost: a\r\n'), 408, 'bad_request');
+  expect(await call()).toBe(socket);
+  agent.destroy();
+  await other.app.close();
 });
 
 describe('a client that closes its connection, and reads nothing until it has sent all, reads why its body', () => {

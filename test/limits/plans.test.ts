@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
+import { reachDatabase } from '../../src/database/reach.js';
 import { createStatementPool } from '../../src/database/statement-pool.js';
 import { grantStatement } from '../../src/limits/grants.js';
 import { createTestDatabase, type TestDatabase } from '../support/index.js';
@@ -9,7 +10,7 @@ let pool: pg.Pool;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  pool = createStatementPool({ url: database.url, size: 1 });
+  pool = createStatementPool({ sessions: await reachDatabase(database.url), size: 1 });
 });
 
 afterAll(async () => {

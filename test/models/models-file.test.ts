@@ -62,6 +62,7 @@ describe('a models file', () => {
       timeoutMs: 600_000,
       expiresMs: null,
       attempts: 3,
+      lostAttempts: 2,
       retry: { baseMs: 1_000, capMs: 60_000, on: ['error'] },
       circuit: true,
       retentionMs: null,
@@ -87,6 +88,7 @@ describe('a models file', () => {
       'timeout: 120s',
       'expires: 1h',
       'attempts: 5',
+      'lost_attempts: 7',
       'retry: { base: 500ms, cap: 5m, on: [timeout, error] }',
       'circuit: off',
       'retention: 30d',
@@ -99,6 +101,7 @@ describe('a models file', () => {
       timeoutMs: 120_000,
       expiresMs: 3_600_000,
       attempts: 5,
+      lostAttempts: 7,
       retry: { baseMs: 500, capMs: 300_000, on: ['timeout', 'error'] },
       circuit: false,
       retentionMs: 30 * 86_400_000,
@@ -154,6 +157,7 @@ describe('a models file', () => {
     ['concurrency: 1.5', 'concurrency: expected a whole number from 1 to 10000'],
     ['concurrency: "2"', 'concurrency: expected a whole number from 1 to 10000'],
     ['attempts: 101', 'attempts: expected a whole number from 1 to 100'],
+    ['lost_attempts: 0', 'lost_attempts: expected a whole number from 1 to 100'],
     ['circuit: maybe', 'circuit: expected one of on, off'],
     ['retry: 3', 'retry: expected a map such as { base: 1s, cap: 1m }'],
     ['retry: { bas: 1s }', 'unknown option "bas", did you mean "base"?'],
@@ -174,7 +178,7 @@ describe('a models file', () => {
   it.each([
     [
       '{ kind: http, url: "http://a/", preset: opnai }',
-      'preset: expected one of cog, llama.cpp, ollama, openai, tgi, did you mean "openai"?',
+      'preset: expected one of bentoml, cog, comfyui, llama.cpp, ollama, openai, tgi, did you mean "openai"?',
     ],
     [
       '{ kind: http, url: "http://a/v1/chat", preset: openai }',
@@ -196,12 +200,37 @@ describe('a models file', () => {
     ],
     [
       '{ kind: http, url: "http://a/", request: { set: { user: "{tag}" } } }',
-      'set: unknown placeholder {tag}; there are {request_id}, {run_id}, {attempt}, {key}, {priority}, {base}, ' +
+      'set: unknown placeholder {tag}; there are {request_id}, {run_id}, {attempt}, {key}, {priority}, {base}, {url}, ' +
         '{tag.<name>}',
     ],
     [
       '{ kind: http, url: "http://a/", request: { set: { user: "{$.id}" } } }',
       'set: {$.id} quotes the server\'s answer, which there is not yet; use it under "follow"',
+    ],
+    [
+      '{ kind: http, url: "http://a/", follow: { url: "{base}/jobs/{$.id}" } }',
+      `"follow" needs "url" and "done", such as { url: '{base}/jobs/{$.id}', done: $.output }`,
+    ],
+    [
+      '{ kind: http, url: "http://a/", follow: { url: "http://b/jobs" } }',
+      'url: expected a URL that begins with {base}/, {url} or /, because only the server of "url" is asked',
+    ],
+    [
+      '{ kind: http, url: "http://a/", follow: { url: "{base}.b/jobs" } }',
+      'url: expected a URL that begins with {base}/, {url} or /, because only the server of "url" is asked',
+    ],
+    [
+      '{ kind: http, url: "http://a/", follow: { every: 2h } }',
+      'every: expected a duration from 1ms to 1h, such as 2s',
+    ],
+    [
+      '{ kind: http, url: "http://a/", follow: { dnoe: $.a } }',
+      'dnoe: unknown option, did you mean "done"?; there are method, url, headers, every, done, failed, error, log, ' +
+        'progress, output, result, files, cancel',
+    ],
+    [
+      '{ kind: http, url: "http://a/", follow: { cancel: DELETE } }',
+      "cancel: expected a map such as { method: DELETE, url: '{base}/jobs/{$.id}' }",
     ],
     [
       '{ kind: http, url: "http://a/", busy: 409 }',

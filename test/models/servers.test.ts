@@ -1,7 +1,9 @@
 import { sha256, FileCalls, someBytes } from '../support/file-calls.js';
 import type { Call } from '../support/model-server.js';
 import { problemOf } from '../support/queue-calls.js';
+import { BentoMl } from '../support/servers/bentoml.js';
 import { Cog } from '../support/servers/cog.js';
+import { ComfyUi } from '../support/servers/comfyui.js';
 import { llamaCpp } from '../support/servers/llama-cpp.js';
 import { ollama } from '../support/servers/ollama.js';
 import { openai, png } from '../support/servers/openai.js';
@@ -31,6 +33,8 @@ const { service, calls, model } = testQueue({
     'acme/tgi/whole': { runner: { preset: 'tgi', path: '/generate' } },
     'acme/ollama': { runner: { preset: 'ollama', path: '/api/chat' } },
     'acme/cog': { runner: { preset: 'cog', path: '/predictions' } },
+    'acme/comfy': { runner: { preset: 'comfyui', path: '/comfy', follow: { every: '20ms' } }, attempts: 2 },
+    'acme/bento': { runner: { preset: 'bentoml', path: '/bento/summarize', follow: { every: '20ms' } } },
     'acme/named': {
       runner: {
         path: '/named',
@@ -46,6 +50,8 @@ const { service, calls, model } = testQueue({
 });
 const files = new FileCalls(service);
 const cog = new Cog();
+const comfy = new ComfyUi();
+const bento = new BentoMl();
 
 /** The stand-ins for servers, by the first segment of their paths. */
 const servers: Record<string, (call: Call) => void> = {
@@ -55,6 +61,8 @@ const servers: Record<string, (call: Call) => void> = {
   generate_stream: tgi,
   api: ollama,
   predictions: cog.respond,
+  comfy: comfy.respond,
+  bento: bento.respond,
 };
 
 beforeEach(() => {
@@ -237,4 +245,66 @@ test('placeholders are filled in the body and in headers', async () => {
   ]);
   const { origin } = new URL(model.url);
   expect(seen!.headers['x-user']).toMatch(new RegExp(`^zoe of .+ at low, attempt 1, from ${origin}$`));
+});
+
+const workflow = (text: string): object => ({ prompt: { 1: { class_type: 'Sampler', text } } });
+
+test('ComfyUI: a workflow is followed, and its pictures become files', async () => {
+  const outputs = (await output('acme/comfy', workflow('a cat'))) as { 9: { images: { url: string }[] } };
+  const [image] = outputs[9].images;
+  expect(image).toMatchObject({ filename: 'a cat.png', type: 'output' });
+  expect(Buffer.from(await (await fetch(image!.url)).arrayBuffer()).equals(png)).toBe(true);
+  expect(await failureMessage('acme/comfy', workflow('fail'))).toBe('CUDA out of memory');
+  const refused = await problemOf(await calls.response(await calls.run('acme/comfy', { prompt: {} })));
+  expect([refused.status, JSON.stringify(refused)]).toEqual([
+    400,
+    expect.stringContaining('prompt_no_outputs'),
+  ]);
+});
+
+/** Submits a workflow that goes on until it is released. */
+async function heldRun(): Promise<{ id: string; runId: string }> {
+  const before = comfy.jobs.length;
+  const id = await calls.submit('acme/comfy', workflow('hold'));
+  await until(() => comfy.jobs[before]?.status === 'in_progress');
+  return { id, runId: comfy.jobs[before]!.id };
+}
+
+const rowsOf = (id: string): Promise<object[]> =>
+  service.query('SELECT start FROM followed_run WHERE request_id = $1', [id]);
+
+test('ComfyUI: a cancel interrupts the run at the server', async () => {
+  const { id, runId } = await heldRun();
+  expect(await rowsOf(id)).toEqual([{ start: 1 }]);
+  await calls.cancel(id);
+  await until(() => comfy.interrupted.includes(runId));
+  await calls.reached(id, 'COMPLETED');
+  await until(async () => (await rowsOf(id)).length === 0);
+});
+
+test('ComfyUI: a restart loses the run, and the next attempt begins another', async () => {
+  const { id, runId } = await heldRun();
+  comfy.restart();
+  await until(() => comfy.jobs[0]?.status === 'in_progress', { timeoutMs: 20_000 });
+  expect(comfy.jobs[0]!.id).not.toBe(runId);
+  comfy.release();
+  await calls.reached(id, 'COMPLETED');
+  expect(await calls.status(id)).toMatchObject({ attempt: 2, error: null });
+  await until(async () => (await rowsOf(id)).length === 0);
+});
+
+test('BentoML: a task is followed through the failures of a proxy', async () => {
+  expect(await output('acme/bento', { text: 'a story' })).toEqual({ summary: 'seen: a story' });
+  expect(await output('acme/bento', { text: 'a picture' })).toMatchObject({
+    file: { content_type: 'image/png' },
+  });
+  expect(await failureMessage('acme/bento', { text: 'fail' })).toBe('CUDA out of memory');
+});
+
+test('BentoML: a task of a request that is cancelled is cancelled', async () => {
+  const id = await calls.submit('acme/bento', { text: 'hold' });
+  await until(async () => (await rowsOf(id)).length === 1);
+  const task = `task-${bento.tasks.size}`;
+  await calls.cancel(id);
+  await until(() => bento.cancelled.includes(task));
 });

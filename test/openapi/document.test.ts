@@ -3,6 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { AppModule } from '../../src/app.module.js';
 import { Config } from '../../src/config/config.js';
+import { DatabaseSessions } from '../../src/database/sessions.js';
 import { type ProblemCode, problemCodes } from '../../src/errors/problem-codes.js';
 import { buildOpenApi } from '../../src/http/openapi/build-openapi.js';
 
@@ -23,10 +24,9 @@ let document: OpenAPIObject;
 let operations: [string, Operation][];
 
 beforeAll(async () => {
-  const app = await NestFactory.create(AppModule.register(new Config(), 'postgresql://localhost/none', []), {
-    preview: true,
-    logger: false,
-  });
+  const sessions = new DatabaseSessions('postgresql://localhost/none');
+  const module = AppModule.register(new Config(), { pooled: sessions, direct: sessions }, []);
+  const app = await NestFactory.create(module, { preview: true, logger: false });
   document = buildOpenApi(app);
   operations = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]): [string, Operation] => [
@@ -49,6 +49,20 @@ test('an option is never a header in one call and a query parameter in another',
       places.set(name.toLowerCase(), (places.get(name.toLowerCase()) ?? new Set()).add(place));
   expect(places.size).toBeGreaterThan(20);
   expect([...places].filter(([, found]) => found.size > 1)).toEqual([]);
+});
+
+/** What generators append to the name of an operation, to name its parameters, bodies and answers. */
+const derived =
+  'Params|QueryParams|PathParams|PathParameters|HeaderParams|Headers|Body|Data|Payload|Req|Request|Res|' +
+  'Response|Responses|Result|Error|Errors|Query|QueryResult|QueryError|QueryResponse|Mutation|MutationBody|' +
+  String.raw`MutationRequest|MutationResult|MutationError|MutationResponse|OK|[1-5]\d\d`;
+
+test('no schema has a name that generators give to a part of an operation', () => {
+  const ids = operations.map(([, { operationId }]) => operationId);
+  expect(new Set(ids).size).toBe(ids.length);
+  const pattern = new RegExp(`^(${ids.join('|')})(${derived})$`, 'i');
+  expect(pattern.test('CancelResult')).toBe(true);
+  expect(Object.keys(document.components!.schemas!).filter((name) => pattern.test(name))).toEqual([]);
 });
 
 test('the document has the routes of the service and no others', () => {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { migrate } from '../../src/database/migrate.js';
+import { openDatabase } from '../../src/database/open-database.js';
 import { EmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.js';
 import { DatabaseGate } from '../support/database-gate.js';
 import { ModelServer } from '../support/model-server.js';
@@ -50,7 +50,7 @@ beforeAll(async () => {
   await sql.connect();
   for (const setting of ['fsync', 'synchronous_commit']) await sql.query(`ALTER SYSTEM SET ${setting} = off`);
   await sql.query('SELECT pg_reload_conf()');
-  await migrate(url);
+  await openDatabase(url, undefined, {});
   gate = await DatabaseGate.before(url);
   nodes.push(await node('alpha', 'all'), await node('beta', 'api'));
 }, 180_000);

@@ -1,5 +1,7 @@
+import { runInNewContext } from 'node:vm';
 import { EventSource } from 'eventsource';
 import { until } from '../support/index.js';
+import { readPage } from '../support/page-examples.js';
 import type { Status } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
 
@@ -70,4 +72,67 @@ test('a request that nobody knows ends it at once', async () => {
   const followed = follow(`${service.url}/v1/queue/requests/nobody-knows-it/status/stream`);
   await closed(followed);
   expect([answers.map(({ status }) => status), followed.seen]).toEqual([[404], []]);
+});
+
+/**
+ * Runs the block of a page that opens an EventSource as the script of a page, where pauses take no time. `refusals` are
+ * answered first.
+ */
+function runExample(page: string, variables: object): { urls: string[]; refusals: number[] } {
+  const blocks = [...readPage(page).matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code!);
+  const code = blocks.find((block) => block.includes('new EventSource'))!;
+  const urls: string[] = [];
+  const refusals = [502, 403, 503];
+  class Refused extends EventSource {
+    constructor(url: string) {
+      super(url, {
+        fetch: async (target, init) => {
+          const refusal = refusals.shift();
+          return refusal === undefined ? fetch(target, init) : new Response('', { status: refusal });
+        },
+      });
+      urls.push(url.slice(service.url.length));
+    }
+  }
+  const setTimeout = (call: () => void): void => void setImmediate(call);
+  runInNewContext(code, { EventSource: Refused, fetch, setTimeout, ...variables });
+  return { urls, refusals };
+}
+
+test('the example of calling.md goes on after answers that end an EventSource', async () => {
+  const { request_id: id, status_url: statusUrl } = await submit();
+  await until(() => model.times(id) === 1);
+  const log = { textContent: 'before' };
+  const shown: unknown[] = [];
+  const complain = (why: string): number => shown.push(why);
+  const show = (output: unknown): number => shown.push(output);
+  const { urls } = runExample('docs/calling.md', { statusUrl, log, show, complain });
+  await until(() => log.textContent === '');
+  await model.say(id, [{ type: 'log', message: 'one' }]);
+  await until(() => log.textContent === 'one\n');
+  await model.say(id, [{ type: 'output', output: 'done' }]);
+  await until(() => shown.length > 0);
+  expect([shown, log.textContent]).toEqual([['done'], 'one\n']);
+  expect(urls).toHaveLength(4);
+});
+
+test('the example of streaming-output.md goes on after such answers, without a repetition', async () => {
+  const { request_id: id } = await submit();
+  await until(() => model.times(id) === 1);
+  const text = { textContent: '' };
+  const responseUrl = `${service.url}/v1/queue/requests/${id}`;
+  const { urls, refusals } = runExample('docs/streaming-output.md', { responseUrl, text });
+  await model.say(id, [{ type: 'delta', delta: 'Once' }]);
+  await until(() => text.textContent === 'Once');
+  refusals.push(502, 403);
+  service.app.getHttpServer().closeAllConnections();
+  await until(() => refusals.length === 0, { timeoutMs: 20_000 });
+  await model.say(id, [{ type: 'delta', delta: ' upon' }]);
+  await until(() => text.textContent !== 'Once');
+  expect(text.textContent).toBe('Once upon');
+  expect(urls.map((url) => new URL(url, service.url).search)).toEqual([
+    ...Array<string>(4).fill('?starting_after='),
+    ...Array<string>(2).fill('?starting_after=1.1'),
+  ]);
+  await model.say(id, [{ type: 'output', output: 'done' }]);
 });

@@ -1,99 +1,50 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
-import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
+import { join } from 'node:path';
 import { temporaryDirectory } from '../support/data-directory.js';
 import { createTestDatabase, type TestDatabase, until } from '../support/index.js';
-import { alike, examplesOf } from '../support/page-examples.js';
+import { alike, commandsOf, examplesPage, isRun, root } from '../support/page-examples.js';
+import { freePort } from '../support/page-scenes.js';
+import { PageSession, type Scene, type Started } from '../support/page-session.js';
 
-const page = 'examples/README.md';
-const key = 'a-key-that-is-long-enough';
-const [start, ...models] = examplesOf(page, 'start').map(({ commands }) => commands);
-const [told, whole, followed] = examplesOf(page);
+const blocks = commandsOf(examplesPage).filter(isRun);
+const [start, variables, http, worker, build, command, told, whole, followed, ...others] = blocks;
 
-interface Started {
-  child: ChildProcess;
-  said: string;
-}
-
-const started: Started[] = [];
 let database: TestDatabase;
-let folder: string;
-let port: number;
-let url = '';
-
-/**
- * Starts a block that runs until the tests end. It is a process group of its own, to be signalled as a terminal does.
- */
-function startBlock(commands: string, env: Record<string, string> = {}): Started {
-  const child = spawn('bash', ['--norc', '-euc', here(commands)], {
-    detached: true,
-    env: { ...environment(), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const block = { child, said: '' };
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (text: Buffer) => (block.said += text.toString()));
-  started.push(block);
-  return block;
-}
-
-/** Returns the output of the block. */
-async function runBlock(commands: string): Promise<string> {
-  const args = ['--norc', '-euc', here(commands)];
-  return (await promisify(execFile)('bash', args, { env: environment(), timeout: 240_000 })).stdout;
-}
-
-/** The page's commands with the ports and files of this test. */
-const here = (commands: string): string =>
-  commands
-    .replaceAll('/tmp/', `${folder}/`)
-    .replace('MODELS_FILE=examples/models.yaml', `MODELS_FILE=${folder}/models.yaml`)
-    .replace('http_model.py', `http_model.py ${port}`);
-
-const environment = (): Record<string, string> => ({
-  PATH: process.env['PATH']!,
-  HOME: process.env['HOME']!,
-  npm_config_update_notifier: 'false',
-  NOWSERVING_URL: url,
-  NOWSERVING_KEY: key,
-});
+let scene: Scene;
+let session: PageSession;
+const workers: Started[] = [];
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  folder = await temporaryDirectory();
-  port = await freePort();
-  const file = await readFile(resolve('examples/models.yaml'), 'utf8');
-  await writeFile(join(folder, 'models.yaml'), file.replaceAll(':9000/', `:${port}/`));
-  for (const { commands } of examplesOf(page, 'once')) await runBlock(commands);
-  const settings = { DATABASE_URL: database.url, BOOTSTRAP_API_KEY: key, PORT: '0' };
-  const service = startBlock(start!, settings);
-  const listening = () => /listening on (\S+)/.exec(service.said)?.[1];
-  const explain = () => service.said;
-  url = await until(listening, { message: 'the queue listens', timeoutMs: 60_000, explain });
-  const [server] = models.map((commands) => startBlock(commands));
-  await until(() => server!.said.includes('listening on'), { message: 'the server listens' });
+  const port = String(await freePort());
+  const models = join(await temporaryDirectory(), 'models.yaml');
+  const file = await readFile(join(root, 'examples/models.yaml'), 'utf8');
+  await writeFile(models, file.replaceAll(':9300/', `:${port}/`));
+  const key = 'a-key-that-is-long-enough';
+  scene = {
+    cwd: root,
+    environment: { DATABASE_URL: database.url, BOOTSTRAP_API_KEY: key, PORT: '0' },
+    url: '',
+    key,
+    replacements: { 'examples/models.yaml': models, 'http_model.py': `http_model.py ${port}` },
+  };
+  session = await PageSession.open(scene);
+  await session.start(start!.code);
+  await session.run(variables!.code);
+  const server = await session.start(http!.code);
+  await until(() => server.output().includes('listening on'), { message: 'the server listens' });
+  workers.push(await session.start(worker!.code));
+  await session.run(build!.code);
+  workers.push(await session.start(command!.code));
 }, 300_000);
 
+// The workers stop before their queue does.
 afterAll(async () => {
-  // The workers stop before their queue does.
-  for (const { child } of started.reverse()) {
-    if (child.exitCode !== null || child.signalCode !== null) continue;
-    process.kill(-child.pid!, 'SIGTERM');
-    await once(child, 'exit');
-  }
+  await session.close();
   await database.drop();
 }, 60_000);
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port: free } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return free;
-}
+test('every block of commands is run here', () => expect(others).toEqual([]));
 
 const stories: string[] = [];
 
@@ -101,21 +52,21 @@ describe.each(['story/http', 'story/worker', 'story/command'])('%s', (model) => 
   const as = (commands: string): string => commands.replaceAll(/story\/(http|worker)/g, model);
 
   it('is started by one line, and tells a story token by token', async () => {
-    const printed = await runBlock(`${as(told!.commands)}\necho "$ID" > /tmp/id`);
-    expect(printed.trim()).toEqual(alike(told!.shown!.trim(), url));
+    const printed = await session.run(as(told!.code));
+    expect(printed.trim()).toEqual(alike(told!.shown!.trim(), session.url));
     const deltas = [...printed.matchAll(/^data: (\{"index".*)$/gm)].map(
       ([, line]) => JSON.parse(line!) as { index: number; delta: string },
     );
     expect(deltas.length).toBeGreaterThan(3);
-    const story = await runBlock(`ID=$(cat /tmp/id)\n${whole!.commands}`);
-    expect(story.trim()).toEqual(alike(whole!.shown!.trim(), url));
+    const story = await session.run(whole!.code);
+    expect(story.trim()).toEqual(alike(whole!.shown!.trim(), session.url));
     expect(JSON.parse(story)).toBe(deltas.map(({ delta }) => delta).join(''));
     stories.push(story);
   }, 60_000);
 
   it('is followed by a loop in JavaScript', async () => {
-    const printed = await runBlock(as(followed!.commands));
-    expect(printed.trim()).toEqual(alike(followed!.shown!.trim(), url));
+    const printed = await session.run(as(followed!.code));
+    expect(printed.trim()).toEqual(alike(followed!.shown!.trim(), session.url));
     expect(printed.length).toBeGreaterThan(300);
   }, 60_000);
 });
@@ -126,27 +77,32 @@ test('the three ways tell the same story', () => {
 });
 
 test('nothing that the page starts has ended by itself', () => {
-  expect(started).toHaveLength(4);
-  expect(started.filter(({ child }) => child.exitCode !== null).map(({ said }) => said)).toEqual([]);
+  expect(session.started).toHaveLength(4);
+  const ended = session.started.filter((started) => !started.isRunning());
+  expect(ended.map((started) => started.output())).toEqual([]);
 });
 
 test('a story whose worker is stopped half-way begins anew, and the stream says so', async () => {
-  const worker = started[2]!;
+  const [teller] = workers;
   const input = '{"prompt": "Anna", "max_tokens": 30, "tokens_per_second": 8}';
-  await runBlock('rm -f /tmp/story.json');
-  const reading = runBlock(
-    told!.commands.replace('story/http', 'story/worker').replace(/\{"prompt.*\}/, input),
+  const reader = await PageSession.open({ ...scene, url: session.url });
+  await reader.run(variables!.code);
+  const reading = reader.run(
+    told!.code.replace('story/http', 'story/worker').replace(/\{"prompt.*\}/, input),
   );
   const runs = async (): Promise<boolean> => {
-    const { status_url } = JSON.parse(await runBlock('cat /tmp/story.json')) as { status_url: string };
+    const submitted = await readFile(join(reader.folder, 'story.json'), 'utf8');
+    const { status_url } = JSON.parse(submitted) as { status_url: string };
     return (await (await fetch(status_url)).text()).includes('IN_PROGRESS');
   };
-  await until(runs, { message: 'the story is told' });
-  process.kill(-worker.child.pid!, 'SIGINT');
-  await until(() => worker.said.includes('finishes its runs'), { message: 'the worker drains' });
-  process.kill(-worker.child.pid!, 'SIGINT');
-  await until(() => worker.child.exitCode !== null, { message: 'the worker has ended' });
-  started.push(startBlock(models[1]!));
-  const printed = await reading;
+  const stopping = async (): Promise<void> => {
+    await until(runs, { message: 'the story is told' });
+    process.kill(-teller!.pid, 'SIGINT');
+    await until(() => teller!.output().includes('finishes its runs'), { message: 'the worker drains' });
+    await teller!.stop('SIGINT');
+    await session.start(worker!.code);
+  };
+  const [printed] = await Promise.all([reading, stopping()]);
   expect(printed).toMatch(/^event: reset\nid: \S+\ndata: \{"attempt":1\}/m);
+  await reader.close();
 }, 60_000);

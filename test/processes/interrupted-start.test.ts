@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
+import { DatabaseGate } from '../support/database-gate.js';
 import { pidFile, temporaryDirectory } from '../support/data-directory.js';
 import { createTestDatabase, SpawnedService, type TestDatabase, until } from '../support/index.js';
 import { createEmptyDatabase } from '../support/test-database.js';
@@ -15,22 +16,23 @@ const soon = { timeoutMs: 60_000 };
 let session: pg.Client;
 let database: TestDatabase;
 
+async function discard(): Promise<void> {
+  await session.end();
+  await database.drop();
+}
+
 async function use(created: Promise<TestDatabase>): Promise<void> {
   database = await created;
   session = new pg.Client({ connectionString: database.url, application_name: 'left behind' });
   await session.connect();
 }
 
-afterEach(async () => {
-  await session.end();
-  await database.drop();
-});
-
 describe('a start that waits for the lock of the migrations', () => {
   beforeEach(async () => {
     await use(createEmptyDatabase());
     await session.query(takeMigrationLock);
   });
+  afterEach(discard);
 
   const waiting = (program: SpawnedService): Promise<unknown> =>
     until(() => /Waiting for another session .*left behind/.test(program.output), {
@@ -70,7 +72,34 @@ describe('a start that waits for the lock of the migrations', () => {
   });
 });
 
+describe('a start that waits for its database', () => {
+  test('says so once, without the password, and ends at a signal', async () => {
+    const service = new SpawnedService({ DATABASE_URL: 'postgresql://someone:secret@127.0.0.1:1/queue' });
+    const waiting = /Waiting up to 60 s for the database at 127\.0\.0\.1:1\/queue: .*ECONNREFUSED/;
+    await until(() => waiting.test(service.output), { ...soon, explain: () => service.output });
+    service.kill('SIGTERM');
+    expect(await service.exited).toEqual(inOrder);
+    expect(service.output.match(/Waiting/g)).toHaveLength(1);
+    expect(service.output).not.toContain('secret');
+  });
+
+  test('goes on once the database answers', async () => {
+    const late = await createTestDatabase();
+    const gate = await DatabaseGate.before(late.url);
+    gate.close();
+    const service = new SpawnedService({ DATABASE_URL: gate.url });
+    await until(() => service.output.includes('Waiting up to 60 s'), soon);
+    gate.open();
+    await until(() => service.output.includes('listening on'), soon);
+    await service.stop();
+    await gate.stop();
+    await late.drop();
+  });
+});
+
 describe('a signal', () => {
+  afterEach(discard);
+
   test('ends a start whose database takes the connection and says nothing', async () => {
     await use(createTestDatabase());
     const silent = createServer().listen(0, '127.0.0.1');

@@ -130,7 +130,7 @@ test('nothing in the log is the right to anything: neither ids of requests nor f
     expect(output).not.toContain(right);
   expect(output).not.toContain(id.replaceAll('-', '%2D'));
   expect(output).toContain(`"path":"/v1/queue/requests/${handle}/status"`);
-  expect(output).toContain(`"requestId":"${handle}"`);
+  expect(output).toContain(`"callId":"${handle}"`);
   expect(output).toContain('"path":"/v1/files/…"');
   expect(output).toContain(`"path":"/v1/worker/runs/${handle}/input"`);
 }, 90_000);
@@ -140,7 +140,11 @@ test('what the first start prints for a person is printed once, and is in no lin
   try {
     const service = await spawnService({ DATA_DIR: data, LOG_LEVEL: 'trace' });
     await until(() => service.output.includes('fractal.png'));
-    const made = /shown only this once: (ns_[\w-]{43})/.exec(service.output)![1]!;
+    const shownKeys = /administrator.*: (ns_[\w-]{43})\n.*applications.*: (ns_[\w-]{43})\n/.exec(
+      service.output,
+    )!;
+    const [admin, made] = [shownKeys[1]!, shownKeys[2]!];
+    expect(service.output).toContain(`'Authorization: Key ${made}'`);
     const link = /#link=([\w-]+)/.exec(service.output)![1]!;
     await submitTo(service.url, made, 'demo/text/echo', {});
     const signIn = await fetch(`${service.url}/v1/admin/session`, {
@@ -150,7 +154,7 @@ test('what the first start prints for a person is printed once, and is in no lin
     });
     expect(signIn.status).toBeLessThan(300);
     await service.stop();
-    expect(service.output.split(link)).toHaveLength(2);
+    for (const shown of [link, admin]) expect(service.output.split(shown)).toHaveLength(2);
     const log = service.output
       .split('\n')
       .filter((line) => line.startsWith('{'))
@@ -160,7 +164,7 @@ test('what the first start prints for a person is printed once, and is in no lin
     );
     const kept = await Promise.all(files.map((one) => readFile(join(one.parentPath, one.name), 'latin1')));
     for (const text of [log, ...kept])
-      for (const shown of [made, link]) expect(text.includes(shown)).toBe(false);
+      for (const shown of [admin, made, link]) expect(text.includes(shown)).toBe(false);
   } finally {
     await rm(data, { recursive: true, force: true });
   }

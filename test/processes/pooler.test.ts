@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { settingsOfRole } from '../../src/database/sessions.js';
 import { PgBouncer } from '../../chaos/cluster/pgbouncer.js';
 import { temporaryDirectory } from '../support/data-directory.js';
 import { createEmptyDatabase, type TestDatabase } from '../support/test-database.js';
@@ -18,12 +19,21 @@ beforeEach(async () => {
   pooledUrl = `postgresql://anybody@127.0.0.1:${pooler.port}${pathname}`;
   direct = new pg.Client({ connectionString: database.url });
   await direct.connect();
+  const { rows } = await direct.query<{ name: string }>(
+    'SELECT name FROM pg_settings WHERE name = ANY ($1::text[])',
+    [Object.keys(settingsOfRole)],
+  );
+  for (const { name } of rows) await setting(`SET ${name} = '${settingsOfRole[name]!}'`);
 });
 afterEach(async () => {
   await direct.end();
   pooler.abandon();
   await database.drop();
 });
+
+/** Changes what new sessions of the database begin with. */
+const setting = (change: string): Promise<unknown> =>
+  direct.query(`ALTER DATABASE ${new URL(database.url).pathname.slice(1)} ${change}`);
 
 const environment = (): Record<string, string> => ({
   DATABASE_URL: pooledUrl,
@@ -79,7 +89,17 @@ test('a start whose prepared statements the pooler mixes up says which setting i
   await node.exited;
 });
 
-test('no setting that is for notifications or looks stays on the connections of the pooler', async () => {
+test('a start behind a pooler refuses a wrong setting with the line that mends it', async () => {
+  await setting('RESET jit');
+  await setting(`SET DateStyle = 'German'`);
+  const node = new SpawnedService(environment());
+  expect(await node.exited).toEqual({ code: 1, signal: null });
+  expect(node.output).toMatch(/PgBouncer: RECONNECT/);
+  expect(node.output).toContain(`\n  ALTER ROLE postgres SET DateStyle = 'ISO'; -- is 'German, DMY'\n`);
+  expect(node.output).not.toContain('enable_sort');
+});
+
+test('no setting stays on the connections of the pooler', async () => {
   const node = await spawnService(environment());
   const look = await fetch(`${node.url}/v1/admin/nodes`, { headers: { authorization: `Key ${key}` } });
   expect(look.status).toBe(200);
@@ -88,15 +108,14 @@ test('no setting that is for notifications or looks stays on the connections of 
   // All at once, so that each uses another connection of the pooler.
   const seen = await Promise.all(
     Array.from({ length: 20 }, async () => {
-      const { rows } = await pool.query<{ commit: string; timeout: string }>(
-        `SELECT current_setting('synchronous_commit') AS commit, current_setting('statement_timeout') AS timeout
-         FROM pg_sleep(0.2)`,
+      const { rows } = await pool.query<{ name: string }>(
+        `SELECT name FROM pg_settings, pg_sleep(0.2) WHERE name = ANY ($1::text[]) AND setting <> reset_val`,
+        [[...Object.keys(settingsOfRole), 'synchronous_commit']],
       );
-      return rows[0]!;
+      return rows;
     }),
   );
-  expect(new Set(seen.map(({ commit }) => commit))).toEqual(new Set([seen[0]!.commit]));
-  expect(seen.map(({ timeout }) => timeout)).not.toContain('2s');
+  expect(seen.flat()).toEqual([]);
   await pool.end();
   await node.stop();
 });

@@ -117,7 +117,8 @@ test('five hundred streams of one request share one source, and each gets every 
   for (const reader of readers) {
     expect(reader.statuses()[0]).toBe('IN_QUEUE');
     expect(reader.statuses().at(-1)).toBe('COMPLETED');
-    const ids = reader.events.map(({ id }) => Number(id));
+    // The part before the point orders the events; the rest is a sum of what was shown.
+    const ids = reader.events.map(({ id }) => Math.trunc(Number(id)));
     expect(ids).toEqual(ids.toSorted((a, b) => a - b));
   }
   expect(sources.size).toBe(0);

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { open, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pidFile, serverPid, temporaryDirectory } from '../support/data-directory.js';
 import { isAlive, stopServerNow } from '../support/temporary-servers.js';
@@ -76,6 +76,22 @@ test('SIGHUP without a terminal has the models file read again; SIGTERM stops in
   expect(service.output).toMatch(/^stopped$/m);
   expect(serverHasEnded(server)).toBe(true);
   expect(await statusAfterRestart(id)).toMatchObject({ status: 'COMPLETED', success: true });
+}, 120_000);
+
+test('a models file that is mounted and was replaced is an error in the log', async () => {
+  const modelsFile = join(await temporaryDirectory(), 'models.yaml');
+  const models = [{ id: 'demo/text/echo', runner: { kind: 'demo', demo: 'echo' } }];
+  await writeFile(modelsFile, JSON.stringify({ models }));
+  const mounted = await open(modelsFile);
+  const service = await spawnService({
+    ...environment,
+    MODELS_FILE: `/proc/${process.pid}/fd/${mounted.fd}`,
+  });
+  await writeFile(`${modelsFile}.new`, JSON.stringify({ models }));
+  await rename(`${modelsFile}.new`, modelsFile);
+  await until(() => service.output.includes('mount the folder that it is in, and restart'));
+  await service.stop();
+  await mounted.close();
 }, 120_000);
 
 test.each(['/bin/sh', '/bin/bash'])(

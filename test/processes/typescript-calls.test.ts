@@ -241,3 +241,146 @@ it('ends at once when its signal fires, also between two tries', async () => {
   expect(await call).toMatchObject({ name: 'AbortError', code: 'aborted', requestId: 'r1' });
   expect(seen).toHaveLength(1);
 });
+
+const accepted = (request_id: string): object => ({ ...queued, status: 202, request_id });
+const refused = (status: number, code: string): object => ({ status, code, detail: `It is ${code}.` });
+const batchOf = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({ model: 'a/b', input: { n }, idempotencyKey: `key ${n}` }));
+const keysOf = ({ body }: Seen): string[] =>
+  (body as { requests: { idempotency_key: string }[] }).requests.map((one) => one.idempotency_key);
+
+it('sends the refused entries of a batch again when their turn comes', async () => {
+  const limited = refused(403, 'rate_limited');
+  const turn = { 'retry-after': '1' };
+  const { queue, seen } = clientOf([
+    json({ results: [accepted('r0'), limited, refused(422, 'invalid_input'), limited] }, 200, turn),
+    ...Array.from({ length: 9 }, () => json({ results: [limited, limited] }, 200, turn)),
+    json({ results: [limited, accepted('r3')] }, 200, turn),
+    lost(),
+    json({ results: [accepted('r1')] }),
+  ]);
+  const results = await passing(queue.batch(batchOf(4)));
+  expect(results).toEqual([accepted('r0'), accepted('r1'), refused(422, 'invalid_input'), accepted('r3')]);
+  expect(seen.slice(1, 11).map(keysOf)).toEqual(Array(10).fill(['key 1', 'key 3']));
+  expect(seen.slice(11).map(keysOf)).toEqual(Array(2).fill(['key 1']));
+});
+
+it('returns the ids of a batch though some of its entries stay refused, or get no answer', async () => {
+  const full = { results: [accepted('r0'), refused(429, 'queue_full')] };
+  const again = { results: [refused(429, 'queue_full')] };
+  const staying = clientOf([json(full), json(again), json(again)], { retries: 2 });
+  expect(await passing(staying.queue.batch(batchOf(2)))).toEqual(full.results);
+  expect(staying.seen.map(keysOf)).toEqual([['key 0', 'key 1'], ['key 1'], ['key 1']]);
+  const cut = clientOf([json(full), lost(), lost()], { retries: 1 });
+  expect(await passing(cut.queue.batch(batchOf(2)))).toEqual([
+    accepted('r0'),
+    { status: 0, code: 'connection_failed', detail: expect.any(String) },
+  ]);
+});
+
+it('lets each of 60 submissions at once wait for its turn under a limit of 10 a second', async () => {
+  const admitted: number[] = [];
+  const fetch = (): Promise<Response> => {
+    const now = performance.now();
+    if (admitted.filter((at) => at > now - 1_000).length >= 10)
+      return Promise.resolve(problem(403, 'rate_limited', { 'retry-after': '1' }));
+    admitted.push(now);
+    return Promise.resolve(json({ ...queued, request_id: `r${admitted.length}` }, 202));
+  };
+  const { queue } = clientOf([], { fetch });
+  const all = Promise.all(Array.from({ length: 60 }, () => queue.submit('a/b', { input: {} })));
+  expect(new Set((await passing(all)).map(({ request_id }) => request_id)).size).toBe(60);
+  const hasty = clientOf([problem(403, 'rate_limited', { 'retry-after': '1' })], { retries: 0 });
+  expect(await failureOf(hasty.queue.submit('a/b', { input: {} }))).toMatchObject({ code: 'rate_limited' });
+});
+
+/** An event stream that ends with its connection, or breaks off. */
+function streamOf(events: { id: string; name?: string; data: object }[], breaks = false): Response {
+  const text = events
+    .map(
+      ({ id, name, data }) => `${name ? `event: ${name}\n` : ''}id: ${id}\ndata: ${JSON.stringify(data)}\n\n`,
+    )
+    .join('');
+  let hasSent = false;
+  const body = new ReadableStream<Uint8Array>({
+    pull: (controller) => {
+      if (!hasSent) controller.enqueue(new TextEncoder().encode(text));
+      else if (breaks) controller.error(new TypeError('terminated'));
+      else controller.close();
+      hasSent = true;
+    },
+  });
+  return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+}
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
+
+const pathsOf = (seen: Seen[]): string[] => seen.map(({ url }) => url.replace(/^.*\/requests\/r1\//, ''));
+const running = { request_id: 'r1', status: 'IN_PROGRESS' };
+const completed = { request_id: 'r1', status: 'COMPLETED', success: true };
+
+it.each<[string, number]>([
+  ['20 s', 20_000],
+  ['an hour', 3_600_000],
+])('goes on streaming after an outage of %s', async (_name, outageMs) => {
+  const part = (id: string, delta: string) => ({ id, name: 'output', data: { delta } });
+  const outputs = [
+    streamOf([part('1.1', 'a')], true),
+    streamOf([part('1.2', 'b'), { id: '1.done', name: 'done', data: { success: true } }]),
+  ];
+  const statuses = [streamOf([{ id: '7', data: running }], true), streamOf([{ id: '8', data: completed }])];
+  let seen: Seen[] = [];
+  let awayUntil: number | undefined;
+  const fetch = (url: string, init: RequestInit): Promise<Response> => {
+    seen.push({ url, method: 'GET', headers: new Headers(init.headers), body: undefined });
+    if (awayUntil !== undefined && performance.now() < awayUntil)
+      return Promise.resolve(new Response('<html>Bad gateway</html>', { status: 502 }));
+    awayUntil ??= performance.now() + outageMs;
+    return Promise.resolve((url.includes('/output/') ? outputs : statuses).shift()!);
+  };
+  const { queue } = clientOf([], { fetch });
+  expect(await passing(all(queue.output('r1')))).toEqual(['a', 'b']);
+  expect(new Set(pathsOf(seen))).toEqual(new Set(['output/stream']));
+  expect(seen.at(-1)!.headers.get('last-event-id')).toBe('1.1');
+  [seen, awayUntil] = [[], undefined];
+  expect(await passing(all(queue.follow('r1')))).toEqual([running, completed]);
+  expect(new Set(pathsOf(seen))).toEqual(new Set(['status/stream']));
+  expect(seen.at(-1)!.headers.get('last-event-id')).toBe('7');
+});
+
+it('tries a stream again that got no answer at first, and has each line of the log once', async () => {
+  const [one, two] = ['one', 'two'].map((message) => ({ message }));
+  const seen: Seen[] = [];
+  let streams = 0;
+  const fetch = (url: string, init: RequestInit): Promise<Response> => {
+    seen.push({ url, method: 'GET', headers: new Headers(init.headers), body: undefined });
+    if (!url.includes('/stream'))
+      return Promise.resolve(json({ ...running, logs: [one] }, 200, { 'retry-after': '2' }));
+    if (++streams > 1)
+      return Promise.resolve(
+        streamOf([
+          { id: '8', data: { ...running, logs: [one] } },
+          { id: '9', data: { ...completed, logs: [two] } },
+        ]),
+      );
+    return new Promise((_resolve, reject) => {
+      init.signal!.addEventListener('abort', () => reject(new Error('aborted')));
+    });
+  };
+  const { queue } = clientOf([], { fetch });
+  const updates = await passing(all(queue.follow('r1', { logs: true })));
+  expect(updates.flatMap(({ logs = [] }) => logs)).toEqual([one, two]);
+  expect(updates.at(-1)).toMatchObject({ status: 'COMPLETED' });
+  const paths = pathsOf(seen).map((path) => path.replace('?logs=1', ''));
+  expect([paths[0], paths[1], paths.at(-2), paths.at(-1)]).toEqual([
+    'status/stream',
+    'status',
+    'status',
+    'status/stream',
+  ]);
+  expect(streams).toBe(2);
+});

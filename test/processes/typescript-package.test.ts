@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { type Packed, packClient, UserProject } from '../support/client-package.js';
 import { startTestService, type TestService } from '../support/index.js';
@@ -146,6 +148,34 @@ test.each([
     '{"type":"output","output":{"a":1,"model":"me/x"}}',
   ]);
   await expect(node(file, '--try', 'a')).rejects.toThrow('The value of --try must be JSON');
+});
+
+test('no call of a client or worker goes through a proxy that the environment names', async () => {
+  const seen: string[] = [];
+  const proxy = createServer((request, response) => {
+    seen.push(request.url!);
+    response.end('{}');
+  }).on('connect', ({ url }, socket) => {
+    seen.push(url!);
+    socket.destroy();
+  });
+  await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done));
+  const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY'].flatMap((name) => [name, name.toLowerCase()]);
+  const environment = [...names.map((name) => `${name}=${address}`), 'NO_PROXY=', 'no_proxy='];
+  await project.write(
+    'proxied.mjs',
+    `import { createClient } from 'nowserving';
+    import { serve } from 'nowserving/worker';
+    const queue = createClient({ url: '${service.url}', key: process.env.NOWSERVING_KEY });
+    const file = await queue.upload(new Blob(['123']));
+    await queue.run('demo/text/echo', { input: { file } });
+    await serve('me/x', async (input, run) => String(Buffer.from(await run.download(file))));`,
+  );
+  const printed = await project.run('env', ...environment, process.execPath, 'proxied.mjs', '--try', '{}');
+  expect(JSON.parse(printed)).toEqual({ type: 'output', output: '123' });
+  expect(seen).toEqual([]);
+  await new Promise((done) => proxy.close(done));
 });
 
 test('the lines of its README run', async () => {

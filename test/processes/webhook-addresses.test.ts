@@ -49,6 +49,8 @@ describe('a webhook that may not be called is refused with its submission', () =
     expect(problem.code).toBe('invalid_query');
     expect(problem.detail).toContain(reason);
     expect(problem.detail).not.toContain('secret');
+    // A user name is allowed nowhere.
+    expect(problem.detail.includes('WEBHOOK_ALLOW')).toBe(!reason.includes('user name'));
   });
 });
 
@@ -84,7 +86,7 @@ describe('a name that leads to no public address is not called', () => {
   ])('%j', async (addresses) => {
     resolveTo('hooks.example.com', addresses);
     expect(await failureAt('https://hooks.example.com/')).toBe(
-      'Its name has no address that webhooks may be sent to.',
+      'Its name has no address that webhooks may be sent to, unless the setting WEBHOOK_ALLOW names it.',
     );
   });
 
@@ -121,5 +123,7 @@ test('an address that WEBHOOK_ALLOW names no more is not called any more', async
   );
   const id = await calls.run('test/hook');
   const { tries } = await hooks.only(id, 'pending');
-  expect(tries[0]!.error).toBe('The URL is no longer called: it must begin with https://.');
+  expect(tries[0]!.error).toBe(
+    'The URL is no longer called: it must begin with https://, unless the setting WEBHOOK_ALLOW names its host.',
+  );
 });

@@ -18,7 +18,7 @@ WITH due AS MATERIALIZED (
   WHERE ctid = ANY (ARRAY (SELECT ctid FROM due))
   RETURNING request_id, bounded_key_id
 ), started AS (
-  UPDATE request
+  UPDATE recent_request AS request
   SET state = 'IN_PROGRESS', attempt = attempt + 1, started_at = clock_timestamp()
   FROM taken
   WHERE request.id = taken.request_id AND request.state = 'IN_QUEUE'
@@ -73,7 +73,7 @@ WITH slot AS MATERIALIZED (
   WHERE ctid = ANY (ARRAY (SELECT ctid FROM due))
   RETURNING request_id, bounded_key_id
 ), started AS (
-  UPDATE request
+  UPDATE recent_request AS request
   SET state = 'IN_PROGRESS', attempt = attempt + 1, started_at = clock_timestamp()
   FROM taken
   WHERE request.id = taken.request_id AND request.state = 'IN_QUEUE'
@@ -135,17 +135,24 @@ WITH orphan AS MATERIALIZED (
   WHERE lease.request_id = orphan.request_id
   RETURNING lease.*, clock_timestamp() AS ended_at
 ), verdict AS (
-  SELECT taken.*,
+  SELECT taken.*, 1 - followed.runs AS losses,
          CASE
            WHEN taken.cancel_requested_at IS NOT NULL THEN 'cancelled'
-           WHEN request.lost_attempts + 1 >= $1::integer THEN 'failed'
+           WHEN request.lost_attempts + 1 >= coalesce(($4::jsonb ->> request.model_id)::integer, $1::integer)
+                AND followed.runs = 0 THEN 'failed'
          END AS outcome
   FROM taken
-  JOIN request ON request.id = taken.request_id
+  JOIN recent_request AS request ON request.id = taken.request_id
+  CROSS JOIN LATERAL (
+    SELECT EXISTS (
+      SELECT FROM followed_run
+      WHERE followed_run.request_id = taken.request_id AND (NOT followed_run.is_given_up AND followed_run.attempt = request.failed_attempts + request.lost_attempts + 1)
+    )::integer AS runs
+  ) AS followed
 ), hopeless AS (
   SELECT * FROM verdict WHERE outcome IS NOT NULL
 ), completed AS (
-  UPDATE request
+  UPDATE recent_request AS request
   SET state = 'COMPLETED', outcome = hopeless.outcome, completed_at = hopeless.ended_at, error = CASE hopeless.outcome WHEN 'failed' THEN $2::json ELSE $3::json END, lost_attempts = lost_attempts + 1, inference_ms = extract(epoch FROM hopeless.ended_at - hopeless.started_at) * 1000
   FROM hopeless
   WHERE request.id = hopeless.request_id AND request.state = 'IN_PROGRESS'
@@ -167,31 +174,36 @@ WITH orphan AS MATERIALIZED (
       AND endpoint.url IS DISTINCT FROM webhook_url
   ) AS receiver
 ), requeued AS (
-  UPDATE request
+  UPDATE recent_request AS request
   SET state = 'IN_QUEUE',
-      lost_attempts = lost_attempts + 1,
+      lost_attempts = lost_attempts + verdict.losses,
       inference_ms = extract(epoch FROM verdict.ended_at - verdict.started_at) * 1000
   FROM verdict
   WHERE request.id = verdict.request_id
     AND verdict.outcome IS NULL
     AND request.state = 'IN_PROGRESS'
   RETURNING request.id, request.model_id, request.api_key_id, request.priority, request.virtual_start, request.seq,
-            request.attempt, request.expires_at, request.failed_attempts, request.lost_attempts, verdict.bounded_key_id
+            request.attempt, request.expires_at, request.failed_attempts, request.lost_attempts, verdict.losses,
+            verdict.bounded_key_id
 ), waiting AS (
   INSERT INTO queue_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at, bounded_key_id)
   SELECT model_id, priority, virtual_start, seq, id, api_key_id, attempt, expires_at, bounded_key_id
   FROM requeued
 ), rescued AS (
   SELECT id, model_id, api_key_id, priority, virtual_start, seq, attempt,
-         failed_attempts + lost_attempts AS lost_attempt, outcome
+         failed_attempts + lost_attempts AS lost_attempt, outcome, false AS is_followed
   FROM completed
   UNION ALL
-  SELECT id, model_id, api_key_id, priority, virtual_start, seq, attempt, failed_attempts + lost_attempts, NULL
+  SELECT id, model_id, api_key_id, priority, virtual_start, seq, attempt, failed_attempts + lost_attempts + 1 - losses,
+         NULL, losses = 0
   FROM requeued
 ), recorded AS (
   INSERT INTO attempt (request_id, attempt, node_id, worker_id, token_hash, started_at, ended_at, outcome, error_code,
                        error_message)
-  SELECT request_id, attempt, node_id, worker_id, sha256(uuid_send(verdict.token) || convert_to(split_part(verdict.claim_id, ' ', 1), 'UTF8')), started_at, ended_at, 'lost', 'node_lost', 'The node that ran it was lost.'
+  SELECT request_id, attempt, node_id, worker_id, sha256(uuid_send(verdict.token) || convert_to(split_part(verdict.claim_id, ' ', 1), 'UTF8')), started_at, ended_at,
+         CASE WHEN outcome IS NULL AND losses = 0 THEN 'returned' ELSE 'lost' END,
+         CASE WHEN outcome IS NOT NULL OR losses = 1 THEN 'node_lost' END,
+         CASE WHEN outcome IS NOT NULL OR losses = 1 THEN 'The node that ran it was lost.' END
   FROM verdict
   WHERE request_id IN (SELECT id FROM rescued)
 ), requeued_event AS (
@@ -199,7 +211,7 @@ WITH orphan AS MATERIALIZED (
   SELECT id, 'requeued', attempt FROM requeued
 )
 SELECT id, model_id AS "modelId", priority, virtual_start AS start, seq, attempt,
-       ('x' || right(api_key_id::text, 12))::bit(48)::bigint AS "orderKey", lost_attempt AS "lostAttempt", outcome FROM rescued;
+       ('x' || right(api_key_id::text, 12))::bit(48)::bigint AS "orderKey", lost_attempt AS "lostAttempt", outcome, is_followed AS "isFollowed" FROM rescued;
 
 -- drop_grants
 DELETE FROM slot_grant
@@ -216,17 +228,24 @@ WITH orphan AS MATERIALIZED (
   WHERE lease.request_id = orphan.request_id
   RETURNING lease.*, clock_timestamp() AS ended_at
 ), verdict AS (
-  SELECT taken.*,
+  SELECT taken.*, 1 - followed.runs AS losses,
          CASE
            WHEN taken.cancel_requested_at IS NOT NULL THEN 'cancelled'
-           WHEN request.lost_attempts + 1 >= $1::integer THEN 'failed'
+           WHEN request.lost_attempts + 1 >= coalesce(($4::jsonb ->> request.model_id)::integer, $1::integer)
+                AND followed.runs = 0 THEN 'failed'
          END AS outcome
   FROM taken
-  JOIN request ON request.id = taken.request_id
+  JOIN recent_request AS request ON request.id = taken.request_id
+  CROSS JOIN LATERAL (
+    SELECT EXISTS (
+      SELECT FROM followed_run
+      WHERE followed_run.request_id = taken.request_id AND (NOT followed_run.is_given_up AND followed_run.attempt = request.failed_attempts + request.lost_attempts + 1)
+    )::integer AS runs
+  ) AS followed
 ), hopeless AS (
   SELECT * FROM verdict WHERE outcome IS NOT NULL
 ), completed AS (
-  UPDATE request
+  UPDATE recent_request AS request
   SET state = 'COMPLETED', outcome = hopeless.outcome, completed_at = hopeless.ended_at, error = CASE hopeless.outcome WHEN 'failed' THEN $2::json ELSE $3::json END, lost_attempts = lost_attempts + 1, inference_ms = extract(epoch FROM hopeless.ended_at - hopeless.started_at) * 1000
   FROM hopeless
   WHERE request.id = hopeless.request_id AND request.state = 'IN_PROGRESS'
@@ -248,31 +267,36 @@ WITH orphan AS MATERIALIZED (
       AND endpoint.url IS DISTINCT FROM webhook_url
   ) AS receiver
 ), requeued AS (
-  UPDATE request
+  UPDATE recent_request AS request
   SET state = 'IN_QUEUE',
-      lost_attempts = lost_attempts + 1,
+      lost_attempts = lost_attempts + verdict.losses,
       inference_ms = extract(epoch FROM verdict.ended_at - verdict.started_at) * 1000
   FROM verdict
   WHERE request.id = verdict.request_id
     AND verdict.outcome IS NULL
     AND request.state = 'IN_PROGRESS'
   RETURNING request.id, request.model_id, request.api_key_id, request.priority, request.virtual_start, request.seq,
-            request.attempt, request.expires_at, request.failed_attempts, request.lost_attempts, verdict.bounded_key_id
+            request.attempt, request.expires_at, request.failed_attempts, request.lost_attempts, verdict.losses,
+            verdict.bounded_key_id
 ), waiting AS (
   INSERT INTO queue_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at, bounded_key_id)
   SELECT model_id, priority, virtual_start, seq, id, api_key_id, attempt, expires_at, bounded_key_id
   FROM requeued
 ), rescued AS (
   SELECT id, model_id, api_key_id, priority, virtual_start, seq, attempt,
-         failed_attempts + lost_attempts AS lost_attempt, outcome
+         failed_attempts + lost_attempts AS lost_attempt, outcome, false AS is_followed
   FROM completed
   UNION ALL
-  SELECT id, model_id, api_key_id, priority, virtual_start, seq, attempt, failed_attempts + lost_attempts, NULL
+  SELECT id, model_id, api_key_id, priority, virtual_start, seq, attempt, failed_attempts + lost_attempts + 1 - losses,
+         NULL, losses = 0
   FROM requeued
 ), recorded AS (
   INSERT INTO attempt (request_id, attempt, node_id, worker_id, token_hash, started_at, ended_at, outcome, error_code,
                        error_message)
-  SELECT request_id, attempt, node_id, worker_id, sha256(uuid_send(verdict.token) || convert_to(split_part(verdict.claim_id, ' ', 1), 'UTF8')), started_at, ended_at, 'lost', 'worker_lost', 'The worker that ran it was lost.'
+  SELECT request_id, attempt, node_id, worker_id, sha256(uuid_send(verdict.token) || convert_to(split_part(verdict.claim_id, ' ', 1), 'UTF8')), started_at, ended_at,
+         CASE WHEN outcome IS NULL AND losses = 0 THEN 'returned' ELSE 'lost' END,
+         CASE WHEN outcome IS NOT NULL OR losses = 1 THEN 'worker_lost' END,
+         CASE WHEN outcome IS NOT NULL OR losses = 1 THEN 'The worker that ran it was lost.' END
   FROM verdict
   WHERE request_id IN (SELECT id FROM rescued)
 ), requeued_event AS (
@@ -280,7 +304,7 @@ WITH orphan AS MATERIALIZED (
   SELECT id, 'requeued', attempt FROM requeued
 )
 SELECT id, model_id AS "modelId", priority, virtual_start AS start, seq, attempt,
-       ('x' || right(api_key_id::text, 12))::bit(48)::bigint AS "orderKey", lost_attempt AS "lostAttempt", outcome FROM rescued;
+       ('x' || right(api_key_id::text, 12))::bit(48)::bigint AS "orderKey", lost_attempt AS "lostAttempt", outcome, is_followed AS "isFollowed" FROM rescued;
 
 -- renew_leases
 WITH held AS MATERIALIZED (
@@ -307,7 +331,7 @@ SELECT request.id, lease.token, split_part(lease.claim_id, ' ', 1) AS "keyId",
        CASE WHEN octet_length(request.input::text) <= 262144 THEN request.input::text END AS input
 FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS wanted (request_id, token, key_id)
 JOIN lease ON lease.request_id = wanted.request_id AND lease.token = wanted.token
-JOIN request ON request.id = lease.request_id
+JOIN recent_request AS request ON request.id = lease.request_id
 WHERE lease.worker_id IS NOT NULL AND split_part(lease.claim_id, ' ', 1) = wanted.key_id;
 
 -- find_claims
@@ -325,7 +349,7 @@ SELECT request.id, again.token, split_part(again.claim_id, ' ', 1) AS "keyId",
        request.traceparent, request.tracestate,
        CASE WHEN octet_length(request.input::text) <= 262144 THEN request.input::text END AS input, again.claim_id AS "claimId"
 FROM again
-JOIN request ON request.id = again.request_id;
+JOIN recent_request AS request ON request.id = again.request_id;
 
 -- overdue_worker_leases
 SELECT request.id, lease.token, split_part(lease.claim_id, ' ', 1) AS "keyId",
@@ -337,7 +361,7 @@ SELECT request.id, lease.token, split_part(lease.claim_id, ' ', 1) AS "keyId",
        request.traceparent, request.tracestate,
        CASE WHEN octet_length(request.input::text) <= 262144 THEN request.input::text END AS input
 FROM lease
-JOIN request ON request.id = lease.request_id
+JOIN recent_request AS request ON request.id = lease.request_id
 WHERE worker_id IS NOT NULL AND deadline_at < clock_timestamp()
 LIMIT 500;
 
@@ -351,7 +375,7 @@ SELECT request.id, lease.token, split_part(lease.claim_id, ' ', 1) AS "keyId",
        request.traceparent, request.tracestate,
        CASE WHEN octet_length(request.input::text) <= 262144 THEN request.input::text END AS input
 FROM lease
-JOIN request ON request.id = lease.request_id
+JOIN recent_request AS request ON request.id = lease.request_id
 WHERE worker_id IS NOT NULL AND worker_id = $1::uuid
 LIMIT 500;
 
@@ -365,19 +389,19 @@ SELECT request.id, lease.token, split_part(lease.claim_id, ' ', 1) AS "keyId",
        request.traceparent, request.tracestate,
        CASE WHEN octet_length(request.input::text) <= 262144 THEN request.input::text END AS input
 FROM lease
-JOIN request ON request.id = lease.request_id
+JOIN recent_request AS request ON request.id = lease.request_id
 WHERE worker_id IS NOT NULL AND lease.token = ANY ($1::uuid[]) AND handed = 1
 LIMIT 500;
 
 -- read_worker_input
 SELECT request.input::text AS input
 FROM lease
-JOIN request ON request.id = lease.request_id
+JOIN recent_request AS request ON request.id = lease.request_id
 WHERE lease.request_id = $1::uuid AND lease.token = $2::uuid AND split_part(lease.claim_id, ' ', 1) = $3::text;
 
 -- worker_run_ended
 SELECT outcome FROM attempt
-WHERE request_id = $1::uuid
+WHERE request_id = $1::uuid AND (request_id > '01890999-7800-0000-0000-000000000000' OR request_id = '01890999-7800-0000-0000-000000000000') AND (request_id < '01890ebf-d3ff-ffff-ffff-ffffffffffff' OR request_id = '01890ebf-d3ff-ffff-ffff-ffffffffffff')
   AND token_hash IN (sha256(uuid_send($2::uuid) || convert_to($3::text, 'UTF8')), sha256(uuid_send($2::uuid)));
 
 -- submit_started

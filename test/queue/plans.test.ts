@@ -160,17 +160,22 @@ async function submitBounded(request: NewRequest, terms: Parameters<Submissions[
  * values.
  */
 async function planOf(name: string, options = ''): Promise<string> {
+  return (await explain(name, options)).plan;
+}
+
+/** Also counts the locks that the plan and its making take. */
+async function explain(name: string, options = ''): Promise<{ plan: string; locks: number }> {
   const { statement, values } = used.get(name)!;
-  const lines = await database.transaction(async (query) => {
+  return database.transaction(async (query) => {
     const run = (text: string): Promise<Record<string, string>[]> => query({ name: '', text });
     await run(`PREPARE plan_of AS ${statement.text}`);
     const given = values.length === 0 ? '' : `(${values.map(literal).join(', ')})`;
-    const plan = await run(`EXPLAIN ${options} EXECUTE plan_of ${given}`);
+    const lines = await run(`EXPLAIN ${options} EXECUTE plan_of ${given}`);
+    const locks = await run(`SELECT FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = 'relation'`);
     await run(`DEALLOCATE plan_of`);
     await run(`ROLLBACK`);
-    return plan;
+    return { plan: lines.map((line) => line['QUERY PLAN']).join('\n'), locks: locks.length };
   });
-  return lines.map((line) => line['QUERY PLAN']).join('\n');
 }
 
 function keyed<Request>(request: Request, key: string) {
@@ -249,9 +254,16 @@ async function expectGoodPlans(): Promise<void> {
       /Join Filter|Seq Scan on request_\d|api_key_id_id_idx/,
     );
   }
-  // A look-up prunes to the partition of one day.
-  for (const name of ['read_status_one', 'cancel']) {
-    expect(await planOf(name)).toMatch(/Subplans Removed: [1-9]/);
+  // The plan of a look-up, kept for all values, has the partitions of one day and no others.
+  for (const name of [
+    'read_status_one',
+    'read_status_many',
+    'read_log',
+    'retry',
+    'erase',
+    'worker_run_ended',
+  ]) {
+    expect(new Set((await planOf(name)).match(/(?<=_)\d{8}\b/g))).toHaveProperty('size', 1);
   }
 }
 
@@ -373,4 +385,33 @@ test('a release reads as little of many held requests as of few, and a claim of 
   expect(await planOf('release')).toMatch(/Index Scan using delayed_entry_held on delayed_entry/);
   expect(await release(database, heldQueue)).toHaveLength(2);
   expect(await planOf('releasable')).toMatch(/using delayed_entry_held on delayed_entry/);
+});
+
+/** They read requests of any day without their ids, seldom and one at a time. */
+const ofAllDays = ['list_requests', 'typical_times'];
+
+describe('400 days', () => {
+  /** Makes the days up to today, in steps: a transaction has a lock on each table that it makes. */
+  async function makeDays(count: number): Promise<void> {
+    for (let left = count; left > 0; left -= 20)
+      await service.query(`SELECT ensure_partitions((now() AT TIME ZONE 'UTC')::date - $1::integer, 20)`, [
+        left,
+      ]);
+  }
+
+  test('cost each statement of a request at most one and a half times the locks of 20', async () => {
+    const locksOfAll = async (): Promise<Map<string, number>> => {
+      const locks = new Map<string, number>();
+      for (const name of used.keys())
+        if (!ofAllDays.includes(name)) locks.set(name, (await explain(name)).locks);
+      return locks;
+    };
+    await makeDays(20);
+    const few = await locksOfAll();
+    expect([...few.keys()]).toEqual(expect.arrayContaining(['claim', 'cancel', 'read_status_many']));
+    await makeDays(400);
+    const many = await locksOfAll();
+    const more = [...many].filter(([name, locks]) => locks > 1.5 * few.get(name)!);
+    expect(more).toEqual([]);
+  });
 });

@@ -1,8 +1,12 @@
+import pg from 'pg';
 import { v7 } from 'uuid';
 import { Database } from '../../src/database/database.js';
+import { reachDatabase } from '../../src/database/reach.js';
 import { createStatementPool } from '../../src/database/statement-pool.js';
 import { PartitionKeeper } from '../../src/queue/retention/duties/partition-keeper.js';
 import { Pruner } from '../../src/queue/retention/duties/pruner.js';
+import { QueueService } from '../../src/queue/queue.service.js';
+import { until } from '../support/index.js';
 import { verdict } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
 
@@ -128,6 +132,22 @@ describe('the pruner', () => {
     await reader;
     expect(await days()).not.toContain(dayOf(9));
   });
+
+  test('leaves a day that a transaction keeps reading to the session that already waits for it', async () => {
+    await plant(11, 11);
+    const reader = new pg.Client({ connectionString: service.databaseUrl });
+    await reader.connect();
+    const waiting = `SELECT FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'ALTER TABLE % DETACH %'`;
+    await reader.query('BEGIN; SELECT count(*) FROM request; SELECT count(*) FROM request_event');
+    const first = prune();
+    await until(async () => (await service.query(waiting)).length === 1, { message: 'a session waits' });
+    await prune();
+    expect(await service.query(waiting)).toHaveLength(1);
+    expect(await days()).toContain(dayOf(11));
+    await reader.end();
+    await first;
+    expect(await days()).not.toContain(dayOf(11));
+  });
 });
 
 describe('payloads', () => {
@@ -189,8 +209,9 @@ test('nodes that make the same days at once make each once, and none fails', asy
   for (const table of ['request', 'attempt', 'request_event'])
     for (const n of [-5, -6, -7]) await service.query(`DROP TABLE ${table}_${dayOf(n)}`);
   // Like nodes that start: each on a connection that has not read the catalogue yet.
+  const sessions = await reachDatabase(service.databaseUrl);
   const databases = Array.from({ length: 8 }, () => {
-    const pool = createStatementPool({ url: service.databaseUrl, size: 1 });
+    const pool = createStatementPool({ sessions, size: 1 });
     return new Database(pool, { databasePreparedStatements: true });
   });
   try {
@@ -219,4 +240,63 @@ test('a request that waits longer than the retention can still be run and read',
   expect(output).toEqual({ done: id, attempt: 1 });
   await prune();
   expect(await (await service.get(calls.path(id))).json()).toEqual(output);
+});
+
+describe('the recent days', () => {
+  const recent = async (): Promise<string> =>
+    (await service.query<{ text: string }>(`SELECT pg_get_viewdef('recent_request'::regclass) AS text`))[0]!
+      .text;
+  const firstOf = async (age: number): Promise<string> =>
+    (
+      await service.query<{ id: string }>(
+        `SELECT uuid_at(date_trunc('day', now() - $1::integer * interval '1 day', 'UTC')) AS id`,
+        [age],
+      )
+    )[0]!.id;
+  const keep = (): Promise<void> => service.app.get(PartitionKeeper).runOnce();
+
+  test('begin with the day of the oldest request that waits, however old, and it can be run', async () => {
+    const running = await calls.submit('test/narrow', { hold: true });
+    await model.arrived(running);
+    const id = await plant(200, null, 'test/narrow');
+    await service.query(
+      `WITH new AS (UPDATE request SET attempt = 0, started_at = NULL WHERE id = $1 RETURNING *)
+       INSERT INTO queue_entry (model_id, priority, seq, request_id) SELECT model_id, priority, seq, id FROM new`,
+      [id],
+    );
+    await keep();
+    expect(await recent()).toContain(await firstOf(200));
+    await model.answer(running);
+    expect(await (await calls.response(id)).json()).toEqual({ done: id, attempt: 1 });
+  });
+
+  test('are the last 14 and those to come if nothing older waits or runs', async () => {
+    await keep();
+    expect(await recent()).toContain(await firstOf(14));
+    // Another round changes nothing, so it waits for no lock.
+    const reader = new pg.Client({ connectionString: service.databaseUrl });
+    await reader.connect();
+    await reader.query('BEGIN; SELECT FROM recent_request LIMIT 1');
+    await keep();
+    await reader.end();
+  });
+
+  test('keep their bound while a long statement reads them', async () => {
+    await service.query(`CREATE OR REPLACE VIEW recent_request AS SELECT * FROM request`);
+    const reader = new pg.Client({ connectionString: service.databaseUrl });
+    await reader.connect();
+    await reader.query('BEGIN; SELECT FROM recent_request LIMIT 1');
+    await keep();
+    expect(await recent()).not.toContain(await firstOf(14));
+    await reader.end();
+    await keep();
+    expect(await recent()).toContain(await firstOf(14));
+  });
+});
+
+test('one burst reads the statuses of requests of many days', async () => {
+  const ages = [1, 3, 20, 21, 100];
+  const ids = await Promise.all(ages.map((age) => plant(age, age)));
+  const rows = await Promise.all([...ids, ...ids].map((id) => service.app.get(QueueService).status(id)));
+  expect(rows.map((row) => row?.id)).toEqual([...ids, ...ids]);
 });

@@ -109,7 +109,14 @@ describe('the compose file', () => {
       POSTGRES_PASSWORD: url.password,
       POSTGRES_DB: url.pathname.slice(1),
     }).toEqual(interpolate(postgres.environment, {}));
-    expect(Number.parseInt(service.stop_grace_period, 10) * 1_000).toBeGreaterThan(config.shutdownGraceMs);
+    expect(Number.parseInt(service.stop_grace_period, 10) * 1_000).toBeGreaterThan(
+      config.shutdownDelayMs + config.shutdownGraceMs,
+    );
+  });
+
+  it('mounts the folder of models.yaml, because a mounted file that is replaced stays the old one', () => {
+    const folder = service.environment['MODELS_FILE']!.replace(/\/models\.yaml$/, '');
+    expect(service.volumes).toContain(`.:${folder}:ro`);
   });
 
   it('publishes the port that the image exposes, to this machine only', () => {

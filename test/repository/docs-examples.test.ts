@@ -1,59 +1,91 @@
-import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { startTestService, type TestService } from '../support/index.js';
-import { alike, examplesOf, readPage } from '../support/page-examples.js';
+import { parseDockerfile } from '../../scripts/dockerfile.js';
+import {
+  blocksOf,
+  commandsOf,
+  fastPages,
+  firstLine,
+  isRun,
+  notRun,
+  pages,
+  readPage,
+  root,
+} from '../support/page-examples.js';
+import { testPages } from '../support/page-tests.js';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const { service } = (() => {
+  const stage = testPages(fastPages, 25_000);
+  return { service: () => stage.service };
+})();
 
-const examples = ['docs/calling.md', 'docs/collection.md'].flatMap((page) => examplesOf(page));
-/** Separates the outputs of two blocks. */
-const mark = '~~~ next ~~~';
+const statements = pages.flatMap(blocksOf).filter(({ language }) => language === 'sql');
 
-let service: TestService;
-let folder: string;
-let printed: string[];
+test.each(statements)('PostgreSQL takes the statements of $name', async ({ code }) => {
+  // The roles that pages name: the one that the service uses, and one that a page makes.
+  const role = code.includes('ALTER ROLE nowserving') ? 'CREATE ROLE nowserving;' : '';
+  await service().query(`BEGIN; ${role} ${code}; ROLLBACK`);
+});
 
-beforeAll(async () => {
-  service = await startTestService({ limits: '1000/s' });
-  folder = await mkdtemp(join(tmpdir(), 'examples-'));
-  // One shell for all blocks: variables that a block sets are used by the next ones.
-  const script = examples
-    .map(({ commands }) => `${commands.replaceAll('/tmp/', `${folder}/`)}\nprintf '\\n${mark}\\n'`)
-    .join('\n');
-  const env = { PATH: process.env['PATH'], URL: service.url, KEY: service.key };
-  const { stdout, stderr } = await promisify(execFile)('bash', ['--norc', '-euc', script], {
-    env,
-    timeout: 25_000,
+describe('the commands of all pages', () => {
+  test('are found in every block', () => {
+    const fences = pages.flatMap((page) => readPage(page).match(/^ *```/gm) ?? []);
+    expect(pages.flatMap(blocksOf)).toHaveLength(fences.length / 2);
+    expect(pages.flatMap(commandsOf).filter(isRun).length).toBeGreaterThan(50);
   });
-  expect(stderr).toBe('');
-  printed = stdout.split(`\n${mark}\n`);
+
+  test('have the language sh', () => {
+    const command = /^(npm|npx|node|curl|psql|docker|pip|python3?|sh|cp|[A-Z_]+=\S+) /m;
+    const others = pages
+      .flatMap(blocksOf)
+      .filter(({ language, code }) => language === '' && command.test(code));
+    expect(others.map(({ name }) => name)).toEqual([]);
+  });
+
+  test('that are not run are on the list, and all of the list is there', () => {
+    const missing = notRun.filter(
+      ({ page, first }) => commandsOf(page).filter(({ code }) => firstLine(code) === first).length !== 1,
+    );
+    expect(missing).toEqual([]);
+  });
+
+  test('set their variables on the same page', () => {
+    const settings = [...readPage('README.md').matchAll(/^\| (`[^|]+) \|/gm)].flatMap(([, cell]) =>
+      [...cell!.matchAll(/`(\w+)`/g)].map(([, name]) => name!),
+    );
+    expect(pages.flatMap((page) => unsetVariables(page, settings))).toEqual([]);
+  });
+
+  test('call scripts that are there', () => {
+    const scripts = new Set(Object.keys(packageScripts()));
+    const unknown = pages.flatMap((page) =>
+      [...readPage(page).matchAll(/\bnpm run (?:-s )?([\w:]+)/g)]
+        .filter(([, script]) => !scripts.has(script!))
+        .map(([call]) => `${page}: ${call}`),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  test('listen on ports of their own, page by page', () => {
+    const listening = /\.listen\((\d+)|--port (\d+)|\bPORT=(\d+)|\belse (\d{4})\b/g;
+    const servers = readdirSync(join(root, 'examples')).filter((file) => file.endsWith('.py'));
+    const files = [...pages, ...servers.map((file) => join('examples', file))];
+    const ports = files.flatMap((file) => [
+      ...new Set([...readPage(file).matchAll(listening)].map(([, ...found]) => found.find(Boolean)!)),
+    ]);
+    expect(ports.length).toBeGreaterThan(3);
+    expect(ports.filter((port, index) => ports.indexOf(port) !== index)).toEqual([]);
+  });
+
+  test('build the service as the Dockerfile does', () => {
+    const [build] = parseDockerfile(readPage('Dockerfile'));
+    const commands = build!.steps.filter(({ instruction }) => instruction === 'RUN').map(({ rest }) => rest);
+    const lines = commandsOf('docs/operations.md').map(({ code }) => firstLine(code));
+    expect(lines).toContain(commands.join(' && '));
+  });
 });
 
-afterAll(async () => {
-  await service.stop();
-  await rm(folder, { recursive: true });
-});
-
-test('the pages have examples', () => expect(examples.length).toBeGreaterThan(7));
-
-test.each(examples.map(({ name, shown }, index) => ({ name, shown, index })))(
-  '$name prints what the page shows',
-  ({ shown, index }) => {
-    const actual = printed[index]!.trim();
-    if (shown === undefined) expect(actual).not.toMatch(/^\{"type":"\/docs\/errors#/);
-    else if (/^[{[]/.test(shown)) expect(JSON.parse(actual)).toEqual(alike(JSON.parse(shown), service.url));
-    else expect(actual).toEqual(alike(shown.trim(), service.url));
-  },
-);
-
-test('every link of a page for callers leads to a file, and to a heading in it', () => {
-  const topics = ['calling', 'collection', 'clients', 'webhooks'];
-  const pages = ['README.md', 'examples/README.md', ...topics.map((topic) => `docs/${topic}.md`)];
+test('every link of a page leads to a file, and to a heading in it', () => {
   const broken = pages.flatMap((page) => {
     const links = [...readPage(page).matchAll(/\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]+))?\)/g)];
     return links.flatMap(([link, path, heading]) => {
@@ -75,4 +107,28 @@ function headingsOf(page: string): string[] {
       .replaceAll(/[^\w\- ]/g, '')
       .replaceAll(' ', '-'),
   );
+}
+
+/** Returns the variables that commands of a page use before a line of the page sets them. */
+function unsetVariables(page: string, settings: string[]): string[] {
+  const set = new Set([...settings, 'HOME', 'PATH', 'PWD']);
+  const missing = new Set<string>();
+  // A program (`#!`) says itself what it takes.
+  for (const { code } of commandsOf(page).filter(({ code }) => !code.startsWith('#!'))) {
+    const text = code.replaceAll(/(^|\s)#.*$/gm, '').replaceAll(/'[^']*'/g, '');
+    for (const line of text.split('\n')) {
+      for (const [, name] of line.matchAll(/\$\{?([A-Z]\w*)(?!\w|:-)/g))
+        if (!set.has(name!)) missing.add(name!);
+      // `NAME=value command` sets it for the command only.
+      const assignment = /\b([A-Z]\w*)=(\$\(.*\)|"[^"]*"|[^\s"]*)/g;
+      if (line.replace('export ', '').replaceAll(assignment, '').trim() === '')
+        for (const [, name] of line.matchAll(assignment)) set.add(name!);
+    }
+  }
+  return [...missing].map((name) => `${page}: $${name}`);
+}
+
+function packageScripts(): Record<string, string> {
+  const { scripts } = JSON.parse(readPage('package.json')) as { scripts: Record<string, string> };
+  return scripts;
 }

@@ -37,6 +37,13 @@ describe('the source', () => {
     expect(readers.filter((file) => !file.startsWith(join('src', 'config')))).toEqual([]);
   });
 
+  it('makes HTTP calls in src/outgoing only', () => {
+    const calls = /node:https'|\bhttp\.(?:request|get|Agent)\(|(?<![.\w])fetch\(/;
+    const callers = files('src', '.ts').filter((file) => calls.test(contents(file)));
+    const outside = callers.filter((file) => !file.startsWith(join('src', 'outgoing')));
+    expect(outside.filter((file) => !file.endsWith('.spec.ts'))).toEqual([]);
+  });
+
   it('silences no tool', () => {
     const silencers = /@ts-(ignore|nocheck|expect-error)|(eslint|oxlint)-disable|prettier-ignore/;
     const folders = [...files('src', '.ts'), ...files('migrations', '.ts'), ...files('scripts', '.js')];

@@ -1,5 +1,6 @@
 import type { Config } from '../../src/config/config.js';
 import { LongPolls } from '../../src/requests/long-polls.js';
+import { maxBeatSeconds, maxClaimSeconds } from '../../src/workers/worker-calls.js';
 import { until } from '../support/index.js';
 import { keyHeader, type Status, verdict } from '../support/queue-calls.js';
 import { testNodes } from '../support/test-nodes.js';
@@ -50,6 +51,22 @@ test('a service that stops holds on while runs may end', async () => {
   expect([await (await answer).text(), applied(await answer)]).toEqual(['"in time"', 'wait=60']);
   await stopping;
   expect(polls.size).toBe(0);
+});
+
+test('a wait that a proxy would not allow ends before the proxy gives up', async () => {
+  const { service, calls, polls } = await start({});
+  // nginx, HAProxy and ALB give up after 60 s of silence.
+  expect(polls.maxHoldMs).toBeLessThanOrEqual(55_000);
+  expect(Math.max(maxClaimSeconds, maxBeatSeconds)).toBeLessThanOrEqual(55);
+  polls.maxHoldMs = 50;
+  const id = await calls.submit('test/narrow', { hold: true });
+  await model.arrived(id);
+  const status = await service.get(`${calls.path(id)}/status`, { headers: prefer });
+  expect([status.status, applied(status)]).toEqual([200, 'wait=60']);
+  expect(await status.json()).toMatchObject({ status: 'IN_PROGRESS' });
+  const submitted = await service.submit('test/narrow', {}, prefer);
+  expect([submitted.status, applied(submitted)]).toEqual([202, 'wait=60']);
+  await model.answer(id);
 });
 
 test('what another node runs ends the wait too', async () => {

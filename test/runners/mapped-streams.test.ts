@@ -1,5 +1,5 @@
 import { RunFailure } from '../../src/queue/runs/runner.js';
-import type { HttpAnswer } from '../../src/runners/http-exchange.js';
+import type { HttpAnswer } from '../../src/runners/http-failure.js';
 import { MappedAnswer } from '../../src/runners/mapping/mapped-answer.js';
 import { mappingOf, type PlainMapping, presetFor } from '../../src/runners/mapping/mapping.js';
 import { noFiles, type TestRun, testRun } from '../support/test-run.js';

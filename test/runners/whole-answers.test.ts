@@ -97,7 +97,10 @@ test.each([201, 202, 203, 204, 205, 206, 226])(
     const body = status === 204 || status === 205 ? '' : '{"id":1}';
     const run = answered(`HTTP/1.1 ${status} X\r\n${json}content-length: ${body.length}\r\n\r\n${body}`);
     const { message, options } = await failureOf(runner, run);
-    expect(message).toBe(`The model answered ${status}: only 200 with the whole output is a success.`);
+    expect(message).toBe(
+      `The model answered ${status}: only 200 with the whole output is a success. ` +
+        'If the answer promises an output, set "follow" of the runner in models.yaml.',
+    );
     expect(options).toMatchObject({ code: 'model_error', retryable: false });
   },
 );

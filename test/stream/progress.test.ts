@@ -47,6 +47,27 @@ test('a stream brings progress as a change of its own, to the last value, and no
   expect(stream.statuses().at(-1)).toBe('COMPLETED');
 });
 
+test('a step that says a line of the log and then its progress is one event, with both', async () => {
+  const id = await calls.submit('test/model', { hold: true });
+  await model.arrived(id);
+  const stream = await readStream(`${service.url}${calls.path(id)}/status/stream?logs=1`);
+  const steps = [0.1, 0.2, 0.3, 0.4];
+  for (const step of steps) {
+    await model.say(id, [{ type: 'log', message: String(step) }, progress(step)]);
+    await stream.event(({ logs }) => logs?.at(-1)?.message === String(step), 'the line');
+  }
+  await model.answer(id, '{"type":"output","output":1}\n');
+  await stream.ended;
+  const running = stream.data.filter(({ status, logs }) => status === 'IN_PROGRESS' && logs!.length > 0);
+  expect(running.map(({ logs }) => logs!.map(({ message }) => Number(message)))).toEqual(
+    steps.map((step) => [step]),
+  );
+  expect(shownIn(running)).toEqual(steps);
+  expect(new Set(shownIn(stream.data)).size).toBe(steps.length + 1);
+  // The start, four steps and the end.
+  expect(stream.data.filter((status) => (status as WithProgress).progress !== undefined)).toHaveLength(4);
+});
+
 test('another attempt begins without the progress of the one before', async () => {
   const id = await calls.submit('test/model', { hold: true });
   await model.say(id, [progress(0.9)]);

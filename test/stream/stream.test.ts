@@ -187,7 +187,35 @@ describe('a reconnect', () => {
     expect(again.logs()).toEqual(['two']);
   });
 
-  test.each(['', 'x', '-1', '1e3', '9'.repeat(15), '9'.repeat(40), '0x10', ' '])(
+  test.each(['', '?logs=1'])('shows no status twice while nothing has changed %s', async (query) => {
+    const running = await calls.submit('test/narrow', { hold: true });
+    await model.arrived(running);
+    const waiting = await calls.submit('test/narrow');
+    for (const id of [running, waiting]) {
+      const first = await open(id, query);
+      const { id: lastId } = await first.event(() => true, 'the status');
+      await first.drop();
+      for (let times = 0; times < 3; times++) {
+        const again = await open(id, query, { 'last-event-id': lastId });
+        await again.spoke();
+        expect(again.events).toEqual([]);
+        await again.drop();
+      }
+    }
+    // What has changed meanwhile is shown, although it is no event of the request.
+    const first = await open(waiting, query);
+    const { id: lastId } = await first.event(({ queue_position: position }) => position === 0, 'its place');
+    await first.drop();
+    const ahead = await calls.submit('test/narrow?priority=high');
+    const again = await open(waiting, query, { 'last-event-id': lastId });
+    await again.event(({ queue_position: position }) => position === 1, 'the new place');
+    await model.answer(running);
+    await again.ended;
+    expect(again.statuses().at(-1)).toBe('COMPLETED');
+    expect((await calls.reached(ahead, 'COMPLETED')).success).toBe(true);
+  });
+
+  test.each(['', 'x', '0', '0.', '7.x', '1.2.3', '-1', '1e3', '9'.repeat(15), '9'.repeat(40), '0x10', ' '])(
     'with %j, which is no id of ours, begins at the beginning',
     async (lastId) => {
       const stream = await open(await calls.run('test/model'), '', { 'last-event-id': lastId });

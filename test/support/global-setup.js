@@ -21,8 +21,8 @@ export default async function setup({ testTimeout }) {
   const template = `nowserving_template_${randomBytes(6).toString('hex')}`;
   await administer(serverUrl, [`CREATE DATABASE ${template}`]);
   teardown.push(() => administer(serverUrl, [`DROP DATABASE IF EXISTS ${template} WITH (FORCE)`]));
-  const { migrate } = await import('../../dist/src/database/migrate.js');
-  await migrate(databaseUrl(serverUrl, template));
+  const { openDatabase } = await import('../../dist/src/database/open-database.js');
+  await openDatabase(databaseUrl(serverUrl, template), undefined, {});
   // The workers inherit these two; the service itself is always given its database by the test.
   process.env.TEST_SERVER_URL = serverUrl;
   process.env.TEST_TEMPLATE = template;

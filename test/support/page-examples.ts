@@ -1,29 +1,137 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+export const root = fileURLToPath(new URL('../..', import.meta.url));
 
-export interface Example {
+/** All pages of the documentation. */
+export const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...['docs', 'clients', 'examples', 'deploy'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.md') && !file.includes('node_modules'))
+      .sort()
+      .map((file) => join(folder, file)),
+  ),
+];
+
+/** A fenced block of a page. */
+export interface Block {
+  page: string;
+  /** For the names of tests: the page and the first line. */
   name: string;
-  commands: string;
-  /** The output that the page shows below them. undefined: none. */
+  /** The language after the opening fence, or an empty string. */
+  language: string;
+  /** Whether the language is followed by `start`: the commands run until somebody stops them. */
+  isStarted: boolean;
+  code: string;
+  /** The last line of text before the block. */
+  before: string;
+  /** The text of the block that directly follows, if it has no language or is JSON: what the commands print. */
   shown: string | undefined;
 }
 
 export const readPage = (page: string): string => readFileSync(join(root, page), 'utf8');
+export const firstLine = (code: string): string => code.split('\n')[0]!;
 
-/**
- * Returns the blocks marked `sh` and this word, in the order of the page, each with the block that directly follows it.
- */
-export function examplesOf(page: string, mark = 'run'): Example[] {
-  const pattern = new RegExp(`^\`\`\`sh ${mark}\n(.*?)^\`\`\`\n(?:\n\`\`\`(?:json)?\n(.*?)^\`\`\`$)?`, 'gms');
-  return [...readPage(page).matchAll(pattern)].map(([, commands, shown], index) => ({
-    name: `${page}, ${index + 1}: ${commands!.split('\n')[0]!.slice(0, 80)}`,
-    commands: commands!,
+export function blocksOf(page: string): Block[] {
+  const pattern = /(.*)\n\n```(\w*)( start)?\n([^]*?)^```$(?=(?:\n\n```(?:json)?\n([^]*?)^```$)?)/gm;
+  return [...readPage(page).matchAll(pattern)].map(([, before, language, start, code, shown]) => ({
+    page,
+    name: `${page}: ${firstLine(code!).slice(0, 80)}`,
+    language: language!,
+    isStarted: start !== undefined,
+    code: code!,
+    before: before!,
     shown,
   }));
 }
+
+/** Returns the blocks of a page that a reader types into a shell. */
+export const commandsOf = (page: string): Block[] =>
+  blocksOf(page).filter(({ language }) => ['sh', 'bash', 'shell', 'console'].includes(language));
+
+/** The blocks of commands that no test runs as they are written. */
+export const notRun: { page: string; first: string; reason: string }[] = [
+  {
+    page: 'CONTRIBUTING.md',
+    first: 'npm ci',
+    reason: 'starts the service twice and never ends; README.md has its commands one by one',
+  },
+  {
+    page: 'docs/clients.md',
+    first: 'npm ci && npm pack -w nowserving            # makes nowserving-0.1.0.tgz',
+    reason: 'installs packages in two folders; test/processes/typescript-package.test.ts does the same',
+  },
+  {
+    page: 'docs/clients.md',
+    first: 'pip install ./clients/python',
+    reason: 'installs a package; clients/python/tests/test_package.py builds it and uses it without pip',
+  },
+  {
+    page: 'clients/python/README.md',
+    first: 'pip install ./clients/python',
+    reason: 'as in docs/clients.md',
+  },
+  {
+    page: 'docs/operations.md',
+    first: 'BOOTSTRAP_API_KEY=$(openssl rand -hex 24) docker compose up --build',
+    reason: 'needs Docker; npm run check:image runs the commands of the Dockerfile',
+  },
+  {
+    page: 'docs/operations.md',
+    first: 'npm ci && npm run build && npm prune --omit=dev --omit=optional',
+    reason:
+      'removes packages that the tests need; these are the commands of the Dockerfile (a test compares)',
+  },
+  {
+    page: 'docs/operations.md',
+    first: 'DATABASE_URL_FILE=/run/secrets/database-url node dist/src/main.js',
+    reason: 'needs a secret of the machine; src/config/secret-files.spec.ts reads such files',
+  },
+  {
+    page: 'docs/operations.md',
+    first: `jq -r 'select(.at > "2026-03-01T02:00:00Z" and (.action | test("revoke|update|erase|rotate|end|remove|disable|pause|concurrency|start"))) | [.at, .action, .target] | @tsv' audit.ndjson`,
+    reason: 'needs jq and an export that was kept before a restore',
+  },
+  {
+    page: 'docs/reliability.md',
+    first: 'npm run chaos -- --seconds 600 --seed 7',
+    reason: 'takes ten minutes; .ci/run runs one minute of it',
+  },
+  {
+    page: 'docs/workers.md',
+    first: '#!/bin/sh',
+    reason: 'is a program: test/processes/worker-in-sh.test.ts runs it',
+  },
+  {
+    page: 'examples/README.md',
+    first: 'npx nowserving work --model story/command --stdout text -- \\',
+    reason: 'needs the weights of a model',
+  },
+];
+
+export const isRun = ({ page, code }: Block): boolean =>
+  !notRun.some((entry) => entry.page === page && entry.first === firstLine(code));
+
+/** The pages whose commands need no more than a running service and are fast: `npm test` runs them, in this order. */
+export const fastPages = [
+  'docs/calling.md',
+  'docs/collection.md',
+  'docs/database.md',
+  'docs/fal.md',
+  'docs/files.md',
+  'docs/models.md',
+  'docs/streaming-output.md',
+  'docs/admin.md',
+];
+/** The page that test/processes/examples.test.ts runs, each block for each of three models. */
+export const examplesPage = 'examples/README.md';
+/** All other pages with commands: `npm run test:processes` runs them. */
+export const slowPages = pages.filter(
+  (page) => ![...fastPages, examplesPage].includes(page) && commandsOf(page).some(isRun),
+);
 
 /**
  * Returns a matcher for a page's output. A page may omit fields. Ids, times, measured numbers and the text of an
@@ -36,7 +144,10 @@ export function alike(shown: unknown, serviceUrl: string): unknown {
   if (typeof shown === 'number' && !Number.isInteger(shown)) return expect.any(Number);
   if (Array.isArray(shown)) return shown.map(inner);
   if (typeof shown !== 'object' || shown === null) return shown;
-  const fields = Object.entries(shown).map(([name, value]): [string, unknown] => [name, inner(value)]);
+  const fields = Object.entries(shown).map(([name, value]): [string, unknown] => [
+    name,
+    name.endsWith('_ms') ? expect.any(Number) : inner(value),
+  ]);
   return expect.objectContaining(Object.fromEntries(fields));
 }
 

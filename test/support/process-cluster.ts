@@ -15,17 +15,19 @@ export class ProcessCluster {
   api!: TestService;
   private directory = '';
 
-  async start(concurrency: number): Promise<this> {
+  /** `settings`: more settings of the model. */
+  async start(concurrency: number, settings: object = {}): Promise<this> {
     await this.model.hold().start();
-    const models = this.model.file({ 'test/counted': { concurrency } });
+    const models = this.model.file({ 'test/counted': { concurrency, ...settings } });
     this.directory = await mkdtemp(join(tmpdir(), 'nowserving-cluster-'));
     await writeFile(join(this.directory, 'models.yaml'), models);
     this.api = await startTestService({ models, config: { role: 'api' } });
     return this;
   }
 
-  scheduler(): Promise<SpawnedService> {
+  scheduler(environment: Record<string, string> = {}): Promise<SpawnedService> {
     return spawnService({
+      ...environment,
       ROLE: 'scheduler',
       DATABASE_URL: this.api.databaseUrl,
       MODELS_FILE: join(this.directory, 'models.yaml'),

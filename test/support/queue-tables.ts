@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { v7 } from 'uuid';
 import { Config } from '../../src/config/config.js';
+import { reachDatabase } from '../../src/database/reach.js';
+import type { DatabaseSessions } from '../../src/database/sessions.js';
 import { createStatementPool } from '../../src/database/statement-pool.js';
 import { Database } from '../../src/database/database.js';
 import type { EventBatch } from '../../src/queue/runs/queries/append-events.js';
@@ -30,6 +32,7 @@ export class QueueTables {
 
   private constructor(
     private readonly testDatabase: TestDatabase,
+    private readonly sessions: DatabaseSessions,
     readonly sql: pg.Client,
   ) {}
 
@@ -37,12 +40,12 @@ export class QueueTables {
     const testDatabase = await createTestDatabase();
     const sql = new pg.Client({ connectionString: testDatabase.url, pipeline: true });
     await sql.connect();
-    return new QueueTables(testDatabase, sql);
+    return new QueueTables(testDatabase, await reachDatabase(testDatabase.url), sql);
   }
 
   /** A single session, so that `execute('BEGIN')` begins a transaction for all its later statements. */
   session(): Database {
-    const pool = createStatementPool({ url: this.testDatabase.url, size: 1 });
+    const pool = createStatementPool({ sessions: this.sessions, size: 1 });
     this.opened.push(pool);
     return new Database(pool, new Config());
   }

@@ -33,7 +33,14 @@ export class SpawnedService {
     const [command, ...rest] = openFiles === undefined ? program : limited;
     this.child = spawn(command!, rest, {
       cwd,
-      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: '0', ...environment },
+      env: {
+        PATH: process.env['PATH'],
+        HOME: process.env['HOME'],
+        PORT: '0',
+        // No proxy is in front of most of them.
+        SHUTDOWN_DELAY: '0s',
+        ...environment,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     running.add(this);

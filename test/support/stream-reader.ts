@@ -14,6 +14,7 @@ export class StreamReader {
   /** Resolves when the server has closed the stream or `drop` was called. */
   readonly ended: Promise<void>;
   private text = '';
+  private hasSpoken = false;
 
   constructor(
     private readonly request: ClientRequest,
@@ -40,6 +41,11 @@ export class StreamReader {
     return messagesOf(this.events);
   }
 
+  /** Resolves when anything has arrived, if only a comment. */
+  async spoke(): Promise<void> {
+    await until(() => this.hasSpoken, { message: 'the stream says something' });
+  }
+
   /** Returns the first event whose data matches, when it has arrived. */
   event(matches: (data: Status) => boolean, message: string): Promise<StreamEvent> {
     return until(() => this.events.find(({ data }) => matches(data)), {
@@ -57,6 +63,7 @@ export class StreamReader {
   }
 
   private read(part: string): void {
+    this.hasSpoken ||= part.trim() !== '';
     const blocks = (this.text + part).split('\n\n');
     this.text = blocks.pop()!;
     for (const block of blocks) {

@@ -4,6 +4,10 @@ import { until } from './until.js';
 
 export interface TestDatabase {
   url: string;
+  /** Runs a statement here as the superuser, on a connection of its own. */
+  run<Row extends object>(statement: string): Promise<Row[]>;
+  /** Creates a role without rights of its own, and returns it with the URL by which it connects. */
+  createRole(): Promise<{ role: string; url: string }>;
   /** Fails if a client is still connected, because a stopped service leaves no session behind. */
   drop(): Promise<void>;
 }
@@ -18,13 +22,28 @@ export async function createEmptyDatabase(): Promise<TestDatabase> {
   return createDatabase('template0');
 }
 
+/** Creates an empty database with another encoding. */
+export async function createEncodedDatabase(encoding: string): Promise<TestDatabase> {
+  return createDatabase(`template0 ENCODING '${encoding}' LOCALE 'C'`);
+}
+
 async function createDatabase(template: string): Promise<TestDatabase> {
+  const roles: string[] = [];
   const name = `nowserving_test_${randomBytes(8).toString('hex')}`;
   await administer(`CREATE DATABASE ${name} TEMPLATE ${template}`);
   const url = new URL(inherited('TEST_SERVER_URL'));
   url.pathname = name;
   return {
     url: url.href,
+    run: <Row extends object>(statement: string) => administer(statement, url.href) as Promise<Row[]>,
+    createRole: async () => {
+      const role = `nowserving_test_role_${randomBytes(8).toString('hex')}`;
+      await administer(`CREATE ROLE ${role} LOGIN PASSWORD '${role}'`);
+      roles.push(role);
+      const roleUrl = new URL(url);
+      roleUrl.username = roleUrl.password = role;
+      return { role, url: roleUrl.href };
+    },
     drop: async () => {
       try {
         await until(async () => (await sessions(name)).length === 0, {
@@ -33,6 +52,7 @@ async function createDatabase(template: string): Promise<TestDatabase> {
         });
       } finally {
         await administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+        for (const role of roles) await administer(`DROP ROLE ${role}`);
       }
     },
   };
@@ -45,8 +65,8 @@ async function sessions(database: string): Promise<object[]> {
   );
 }
 
-async function administer(statement: string): Promise<object[]> {
-  const client = new pg.Client({ connectionString: inherited('TEST_SERVER_URL') });
+async function administer(statement: string, url = inherited('TEST_SERVER_URL')): Promise<object[]> {
+  const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
     return (await client.query<object>(statement)).rows;

@@ -4,7 +4,7 @@ import { JsonThreads } from '../../src/json/json-threads.js';
 import type { Model } from '../../src/models/model.js';
 import { UnstoredResults } from '../../src/queue/runs/unstored-results.js';
 import type { ModelsService } from '../../src/models/models.service.js';
-import { type Run, RunFailure, type Runner } from '../../src/queue/runs/runner.js';
+import { type FollowedRun, type Run, RunFailure, type Runner } from '../../src/queue/runs/runner.js';
 import type { Call } from './model-server.js';
 
 /** For runs that store no files. */
@@ -22,6 +22,8 @@ export interface TestRun extends Run {
   steps: [value: number, message: string | undefined][];
   deltas: string[];
   usages: object[];
+  /** What the run has kept for other nodes. */
+  kept: FollowedRun['answer'][];
   abort(reason: string): void;
 }
 
@@ -32,6 +34,7 @@ export function testRun(runner: object, input = '{"prompt":"a cat"}', attempt = 
   const steps: TestRun['steps'] = [];
   const deltas: string[] = [];
   const usages: object[] = [];
+  const kept: FollowedRun['answer'][] = [];
   return {
     requestId: '01890000-0000-7000-8000-000000000001',
     model: { id: 'test/model', runner } as Model,
@@ -45,12 +48,17 @@ export function testRun(runner: object, input = '{"prompt":"a cat"}', attempt = 
     usage: (usage) => usages.push(usage),
     memory: new UnstoredResults(),
     facts: () => Promise.resolve({ key: 'billing', priority: 'high', tags: new Map([['user', 'Zoë']]) }),
+    keepFollowed: (answer) => {
+      kept.push(answer);
+      return Promise.resolve();
+    },
     made: () => undefined,
     reached: () => undefined,
     lines,
     steps,
     deltas,
     usages,
+    kept,
     abort: (reason) => controller.abort(reason),
   };
 }

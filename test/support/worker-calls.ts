@@ -9,6 +9,7 @@ export interface WorkerRun {
   lease_token: string;
   lease_s: number;
   deadline_at: string;
+  remaining_ms: number;
   input?: Record<string, unknown>;
   input_url?: string;
   traceparent?: string;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { v7 } from 'uuid';
 import { Database } from '../../src/database/database.js';
 import { claimDeliveries } from '../../src/webhooks/queries/claim-deliveries.js';
 import { DeliveryPruner } from '../../src/webhooks/duties/delivery-pruner.js';
@@ -49,6 +50,25 @@ test('what a node had claimed when it was killed is delivered by another, once i
   await calls.run('test/hook');
   await receiver.arrived('/orphan');
   expect(await hooks.only(id, 'delivered')).toMatchObject({ id: delivery });
+});
+
+test('a delivery of a request that is older than the recent days is claimed with its request', async () => {
+  hooks.terms.maxTries = 0;
+  const id = v7({ msecs: Date.now() - 40 * 86_400_000 });
+  await service.query(`SELECT ensure_partitions((uuid_time($1::uuid) AT TIME ZONE 'UTC')::date, 1)`, [id]);
+  await service.query(
+    `INSERT INTO request (id, model_id, api_key_id, state, outcome, seq, output, completed_at)
+     SELECT $1, 'test/hook', id, 'COMPLETED', 'succeeded', 0, '"old"', now() FROM api_key LIMIT 1`,
+    [id],
+  );
+  const deliveryId = await insertDelivery(id, '/older');
+  expect(await claimAll(600_000)).toMatchObject([
+    { deliveryId, requestId: id, id, isGone: false, outcome: 'succeeded', output: '"old"', outputBytes: 5 },
+  ]);
+  await service.query(`DELETE FROM request WHERE id = $1`, [id]);
+  await service.query(`UPDATE webhook_delivery SET next_try_at = now() WHERE id = $1`, [deliveryId]);
+  expect(await claimAll(600_000)).toMatchObject([{ deliveryId, isGone: true, outcome: null }]);
+  await service.query(`DELETE FROM webhook_delivery WHERE id = $1`, [deliveryId]);
 });
 
 test('what was committed by a node that was killed before it looked is delivered by another', async () => {

@@ -54,7 +54,8 @@ test('a claim whose answer was lost is repeated on another node, and gets the sa
   await a.submitAll(2, 'test/pulled');
   const claimId = randomUUID();
   const first = await onA.runs({ claimId, max: 2 });
-  expect(await onB.runs({ claimId, max: 2 })).toEqual(first);
+  const again = first.map((run) => ({ ...run, remaining_ms: expect.any(Number) as number }));
+  expect(await onB.runs({ claimId, max: 2 })).toEqual(again);
 });
 
 test('a cancel on one node reaches a beat that is held on another', async () => {

@@ -13,6 +13,8 @@ const { service, calls } = testQueue({
   models: {
     'test/pulled': { ...pulled, attempts: 2, retry: { base: '1ms', cap: '1ms', on: ['error', 'timeout'] } },
     'test/once': { ...pulled, attempts: 1 },
+    'test/fragile': { ...pulled, lost_attempts: 1 },
+    'test/spot': { ...pulled, attempts: 1, lost_attempts: 3 },
     'test/short': { ...pulled, attempts: 2, timeout: '200ms', retry: { base: '1ms', on: ['timeout'] } },
   },
   config: { maxOutputBytes: 10_000 },
@@ -423,6 +425,21 @@ describe('a worker that is lost', () => {
       code: 'worker_lost',
     });
     expect(await attempts(first)).toEqual(['lost', 'lost']);
+  });
+
+  test.each([
+    ['test/fragile', 1],
+    ['test/spot', 3],
+  ])('is forgiven as often as its model says: %s, %i', async (model, lostAttempts) => {
+    const first = await begin(model);
+    await lose(first);
+    for (let attempt = 2; attempt <= lostAttempts; attempt++) {
+      const next = await new WorkerCalls(service).run({ models: [model] });
+      expect([next.request_id, next.attempt]).toEqual([first.request_id, attempt]);
+      await lose(next);
+    }
+    expect(await problemOf(await calls.response(first.request_id))).toMatchObject({ code: 'worker_lost' });
+    expect(await attempts(first)).toEqual(Array.from({ length: lostAttempts }, () => 'lost'));
   });
 });
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from typing import Any, TypeVar
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -79,7 +78,7 @@ class Api:
     def response(self, request_id: str, logs: bool) -> Flow[Any]:
         return self._of_request("GET", request_id, query=calls.logs_query(logs))
 
-    def cancel(self, request_id: str) -> Flow[t.CancelResult]:
+    def cancel(self, request_id: str) -> Flow[t.CancelAnswer]:
         return self._of_request("PUT", request_id, "/cancel")
 
     def retry(self, request_id: str, key: str | None) -> Flow[t.QueuedRequest]:
@@ -107,11 +106,11 @@ class Api:
             own["idempotency_key"] = fields.pop("idempotency_key", None) or calls.new_key()
             requests.append({**own, **calls.options(fields)})
         if not files.has_files(requests):
-            return _member("results", self._of_all("", {"requests": requests}))
+            return sending.batch(self._settings, requests)
 
         def flow() -> Flow[t.BatchResults]:
             sent = yield from files.uploaded(self._settings, requests)
-            return (yield from _member("results", self._of_all("", {"requests": sent})))
+            return (yield from sending.batch(self._settings, sent))
 
         return flow()
 

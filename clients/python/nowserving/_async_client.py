@@ -35,6 +35,7 @@ class AsyncClient:
         `timeout_s` is for one call, `hold_s` for how long the service may hold one that waits for a result. `http` is
         an httpx.AsyncClient of your own, for proxies and certificates; closing it stays with you. A function that makes one
         is called in each process and event loop that makes calls, and the client closes what it made.
+        Without `http`, variables such as HTTPS_PROXY are ignored.
         """
         settings = Settings(url.rstrip("/"), key, retries, timeout_s, hold_s)
         self._api = Api(settings)
@@ -127,7 +128,7 @@ class AsyncClient:
         """The output of a request that has succeeded; with `logs` all that there is to say about it."""
         return await self._driver.run(self._api.response(request_id, logs))
 
-    async def cancel(self, request_id: str) -> t.CancelResult:
+    async def cancel(self, request_id: str) -> t.CancelAnswer:
         """Cancels a request that waits, or asks its run to stop."""
         return await self._driver.run(self._api.cancel(request_id))
 
@@ -138,7 +139,10 @@ class AsyncClient:
         return await self._driver.run(self._api.cancel_many(request_ids, filters))
 
     async def batch(self, requests: Iterable[t.BatchItem]) -> t.BatchResults:
-        """Submits up to 1,000 requests at once; each has a result of its own, in order."""
+        """
+        Submits up to 1,000 requests at once; each has a result of its own, in order. Those that a limit or an overload
+        refuses are sent again, as `submit` would.
+        """
         return await self._driver.run(self._api.batch(requests))
 
     async def retry(self, request_id: str, *, idempotency_key: str | None = None) -> t.QueuedRequest:

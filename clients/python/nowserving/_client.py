@@ -38,7 +38,8 @@ class Client:
         """
         `timeout_s` is for one call, `hold_s` for how long the service may hold one that waits for a result. `http` is
         an httpx.Client of your own, for proxies and certificates; closing it stays with you. A function that makes one
-        is called in each process that makes calls, and the client closes what it made.
+        is called in each process that makes calls, and the client closes what it made. Without `http`, variables such
+        as HTTPS_PROXY are ignored.
         """
         settings = Settings(url.rstrip("/"), key, retries, timeout_s, hold_s)
         self._api = Api(settings)
@@ -131,7 +132,7 @@ class Client:
         """The output of a request that has succeeded; with `logs` all that there is to say about it."""
         return self._driver.run(self._api.response(request_id, logs))
 
-    def cancel(self, request_id: str) -> t.CancelResult:
+    def cancel(self, request_id: str) -> t.CancelAnswer:
         """Cancels a request that waits, or asks its run to stop."""
         return self._driver.run(self._api.cancel(request_id))
 
@@ -142,7 +143,10 @@ class Client:
         return self._driver.run(self._api.cancel_many(request_ids, filters))
 
     def batch(self, requests: Iterable[t.BatchItem]) -> t.BatchResults:
-        """Submits up to 1,000 requests at once; each has a result of its own, in order."""
+        """
+        Submits up to 1,000 requests at once; each has a result of its own, in order. Those that a limit or an overload
+        refuses are sent again, as `submit` would.
+        """
         return self._driver.run(self._api.batch(requests))
 
     def retry(self, request_id: str, *, idempotency_key: str | None = None) -> t.QueuedRequest:

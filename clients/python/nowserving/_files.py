@@ -50,8 +50,7 @@ def upload(settings: Settings, given: Uploadable, name: str | None, content_type
             return str(urls["file_url"])
         if not local.is_repeatable:
             raise error
-        failures += 1
-        yield from sending.wait_to_retry(settings, error, failures, sending.Deadline(settings, None))
+        failures = yield from sending.wait_to_retry(settings, error, failures, sending.Deadline(settings, None))
 
 
 def has_files(value: Any) -> bool:

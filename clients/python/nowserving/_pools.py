@@ -91,10 +91,12 @@ def _maker(kind: type[Http], given: Given[Http]) -> Callable[[], Http]:
 
     A process that was forked must not make one: OpenSSL then takes locks that another thread of the parent may have
     held during the fork, and nobody releases them in the child.
+
+    It reads no proxy variables and no .netrc, which would show the key to others or replace it.
     """
     if given is not None:
         return kind
-    return functools.partial(kind, limits=LIMITS, verify=httpx.create_ssl_context())
+    return functools.partial(kind, limits=LIMITS, verify=httpx.create_ssl_context(), trust_env=False)
 
 
 class Pools(_Pools[httpx.Client]):

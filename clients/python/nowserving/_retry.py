@@ -10,7 +10,7 @@ from .errors import NowServingError
 BASE_S = 0.25
 CAP_S = 8.0
 # For longer waits an error is more useful than a caller that seems to hang. Limits have windows of a minute.
-MAX_RETRY_AFTER_S = 90.0
+MAX_RETRY_AFTER_S = 120.0
 # Codes with which a request has ended: another try changes nothing, whatever the status is.
 ENDINGS = {"cancelled", "expired", "model_error", "model_unavailable", "node_lost", "timed_out", "worker_lost"}
 
@@ -40,9 +40,9 @@ def problem_of(outcome: Answer | Lost, request_id: str | None) -> NowServingErro
     )
 
 
-def retry_delay(error: NowServingError, failures: int, settings: Settings) -> float | None:
+def retry_delay(error: NowServingError, failures: int, settings: Settings, limit: float) -> float | None:
     """Returns the seconds until the next try after this many failures, or None if there is none."""
-    if failures > settings.retries or not is_passing(error):
+    if failures > limit or not is_passing(error):
         return None
     if error.retry_after is not None:
         if error.retry_after > MAX_RETRY_AFTER_S:
@@ -53,7 +53,7 @@ def retry_delay(error: NowServingError, failures: int, settings: Settings) -> fl
 
 def pause(failures: int, settings: Settings) -> float:
     """Exponential backoff with jitter in its upper half."""
-    longest: float = min(CAP_S, BASE_S * 2 ** (failures - 1))
+    longest: float = min(CAP_S, BASE_S * 2 ** (min(failures, 10) - 1))
     return longest * (0.5 + settings.random() / 2)
 
 
@@ -66,6 +66,14 @@ def is_passing(error: NowServingError) -> bool:
     # A 2xx that cannot be read was cut during the transfer.
     status = error.status
     return status is not None and (status in (408, 429) or status >= 500 or status < 300)
+
+
+def is_turned_away(error: NowServingError) -> bool:
+    """
+    Whether a rate limit refused the call and said when its turn comes. Such a refusal is no failure: the call waits,
+    and `retries` does not count it.
+    """
+    return error.code == "rate_limited" and (error.retry_after or 0) > 0
 
 
 def retry_after_of(answer: Answer) -> float | None:

@@ -8,7 +8,7 @@ from typing import Any
 from collections.abc import Mapping
 
 from . import _calls as calls
-from ._retry import problem_of, retry_delay
+from ._retry import is_passing, is_turned_away, problem_of, retry_after_of, retry_delay
 from ._settings import Settings
 from ._steps import Answer, Call, Emit, Flow, Send, Sleep
 from .errors import NowServingError
@@ -55,14 +55,24 @@ def send(
         error = problem_of(outcome, request_id)
         if error is None:
             return outcome  # type: ignore[no-any-return]
-        failures += 1
-        yield from wait_to_retry(settings, error, failures, deadline)
+        failures = yield from wait_to_retry(settings, error, failures, deadline)
 
 
 def wait_to_retry(
-    settings: Settings, error: NowServingError, failures: int, deadline: Deadline
-) -> Flow[None]:
-    seconds = retry_delay(error, failures, settings)
+    settings: Settings,
+    error: NowServingError,
+    failures: int,
+    deadline: Deadline,
+    limit: float | None = None,
+) -> Flow[int]:
+    """
+    Pauses before the next try and returns how many tries have failed. Raises the error if there is no next try.
+    `limit` is how many tries may fail.
+    """
+    limit = settings.retries if limit is None else limit
+    if not is_turned_away(error) or limit == 0:
+        failures += 1
+    seconds = retry_delay(error, failures, settings, limit)
     if seconds is None:
         raise error
     try:
@@ -73,11 +83,54 @@ def wait_to_retry(
     level = logging.INFO if failures < 3 else logging.WARNING
     log.log(level, "Try %d failed (%s); the next one is in %.1f s.", failures, error, seconds)
     yield Sleep(seconds)
+    return failures
 
 
 def result(settings: Settings, call: Call, *, request_id: str | None = None) -> Flow[Any]:
     answer = yield from send(settings, call, request_id=request_id)
     return answer.json
+
+
+def batch(settings: Settings, entries: list[dict[str, Any]]) -> Flow[list[Any]]:
+    """
+    Submits the entries, and sends those again that were refused but may be accepted later. After the first answer no
+    NowServingError is raised, because the caller needs the ids.
+    """
+    results: dict[int, Any] = {}
+    pending = [*range(len(entries))]
+    failures = 0
+    while True:
+        body = {"requests": [entries[index] for index in pending]}
+        try:
+            answer = yield from send(settings, calls.call(settings, "POST", calls.REQUESTS, body=body))
+        except NowServingError as error:
+            if not results:
+                raise
+            results.update(dict.fromkeys(pending, _unanswered(error)))
+            break
+        results.update(zip(pending, answer.json["results"]))
+        errors = {index: _refusal(results[index], retry_after_of(answer)) for index in pending}
+        refusals = {index: error for index, error in errors.items() if error and is_passing(error)}
+        if not refusals:
+            break
+        pending = [*refusals]
+        refusal = next(filter(is_turned_away, refusals.values()), refusals[pending[0]])
+        try:
+            failures = yield from wait_to_retry(settings, refusal, failures, Deadline(settings, None))
+        except NowServingError:
+            break
+    return [results[index] for index in range(len(entries))]
+
+
+def _refusal(result: Any, retry_after: float | None) -> NowServingError | None:
+    if result["status"] == 202:
+        return None
+    return NowServingError(result["code"], result["detail"], status=result["status"], retry_after=retry_after)
+
+
+def _unanswered(error: NowServingError) -> dict[str, Any]:
+    """Returns the result of an entry that was sent again and may have been accepted. Without an answer its status is 0."""
+    return {"status": error.status or 0, "code": error.code, "detail": error.detail}
 
 
 def pages(settings: Settings, query: Mapping[str, Any]) -> Flow[None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
@@ -140,7 +141,11 @@ def _read_stream(
     deadline: Deadline,
     take: Callable[[Event], Flow[bool]],
 ) -> Flow[None]:
-    """Reads until `take` returns true for an event. A stream that breaks resumes after the last event."""
+    """
+    Reads until `take` returns true for an event. A stream that breaks resumes after the last event. Once anything has
+    arrived, an outage may last as long as it likes; until then `retries` limits the tries.
+    """
+    limit: float = settings.retries
     last_id: str | None = None
     failures = 0
     while True:
@@ -162,14 +167,17 @@ def _read_stream(
                 why = chunk.why if isinstance(chunk, Lost) else "The stream ended early."
                 error = NowServingError("connection_failed", why, request_id=request_id)
                 break
+            limit = math.inf
+            # A stream that resumes without news brings only a comment.
+            if chunk.strip():
+                failures = 0
             for event in parser.feed(chunk):
-                last_id, failures = event.id or last_id, 0
+                last_id = event.id or last_id
                 if (yield from take(event)):
                     return
             deadline.check(request_id)
         yield Close()
-        failures += 1
-        yield from wait_to_retry(settings, error, failures, deadline)
+        failures = yield from wait_to_retry(settings, error, failures, deadline, limit)
 
 
 def cancelling(settings: Settings, submitted: Submitted, flow: Flow[T]) -> Flow[T]:

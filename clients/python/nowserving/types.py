@@ -84,9 +84,13 @@ class QueueMetrics(TypedDict):
     queue_time: float
 
 
-class FinalMetrics(TypedDict):
+class _FinalMetrics(TypedDict):
     queue_time: float
     inference_time: float | None
+
+
+class FinalMetrics(_FinalMetrics, total=False):
+    usage: dict[str, int]
 
 
 class _RequestError(TypedDict):
@@ -167,7 +171,7 @@ class ResponseWithLogs(TypedDict):
     metrics: FinalMetrics
 
 
-class CancelResult(TypedDict):
+class CancelAnswer(TypedDict):
     status: Literal["CANCELLED", "CANCELLATION_REQUESTED"]
 
 
@@ -192,7 +196,10 @@ class _BatchResult(TypedDict):
 
 
 class BatchResult(_BatchResult, total=False):
-    """`status` 202 and the four fields of a request, or what was wrong with it."""
+    """
+    `status` 202 and the four fields of a request, or what was wrong with it. `status` 0: the entry was sent again and
+    got no answer, so it may have been accepted.
+    """
 
     request_id: str
     response_url: str

@@ -14,9 +14,11 @@ NOWSERVING_URL says where the service is, NOWSERVING_KEY holds a key with the sc
 
 from __future__ import annotations
 
+import asyncio
 import email.utils
 import hashlib
 import http.client
+import inspect
 import io
 import json
 import math
@@ -35,8 +37,8 @@ import traceback
 import urllib.error
 import urllib.request
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import AsyncIterable, Callable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import IO, Any, Optional, Union
 from urllib.parse import urljoin, urlsplit
@@ -111,27 +113,61 @@ class Cancelled(threading.Event):
 
     reason: str = ""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._lock = threading.Lock()
+        self._call: Callable[[], Any] | None = None
+
+    def set(self) -> None:
+        with self._lock:
+            super().set()
+            call, self._call = self._call, None
+        if call is not None:
+            call()
+
+    def then(self, call: Callable[[], Any]) -> None:
+        """Calls once the run must stop, from any thread; at once if it must already."""
+        with self._lock:
+            if not self.is_set():
+                self._call = call
+                return
+        call()
+
     def __bool__(self) -> bool:
         return self.is_set()
 
     __call__ = __bool__
 
 
+def _deadline(remaining_ms: float | None) -> str | None:
+    """When a run ends in any case, by the clock of this machine, as RFC 3339 has it."""
+    if remaining_ms is None:
+        return None
+    at = datetime.now(timezone.utc) + timedelta(milliseconds=remaining_ms)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
 class Run:
     """One attempt of one request, in the hands of its handler."""
 
     def __init__(
-        self, claimed: Mapping[str, Any], add: Callable[[dict[str, Any]], None], files: _Files | _LocalFiles
+        self,
+        claimed: Mapping[str, Any],
+        add: Callable[[dict[str, Any]], None],
+        files: _Files | _LocalFiles,
+        has_room: Callable[[], bool] = lambda: True,
     ) -> None:
         self.request_id: str = claimed["request_id"]
         self.model: str = claimed["model_id"]
         self.attempt: int = claimed["attempt"]
-        self.deadline: str | None = claimed.get("deadline_at")
+        self.deadline: str | None = _deadline(claimed.get("remaining_ms"))
         self.traceparent: str | None = claimed.get("traceparent")
         self.cancelled = Cancelled()
         self._pid = os.getpid()
         self._add_event = add
         self._files = files
+        # Whether another delta would not have to wait.
+        self._has_room = has_room
 
     def _add(self, event: dict[str, Any]) -> None:
         if os.getpid() != self._pid:  # the thread that sends events is the parent's
@@ -185,6 +221,9 @@ def serve(
     downloads: Sequence[str] = (),
 ) -> Any:
     """Runs the requests of a model until SIGTERM or SIGINT, then ends what runs, for `grace` seconds at most.
+
+    A handler may be an `async def`, also one that yields. All of them share one event loop, and a run that must stop is
+    cancelled as a task.
 
     `@serve("me/x")` serves where it stands, in the program that is started, so it comes last; a module that is
     imported serves nothing. `serve({"me/x": handler, …})` serves several, from anywhere but a child of multiprocessing
@@ -275,8 +314,6 @@ class Answer:
         self.code = self.body.get("code")
         self.detail = str(self.body.get("detail", f"The service answered {status}."))
         self.retry_after = _seconds(fields.get("retry-after"))
-        said = fields.get("date")
-        self.at_s = email.utils.parsedate_to_datetime(said).timestamp() if said else time.time()
 
     @property
     def is_passing(self) -> bool:
@@ -467,6 +504,10 @@ class Events:
                 self._thread.start()
             self._changed.notify_all()
 
+    def has_room(self) -> bool:
+        """Whether a delta can be added without a wait."""
+        return self._bytes <= MAX_PENDING_BYTES or self._is_over
+
     def flush(self) -> None:
         """Returns when all events have arrived, or none can arrive any more."""
         with self._changed:
@@ -554,7 +595,7 @@ class _Leased:
         self._service = service
         self._events = Events(self._send)
         files = _Files(service, f"/runs/{self.request_id}/files", self.token, downloads, self.gone)
-        self.run = Run(claimed, self._events.add, files)
+        self.run = Run(claimed, self._events.add, files, self._events.has_room)
 
     def carry_out(self) -> None:
         end = self._end()
@@ -598,12 +639,12 @@ class _Leased:
     def _end(self) -> tuple[str, Any]:
         try:
             output = _execute(self._handler, self._input(), self.run)
-            self._check_process(None)
+            _end_forked(self.run, None)
             if output is None and self._events.has_deltas:
                 return "output", b""  # the deltas are the output
             return "output", _output_json(output)
         except BaseException as error:
-            self._check_process(error)
+            _end_forked(self.run, error)
             reason = self.run.cancelled.reason
             if reason == "shutdown":
                 return "release", None
@@ -616,18 +657,6 @@ class _Leased:
             is_meant = isinstance(error, (Fail, Retry))
             say(f"{self.request_id}: {failure['message'] if is_meant else traceback.format_exc().rstrip()}")
             return "failure", failure
-
-    def _check_process(self, error: BaseException | None) -> None:
-        """Ends a forked process that returns from the handler, because only the parent may end the run."""
-        if not self._service.is_inherited:
-            return
-        code = error.code if isinstance(error, SystemExit) else 1
-        if not isinstance(error, SystemExit):
-            why = "" if error is None else f" It raised:\n{''.join(traceback.format_exception(type(error), error, error.__traceback__)).rstrip()}"
-            said = "a process that the handler forked returned from it and was ended. End such a process with os._exit."
-            say(f"{self.request_id}: {said}{why}")
-        sys.stdout.flush()
-        os._exit(code if isinstance(code, int) else 0 if code is None else 1)
 
     def _input(self) -> Any:
         if self._claimed.get("input_url") is None:
@@ -851,9 +880,8 @@ class _Worker:
     def _start(self, answer: Answer) -> None:
         runs = []
         for claimed in answer.body["runs"]:
-            left = math.inf
-            if claimed.get("deadline_at"):  # by the clock of the service, because clocks of workers are wrong
-                left = datetime.fromisoformat(claimed["deadline_at"].replace("Z", "+00:00")).timestamp() - answer.at_s
+            # Not deadline_at, because the clock of a machine may be wrong.
+            left = math.inf if claimed.get("remaining_ms") is None else claimed["remaining_ms"] / 1000
             handler = self._handlers[claimed["model_id"]]
             run = _Leased(claimed, handler, self._service, self._downloads, time.monotonic() + left)
             for other in self._now():
@@ -964,7 +992,10 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
-_OPENER = urllib.request.build_opener(_NoRedirect)
+# No call of a worker goes through a proxy of the environment, which would see the key and the lease.
+_NO_PROXY = urllib.request.ProxyHandler({})
+_OPENER = urllib.request.build_opener(_NO_PROXY, _NoRedirect)
+_FOLLOWING_OPENER = urllib.request.build_opener(_NO_PROXY)
 
 
 class _Files:
@@ -1180,7 +1211,7 @@ class _LocalFiles:
 
     def download(self, url: str, to: Path | None, cancelled: Cancelled) -> Any:
         def ask(url: str, fields: Mapping[str, str]) -> tuple[Any, bool]:
-            return urllib.request.urlopen(urllib.request.Request(url, headers=dict(fields)), timeout=60), False
+            return _FOLLOWING_OPENER.open(urllib.request.Request(url, headers=dict(fields)), timeout=60), False
 
         with _Arrival(to) as arrival:
             try:
@@ -1308,7 +1339,80 @@ def _execute(handler: Handler, input: Any, run: Run) -> Any:
     return output
 
 
+def _end_forked(run: Run, error: BaseException | None) -> None:
+    """Ends a forked process that returns from the handler, because only the parent may end the run."""
+    if os.getpid() == run._pid:
+        return
+    code = error.code if isinstance(error, SystemExit) else 1
+    if not isinstance(error, SystemExit):
+        why = "" if error is None else f" It raised:\n{''.join(traceback.format_exception(type(error), error, error.__traceback__)).rstrip()}"
+        said = "a process that the handler forked returned from it and was ended. End such a process with os._exit."
+        say(f"{run.request_id}: {said}{why}")
+    sys.stdout.flush()
+    os._exit(code if isinstance(code, int) else 0 if code is None else 1)
+
+
+class _Loop:
+    """The event loop of all asynchronous handlers, in a thread of its own, so that they can share what belongs to a loop."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def run(self, result: Any, run: Run) -> Any:
+        """Awaits the result of a handler to its end. It is cancelled as a task when the run must stop."""
+        output, error = asyncio.run_coroutine_threadsafe(self._ended(result, run), self._started()).result()
+        if error is not None:
+            raise error
+        return output
+
+    def _started(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(target=self._loop.run_forever, name="nowserving-loop", daemon=True).start()
+            return self._loop
+
+    async def _ended(self, result: Any, run: Run) -> tuple[Any, BaseException | None]:
+        """Returns the error, because SystemExit would end the loop of the other handlers."""
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None
+        run.cancelled.then(lambda: loop.call_soon_threadsafe(task.cancel))
+        output: Any = None
+        error: BaseException | None = None
+        try:
+            output = await _awaited(result, run)
+        except BaseException as raised:
+            error = raised
+        _end_forked(run, error)
+        return output, error
+
+
+_loop = _Loop()
+
+
+async def _awaited(result: Any, run: Run) -> Any:
+    if inspect.isawaitable(result):
+        result = await result
+    if not isinstance(result, AsyncIterable):
+        return result
+    try:
+        async for value in result:
+            if run.cancelled:
+                await asyncio.sleep(BATCH_S)  # the task is cancelled here, not while the generator closes
+                raise Stopped(run.cancelled.reason)
+            while not run._has_room():
+                await asyncio.sleep(BATCH_S)
+            run.delta(value)
+    finally:
+        close = getattr(result, "aclose", None)
+        if close is not None:
+            await close()
+
+
 def _output_of(result: Any, run: Run) -> Any:
+    if inspect.isawaitable(result) or isinstance(result, AsyncIterable):
+        result = _loop.run(result, run)
     if not isinstance(result, Iterator):
         return result
     try:

@@ -43,14 +43,14 @@ def protocol() -> Iterator[Protocol]:
 
 
 @pytest.fixture
-def start(protocol: Protocol, tmp_path: Path) -> Iterator[Callable[[str], subprocess.Popen[str]]]:
+def start(protocol: Protocol, tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
     """Starts a program beside a copy of the file, without any other installed package."""
     started: list[subprocess.Popen[str]] = []
 
-    def start(body: str, *args: str) -> subprocess.Popen[str]:
+    def start(body: str, *args: str, **more: str) -> subprocess.Popen[str]:
         shutil.copy(worker.__file__, tmp_path / "worker.py")
         (tmp_path / "program.py").write_text(f"from worker import Fail, Retry, serve\n\n{body}\n")
-        env = {"PATH": os.environ["PATH"], "NOWSERVING_URL": protocol.url, "NOWSERVING_KEY": "ns_k"}
+        env = {"PATH": os.environ["PATH"], "NOWSERVING_URL": protocol.url, "NOWSERVING_KEY": "ns_k", **more}
         command = [sys.executable, "-S", "-B", "program.py", *args]
         pipe = subprocess.PIPE
         program = subprocess.Popen(command, cwd=tmp_path, env=env, stdout=pipe, stderr=pipe, text=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
 from typing import Any
@@ -65,6 +66,7 @@ def test_no_try_comes_earlier_than_the_service_asks() -> None:
 def test_a_wait_of_an_hour_is_left_to_the_caller() -> None:
     error = status(problem(429, "queue_full", retry_after="3600")).raised
     assert isinstance(error, NowServingError) and error.retry_after == 3600
+    assert status(problem(429, "queue_full", retry_after="120"), GOOD).slept == [120.25]
 
 
 def test_the_tries_end_with_the_last_error() -> None:
@@ -118,3 +120,59 @@ def test_each_try_of_a_retry_of_a_request_is_the_same() -> None:
     assert played.header(0, "idempotency-key") is not None
     own = Played(Api(settings()).retry("r", "mine"), [answer(202, {"request_id": "s"})])
     assert own.header(0, "idempotency-key") == '"mine"'
+
+
+LIMITED = problem(403, "rate_limited", retry_after="1")
+
+
+def test_a_call_waits_for_its_turn_under_a_limit_however_often_it_is_refused() -> None:
+    played = status(*[LIMITED] * 50, GOOD)
+    assert played.returned == {"status": "IN_QUEUE"}
+    assert played.slept == [1.25] * 50
+
+
+def test_without_retries_a_limit_is_an_error_at_once() -> None:
+    error = status(LIMITED, retries=0).raised
+    assert isinstance(error, NowServingError) and error.code == "rate_limited"
+
+
+def accepted(request_id: str) -> dict[str, Any]:
+    return {"status": 202, "request_id": request_id}
+
+
+def refused(status: int, code: str) -> dict[str, Any]:
+    return {"status": status, "code": code, "detail": f"It is {code}."}
+
+
+def batch(count: int, *outcomes: Any, **given: Any) -> tuple[Played, list[list[str]]]:
+    """Returns also the keys that each call sent."""
+    items: Any = [{"model_id": "m", "input": {}, "idempotency_key": f"key {n}"} for n in range(count)]
+    played = Played(Api(settings(**given)).batch(items), outcomes)
+    bodies = [json.loads(step.call.body) for step in played.calls]  # type: ignore[arg-type]
+    return played, [[entry["idempotency_key"] for entry in body["requests"]] for body in bodies]
+
+
+def test_the_refused_entries_of_a_batch_are_sent_again_when_their_turn_comes() -> None:
+    limited, wrong = refused(403, "rate_limited"), refused(422, "invalid_input")
+    turn: Any = {"retry_after": "1"}
+    played, keys = batch(
+        4,
+        answer(200, {"results": [accepted("r0"), limited, wrong, limited]}, **turn),
+        *[answer(200, {"results": [limited, limited]}, **turn)] * 9,
+        answer(200, {"results": [limited, accepted("r3")]}, **turn),
+        Lost("x"),
+        answer(200, {"results": [accepted("r1")]}),
+    )
+    assert played.returned == [accepted("r0"), accepted("r1"), wrong, accepted("r3")]
+    assert keys == [[f"key {n}" for n in range(4)]] + [["key 1", "key 3"]] * 10 + [["key 1"]] * 2
+    assert played.slept == [1.25] * 11 + [0.1875]
+
+
+def test_the_ids_of_a_batch_are_returned_though_entries_stay_refused_or_get_no_answer() -> None:
+    full = refused(429, "queue_full")
+    first, again = answer(200, {"results": [accepted("r0"), full]}), answer(200, {"results": [full]})
+    played, keys = batch(2, first, again, again, retries=2)
+    assert played.returned == [accepted("r0"), full]
+    assert keys == [["key 0", "key 1"], ["key 1"], ["key 1"]]
+    cut, _ = batch(2, first, Lost("x"), Lost("x"), retries=1)
+    assert cut.returned == [accepted("r0"), {"status": 0, "code": "connection_failed", "detail": "x"}]

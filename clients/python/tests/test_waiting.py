@@ -120,6 +120,13 @@ def test_a_stream_may_break_as_often_as_it_goes_on() -> None:
     assert len(subscribe(QUEUED, *pieces, STREAM, event(20, DONE)).emitted) == 21
 
 
+def test_a_stream_may_break_as_often_as_it_opens_without_news() -> None:
+    quiet = [STREAM, b": nothing new\n\n", None]
+    played = subscribe(QUEUED, STREAM, event(1, RUNNING), None, *quiet * 20, STREAM, event(2, DONE))
+    assert played.emitted == [RUNNING, DONE]
+    assert played.header(21, "last-event-id") == "1"
+
+
 def test_a_stream_that_brings_nothing_is_given_up() -> None:
     played = subscribe(QUEUED, *[STREAM, None] * 9)
     assert isinstance(played.raised, NowServingError) and played.raised.code == "connection_failed"
@@ -186,3 +193,23 @@ def test_an_output_that_fails_raises_why() -> None:
     played, _ = output(STREAM, done, problem(502, "model_error"))
     assert isinstance(played.raised, NowServingError)
     assert played.raised.code == "model_error"
+
+
+def test_a_stream_goes_on_after_an_outage_of_any_length() -> None:
+    away = [answer(502), Lost("ConnectError"), problem(503, "unavailable")] * 400
+    status = subscribe(QUEUED, STREAM, event(1, RUNNING), None, *away, STREAM, event(2, DONE))
+    assert status.emitted == [RUNNING, DONE]
+    assert status.header(-1, "last-event-id") == "1"
+    assert max(status.slept) <= 8
+    # A comment proves that streams get through.
+    done = part("output", "1.1", {"index": 0, "delta": "a"}) + part("done", "1.done", {"success": True})
+    played, _ = output(STREAM, b": the model has not said anything yet\n\n", None, *away, STREAM, done)
+    assert played.emitted == ["a"]
+
+
+def test_an_outage_ends_with_the_deadline() -> None:
+    clock = Clock()
+    flow = Api(settings(clock=clock)).follow("r", False, 60)
+    played = Played(flow, [STREAM, event(1, RUNNING), None, *[Lost("x")] * 14], clock)
+    assert isinstance(played.raised, NowServingError)
+    assert (played.raised.code, played.raised.request_id) == ("deadline_exceeded", "r")

@@ -16,8 +16,8 @@ TYPES: dict[str, Any] = {
     for name in (
         "Allowance",
         "BatchResult",
+        "CancelAnswer",
         "CancelCounts",
-        "CancelResult",
         "CompletedStatus",
         "FieldError",
         "FinalMetrics",

@@ -56,6 +56,29 @@ def test_nor_is_what_it_had_said_when_the_request_was_cancelled(protocol: Protoc
     assert protocol.of("output") == []
 
 
+def test_a_run_has_the_time_that_is_left_whatever_the_clocks_show(protocol: Protocol, start: Any) -> None:
+    protocol.run = {**RUN, "deadline_at": "2020-01-01T00:00:00.000Z", "remaining_ms": 60_000}
+    start(
+        "from datetime import datetime, timezone\n"
+        "def timed(input, run):\n"
+        '    at = datetime.fromisoformat(run.deadline.replace("Z", "+00:00"))\n'
+        "    return [bool(run.cancelled), at > datetime.now(timezone.utc)]\n"
+        'serve({"me/x": timed})'
+    )
+    assert json.loads(until(lambda: protocol.of("output"))[0]) == [False, True]
+
+
+def test_it_is_stopped_when_that_time_is_over(protocol: Protocol, start: Any) -> None:
+    protocol.run = {**RUN, "deadline_at": "2099-01-01T00:00:00.000Z", "remaining_ms": 50}
+    start(
+        "def timed(input, run):\n"
+        "    run.cancelled.wait(20)\n"
+        "    run.log(run.cancelled.reason)\n"
+        'serve({"me/x": timed})'
+    )
+    assert b"timed_out" in until(lambda: protocol.of("events"))[0]
+
+
 @pytest.mark.parametrize(
     ("refused_by", "status", "failure"),
     [

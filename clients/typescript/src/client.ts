@@ -1,6 +1,7 @@
+import { submitAll } from './batch.js';
 import { NowServingError, succeeded } from './errors.js';
 import { type LocalFile, Uploads } from './files.js';
-import { follow, polled } from './follow.js';
+import { follow, holdSeconds, polled } from './follow.js';
 import { growing } from './output.js';
 import { filterOnWire, idempotencyHeader, optionsOnWire, randomKey, submissionOf } from './options.js';
 import { type Call, Transport } from './transport.js';
@@ -8,8 +9,8 @@ import type {
   BatchItem,
   BatchResult,
   CallOptions,
+  CancelAnswer,
   CancelCounts,
-  CancelResult,
   ClientOptions,
   CompletedStatus,
   Filter,
@@ -32,8 +33,6 @@ import type {
   WebhookDelivery,
 } from './types.js';
 
-/** Seconds that the service is asked to hold an answer. Many proxies cut a connection after 60 s. */
-const holdSeconds = 30;
 /** Time limit, in milliseconds, for cancelling the request of an aborted call. */
 const cancelMs = 10_000;
 
@@ -93,7 +92,7 @@ export class Client {
     const entries: LogEntry[] = [];
     let last: Status | undefined;
     try {
-      for await (const status of polled(this.transport, { ...options, requestId }, holdSeconds)) {
+      for await (const status of polled(this.transport, { ...options, requestId }, { hold: holdSeconds })) {
         entries.push(...(status.logs ?? []));
         last = status;
       }
@@ -146,7 +145,7 @@ export class Client {
   }
 
   /** `CANCELLED`: the request will never start. `CANCELLATION_REQUESTED`: it runs and was asked to stop. */
-  cancel(requestId: string, { signal }: CallOptions = {}): Promise<CancelResult> {
+  cancel(requestId: string, { signal }: CallOptions = {}): Promise<CancelAnswer> {
     return this.about(requestId, ['cancel'], { method: 'PUT', signal });
   }
 
@@ -176,7 +175,10 @@ export class Client {
     return this.send({ path: ['queue', 'requests'], query, signal });
   }
 
-  /** Submits up to 1,000 requests in one call. A refused submission does not affect the others. */
+  /**
+   * Submits up to 1,000 requests at once. A refused submission does not affect the others. One that a limit or an
+   * overload refused is sent again, as `submit` would.
+   */
   async batch(items: readonly BatchItem[], { signal }: CallOptions = {}): Promise<BatchResult[]> {
     const inputs = await Promise.all(items.map(({ input }) => this.uploads.in(input, signal)));
     const requests = items.map(({ model, input: _input, idempotencyKey = randomKey(), ...options }, i) => ({
@@ -185,8 +187,7 @@ export class Client {
       idempotency_key: idempotencyKey,
       ...optionsOnWire(options),
     }));
-    const call: Call = { method: 'POST', path: ['queue', 'requests'], body: { requests }, signal };
-    return (await this.send<{ results: BatchResult[] }>(call)).results;
+    return submitAll(this.transport, requests, signal);
   }
 
   /** Submits a new request with the input and the options of a completed one. */

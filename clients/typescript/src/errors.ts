@@ -83,6 +83,13 @@ export function mayPass(error: unknown): error is NowServingError {
 }
 
 /**
+ * Returns whether a rate limit refused the call and said when its turn comes. Such a refusal is no failure: the call
+ * waits, and `retries` does not count it.
+ */
+export const isTurnedAway = ({ code, retryAfter = 0 }: NowServingError): boolean =>
+  code === 'rate_limited' && retryAfter > 0;
+
+/**
  * Returns an error named after the signal's reason (`AbortError` or `TimeoutError`), with the request's id if known.
  */
 export function abortError(signal: AbortSignal, requestId?: string): NowServingError {

@@ -1,12 +1,13 @@
-import { reopened } from './reopened.js';
+import { type Followed, holdSeconds, polled, spells } from './follow.js';
+import { type Link, reopened } from './reopened.js';
 import { silenceMs, type Transport } from './transport.js';
-import type { OutputOptions, Result } from './types.js';
+import type { OutputOptions, Result, Status } from './types.js';
 
 type Growing = Pick<OutputOptions, 'onReset' | 'signal'> & { requestId: string };
 
 /**
- * Yields each part of a streamed output once and in order. `result` is called for an output that has no parts or cannot
- * be streamed.
+ * Yields each part of a streamed output once and in order. `result` is called for an output that has no parts, or whose
+ * stream could not be opened before the request completed.
  */
 export async function* growing<Delta>(
   transport: Transport,
@@ -16,22 +17,35 @@ export async function* growing<Delta>(
   const path = ['queue', 'requests', requestId, 'output', 'stream'];
   // A model may take long before its first token. The service sends a comment every 15 s.
   const call = { path, signal, requestId, firstMs: silenceMs };
-  const tries = { failed: 0 };
+  const link: Link = { failed: 0, isProven: false };
   let hasBegun = false;
-  for await (const { name, data } of reopened(transport, call, tries)) {
-    tries.failed = 0;
-    const { delta, attempt, success } = JSON.parse(data) as {
-      delta: Delta;
-      attempt: number;
-      success: boolean;
-    };
-    if (name === 'done' && success) return;
-    if (name === 'done') break;
-    if (name === 'reset') onReset?.(attempt);
-    hasBegun ||= name === 'output';
-    if (name === 'output') yield delta;
+  let hasEnded = false;
+  for (const forMs of spells()) {
+    link.failed = 0;
+    for await (const { name, data } of reopened(transport, call, link)) {
+      link.failed = 0;
+      const { delta, attempt, success } = JSON.parse(data) as {
+        delta: Delta;
+        attempt: number;
+        success: boolean;
+      };
+      if (name === 'done' && success) return;
+      hasEnded = name === 'done';
+      if (hasEnded) break;
+      if (name === 'reset') onReset?.(attempt);
+      hasBegun ||= name === 'output';
+      if (name === 'output') yield delta;
+    }
+    if (hasEnded || (await completes(transport, { requestId, signal }, forMs))) break;
   }
   const { output, status } = await result();
   if (hasBegun) onReset?.(status.attempt);
   yield output;
+}
+
+/** Returns whether the request completes within this time. */
+async function completes(transport: Transport, followed: Followed, forMs: number): Promise<boolean> {
+  let last: Status | undefined;
+  for await (const status of polled(transport, followed, { hold: holdSeconds, forMs })) last = status;
+  return last?.status === 'COMPLETED';
 }

@@ -5,31 +5,42 @@ import { type Call, pauseBetween, type Transport } from './transport.js';
 /** A stream that lasted this long counts as a success, however it ended. */
 const livedMs = 10_000;
 
+/** What is known about the stream of a request over all of its connections. */
+export interface Link {
+  /** Failures in a row. The reader sets it to 0 whenever an event was new. */
+  failed: number;
+  /** Whether anything has ever arrived, which proves that streams get through. */
+  isProven: boolean;
+}
+
 /**
- * Yields the events of a stream over as many connections as needed, each resumed where the last one broke. Ends if no
- * stream can be opened. The reader sets `tries.failed` to 0 whenever an event was new.
+ * Yields the events of a stream over as many connections as needed, each resumed where the last one broke. Once streams
+ * have got through, an outage may last as long as it likes. Until then, ends if no stream can be opened.
  */
 export async function* reopened(
   transport: Transport,
   call: Call & { firstMs?: number },
-  tries: { failed: number },
+  link: Link,
 ): AsyncGenerator<ServerEvent, void, void> {
-  for (; tries.failed <= transport.retries; tries.failed++) {
+  for (;;) {
     const opened = performance.now();
-    let hasSpoken = false;
-    let retryAfter: number | undefined;
+    const hasLived = (): boolean => performance.now() - opened > livedMs;
+    let hasBytes = false;
+    const onBytes = (): void => void (hasBytes = link.isProven = true);
     try {
-      for await (const event of transport.events(call)) {
-        hasSpoken = true;
+      for await (const event of transport.events(call, onBytes)) {
         call.headers = { 'last-event-id': event.id };
         yield event;
       }
+      if (!hasBytes) return; // nothing more will come
+      if (hasLived()) link.failed = 0;
+      await pauseBetween(link.failed++, call);
     } catch (error) {
       if (!mayPass(error)) throw error;
-      if (!hasSpoken && ['timeout', 'invalid_response'].includes(error.code)) return;
-      ({ retryAfter } = error);
+      if (hasLived()) link.failed = 0;
+      const isHeldBack = !link.isProven && ['timeout', 'invalid_response'].includes(error.code);
+      if (isHeldBack || (!link.isProven && link.failed >= transport.retries)) return;
+      link.failed = await transport.again(error, link.failed, call, Infinity);
     }
-    if (performance.now() - opened > livedMs) tries.failed = 0;
-    await pauseBetween(tries.failed, call, retryAfter);
   }
 }

@@ -1,5 +1,5 @@
 import { Deadline, pause } from './deadline.js';
-import { abortError, mayPass, NowServingError } from './errors.js';
+import { abortError, isTurnedAway, mayPass, NowServingError } from './errors.js';
 import { EventParser, type ServerEvent } from './sse.js';
 import type { ClientOptions } from './types.js';
 
@@ -65,20 +65,31 @@ export class Transport {
 
   async send<T>(call: Call): Promise<Answer<T>> {
     const request = this.request(call);
-    for (let tried = 0; ; tried++) {
+    for (let failed = 0; ;) {
       try {
-        return await this.try<T>(call, request, tried);
+        return await this.try<T>(call, request, failed);
       } catch (error) {
-        if (!mayPass(error) || tried >= this.retries) throw error;
-        await pauseBetween(tried, call, error.retryAfter);
+        failed = await this.again(error, failed, call);
       }
     }
+  }
+
+  /**
+   * Pauses before the next try and returns how many tries have failed. Throws the error if there is no next try.
+   * `limit`: how many tries may fail.
+   */
+  async again(error: unknown, failed: number, call: Call, limit = this.retries): Promise<number> {
+    if (!mayPass(error)) throw error;
+    const isFailure = !isTurnedAway(error) || limit === 0;
+    if (isFailure && failed >= limit) throw error;
+    await pauseBetween(failed, call, error.retryAfter);
+    return isFailure ? failed + 1 : failed;
   }
 
   /** Sends bytes to an upload URL, which needs no key. There is no time limit except the signal. */
   async put(url: string, { open, isRepeatable, type, signal }: Upload): Promise<void> {
     const call: Call = { path: [], signal };
-    for (let tried = 0; ; tried++) {
+    for (let failed = 0; ;) {
       const deadline = new Deadline(signal);
       try {
         if (signal?.aborted === true) throw abortError(signal);
@@ -88,20 +99,26 @@ export class Transport {
         const response = await this.fetch(url, { ...init, signal: deadline.signal });
         const text = await response.text();
         // The previous try succeeded, but its answer was lost.
-        if (response.ok || (response.status === 409 && tried > 0)) return;
+        if (response.ok || (response.status === 409 && failed > 0)) return;
         throw problemOf(response, text, call);
       } catch (thrown) {
         const error = explained(thrown, deadline, call);
-        if (!isRepeatable || !mayPass(error) || tried >= this.retries) throw error;
-        await pauseBetween(tried, call, error.retryAfter);
+        if (!isRepeatable) throw error;
+        failed = await this.again(error, failed, call);
       } finally {
         deadline.end();
       }
     }
   }
 
-  /** Yields the events of one connection. Retries are up to the caller, which knows the last event. */
-  async *events(call: Call & { firstMs?: number }): AsyncGenerator<ServerEvent, void, void> {
+  /**
+   * Yields the events of one connection, and calls `onBytes` whenever something arrives. Retries are up to the caller,
+   * which knows the last event.
+   */
+  async *events(
+    call: Call & { firstMs?: number },
+    onBytes: () => void,
+  ): AsyncGenerator<ServerEvent, void, void> {
     const { url, headers } = this.request(call);
     headers.set('accept', 'text/event-stream');
     const deadline = new Deadline(call.signal);
@@ -117,6 +134,7 @@ export class Transport {
       const parser = new EventParser();
       const decoder = new TextDecoder();
       for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+        onBytes();
         const events = parser.push(decoder.decode(chunk.value, { stream: true }));
         deadline.pause(); // while the caller handles the events
         yield* events;
@@ -146,11 +164,11 @@ export class Transport {
     };
   }
 
-  private async try<T>(call: Call, request: Request, tried: number): Promise<Answer<T>> {
+  private async try<T>(call: Call, request: Request, failed: number): Promise<Answer<T>> {
     const { url, ...init } = request;
     if (call.signal?.aborted === true) throw abortError(call.signal, call.requestId);
-    // Halved with each try: a proxy may not allow a call that long.
-    const hold = Math.floor((call.hold ?? 0) / 2 ** tried);
+    // Halved with each failure: a proxy may not allow a call that long.
+    const hold = Math.floor((call.hold ?? 0) / 2 ** failed);
     if (hold > 0) init.headers.set('prefer', `wait=${hold}`);
     else init.headers.delete('prefer');
     const deadline = new Deadline(call.finishes === true ? undefined : call.signal);
@@ -175,9 +193,9 @@ export class Transport {
  * out.
  */
 export async function pauseBetween(
-  tried: number,
+  failed: number,
   { signal, requestId }: Call,
-  retryAfter = Math.min(0.2 * 2 ** tried, 8),
+  retryAfter = Math.min(0.2 * 2 ** failed, 8),
 ): Promise<void> {
   await pause(retryAfter * 1_000 * (1 + Math.random() / 4), signal);
   if (signal?.aborted === true) throw abortError(signal, requestId);

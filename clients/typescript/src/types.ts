@@ -7,7 +7,7 @@ export type QueuedRequest = Schemas['QueuedRequest'];
 export type Status = Schemas['Status'];
 export type CompletedStatus = Schemas['CompletedStatus'];
 export type LogEntry = Schemas['LogEntry'];
-export type CancelResult = Schemas['CancelResult'];
+export type CancelAnswer = Schemas['CancelAnswer'];
 export type Page = Schemas['RequestPage'];
 export type CancelCounts = Schemas['CancelCounts'];
 export type Model = Schemas['Model'];
@@ -15,10 +15,19 @@ export type Key = Schemas['Key'];
 export type WebhookDelivery = Schemas['WebhookDelivery'];
 export type FieldError = Schemas['FieldError'];
 export type ProblemCode = Schemas['Problem']['code'];
-/** The request, or the reason why there is none. */
+/**
+ * The request, or the reason why there is none. `status` 0: the entry was sent again and got no answer, so it may have
+ * been accepted.
+ */
 export type BatchResult =
   | ({ status: 202 } & QueuedRequest)
-  | { status: number; code: ProblemCode; detail: string; errors?: FieldError[]; request_id?: undefined };
+  | {
+      status: number;
+      code: ProblemCode | (string & {});
+      detail: string;
+      errors?: FieldError[];
+      request_id?: undefined;
+    };
 
 type Wire<Name> = Record<Extract<Name, string>, string | readonly string[] | undefined>;
 /** Derived from the service's schema, so that a missing option does not compile. */

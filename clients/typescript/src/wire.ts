@@ -714,7 +714,7 @@ export interface components {
         OverviewAlive: {
             /**
              * Format: date-time
-             * @description The time at which the event was sent, by the clock of the node.
+             * @description The time at which the event was sent.
              * @example 2026-03-01T12:00:00.000Z
              */
             at: string;
@@ -737,7 +737,7 @@ export interface components {
             disk_fault: string | null;
             /**
              * Format: date-time
-             * @description The time at which the figures were last read, by the clock of the node; null: never.
+             * @description The time at which the figures were last read; null: never.
              * @example 2026-03-01T12:00:00.000Z
              */
             read_at: string | null;
@@ -1679,7 +1679,7 @@ export interface components {
             /** @description The entries of the page. */
             data: components["schemas"]["AuditEntry"][];
         };
-        /** @description The measured times of a request, in seconds. */
+        /** @description The measured times of a request, in seconds, and what it used. */
         AnyMetrics: {
             /**
              * @description The time that the request waited. Present once it has started.
@@ -1691,6 +1691,16 @@ export interface components {
              * @example 2.513
              */
             inference_time?: number | null;
+            /**
+             * @description What the last attempt used, such as tokens: whole numbers by name. Absent if the model says nothing of it.
+             * @example {
+             *       "prompt_tokens": 12,
+             *       "completion_tokens": 48
+             *     }
+             */
+            usage?: {
+                [key: string]: number;
+            };
         };
         /** @description The interval in which an event is likely: an estimate, not a promise. It is right more often than not. */
         TimeSpan: {
@@ -2688,6 +2698,11 @@ export interface components {
              */
             deadline_at: string;
             /**
+             * @description The number of milliseconds from this answer to `deadline_at`. Count them with a clock that is never set, because the clock of a machine may be wrong.
+             * @example 600000
+             */
+            remaining_ms: number;
+            /**
              * @description The input of the request; absent if there is an `input_url`.
              * @example {
              *       "prompt": "a spiral"
@@ -2866,7 +2881,7 @@ export interface components {
             not_before?: string;
             /** @description A duration from now until the request joins the queue, such as `30s`, `10m` or `2h`. */
             delay?: string;
-            /** @description A duration. A request that has not started by then ends as `expired`. It counts from when the request joins the queue, and is at most the model’s own value. */
+            /** @description A duration. A request that waits for longer, over all attempts, ends as `expired`. It counts from the submission, or from the time at which a scheduled request is due, and is at most the model’s own value. */
             expires?: string;
             /** @description A duration: the longest time that a run may take. It is at most the model’s own value. */
             timeout?: string;
@@ -3484,7 +3499,7 @@ export interface components {
             metrics: components["schemas"]["FinalMetrics"];
         };
         /** @description The result of a cancellation. */
-        CancelResult: {
+        CancelAnswer: {
             /**
              * @description CANCELLED: the request will never start, or was cancelled before. CANCELLATION_REQUESTED: the request is running and was asked to stop; its run decides the outcome.
              * @example CANCELLED

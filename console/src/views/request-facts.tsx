@@ -1,6 +1,6 @@
 import { Link } from 'wouter';
 import type { AdminRequest } from '../api/types';
-import { counted } from '../format/quantities';
+import { counted, whole } from '../format/quantities';
 import { Id } from '../parts/copy';
 import { Time, Took } from '../parts/time';
 
@@ -32,6 +32,10 @@ export function Facts({ request, starts }: { request: AdminRequest; starts: numb
     ]);
   if (typeof metrics.inference_time === 'number')
     facts.push([starts > 1 ? 'Last run' : 'Ran', <Took key="took" ms={metrics.inference_time * 1_000} />]);
+  if (metrics.usage) {
+    const used = Object.entries(metrics.usage).map(([name, count]) => `${name}: ${whole(count)}`);
+    facts.push(['Usage', used.join(', ')]);
+  }
   if (tags.length > 0) {
     const links = tags.map((tag) => (
       <Link key={tag} className="chip" href={`/requests?tag=${encodeURIComponent(tag)}`}>

@@ -8,6 +8,7 @@ import { CallerWatch } from '../../auth/caller-watch.js';
 import { Options } from '../../http/input/decorators.js';
 import { type Page, PageOf } from '../../http/input/page.js';
 import { keepAlive } from '../../stream/keep-alive.js';
+import { useStreamHead } from '../../stream/stream-head.js';
 import { type QueueEntryPageDto, QueueQuery, type ShareListDto, SharesQuery } from './live.dto.js';
 import { MaxAge } from '../max-age.js';
 import { Operators } from '../operators.js';
@@ -31,12 +32,12 @@ export class LiveController {
   @Sse('events', { maxPendingDataLength })
   @docs.ApiOverview
   @Operators('observe')
-  overview(
+  streamOverview(
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Observable<MessageEvent> {
-    response.setHeader('Cache-Control', 'no-cache, no-transform');
+    useStreamHead(response);
     if (request.method === 'HEAD') return EMPTY;
     const withIds = hasScope(caller, 'payloads');
     const shown = this.source.messages.pipe(map((message, at) => message.event(withIds, at === 0)));

@@ -136,7 +136,7 @@ export class QueueEntryDto {
   description: 'A sign that the stream is alive, and how current its figures are.',
 })
 export class OverviewAliveDto {
-  @Field('The time at which the event was sent, by the clock of the node.', exampleTime, time)
+  @Field('The time at which the event was sent.', exampleTime, time)
   at!: string;
   @Field('Whether the node can reach the database. While it is `away`, calls are answered 503.', 'up', {
     enum: ['up', 'away'],
@@ -151,11 +151,7 @@ export class OverviewAliveDto {
     { type: String, nullable: true },
   )
   disk_fault!: string | null;
-  @Field(
-    'The time at which the figures were last read, by the clock of the node; null: never.',
-    exampleTime,
-    timeOrNull,
-  )
+  @Field('The time at which the figures were last read; null: never.', exampleTime, timeOrNull)
   read_at!: string | null;
 }
 

@@ -21,6 +21,7 @@ import {
   timer,
 } from 'rxjs';
 import { Handles } from '../../auth/handles.js';
+import { clock } from '../../database/clock.js';
 import { DatabaseWatch } from '../../database/database-watch.js';
 import { type Looked, ModelFigures } from '../../overview/model-figures.js';
 import { DatabaseDisk } from '../../files/database-disk.js';
@@ -50,7 +51,7 @@ export class OverviewMessage {
     readonly content: OverviewContent,
     private readonly handleOf: (requestId: string) => string,
     before?: OverviewMessage,
-    private readonly at = new Date().toISOString(),
+    private readonly at = iso(clock.now()),
   ) {
     this.changes = before && changesOf(before.content, content);
   }
@@ -159,7 +160,7 @@ export class OverviewSource implements BeforeApplicationShutdown {
   private look(): Observable<void> {
     return defer(async () => {
       this.looked = await this.figures.look(this.models.all(), { withFronts: true });
-      this.readAtMs = Date.now();
+      this.readAtMs = clock.now();
     }).pipe(
       catchError((error: Error) => {
         this.log.debug(`the cluster could not be read: ${error.message}`);
@@ -187,11 +188,11 @@ export class OverviewSource implements BeforeApplicationShutdown {
   private state(): OverviewAliveDto {
     const { isUp, awaySinceMs } = this.watch.state;
     return {
-      at: new Date().toISOString(),
+      at: iso(clock.now()),
       database: isUp ? 'up' : 'away',
-      database_away_since: iso(awaySinceMs),
+      database_away_since: isoOrNull(awaySinceMs),
       disk_fault: this.diskFault,
-      read_at: iso(this.readAtMs ?? null),
+      read_at: isoOrNull(this.readAtMs),
     };
   }
 
@@ -203,4 +204,6 @@ export class OverviewSource implements BeforeApplicationShutdown {
   }
 }
 
-const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+const iso = (ms: number): string => new Date(ms).toISOString();
+const isoOrNull = (ms: number | null | undefined): string | null =>
+  ms === null || ms === undefined ? null : iso(ms);

@@ -3,6 +3,7 @@ import type { EntityManager } from 'typeorm';
 import type { Actor } from '../../audit/actor.js';
 import type { AuditAction } from '../../audit/audit-actions.js';
 import { AuditTrail } from '../../audit/audit-trail.js';
+import { Clock } from '../../database/clock.js';
 import { DomainError } from '../../errors/domain-error.js';
 import type { FileModel, Model } from '../../models/model.js';
 import { ModelsService } from '../../models/models.service.js';
@@ -19,6 +20,7 @@ export class ModelControl {
     private readonly controls: Controls,
     private readonly figures: ModelFigures,
     private readonly trail: AuditTrail,
+    private readonly clock: Clock,
   ) {}
 
   async list(): Promise<AdminModelDto[]> {
@@ -52,7 +54,7 @@ export class ModelControl {
         manager,
         base.id,
         { concurrency, paused },
-        actor.name,
+        { at: new Date(this.clock.now()), by: actor.name },
         isExpected,
       );
       await this.audit(manager, actor, base, changed, reason);

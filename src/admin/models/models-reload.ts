@@ -1,4 +1,4 @@
-import { unwatchFile, watchFile } from 'node:fs';
+import { statSync, unwatchFile, watchFile } from 'node:fs';
 import {
   type BeforeApplicationShutdown,
   Inject,
@@ -36,6 +36,8 @@ export class ModelsReload implements OnApplicationBootstrap, BeforeApplicationSh
   private timer: NodeJS.Timeout | undefined;
   private comparison: NodeJS.Timeout | undefined;
   private toldFault = '';
+  /** Whether the file had a name at the start. Some file systems do not tell. */
+  private hadName = false;
 
   constructor(
     @Inject(READ_MODELS) private readonly read: () => FileModel[],
@@ -48,6 +50,7 @@ export class ModelsReload implements OnApplicationBootstrap, BeforeApplicationSh
   ) {}
 
   onApplicationBootstrap(): void {
+    this.hadName = hasName(this.config.modelsFile);
     watchFile(this.config.modelsFile, { interval: lookEveryMs, persistent: false }, this.onFileChange);
     this.channel.listen(topic, (sender) => {
       if (sender === this.id) return;
@@ -143,6 +146,7 @@ export class ModelsReload implements OnApplicationBootstrap, BeforeApplicationSh
 
   private readFile(): FileModel[] {
     try {
+      this.assertCurrent();
       return this.read();
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
@@ -157,6 +161,16 @@ export class ModelsReload implements OnApplicationBootstrap, BeforeApplicationSh
     }
   }
 
+  /** A container that mounts the file itself keeps the old one when the file is replaced, as `sed -i` does. */
+  private assertCurrent(): void {
+    const { modelsFile: file } = this.config;
+    if (!this.hadName || hasName(file)) return;
+    throw new ConfigError(
+      `${file}: it was replaced, but this process still sees the old file, because the file itself is mounted; ` +
+        'mount the folder that it is in, and restart',
+    );
+  }
+
   private say({ added, changed, removed }: ModelsReloadDto): void {
     const gone = removed.map(({ id, waiting }) =>
       waiting === 0 ? id : `${id} (${waiting} requests wait for it)`,
@@ -169,4 +183,10 @@ export class ModelsReload implements OnApplicationBootstrap, BeforeApplicationSh
   private compare(): void {
     this.models.warnOfDifferences(this.models.file.map(toRow)).catch(() => undefined);
   }
+}
+
+/** Returns false for a file that is deleted but still open or mounted. */
+function hasName(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found === undefined || found.nlink > 0;
 }

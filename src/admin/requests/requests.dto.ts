@@ -7,7 +7,10 @@ import { count, exampleTime, textOrNull, time, timeOrNull } from '../../http/ope
 
 const handle = 'rh_Zm9vYmFyYmF6cXV4LTAxMg';
 
-@ApiSchema({ name: 'AnyMetrics', description: 'The measured times of a request, in seconds.' })
+@ApiSchema({
+  name: 'AnyMetrics',
+  description: 'The measured times of a request, in seconds, and what it used.',
+})
 export class AnyMetricsDto {
   @ApiPropertyOptional({
     description: 'The time that the request waited. Present once it has started.',
@@ -21,6 +24,14 @@ export class AnyMetricsDto {
     example: 2.513,
   })
   inference_time?: number | null;
+  @ApiPropertyOptional({
+    description:
+      'What the last attempt used, such as tokens: whole numbers by name. Absent if the model says nothing of it.',
+    type: 'object',
+    additionalProperties: { type: 'integer' },
+    example: { prompt_tokens: 12, completion_tokens: 48 },
+  })
+  usage?: Record<string, number>;
 }
 
 @ApiSchema({

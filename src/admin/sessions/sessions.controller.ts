@@ -29,7 +29,7 @@ export class SessionsController {
   @HttpCode(204)
   @ApiEndOther
   @Operators('admin')
-  endOther(
+  endListedSession(
     @Actor() actor: Actor,
     @Id('session') id: string,
     @Reason() reason: string | undefined,

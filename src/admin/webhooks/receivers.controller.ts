@@ -17,7 +17,7 @@ export class ReceiversController {
   @Get()
   @ApiReceivers
   @Operators('observe')
-  receivers(
+  listReceivers(
     @PageOf(PageQuery) page: Page<PageQuery>,
     @CurrentCaller() caller: Caller,
   ): Promise<ReceiverPageDto> {

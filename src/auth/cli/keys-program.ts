@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { clock } from '../../database/clock.js';
 import type { ApiKey } from '../api-key.entity.js';
 import { callerScopes, isOperator, type Scope, scopes } from '../caller.js';
 import type { KeySecret } from '../key-secret.js';
@@ -128,7 +129,7 @@ Examples:
     .option('--json', 'as JSON')
     .action(({ json }: { json?: true }) =>
       withKeys(async (keys) => {
-        const [list, now] = [await keys.list(), new Date()];
+        const [list, now] = [await keys.list(), new Date(clock.now())];
         const views = list.map((key) => toKeyView(key, now));
         if (json === true) return JSON.stringify(views, null, 2);
         return list.length === 0
@@ -191,7 +192,7 @@ function withBound<Options extends UpdateOptions>({ maxRunning, ...others }: Opt
 }
 
 async function update(keys: KeyCommands, text: string, changes: KeyChanges): Promise<string> {
-  const key = selectKey(await keys.list(), text, new Date());
+  const key = selectKey(await keys.list(), text, new Date(clock.now()));
   const label = labelOf(key);
   if (!(await keys.update(key.id, changes)))
     throw new Error(`The key ${label} is revoked and cannot be changed.`);
@@ -202,14 +203,14 @@ async function update(keys: KeyCommands, text: string, changes: KeyChanges): Pro
 }
 
 async function revoke(keys: KeyCommands, text: string): Promise<string> {
-  const key = selectKey(await keys.list(), text, new Date());
+  const key = selectKey(await keys.list(), text, new Date(clock.now()));
   const label = labelOf(key);
   if (!(await keys.revoke(key.id))) throw new Error(`The key ${label} was already revoked.`);
   return `Revoked the key ${label}. Running services refuse it within 5 seconds.`;
 }
 
 async function link(keys: KeyCommands, text: string | undefined): Promise<string> {
-  const [list, now] = [await keys.list(), new Date()];
+  const [list, now] = [await keys.list(), new Date(clock.now())];
   const isAdmin = (key: ApiKey): boolean => key.scopes.includes('admin') && keyState(key, now) === 'valid';
   const key = text === undefined ? list.find(isAdmin) : selectKey(list, text, now);
   if (key === undefined)

@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs';
-import http from 'node:http';
-import https from 'node:https';
 import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import type { AwsV4Signer } from 'aws4fetch';
+import { readBeginning } from '../../outgoing/answer-body.js';
+import type { CallFailure } from '../../outgoing/call-failure.js';
+import { type Answer, Outgoing } from '../../outgoing/outgoing.js';
 import type { DiskSpace } from '../disk-space.js';
 import type { ByteRange, FileStore, Memory, Received, Written } from './file-store.js';
 import { Spool } from './spool.js';
@@ -14,8 +14,13 @@ import { StorageUnavailable } from './storage-error.js';
 /** SHA-256 of an empty body. */
 const nothing = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 const tries = 3;
-/** A call ends after this long without a byte in either direction. */
+const connectTimeoutMs = 10_000;
+/** A call ends after this long without a byte in either direction. A client that reads a file may take any time. */
 const silenceMs = 60_000;
+/** S3 itself allows for 15 minutes between its clock and the time of a signature. */
+const toleratedSkewMs = 60_000;
+/** Bytes of an error that are read. */
+const errorBytes = 16 * 1024;
 
 export interface Bucket {
   bucket: string;
@@ -32,7 +37,6 @@ interface Spooled extends Written {
   path: string;
 }
 
-type Answer = http.IncomingMessage;
 type Sign = (...options: ConstructorParameters<typeof AwsV4Signer>) => AwsV4Signer;
 
 /**
@@ -43,11 +47,10 @@ type Sign = (...options: ConstructorParameters<typeof AwsV4Signer>) => AwsV4Sign
 export class S3Store implements FileStore, OnApplicationShutdown {
   private readonly spool: Spool;
   private readonly root: string;
-  private readonly agents = {
-    'http:': new http.Agent({ keepAlive: true }),
-    'https:': new https.Agent({ keepAlive: true }),
-  };
+  private readonly outgoing = new Outgoing({ mayRepeat: true });
   private signing: Promise<Sign> | undefined;
+  /** The milliseconds by which the store's clock is ahead of this machine's, as far as a refusal has shown it. */
+  private aheadMs = 0;
 
   constructor(
     private readonly at: Bucket,
@@ -78,16 +81,15 @@ export class S3Store implements FileStore, OnApplicationShutdown {
     const range = end < start ? undefined : `bytes=${start}-${end}`;
     const answer = await this.call('GET', name, { ...(range !== undefined && { range }) });
     // A store without ranges answers with the whole file.
-    if (answer.statusCode === 206 || (answer.statusCode === 200 && start === 0)) return answer;
-    if (answer.statusCode === 404) return void answer.resume();
+    if (answer.status === 206 || (answer.status === 200 && start === 0)) return answer.body;
+    if (answer.status === 404) return void answer.body.resume();
     throw await refused(answer);
   }
 
   async remove(name: string): Promise<void> {
     const answer = await this.call('DELETE', name);
-    if (answer.statusCode !== 204 && answer.statusCode !== 200 && answer.statusCode !== 404)
-      throw await refused(answer);
-    answer.resume();
+    if (answer.status !== 204 && answer.status !== 200 && answer.status !== 404) throw await refused(answer);
+    answer.body.resume();
   }
 
   place(): Promise<string> {
@@ -104,7 +106,7 @@ export class S3Store implements FileStore, OnApplicationShutdown {
   }
 
   onApplicationShutdown(): void {
-    for (const agent of Object.values(this.agents)) agent.destroy();
+    this.outgoing.connections.close();
   }
 
   private async put(name: string, { path, size, sha256 }: Spooled): Promise<void> {
@@ -112,8 +114,8 @@ export class S3Store implements FileStore, OnApplicationShutdown {
       try {
         const fields = { 'content-length': String(size), 'content-type': 'application/octet-stream' };
         const answer = await this.call('PUT', name, fields, { path, sha256 });
-        if (answer.statusCode !== 200) throw await refused(answer);
-        answer.resume();
+        if (answer.status !== 200) throw await refused(answer);
+        answer.body.resume();
         return;
       } catch (error) {
         if (tried === tries) throw error;
@@ -133,13 +135,26 @@ export class S3Store implements FileStore, OnApplicationShutdown {
           new Signer(options),
     );
     const { region, accessKeyId, secretAccessKey, sessionToken } = this.at;
+    const signedAtMs = Date.now() + this.aheadMs;
     const signer = (await this.signing)({
       ...{ method, url: `${this.root}/${name}`, service: 's3', region, accessKeyId, secretAccessKey },
       ...(sessionToken !== undefined && { sessionToken }),
+      datetime: new Date(signedAtMs).toISOString().replace(/[:-]|\.\d+/g, ''),
       headers: { ...fields, 'x-amz-content-sha256': body?.sha256.toString('hex') ?? nothing },
     });
     const { url, headers } = await signer.sign();
-    return this.send(method, url, Object.fromEntries(headers), body?.path);
+    const answer = await this.send(method, url, Object.fromEntries(headers), body?.path);
+    if (answer.status !== 403 || !this.setClock(answer, signedAtMs)) return answer;
+    answer.body.resume();
+    return this.call(method, name, fields, body);
+  }
+
+  /** Returns false if the store's clock does not differ from the time of the signature. */
+  private setClock({ headers: { date = '' } }: Answer, signedAtMs: number): boolean {
+    const ms = Date.parse(date);
+    if (!(Math.abs(ms - signedAtMs) > toleratedSkewMs)) return false;
+    this.aheadMs = ms - Date.now();
+    return true;
   }
 
   /** Resolves with the head of the answer. */
@@ -149,39 +164,28 @@ export class S3Store implements FileStore, OnApplicationShutdown {
     headers: Record<string, string>,
     path?: string,
   ): Promise<Answer> {
-    const secure = url.protocol === 'https:';
-    const agent = this.agents[secure ? 'https:' : 'http:'];
-    const request = (secure ? https : http).request(url, { method, headers, agent });
-    request.setTimeout(silenceMs, () => request.destroy(new Error('silence')));
-    const answering = new Promise<Answer>((done, failed) => request.on('response', done).on('error', failed));
-    // A client that reads a file may take any time.
-    request.on('response', () => request.setTimeout(0));
     try {
-      if (path === undefined) request.end();
-      // A failure here shows in the answer.
-      else pipeline(createReadStream(path), request).catch(() => undefined);
-      return await answering;
-    } catch (cause) {
-      const reason = (cause as NodeJS.ErrnoException).code ?? 'no answer';
-      throw new StorageUnavailable('away', `The file store cannot be reached (${reason}).`, cause);
+      return await this.outgoing.call({
+        method,
+        url: url.href,
+        headers,
+        ...(path !== undefined && { body: () => createReadStream(path) }),
+        connectTimeoutMs,
+        silenceMs,
+      });
+    } catch (error) {
+      const { code = 'no answer', cause } = error as CallFailure;
+      throw new StorageUnavailable('away', `The file store cannot be reached (${code}).`, cause);
     }
   }
 }
 
 /** Makes an error of an answer. What the store says goes to the log, not to the client. */
-async function refused(answer: Answer): Promise<StorageUnavailable> {
-  const chunks: Buffer[] = [];
-  try {
-    for await (const chunk of answer) {
-      chunks.push(chunk as Buffer);
-      if (chunks.length > 8) break;
-    }
-  } catch {
-    // If the text breaks off, the status is enough.
-  }
-  const said = /<Code>(\w{1,60})<\/Code>/.exec(Buffer.concat(chunks).toString())?.[1] ?? '';
-  const cause = new Error(`the file store answered ${answer.statusCode} ${said}`);
-  const isFull = answer.statusCode === 507 || said === 'QuotaExceeded' || said === 'XMinioStorageFull';
+async function refused({ status, body }: Answer): Promise<StorageUnavailable> {
+  const text = (await readBeginning(body, errorBytes)).toString();
+  const said = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1] ?? '';
+  const cause = new Error(`the file store answered ${status} ${said}`);
+  const isFull = status === 507 || said === 'QuotaExceeded' || said === 'XMinioStorageFull';
   if (isFull) return new StorageUnavailable('full', 'The file store has no room left for this file.', cause);
-  return new StorageUnavailable('away', `The file store answered ${answer.statusCode}.`, cause);
+  return new StorageUnavailable('away', `The file store answered ${status}.`, cause);
 }

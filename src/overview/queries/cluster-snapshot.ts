@@ -80,7 +80,7 @@ ${list(`SELECT model_id AS "modelId", node_id AS "nodeId", address, reason, ${ms
   FROM circuit ORDER BY since`)} AS circuits,
 ${list(`SELECT model_id AS "modelId", node_id AS "nodeId", count(*) AS count FROM lease GROUP BY model_id, node_id`)} AS runs,
 ${list(`SELECT lease.model_id AS "modelId", api_key_id AS "keyId", name, count(*) AS count
-  FROM lease JOIN request ON request.id = lease.request_id LEFT JOIN api_key ON api_key.id = api_key_id
+  FROM lease JOIN recent_request AS request ON request.id = lease.request_id LEFT JOIN api_key ON api_key.id = api_key_id
   GROUP BY lease.model_id, api_key_id, name`)} AS "runsByKey",
 ${list(`SELECT model_id AS "modelId", node_id AS "nodeId", slots AS count FROM slot_grant`)} AS slots,
 ${list(`SELECT model_id AS "modelId", count(*) FILTER (WHERE NOT is_scheduled) AS retrying,
@@ -98,7 +98,7 @@ ${list(`SELECT place.model_id AS "modelId", min(${ms('greatest(request.created_a
      WHERE (entry.model_id, entry.priority, entry.virtual_start, entry.seq)
        = (place.model_id, place.priority, place.start, place.seq))
   ) AS first
-  JOIN request ON request.id = first.request_id
+  JOIN recent_request AS request ON request.id = first.request_id
   GROUP BY place.model_id`)} AS oldest`;
 
 /** `places`: the queue keys of the requests that were submitted first, of each queue. */

@@ -32,7 +32,7 @@ const statement = {
   running AS (
     SELECT request.api_key_id, count(*) AS leases
     FROM lease
-    JOIN request ON request.id = lease.request_id
+    JOIN recent_request AS request ON request.id = lease.request_id
     GROUP BY request.api_key_id
   ),
   used AS (

@@ -34,7 +34,7 @@ CROSS JOIN LATERAL (
   ) AS entry
   ORDER BY priority, virtual_start, seq LIMIT asked.max
 ) AS first
-JOIN request ON request.id = first.request_id
+JOIN recent_request AS request ON request.id = first.request_id
 LEFT JOIN api_key ON api_key.id = first.api_key_id
 WHERE (first.place - 1) % asked.step = 0
 ORDER BY asked.model_id, first.place`;

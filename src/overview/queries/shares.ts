@@ -50,7 +50,7 @@ const sharesOf = (name: string, waiting: string) => statement(name)`WITH waiting
 ), run AS (
   SELECT request.api_key_id, lease.started_at, clock_timestamp() AS ended_at, true AS is_running
   FROM lease
-  JOIN request ON request.id = lease.request_id
+  JOIN recent_request AS request ON request.id = lease.request_id
   WHERE lease.model_id = $1::text
   UNION ALL
   SELECT request.api_key_id, attempt.started_at, attempt.ended_at, false

@@ -42,7 +42,7 @@ FROM (
   )}) AS both_of
   ORDER BY priority, virtual_start, seq LIMIT $5::integer
 ) AS entry
-JOIN request ON request.id = entry.request_id
+JOIN recent_request AS request ON request.id = entry.request_id
 LEFT JOIN api_key ON api_key.id = request.api_key_id
 ORDER BY entry.priority, entry.virtual_start, entry.seq`;
 
@@ -64,7 +64,7 @@ const runningStatement = statement('running_of_model')`SELECT lease.model_id AS 
   lease.attempt, ${ms('lease.started_at')} AS "startedAtMs", coalesce(node.name, worker.name, 'lost') AS node,
   NULL AS "notBeforeMs"
 FROM lease
-JOIN request ON request.id = lease.request_id
+JOIN recent_request AS request ON request.id = lease.request_id
 LEFT JOIN node ON node.id = lease.node_id
 LEFT JOIN worker ON worker.uid = lease.worker_id
 LEFT JOIN api_key ON api_key.id = request.api_key_id

@@ -84,6 +84,16 @@ export class Circuits {
     return isProbe ? probe : { target };
   }
 
+  /** Moves a run to the address that already has it, which its model may have left. */
+  moveRun(modelId: string, destination: Destination, url: string): Destination {
+    if (destination.target === undefined || destination.target.url === url) return destination;
+    this.endRun(destination);
+    const targets = this.addresses.get(modelId)?.targets ?? [];
+    const target = targets.find((one) => one.url === url) ?? new Target(url, this.times);
+    target.running++;
+    return { target };
+  }
+
   /** If the run was a probe that showed nothing about its address, the next probe is due. */
   endRun(destination: Destination): void {
     const { target, probe } = destination;

@@ -19,9 +19,12 @@ export class Cluster {
   beats = 0;
   /** The nodes that run requests. */
   schedulers: readonly string[] = [];
+  /** True: an operator drains the node. Neither it nor workers that ask it start anything more. */
+  isDrained = false;
+  /** True: the process ends. Workers get runs from it until its port closes, because their runs do not end with it. */
+  isStopping = false;
   /** True: the node starts nothing more, because an operator drains it or because it stops. */
   isDraining = false;
-  isStopping = false;
   private isMember = false;
   private beatAt = 0;
 
@@ -68,6 +71,8 @@ export class Cluster {
   /** Applies what operators have set for the nodes. */
   setControls(schedulers: readonly string[], isDrained: boolean): void {
     const isDraining = isDrained || this.isStopping;
+    // The row of a node that stops says that it is drained, whether an operator drains it or not.
+    if (!this.isStopping) this.isDrained = isDrained;
     const changed = isDraining !== this.isDraining || schedulers.join() !== this.schedulers.join();
     this.isDraining = isDraining;
     this.schedulers = schedulers;

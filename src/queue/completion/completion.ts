@@ -33,7 +33,7 @@ export const complete = (completion: Completion) => (): string => {
   SELECT id, 'log', attempt, 'ERROR', 'queue', ${message} FROM completed WHERE ${message} IS NOT NULL
 )`;
   return `completed AS (
-  UPDATE request
+  UPDATE recent_request AS request
   SET state = 'COMPLETED', ${assignments.join(', ')}
   ${completion.where === undefined ? `FROM ${of}` : ''}
   WHERE ${where} AND request.state = '${from}'

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { Database } from '../../database/database.js';
+import { firstIdAt } from '../../database/days.js';
 import { storedContext, type TraceContext } from '../../tracing/trace-context.js';
 import { RequestEntity } from '../entities/request.entity.js';
 import { erase } from '../retention/queries/erase.js';
@@ -10,7 +11,6 @@ import { QueueService } from '../queue.service.js';
 import type { RequestFilter } from './request-filter.js';
 import { Retention } from '../retention/retention.js';
 import type { StatusRow } from './status-row.js';
-import { firstIdAt } from '../submit/request-id.js';
 
 /** The most rows that a page with filters reads. */
 const maxLooks = 500;

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
+import { firstIdAt } from '../../database/days.js';
 import type { Queries } from '../../database/statement.js';
 import {
   type OperatorRow,
@@ -25,7 +26,6 @@ import {
   readPositions,
 } from './request-life.js';
 import { QueueService } from '../queue.service.js';
-import { firstIdAt } from '../submit/request-id.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
 
 export type { OperatorRow, FailureCount } from './queries/operator-requests.js';

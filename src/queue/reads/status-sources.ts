@@ -144,28 +144,30 @@ export class StatusSources {
     try {
       const read = await this.queue.status(source.latest.row.id);
       if (read === undefined) return source.subject.complete();
-      const row = this.paced(source, read);
-      if (hasChanged(source.latest.row, row)) this.emit(source, row);
+      if (hasChanged(source.latest.row, read) && !this.mustWait(source, read)) this.emit(source, read);
     } catch {
       source.isStale = true; // the database is away: the next tick tries again
     }
   }
 
-  /** Returns the row with the progress that was sent last, if new progress may not be sent yet. */
-  private paced(source: Source, row: StatusRow): StatusRow {
+  /**
+   * Returns whether new progress may not be sent yet. Lines of the log that came with it wait too, so that one event
+   * has both. Otherwise the progress would always be that of the line before.
+   */
+  private mustWait(source: Source, row: StatusRow): boolean {
     const { row: sent } = source.latest;
-    if (hasSameProgress(row, sent)) return row;
+    if (hasSameProgress(row, sent)) return false;
     const now = performance.now();
     const restMs = source.progressAt + progressEveryMs - now;
     if (restMs <= 0 || row.state !== sent.state || row.attempt !== sent.attempt) {
       source.progressAt = now;
-      return row;
+      return false;
     }
     source.progressDue ??= setTimeout(() => {
       source.progressDue = undefined;
       void source.reads.run();
     }, restMs);
-    return { ...row, progress: sent.progress ?? null };
+    return true;
   }
 
   private emit(source: Source, row: StatusRow): void {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../../config/config.js';
 import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
+import { idTimeMs } from '../../database/days.js';
 import { ModelsService } from '../../models/models.service.js';
 import { firstKeyAtMs } from './queries/first-key.js';
 import type { StatusRow } from '../reads/status-row.js';
@@ -42,7 +43,7 @@ export class Retention {
 
   /** Returns true if a request with this id may have existed and been deleted. */
   async mayHaveRemoved(requestId: string): Promise<boolean> {
-    const submittedAtMs = Number.parseInt(requestId.replace('-', '').slice(0, 12), 16);
+    const submittedAtMs = idTimeMs(requestId);
     if (submittedAtMs + this.longestMs() >= this.clock.now()) return false;
     this.firstKeyAtMs ??= await firstKeyAtMs(this.database);
     return submittedAtMs > (this.firstKeyAtMs ?? Infinity) - clockSlackMs;

@@ -51,17 +51,32 @@ it('does not wait with 16 KiB', async () => {
   expect(written).toHaveLength(2);
 });
 
-it('writes log lines at once, with what waits', async () => {
+it('writes log lines after 10 ms, with what waits', async () => {
   const { events, written, pass } = writer();
   events.delta('1');
   await pass(10);
   events.delta('2');
   events.log(line);
-  await pass(0);
+  await pass(10);
   expect(written).toEqual([
     [0, '0: 1'],
-    [10, '1: a 2'],
+    [20, '1: a 2'],
   ]);
+});
+
+it('writes a line of the log and the progress that follows it at once, in either order', async () => {
+  const { events, written, pass } = writer();
+  for (const step of [1, 2]) {
+    events.log(line);
+    await pass(5);
+    events.progress({ value: step / 10, message: null });
+    await pass(300);
+  }
+  events.progress({ value: 0.3, message: null });
+  await pass(5);
+  events.log(line);
+  await pass(300);
+  expect(written.map(([, what]) => what)).toEqual(['0: a 0.1', '2: a 0.2', '4: a 0.3']);
 });
 
 it('writes the last progress every 250 ms, and none at the end', async () => {
@@ -70,7 +85,7 @@ it('writes the last progress every 250 ms, and none at the end', async () => {
     events.progress({ value: step / 100, message: null });
     await pass(20);
   }
-  expect(written.map(([ms]) => ms)).toEqual([0, 260, 500]);
+  expect(written.map(([ms]) => ms)).toEqual([10, 270, 500]);
   events.progress({ value: 1, message: null });
   await events.flush();
   expect(written).toHaveLength(3);

@@ -8,6 +8,8 @@ import type { Run } from './runner.js';
 export const deltasEveryMs = 100;
 const deltaBytes = 16 * 1024;
 const progressEveryMs = 250;
+/** A model that reports a step says a line of its log and the progress one after the other. They share a write. */
+const stepMs = 10;
 /** Bytes of parts that wait during a write. More parts wait in the memory for results that cannot be stored. */
 const waitingBytes = 1024 * 1024;
 /** A step of the rhythm may come this much early. */
@@ -19,6 +21,8 @@ export class EventWriter {
   private from = 0;
   private deltasAt = -Infinity;
   private progressAt = -Infinity;
+  /** Set while the rest of a step may still come. */
+  private step: NodeJS.Timeout | undefined;
   private readonly writes = new Coalesced(() => this.writeNext());
   /** True: parts of the output were refused, so the stored output is incomplete. */
   hasGap = false;
@@ -36,12 +40,12 @@ export class EventWriter {
 
   log(line: LogLine): void {
     this.waiting.logs.push(line);
-    this.startIfDue();
+    this.gatherStep();
   }
 
   progress(progress: Progress): void {
     this.waiting.progress = progress;
-    this.startIfDue();
+    this.gatherStep();
   }
 
   /** `json`: what the run has used so far. It is written with the next batch. */
@@ -71,6 +75,13 @@ export class EventWriter {
     while (!this.waiting.isEmpty);
   }
 
+  private gatherStep(): void {
+    this.step ??= setTimeout(() => {
+      this.step = undefined;
+      this.startIfDue();
+    }, stepMs);
+  }
+
   /** Returns false if there is no memory for it. */
   private holdWhatWaits(): boolean {
     const more = Math.max(0, this.waiting.deltaBytes - waitingBytes) - this.keptBytes;
@@ -93,10 +104,10 @@ export class EventWriter {
   };
 
   private isDue(now: number): boolean {
-    const { logs, progress, hasDeltas } = this.waiting;
-    if (logs.length > 0 || this.waiting.deltaBytes >= deltaBytes) return true;
-    if (hasDeltas && now - this.deltasAt >= deltasEveryMs) return true;
-    return progress !== null && now - this.progressAt >= progressEveryMs;
+    const { logs, progress, hasDeltas, deltaBytes: bytes } = this.waiting;
+    if (bytes >= deltaBytes || (hasDeltas && now - this.deltasAt >= deltasEveryMs)) return true;
+    if (this.step !== undefined) return false;
+    return logs.length > 0 || (progress !== null && now - this.progressAt >= progressEveryMs);
   }
 
   private async writeNext(): Promise<void> {

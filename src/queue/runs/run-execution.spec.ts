@@ -29,7 +29,10 @@ const execution = (): RunExecution =>
     },
     () => 0,
     new UnstoredResults(),
-    () => Promise.reject(new Error('it asks for nothing')),
+    {
+      facts: () => Promise.reject(new Error('it asks for nothing')),
+      keepFollowed: () => Promise.reject(new Error('it is not followed')),
+    },
   );
 const obedient: Runner = {
   run: ({ signal }) =>

@@ -5,7 +5,7 @@ import type { Claimed } from './queries/claim.js';
 import type { EventWriter } from './event-writer.js';
 import { RunLog } from './run-log.js';
 import { maxProgressMessage } from './said.js';
-import type { AbortReason, LogLevel, LogSource, RequestFacts, Run, Runner } from './runner.js';
+import type { AbortReason, FollowedRun, LogLevel, LogSource, RequestFacts, Run, Runner } from './runner.js';
 import type { Usage } from './usage.js';
 
 export type RunEnd =
@@ -14,6 +14,14 @@ export type RunEnd =
   | { kind: 'failure'; error: unknown }
   | { kind: 'aborted'; reason: AbortReason };
 
+/** What a run reads and writes beside its events. */
+export interface RunBooks {
+  facts(requestId: string): Promise<RequestFacts>;
+  keepFollowed(run: RunExecution, answer: FollowedRun['answer']): Promise<void>;
+}
+
+/** A run that is taken up again has at least this long, even if its time is over: the output may be there. */
+const resumedMs = 10_000;
 /** The node waits at most this long for a runner that ignores its signal. */
 const abortGraceMs = 5_000;
 
@@ -23,6 +31,10 @@ export class RunExecution implements Run {
   readonly attempt: number;
   readonly input: string;
   address: string | undefined;
+  followed: FollowedRun | undefined;
+  /** Whether it goes on at its server if this node leaves it. */
+  isFollowed = false;
+  private ageMs = 0;
   trace: TraceContext | undefined;
   /** undefined: it has emitted nothing. */
   writer: EventWriter | undefined;
@@ -43,7 +55,7 @@ export class RunExecution implements Run {
     private readonly openWriter: (claimed: Claimed) => EventWriter,
     private readonly now: () => number,
     readonly memory: Run['memory'],
-    private readonly readFacts: (requestId: string) => Promise<RequestFacts>,
+    private readonly books: RunBooks,
   ) {
     ({ id: this.requestId, input: this.input } = claimed);
     this.attempt = claimed.failedAttempts + claimed.lostAttempts + 1;
@@ -54,7 +66,20 @@ export class RunExecution implements Run {
   }
 
   facts(): Promise<RequestFacts> {
-    return this.readFacts(this.requestId);
+    return this.books.facts(this.requestId);
+  }
+
+  async keepFollowed(answer: FollowedRun['answer']): Promise<void> {
+    this.isFollowed = true;
+    await this.books.keepFollowed(this, answer);
+  }
+
+  /** Takes up what an earlier run of the attempt began at the server, this long ago. */
+  resume(followed: FollowedRun, ageMs: number): void {
+    this.isFollowed = true;
+    this.followed = followed;
+    this.address = followed.address;
+    this.ageMs = ageMs;
   }
 
   get timeoutMs(): number {
@@ -122,7 +147,8 @@ export class RunExecution implements Run {
       if (this.stoppedBy !== undefined) return resolve({ kind: 'aborted', reason: this.stoppedBy });
       this.settle = resolve;
       this.startedAt = performance.now();
-      this.timer = setTimeout(() => this.abort('timed_out'), this.timeoutMs);
+      const leftMs = Math.max(this.timeoutMs - this.ageMs, Math.min(this.timeoutMs, resumedMs));
+      this.timer = setTimeout(() => this.abort('timed_out'), leftMs);
       const running = (async () => runner.run(this))(); // what it throws counts as a rejection
       running.then(
         (output) => this.end({ kind: 'output', output }),

@@ -18,6 +18,16 @@ export interface RequestFacts {
   readonly tags: ReadonlyMap<string, string>;
 }
 
+/** A run at a server that goes on without the connection that began it. */
+export interface FollowedRun {
+  /** The number of the start that began it. */
+  readonly start: number;
+  /** The address of the model that it was sent to. */
+  readonly address: string;
+  /** What the runner keeps of the server's first answer; null: the run was sent, and perhaps not received. */
+  readonly answer: Readonly<Record<string, string | number>> | null;
+}
+
 /** One attempt of one request, as a runner gets it. */
 export interface Run {
   readonly requestId: string;
@@ -27,6 +37,8 @@ export interface Run {
   readonly start: number;
   /** The address, of several of its model, that the run is sent to; undefined: the model has one or none. */
   readonly address?: string | undefined;
+  /** What an earlier run of this attempt, of this node or of a lost one, began at the server; undefined: nothing. */
+  readonly followed?: FollowedRun | undefined;
   /** The input as JSON text, exactly as it was submitted. */
   readonly input: string;
   /** Aborted with an `AbortReason` when the run must stop; a runner should reject soon after. */
@@ -37,6 +49,8 @@ export interface Run {
   readonly memory: { take(bytes: number): boolean; release(bytes: number): void };
   /** Reads what the run does not have with it. */
   facts(): Promise<RequestFacts>;
+  /** Keeps what other nodes must know to follow the run, or to cancel it. Rejects if the run is another node's by now. */
+  keepFollowed(answer: FollowedRun['answer']): Promise<void>;
   /** Called once the model has done all its work. Storing the result is left, and no timeout ends that. */
   made(): void;
   /** Called once the model is connected and the input is on its way: from here on it may have been read. */
@@ -57,6 +71,8 @@ export interface Runner {
    * listed. Rejects with a `RunFailure`; any other error is a `model_error` that may be retried.
    */
   run(run: Run): Promise<string | Buffer | undefined>;
+  /** Cancels a run at its server, which nobody follows any more. Rejects if the server could not be asked. */
+  cancel?(run: FollowedRun & Pick<Run, 'requestId' | 'attempt' | 'model' | 'facts'>): Promise<void>;
 }
 
 /** `free`: the run never reached its model, so it used up no attempt. `costly`: its input may have broken the model. */

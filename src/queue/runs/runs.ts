@@ -10,14 +10,15 @@ import type { Claimed } from './queries/claim.js';
 import { QueueEvents } from '../queue-events.js';
 import type { EventWriter } from './event-writer.js';
 import { endingOf } from './finish-of.js';
+import { FollowedRuns } from './followed-runs.js';
 import { modelError, RunEnds } from './run-ends.js';
 import { UnstoredRests } from './unstored-rests.js';
 import { UnstoredResults } from './unstored-results.js';
-import { RunExecution, type RunEnd } from './run-execution.js';
+import { type RunBooks, RunExecution, type RunEnd } from './run-execution.js';
 import { RunEvents } from './run-events.js';
 import { RunLog } from './run-log.js';
 import { RunStore } from './run-store.js';
-import { type AbortReason, type RequestFacts, ResultUnstored } from './runner.js';
+import { type AbortReason, ResultUnstored } from './runner.js';
 import { RunnerRegistry } from './runner-registry.js';
 
 /** The runs of this node. Executes each from its claim to its committed end. */
@@ -39,6 +40,7 @@ export class Runs {
     config: Config,
     private readonly tracing: Tracing,
     private readonly unstored: UnstoredResults,
+    private readonly followed: FollowedRuns,
   ) {
     this.ends = new RunEnds(store, events, clock, config.maxOutputBytes, this.rests);
   }
@@ -67,8 +69,9 @@ export class Runs {
   /**
    * Resolves when the run has ended and its end is committed, or its lease is lost. Rejects if it cannot be written.
    */
-  async execute(claimed: Claimed, model: Model, destination: Destination): Promise<void> {
+  async execute(claimed: Claimed, model: Model, chosen: Destination): Promise<void> {
     const execution = this.open(claimed, model);
+    let destination = chosen;
     execution.address = destination.target?.url;
     const isFirst = claimed.attempt === 1;
     const { attempt } = execution;
@@ -80,6 +83,11 @@ export class Runs {
     this.going.set(claimed.id, execution);
     try {
       if (claimed.attempt > 1) execution.cappedLog = new RunLog(await this.store.logUsage(claimed.id));
+      const begun = await this.followed.find(execution);
+      if (begun !== undefined) {
+        execution.resume(begun, begun.ageMs);
+        destination = this.circuits.moveRun(model.id, destination, begun.address);
+      }
       const end = await execution.execute(this.runners.for(model));
       // Before the slot is free again.
       const outage = this.circuits.outageOf(execution, end, destination);
@@ -89,6 +97,7 @@ export class Runs {
     } finally {
       this.going.delete(claimed.id);
       this.circuits.endRun(destination);
+      if (execution.isFollowed) this.followed.ends.next();
       operation.end(ending);
     }
   }
@@ -101,8 +110,11 @@ export class Runs {
 
   private open(claimed: Claimed, model: Model): RunExecution {
     const open = ({ id, token }: Claimed): EventWriter => this.runEvents.writer({ requestId: id, token });
-    const facts = (id: string): Promise<RequestFacts> => this.store.facts(id);
-    return new RunExecution(claimed, model, open, () => this.clock.now(), this.unstored, facts);
+    const books: RunBooks = {
+      facts: (id) => this.store.facts(id),
+      keepFollowed: (run, answer) => this.followed.keep(run, answer),
+    };
+    return new RunExecution(claimed, model, open, () => this.clock.now(), this.unstored, books);
   }
 
   /** Adds the output that the run emitted in parts. */

@@ -7,18 +7,6 @@ import { Clock } from '../../database/clock.js';
 export const isRequestId = (text: string): boolean =>
   /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(text);
 
-const maxIdMs = 2 ** 48 - 1;
-
-/** Returns the smallest id that a request of this time or a later one may have: ids begin with their milliseconds. */
-export function firstIdAt(atMs: number): string {
-  const ms = Math.min(Math.max(Math.floor(atMs), 0), maxIdMs);
-  const hex = ms.toString(16).padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
-}
-
-/** Returns the time of the submission, in milliseconds since 1970. */
-export const idTimeMs = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
-
 const idBytes = 16;
 /** Drawing random bytes for this many ids at once costs as much as for one. */
 const idsPerDraw = 256;

@@ -92,7 +92,7 @@ export class ClaimRounds {
     const waiters = this.held.of(modelId) ?? new Set();
     const slots = slotsOf(waiters, modelId, count);
     for (const waiter of waiters) waiter.noteLook(modelId, slots.length > 0);
-    const mayStart = model?.takenBy === 'workers' && model.paused === null && !this.cluster.isDraining;
+    const mayStart = model?.takenBy === 'workers' && model.paused === null && !this.cluster.isDrained;
     if (!mayStart || slots.length === 0 || this.isStopped) return;
     const brought = await this.claimInto(model, slots, pump.floorAt(this.index.head(modelId)));
     this.wakePassedOver(slots);

@@ -44,8 +44,13 @@ export class LeasedRuns {
   remember(leased: LeasedRun): Known {
     // Inputs are large, and asked for once.
     const run = { ...leased, input: null };
-    this.known.set(run.token, run, performance.now() + run.deadlineAtMs - this.clock.now());
+    this.known.set(run.token, run, performance.now() + this.remainingMs(run));
     return run;
+  }
+
+  /** Returns the milliseconds until the run ends in any case. */
+  remainingMs({ deadlineAtMs }: Pick<LeasedRun, 'deadlineAtMs'>): number {
+    return Math.max(0, Math.floor(deadlineAtMs - this.clock.now()));
   }
 
   forget({ token }: LeaseName): void {

@@ -72,7 +72,7 @@ export class WorkerClaims {
 
   /** Ends the claims on a drained node: another node may have runs for them. */
   wakeAll(): void {
-    if (!this.cluster.isDraining) return this.rounds.wakeAll();
+    if (!this.cluster.isDrained) return this.rounds.wakeAll();
     for (const waiter of this.held.all) if (!waiter.isBusy) void this.dismiss(waiter);
   }
 
@@ -91,7 +91,7 @@ export class WorkerClaims {
   }
 
   private assertOpen(): void {
-    const fault = this.cluster.isDraining
+    const fault = this.cluster.isDrained
       ? 'This node is drained and starts no runs. Ask another node, or try again in a moment.'
       : this.isStopped
         ? 'The service is shutting down. Try again in a moment.'

@@ -245,7 +245,7 @@ export class CompletedSubmissionDto extends CompletedStatusDto {
   response?: unknown;
 }
 
-@ApiSchema({ name: 'CancelResult', description: 'The result of a cancellation.' })
+@ApiSchema({ name: 'CancelAnswer', description: 'The result of a cancellation.' })
 export class CancelResponseDto {
   @Field(
     'CANCELLED: the request will never start, or was cancelled before. CANCELLATION_REQUESTED: the request ' +

@@ -72,8 +72,8 @@ export class SubmitQuery {
 
   @Option(
     positive,
-    'A duration. A request that has not started by then ends as `expired`. It counts from when the request ' +
-      'joins the queue, and is at most the model’s own value.',
+    'A duration. A request that waits for longer, over all attempts, ends as `expired`. It counts from the ' +
+      'submission, or from the time at which a scheduled request is due, and is at most the model’s own value.',
   )
   expires: number | undefined;
 

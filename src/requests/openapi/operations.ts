@@ -43,7 +43,8 @@ const ApiPrefer = ApiHeader({
   name: 'Prefer',
   description:
     '`wait=n` (RFC 7240): the answer waits until the request has completed, at most `n` seconds. After that ' +
-    'time it is the same as without waiting. More than 60 counts as 60; anything else is ignored. An answer ' +
+    'time it is the same as without waiting. More than 60 counts as 60, and the wait ends after 55 seconds, ' +
+    'before a proxy gives up. Anything else is ignored. An answer ' +
     'that waited, or had no need to, has `Preference-Applied`. It is absent if the wait ended early, for ' +
     'example because the node stops.',
   schema: { type: 'string' },

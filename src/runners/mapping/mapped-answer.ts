@@ -1,17 +1,20 @@
 import type { Files } from '../../files/files.js';
+import type { Chunks } from '../../outgoing/answer-body.js';
+import { CallFailure } from '../../outgoing/call-failure.js';
 import { type Run, RunFailure } from '../../queue/runs/runner.js';
 import { usageIn } from '../../queue/runs/usage.js';
 import { cleanText, parseJson } from '../../tools/storable-text.js';
-import { type Chunks, decode, readBody, readLines } from '../answer-body.js';
+import { decode, readBody, readLines } from '../answer-body.js';
 import { keepOutput } from '../file-output.js';
-import type { HttpAnswer } from '../http-exchange.js';
+import type { HttpAnswer } from '../http-failure.js';
 import { messageIn } from '../model-message.js';
 import { endUnknown } from '../output.js';
 import { type Assembler, assemblerOf, isObject } from './assemblers.js';
 import { fileBytes } from './embedded-file.js';
 import { readEvents } from './event-stream.js';
 import type { Mapping } from './mapping.js';
-import { firstAt, nodesAt, valuesAt } from './paths.js';
+import { placeFiles } from './output-files.js';
+import { firstAt, valuesAt } from './paths.js';
 
 /** A stream whose end mark has come may go on for so long, for example with its usage. */
 const afterEndMs = 2_000;
@@ -220,26 +223,16 @@ export class MappedAnswer {
 
   /** Stores embedded files and returns the output with their URLs in their places. */
   private async withFiles(output: unknown): Promise<unknown> {
-    for (const path of this.mapping.response.files) {
-      for (const node of nodesAt(path, output)) {
-        const found = typeof node.value === 'string' ? fileBytes(node.value) : undefined;
-        if (found === undefined) continue;
-        const { file } = await keepOutput(this.files, this.run, [found.bytes], found.contentType);
-        place(output, node.location, file.url);
-      }
-    }
+    for (const path of this.mapping.response.files)
+      await placeFiles(output, path, (value) => storeEmbedded(value, this.files, this.run));
     return output;
   }
 }
 
-/** Sets the value at a location. A member `b64_json` is renamed to `url`, as OpenAI's API names it. */
-function place(root: unknown, location: readonly (string | number)[], url: string): void {
-  const name = location.at(-1);
-  let parent = root as Record<string | number, unknown>;
-  for (const step of location.slice(0, -1)) parent = parent[step] as typeof parent;
-  if (name === undefined) return;
-  if (name === 'b64_json') delete parent[name];
-  parent[name === 'b64_json' ? 'url' : name] = url;
+/** Stores the file that a value embeds, and returns its URL. undefined: it embeds none. */
+export async function storeEmbedded(value: unknown, files: Files, run: Run): Promise<string | undefined> {
+  const found = typeof value === 'string' ? fileBytes(value) : undefined;
+  return found && (await keepOutput(files, run, [found.bytes], found.contentType)).file.url;
 }
 
 /** A chunk that comes after the last choice has ended, with the usage. */
@@ -258,5 +251,5 @@ function silent(ms: number): RunFailure {
 const breakOptions = { code: 'model_unavailable', retryable: true, outage: 'costly' } as const;
 
 function isBreak(error: unknown): boolean {
-  return error instanceof RunFailure && error.options.outage === 'costly';
+  return error instanceof CallFailure || (error instanceof RunFailure && error.options.outage === 'costly');
 }

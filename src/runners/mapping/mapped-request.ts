@@ -1,29 +1,32 @@
 import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { v5 } from 'uuid';
 import type { Files } from '../../files/files.js';
 import { type Run, RunFailure } from '../../queue/runs/runner.js';
 import { mergePatch } from '../../tools/merge-patch.js';
-import type { HttpCall } from '../http-exchange.js';
 import { isObject } from './assemblers.js';
 import { fileBytes } from './embedded-file.js';
-import type { RequestMapping, SetValue } from './mapping.js';
+import type { FollowMapping, RequestMapping, SetValue } from './mapping.js';
 import { firstAt, valuesAt } from './paths.js';
 import { Template, type TemplateValues } from './templates.js';
 
 /** The body of a request to a server, with its media type. */
 export interface RequestBody {
   readonly contentType: string;
-  readonly body: HttpCall['body'];
+  readonly body: string | (() => Readable);
+  /** Bytes of a body that is read while it is sent. */
+  readonly length?: number;
 }
 
 /** Returns the values of the placeholders for a run that is sent to `url`. */
 export async function valuesFor(
-  run: Run,
-  url: string,
+  run: Pick<Run, 'requestId' | 'attempt' | 'start' | 'facts'>,
+  address: string,
   templates: readonly Template[],
 ): Promise<TemplateValues> {
   const asks = templates.some((template) => template.asksForRequest);
   const { key, priority, tags } = asks ? await run.facts() : nobody;
+  const { origin, pathname } = new URL(address);
   return {
     request_id: run.requestId,
     run_id: v5(String(run.start), run.requestId),
@@ -31,15 +34,40 @@ export async function valuesFor(
     key,
     priority,
     tags,
-    base: new URL(url).origin,
+    base: origin,
+    url: origin + pathname.replace(/\/$/, ''),
   };
 }
 
 const nobody = { key: '', priority: '', tags: new Map<string, string>() };
 
 /** Returns all templates of a mapping's request. */
-export function templatesIn({ set, headers }: RequestMapping): Template[] {
-  return [...headers.values(), ...(set === undefined ? [] : templatesOf(set))];
+export function templatesIn({ url, set, headers }: RequestMapping): Template[] {
+  return [...present(url), ...headers.values(), ...(set === undefined ? [] : templatesOf(set))];
+}
+
+/** Returns the templates that follow or cancel a run, except those of files, which quote their own places. */
+export function templatesThatFollow({ url, headers, result, cancel }: FollowMapping): Template[] {
+  const cancels = cancel.flatMap((call) => [
+    call.url,
+    ...(call.body === undefined ? [] : templatesOf(call.body)),
+  ]);
+  return [url, ...headers.values(), ...present(result), ...cancels];
+}
+
+const present = (template: Template | undefined): Template[] => (template === undefined ? [] : [template]);
+
+/** Returns path and query of a URL at the model's origin. */
+export function pathFor(template: Template, values: TemplateValues): string {
+  const text = template.render(values, inUrl);
+  const { pathname, search } = new URL(text.startsWith('/') ? values.base + text : text);
+  return pathname + search;
+}
+
+function inUrl(value: string): string {
+  // Even encoded, they would stand for another folder.
+  if (value === '.' || value === '..') throw new RunFailure(`The URL of a call would contain "${value}".`);
+  return encodeURIComponent(value);
 }
 
 function templatesOf(value: SetValue): Template[] {
@@ -48,7 +76,7 @@ function templatesOf(value: SetValue): Template[] {
   return Array.isArray(value) ? value.flatMap(templatesOf) : [];
 }
 
-function rendered(value: SetValue, values: TemplateValues): unknown {
+export function rendered(value: SetValue, values: TemplateValues): unknown {
   if (value instanceof Template) return value.render(values);
   if (value instanceof Map)
     return Object.fromEntries([...value].map(([name, one]) => [name, rendered(one as SetValue, values)]));
@@ -56,7 +84,10 @@ function rendered(value: SetValue, values: TemplateValues): unknown {
 }
 
 /** Renders the headers. A value that no header may hold is the failure of the request. */
-export function headersFor({ headers }: RequestMapping, values: TemplateValues): Record<string, string> {
+export function headersFor(
+  { headers }: Pick<RequestMapping, 'headers'>,
+  values: TemplateValues,
+): Record<string, string> {
   return Object.fromEntries(
     [...headers].map(([name, template]) => {
       const text = template.render(values);
@@ -181,5 +212,9 @@ function formBody(parts: readonly Part[]): RequestBody {
     }
     yield end;
   }
-  return { contentType: `multipart/form-data; boundary=${boundary}`, body: { length, chunks: chunks() } };
+  return {
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    body: () => Readable.from(chunks()),
+    length,
+  };
 }

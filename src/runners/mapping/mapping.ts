@@ -12,6 +12,8 @@ import { Template } from './templates.js';
 /** How the input becomes the request to a server. */
 export interface RequestMapping {
   readonly method: string;
+  /** undefined: the URL of the model. */
+  readonly url: Template | undefined;
   /** Merged over the input (RFC 7396). Its texts may have placeholders. */
   readonly set: SetValue | undefined;
   /** The name of the member that the input becomes. */
@@ -36,9 +38,44 @@ export interface ResponseMapping {
   readonly assemble: AssemblerKind | undefined;
 }
 
+/** How a run is followed whose first answer only promises an output. */
+export interface FollowMapping {
+  readonly method: string;
+  readonly url: Template;
+  readonly headers: ReadonlyMap<string, Template>;
+  readonly everyMs: number;
+  /** The run has ended, or has failed, once one of the paths finds something. */
+  readonly done: readonly Path[];
+  readonly failed: readonly Path[];
+  readonly error: readonly Path[];
+  readonly log: readonly Path[];
+  readonly progress: readonly Path[];
+  readonly output: readonly Path[];
+  /** The place of the output; undefined: the answer that says that the run is done. */
+  readonly result: Template | undefined;
+  readonly files: readonly FilePath[];
+  readonly cancel: readonly CancelCall[];
+}
+
+/** Places of files in an output. */
+export interface FilePath {
+  readonly path: Path;
+  /** The place of the file at the server, which may quote what is found at the path; undefined: it is found there. */
+  readonly url: Template | undefined;
+}
+
+/** A call that cancels a run at its server. */
+export interface CancelCall {
+  readonly method: string;
+  readonly url: Template;
+  readonly body: SetValue | undefined;
+}
+
 export interface Mapping {
   readonly request: RequestMapping;
   readonly response: ResponseMapping;
+  /** undefined: the first answer has the output. */
+  readonly follow: FollowMapping | undefined;
   /** Statuses of a server that takes no further run now. */
   readonly busy: readonly number[];
   /** Statuses that say that the server is not there, if they come at once. undefined: as for any http model. */
@@ -51,6 +88,7 @@ export interface Mapping {
 export interface PlainMapping {
   request?: JsonObject | undefined;
   response?: JsonObject | undefined;
+  follow?: JsonObject | undefined;
   busy?: readonly number[] | undefined;
   away?: readonly number[] | undefined;
   /** A duration, or milliseconds. */
@@ -66,26 +104,14 @@ type Readers<T> = { [Name in keyof T]: (value: unknown) => T[Name] };
 const method = /^[A-Z]{1,20}$/;
 
 const requestReaders: Readers<RequestMapping> = {
-  method: (value) => {
-    if (typeof value === 'string' && method.test(value)) return value;
-    throw new Error('expected an HTTP method such as POST or PUT');
-  },
-  set: readSet,
+  method: readMethod,
+  url: (value) => readUrl(value, false),
+  set: (value) => readSet(value),
   wrap: (value) => {
     if (typeof value === 'string' && value !== '') return value;
     throw new Error('expected the name of a member, such as input');
   },
-  headers: (value) =>
-    new Map(
-      entriesOf(value, 'expected a map of header names and texts').map(([name, text]) => {
-        try {
-          validateHeaderName(name);
-        } catch {
-          throw new Error(`"${name}" is not the name of a header`);
-        }
-        return [name.toLowerCase(), Template.read(typeof text === 'number' ? String(text) : text)];
-      }),
-    ),
+  headers: (value) => readHeaders(value, false),
   multipart: (value) =>
     new Map(
       entriesOf(value, 'expected a map of part names, such as { file: $.audio }').map(
@@ -120,6 +146,32 @@ const responseReaders: Readers<ResponseMapping> = {
   },
 };
 
+const followReaders: Readers<Omit<FollowMapping, 'everyMs'>> & { every: (value: unknown) => number } = {
+  method: readMethod,
+  url: (value) => readUrl(value, true),
+  headers: (value) => readHeaders(value, true),
+  every: (value) => {
+    const ms = typeof value === 'string' || typeof value === 'number' ? millisecondsOf(value) : 0;
+    if (ms >= 1 && ms <= 3_600_000) return ms;
+    throw new Error('expected a duration from 1ms to 1h, such as 2s');
+  },
+  done: readPaths,
+  failed: readPaths,
+  error: readPaths,
+  log: readPaths,
+  progress: readPaths,
+  output: readPaths,
+  result: (value) => readUrl(value, true),
+  files: (value) => listOf(value).map(readFilePath),
+  cancel: (value) => listOf(value).map(readCancelCall),
+};
+
+const cancelReaders: Readers<CancelCall> = {
+  method: readMethod,
+  url: (value) => readUrl(value, true),
+  body: (value) => readSet(value, true),
+};
+
 /** Checks the members of `request`. Throws an `AggregateError` of `EntryFault`s. */
 export function checkRequest(value: unknown): JsonObject {
   return checked(value, requestReaders, 'expected a map such as { set: { stream: true } }');
@@ -128,6 +180,15 @@ export function checkRequest(value: unknown): JsonObject {
 /** Checks the members of `response`. Throws an `AggregateError` of `EntryFault`s. */
 export function checkResponse(value: unknown): JsonObject {
   return checked(value, responseReaders, 'expected a map such as { error: $.error.message }');
+}
+
+/** Checks the members of `follow`. Throws an `AggregateError` of `EntryFault`s. */
+export function checkFollow(value: unknown): JsonObject {
+  return checked(
+    value,
+    followReaders,
+    "expected a map such as { url: '{base}/jobs/{$.id}', done: $.output }",
+  );
 }
 
 export function checkStatuses(value: unknown): readonly number[] {
@@ -152,7 +213,8 @@ export function mappingOf(plain: PlainMapping, preset: PlainMapping): Mapping {
   const paths = (name: keyof ResponseMapping): readonly Path[] => read(readPaths, response[name]) ?? [];
   return {
     request: {
-      method: read(requestReaders.method, request.method) ?? 'POST',
+      method: read(readMethod, request.method) ?? 'POST',
+      url: read(requestReaders.url, request.url),
       set: read(requestReaders.set, request.set),
       wrap: read(requestReaders.wrap, request.wrap),
       headers: read(requestReaders.headers, request.headers) ?? new Map<string, Template>(),
@@ -170,9 +232,40 @@ export function mappingOf(plain: PlainMapping, preset: PlainMapping): Mapping {
       files: paths('files'),
       assemble: read(responseReaders.assemble, response.assemble),
     },
+    follow: followOf(overridden(preset.follow, plain.follow)),
     busy: merged.busy ?? [],
     away: merged.away,
     idleTimeoutMs: read(millisecondsOf, merged.idle_timeout),
+  };
+}
+
+/** undefined: the model is not followed. */
+function followOf(plain: JsonObject): FollowMapping | undefined {
+  if (Object.keys(plain).length === 0) return undefined;
+  const readers: Record<string, (value: unknown) => unknown> = followReaders;
+  const options = Object.entries(plain).filter(([, value]) => value !== null);
+  const {
+    every = 1_000,
+    url,
+    ...others
+  } = Object.fromEntries(options.map(([name, value]) => [name, readers[name]!(value)])) as Partial<
+    FollowMapping & { every: number }
+  >;
+  if (url === undefined || others.done === undefined)
+    throw new Error(`"follow" needs "url" and "done", such as { url: '{base}/jobs/{$.id}', done: $.output }`);
+  const none: readonly Path[] = [];
+  return {
+    ...{
+      method: 'GET',
+      headers: new Map(),
+      failed: none,
+      error: none,
+      log: none,
+      progress: none,
+      output: none,
+    },
+    ...{ result: undefined, files: [], cancel: [] },
+    ...{ ...others, done: others.done, url, everyMs: every },
   };
 }
 
@@ -228,15 +321,72 @@ function millisecondsOf(value: unknown): number {
   return typeof value === 'number' ? value : parseDuration(String(value));
 }
 
-function readSet(value: unknown): SetValue {
-  if (!isObject(value)) throw new Error('expected a map of members, such as { stream: true }');
-  return readSetValue(value);
+function readMethod(value: unknown): string {
+  if (typeof value === 'string' && method.test(value)) return value;
+  throw new Error('expected an HTTP method such as POST or PUT');
 }
 
-function readSetValue(value: unknown): SetValue {
-  if (typeof value === 'string') return Template.read(value);
-  if (Array.isArray(value)) return value.map(readSetValue);
-  if (isObject(value)) return new Map(Object.entries(value).map(([name, one]) => [name, readSetValue(one)]));
+/** Reads a URL at the origin of the model. */
+function readUrl(value: unknown, mayQuoteAnswer: boolean): Template {
+  if (typeof value !== 'string' || !/^(?:\{base\}|\{url\}|(?=\/))(?:[/?]|$)/.test(value))
+    throw new Error(
+      'expected a URL that begins with {base}/, {url} or /, because only the server of "url" is asked',
+    );
+  return Template.read(value, { mayQuoteAnswer });
+}
+
+function readHeaders(value: unknown, mayQuoteAnswer: boolean): ReadonlyMap<string, Template> {
+  return new Map(
+    entriesOf(value, 'expected a map of header names and texts').map(([name, text]) => {
+      try {
+        validateHeaderName(name);
+      } catch {
+        throw new Error(`"${name}" is not the name of a header`);
+      }
+      return [
+        name.toLowerCase(),
+        Template.read(typeof text === 'number' ? String(text) : text, { mayQuoteAnswer }),
+      ];
+    }),
+  );
+}
+
+/** Reads a path, or `{ path, url }`. */
+function readFilePath(value: unknown): FilePath {
+  if (!isObject(value) || value.url === undefined) return { path: readPath(value), url: undefined };
+  const { path, url } = value;
+  if (Object.keys(value).length !== 2)
+    throw new Error(
+      "expected a JSONPath, or a map such as { path: '$.files[*]', url: '{base}/files/{$.name}' }",
+    );
+  return { path: readPath(path), url: readUrl(url, true) };
+}
+
+function readCancelCall(value: unknown): CancelCall {
+  const expected = "expected a map such as { method: DELETE, url: '{base}/jobs/{$.id}' }";
+  const { method: how, url, body } = checked(value, cancelReaders, expected);
+  if (url === undefined) throw new Error(expected);
+  return {
+    method: how === undefined ? 'POST' : readMethod(how),
+    url: readUrl(url, true),
+    body: body === undefined ? undefined : readSet(body, true),
+  };
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [value];
+}
+
+function readSet(value: unknown, mayQuoteAnswer = false): SetValue {
+  if (!isObject(value)) throw new Error('expected a map of members, such as { stream: true }');
+  return readSetValue(value, mayQuoteAnswer);
+}
+
+function readSetValue(value: unknown, mayQuoteAnswer: boolean): SetValue {
+  if (typeof value === 'string') return Template.read(value, { mayQuoteAnswer });
+  if (Array.isArray(value)) return value.map((one) => readSetValue(one, mayQuoteAnswer));
+  if (isObject(value))
+    return new Map(Object.entries(value).map(([name, one]) => [name, readSetValue(one, mayQuoteAnswer)]));
   return value as number | boolean | null;
 }
 

@@ -1,17 +1,21 @@
+import { RunFailure } from '../../queue/runs/runner.js';
 import { hint } from '../../tools/closest.js';
-import { firstAt, type Path, readPath } from './paths.js';
+import { type Path, readPath, valuesAt } from './paths.js';
 
 /** What a placeholder may name, besides `tag.<name>` and paths into the server's first answer. */
-const names = ['request_id', 'run_id', 'attempt', 'key', 'priority', 'base'] as const;
+const names = ['request_id', 'run_id', 'attempt', 'key', 'priority', 'base', 'url'] as const;
 type Name = (typeof names)[number];
 
 /** The values for the placeholders of one run. */
 export interface TemplateValues extends Readonly<Record<Name, string>> {
   /** Values of the request's tags, by name. */
   readonly tags: ReadonlyMap<string, string>;
-  /** What the server answered first; undefined: it has not answered. */
-  readonly answer?: unknown;
+  /** What the texts quote of an answer of the server; null: nothing. */
+  readonly answer?: Quotes | null;
 }
+
+/** Values of an answer by their paths. */
+export type Quotes = Readonly<Record<string, string | number>>;
 
 type Part = string | { name: Name } | { tag: string } | { path: Path };
 
@@ -46,27 +50,48 @@ export class Template {
     );
   }
 
-  /** Returns the text for a run. `encode` is applied to each value, except to `{base}`. */
+  /** Whether the text has the id that a run has at its server. */
+  get hasRunId(): boolean {
+    return this.parts.some((part) => typeof part === 'object' && 'name' in part && part.name === 'run_id');
+  }
+
+  /** The paths into an answer that the text quotes. */
+  get quotes(): readonly Path[] {
+    return this.parts.flatMap((part) => (typeof part === 'object' && 'path' in part ? part.path : []));
+  }
+
+  /** Returns the text for a run. `encode` is applied to each value, except to `{base}` and `{url}`. */
   render(values: TemplateValues, encode: (value: string) => string = (value) => value): string {
     return this.parts
       .map((part) => {
         if (typeof part === 'string') return part;
         if ('tag' in part) return encode(values.tags.get(part.tag) ?? '');
-        if ('name' in part) return part.name === 'base' ? values.base : encode(values[part.name]);
-        const found = firstAt([part.path], values.answer);
-        if (typeof found === 'string' || typeof found === 'number') return encode(String(found));
-        throw new MissingValue(part.path.text);
+        if ('name' in part) return isAddress(part.name) ? values[part.name] : encode(values[part.name]);
+        const found = values.answer?.[part.path.text];
+        if (found === undefined) throw missing(part.path.text);
+        return encode(String(found));
       })
       .join('');
   }
 }
 
-/** The server's answer has no text or number at a path that a template quotes. */
-class MissingValue extends Error {
-  constructor(path: string) {
-    super(`there is no text or number at ${path}`);
-  }
+/** Returns what the templates quote of an answer. Throws if it is not there. */
+export function quotesOf(templates: readonly Template[], answer: unknown): Quotes {
+  const paths = templates.flatMap(({ quotes }) => quotes);
+  return Object.fromEntries(
+    paths.map((path) => {
+      const [found] = valuesAt(path, answer);
+      if (typeof found !== 'string' && typeof found !== 'number') throw missing(path.text);
+      return [path.text, found];
+    }),
+  );
 }
+
+function missing(path: string): RunFailure {
+  return new RunFailure(`The model's answer has no text or number at ${path}.`);
+}
+
+const isAddress = (name: Name): boolean => name === 'base' || name === 'url';
 
 const isOfRequest = (name: Name): boolean => name === 'key' || name === 'priority';
 

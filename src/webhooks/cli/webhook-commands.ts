@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ApiKey } from '../../auth/api-key.entity.js';
 import { type KeyCommands, selectKey } from '../../auth/cli/keys-program.js';
+import { clock } from '../../database/clock.js';
 import { defaultEvents, type WebhookEventType, webhookEventTypes } from '../webhook-events.js';
 import type { AuditedWebhooks } from './audited-webhooks.js';
 
@@ -20,7 +21,9 @@ export function addWebhookCommands(program: Command, withWebhooks: WithWebhooks)
     text: string,
     work: (key: ApiKey, services: KeyWebhooks) => Promise<string>,
   ): Promise<void> =>
-    withWebhooks(async (services) => work(selectKey(await services.keys.list(), text, new Date()), services));
+    withWebhooks(async (services) =>
+      work(selectKey(await services.keys.list(), text, new Date(clock.now())), services),
+    );
 
   const secret = program
     .command('webhook-secret')
@@ -64,7 +67,7 @@ export function addWebhookCommands(program: Command, withWebhooks: WithWebhooks)
     .action((text?: string) =>
       withWebhooks(async ({ keys, webhooks }) => {
         const all = await keys.list();
-        const key = text === undefined ? undefined : selectKey(all, text, new Date());
+        const key = text === undefined ? undefined : selectKey(all, text, new Date(clock.now()));
         const names = new Map(all.map(({ id, name }) => [id, name]));
         const lines = (await webhooks.list(key?.id)).map(({ apiKeyId, url, events, disabledAt }) => {
           const isLimited = webhookEventTypes.some((type) => !events.includes(type));

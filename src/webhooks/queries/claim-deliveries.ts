@@ -1,5 +1,7 @@
 import type { Adapter } from '../../config/adapter.js';
+import { uuidArray } from '../../database/binary-array.js';
 import type { Database } from '../../database/database.js';
+import { byDay, statementOfDays } from '../../database/days.js';
 import { statement } from '../../database/statement.js';
 import { requestColumns } from '../../queue/reads/request-columns.js';
 import type { RequestRow } from '../../queue/reads/status-row.js';
@@ -75,6 +77,13 @@ const headFrom = (condition: string): string => `head AS (
   ) AS next
   WHERE head.number < ${maxLanes}
 )`;
+
+/** What a delivery sends of its request. `maxBytes`: of an output that is sent. */
+const sentColumns = (maxBytes: string): string => `${requestColumns},
+       request.base_url AS "baseUrl", request.traceparent, request.tracestate,
+       CASE WHEN endpoint_id IS NULL THEN request.adapter END AS adapter,
+       coalesce(octet_length(output::text), 0) AS "outputBytes",
+       CASE WHEN octet_length(output::text) <= ${maxBytes} THEN output::text END AS output`;
 
 /*
  * Purpose: takes deliveries that are due, a few of each host. The thousands of a host that is down are then not read to
@@ -152,18 +161,29 @@ const claimStatement = statement(
             delivery.step, delivery.endpoint_id
 )
 SELECT delivery_id AS "deliveryId", event, request_id AS "requestId", signed_for AS "signedFor", url, host, step,
-       request.id IS NULL AS "isGone", ${requestColumns},
-       request.base_url AS "baseUrl", request.traceparent, request.tracestate,
-       CASE WHEN endpoint_id IS NULL THEN request.adapter END AS adapter,
-       coalesce(octet_length(output::text), 0) AS "outputBytes",
-       CASE WHEN octet_length(output::text) <= $3::integer THEN output::text END AS output,
+       request.id IS NULL AS "isGone", ${sentColumns('$3::integer')},
        last_host AS "lastHost", last_key_id AS "lastKeyId"
 FROM (SELECT 1) AS always
 LEFT JOIN (
   SELECT host AS last_host, api_key_id AS last_key_id FROM head WHERE number = ${String(maxLanes)}
 ) AS last ON true
 LEFT JOIN claimed ON true
-LEFT JOIN request ON request.id = claimed.request_id`;
+LEFT JOIN recent_request AS request ON request.id = claimed.request_id`;
+
+/*
+ * Purpose: reads the requests of claimed deliveries that are not among the recent ones.
+ * Race: none: the deliveries are claimed, and a completed request changes only by an erasure, of which a try learns.
+ * Index: webhook_delivery_pkey; request_pkey, in the partition of one day.
+ */
+const olderStatement = statementOfDays(
+  'requests_of_deliveries',
+  (within) => `SELECT delivery_id AS "deliveryId", false AS "isGone", ${sentColumns('$3::integer')}
+FROM (
+  SELECT id AS delivery_id, request_id, endpoint_id FROM webhook_delivery
+  WHERE request_id = ANY ($1::uuid[]) AND id = ANY ($2::uuid[])
+) AS claimed
+JOIN request ON request.id = claimed.request_id AND ${within('request.id')}`,
+);
 
 /** Sorts before any lane. */
 const first: Lane = { host: '', keyId: '00000000-0000-0000-0000-000000000000' };
@@ -191,10 +211,33 @@ export async function claimDeliveries(database: Database, terms: ClaimTerms): Pr
     after.keyId,
   ]);
   const [{ lastHost, lastKeyId }] = rows as [ClaimRow];
+  const deliveries: ClaimedDelivery[] = rows.filter(({ deliveryId }) => deliveryId !== null);
+  await addOlderRequests(database, deliveries, maxOutputBytes);
   return {
-    deliveries: rows.filter(({ deliveryId }) => deliveryId !== null),
+    deliveries,
     after: lastHost === null ? null : { host: lastHost, keyId: lastKeyId },
   };
+}
+
+async function addOlderRequests(
+  database: Database,
+  deliveries: ClaimedDelivery[],
+  maxOutputBytes: number,
+): Promise<void> {
+  const older = deliveries.filter(({ isGone }) => isGone);
+  const ids = uuidArray(older.map(({ deliveryId }) => deliveryId));
+  for (const day of byDay(older.map(({ requestId }) => requestId))) {
+    const found = await database.query<ClaimedDelivery>(olderStatement(...day), [
+      uuidArray(day),
+      ids,
+      maxOutputBytes,
+    ]);
+    for (const row of found)
+      Object.assign(
+        older.find(({ deliveryId }) => deliveryId === row.deliveryId)!,
+        row,
+      );
+  }
 }
 
 /** When the pending deliveries are due. */

@@ -20,8 +20,6 @@ export interface Answer {
   code?: string | undefined;
   detail?: string | undefined;
   retryAfterS?: number | undefined;
-  /** When the service answered, by the service's clock. */
-  atMs: number;
   /** The text from which `body` was parsed. */
   text: string;
   body: Record<string, unknown>;
@@ -87,11 +85,9 @@ const isDecided = (answer: Answer): boolean => !isPassing(answer) && ![401, 403]
 
 export async function answerOf(response: Response): Promise<Answer> {
   const text = await response.text();
-  const date = Date.parse(response.headers.get('date') ?? '');
   const answer = {
     status: response.status,
     retryAfterS: secondsOf(response.headers.get('retry-after')),
-    atMs: Number.isNaN(date) ? Date.now() : date,
     text,
   };
   const body = parsed(text);

@@ -35,7 +35,6 @@ export class LeasedRun {
   constructor(
     private readonly claimed: ClaimedRun,
     private readonly around: RunSurroundings,
-    private readonly deadlineMs: number | undefined,
   ) {
     this.requestId = claimed.request_id;
     this.token = claimed.lease_token;
@@ -52,8 +51,9 @@ export class LeasedRun {
   }
 
   async carryOut(): Promise<void> {
-    if (this.deadlineMs !== undefined && this.deadlineMs < 2 ** 31) {
-      this.timer = setTimeout(() => this.abort('timed_out'), this.deadlineMs);
+    const { remaining_ms: ms } = this.claimed;
+    if (typeof ms === 'number' && ms < 2 ** 31) {
+      this.timer = setTimeout(() => this.abort('timed_out'), ms);
     }
     const end = await this.run().catch((error: unknown) => this.endOf(error));
     clearTimeout(this.timer);
@@ -109,7 +109,8 @@ export class LeasedRun {
       model: claimed.model_id,
       inputText,
       attempt: claimed.attempt,
-      deadline: claimed.deadline_at ? new Date(claimed.deadline_at) : undefined,
+      deadline:
+        typeof claimed.remaining_ms === 'number' ? new Date(Date.now() + claimed.remaining_ms) : undefined,
       traceparent: claimed.traceparent ?? undefined,
       signal,
       ...voiceOf((event) => {

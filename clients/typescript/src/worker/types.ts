@@ -8,6 +8,7 @@ export interface Run {
   readonly inputText: string;
   /** Failed and lost runs so far + 1. */
   readonly attempt: number;
+  /** When the run ends in any case, by this machine's clock. */
   readonly deadline: Date | undefined;
   readonly traceparent: string | undefined;
   /** Aborted with a `Stopped` when the run must stop; a handler should end soon after. */
@@ -66,7 +67,8 @@ export interface ClaimedRun {
   model_id: string;
   lease_token: string;
   lease_s: number;
-  deadline_at?: string | null;
+  /** Milliseconds until the run ends in any case, counted from the answer: clocks of machines may be wrong. */
+  remaining_ms?: number | null;
   /** JSON text. */
   input?: string | undefined;
   input_url?: string;

@@ -121,14 +121,14 @@ export class Worker {
     const { status, code = `http_${status}`, detail = 'The claim was refused.' } = answer;
     if (status === 204 || status === 409) return;
     if (status === 410) this.drain(`${detail} The worker stops.`);
-    else if (status === 200) for (const run of claimedRuns(answer)) this.start(run, answer.atMs);
+    else if (status === 200) for (const run of claimedRuns(answer)) this.start(run);
     else {
       this.fault = new NowServingError(code, detail, { status });
       this.drain(detail);
     }
   }
 
-  private start(claimed: ClaimedRun, nowMs: number): void {
+  private start(claimed: ClaimedRun): void {
     if (this.runs.has(claimed.lease_token)) return;
     for (const run of this.runs.values()) if (run.requestId === claimed.request_id) run.lose();
     const around: RunSurroundings = {
@@ -138,9 +138,7 @@ export class Worker {
       say: this.options.say,
       unfit: (error) => this.unfit(error),
     };
-    // By the service's clock, because a worker's clock may be wrong.
-    const deadlineMs = claimed.deadline_at ? Date.parse(claimed.deadline_at) - nowMs : undefined;
-    const run = new LeasedRun(claimed, around, deadlineMs);
+    const run = new LeasedRun(claimed, around);
     if (this.isDraining) return void run.release();
     this.runs.set(run.token, run);
     this.beats.soon();

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { cookieName, cookieOf } from '../../../auth/session-cookie.js';
 import { ServiceSecrets } from '../../../auth/service-secrets.js';
+import { Clock } from '../../../database/clock.js';
 import { open, seal } from '../../../tools/secret-box.js';
 
 /** The time that somebody may take at the provider. */
@@ -22,10 +23,17 @@ export interface OidcState {
 export class OidcStates {
   private key: Promise<Buffer> | undefined;
 
-  constructor(private readonly secrets: ServiceSecrets) {}
+  constructor(
+    private readonly secrets: ServiceSecrets,
+    private readonly clock: Clock,
+  ) {}
 
   async cookie(state: OidcState, baseUrl: string): Promise<string> {
-    const sealed = seal(await this.secret(), JSON.stringify({ ...state, until: Date.now() + lifeMs }), name);
+    const sealed = seal(
+      await this.secret(),
+      JSON.stringify({ ...state, until: this.clock.now() + lifeMs }),
+      name,
+    );
     return `${fields(sealed.toString('base64url'), baseUrl)}; Max-Age=${lifeMs / 1_000}`;
   }
 
@@ -40,7 +48,7 @@ export class OidcStates {
     try {
       const opened = open(await this.secret(), Buffer.from(text, 'base64url'), name);
       const { until, ...state } = JSON.parse(opened) as OidcState & { until: number };
-      return until > Date.now() ? state : undefined;
+      return until > this.clock.now() ? state : undefined;
     } catch {
       return undefined;
     }

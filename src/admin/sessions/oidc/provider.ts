@@ -1,8 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import type { Configuration } from 'openid-client';
+import type { Configuration, CustomFetch } from 'openid-client';
 import { Config } from '../../../config/config.js';
+import { Clock } from '../../../database/clock.js';
+import { collect } from '../../../outgoing/answer-body.js';
+import { Outgoing } from '../../../outgoing/outgoing.js';
 
 const timeoutSeconds = 5;
+const maxAnswerBytes = 1024 * 1024;
 /** The provider's description of itself is read again after this time. */
 const knownMs = 3_600_000;
 
@@ -11,9 +15,13 @@ type Library = typeof import('openid-client');
 /** The provider of OIDC_ISSUER, as it describes itself. It is read only when somebody signs in. */
 @Injectable()
 export class OidcProvider {
+  private readonly outgoing = new Outgoing({ mayRepeat: false });
   private known: { configuration: Promise<Configuration>; until: number } | undefined;
 
-  constructor(private readonly config: Config) {}
+  constructor(
+    private readonly config: Config,
+    private readonly clock: Clock,
+  ) {}
 
   async describe(): Promise<{ library: Library; configuration: Configuration }> {
     // Loaded only when it is used.
@@ -29,13 +37,34 @@ export class OidcProvider {
   private async discover(library: Library): Promise<Configuration> {
     const { oidcIssuer, oidcClientId, oidcClientSecret } = this.config;
     const issuer = new URL(oidcIssuer!);
-    const { discovery, allowInsecureRequests, enableNonRepudiationChecks } = library;
+    const { customFetch, discovery, allowInsecureRequests, clockSkew, enableNonRepudiationChecks } = library;
     // Checks the signature of the ID token too, not only the connection that it came by.
     const execute = [enableNonRepudiationChecks];
     if (issuer.protocol === 'http:') execute.push(allowInsecureRequests);
-    return discovery(issuer, oidcClientId!, oidcClientSecret, undefined, {
+    // The times of ID tokens are compared with the database's clock.
+    const metadata = { client_secret: oidcClientSecret, [clockSkew]: -Math.round(this.clock.skewMs / 1_000) };
+    return discovery(issuer, oidcClientId!, metadata, undefined, {
       execute,
       timeout: timeoutSeconds,
+      [customFetch]: this.fetch,
     });
   }
+
+  /** What the library makes its calls with. */
+  private readonly fetch: CustomFetch = async (url, { method, headers, body, signal }) => {
+    const answer = await this.outgoing.call({
+      method,
+      url,
+      headers: { ...headers, 'accept-encoding': 'identity' },
+      ...(body && { body: String(body as string | URLSearchParams) }),
+      ...(signal !== undefined && { signal }),
+    });
+    const parts: Buffer[] = [];
+    if ((await collect(answer.body, maxAnswerBytes, parts)) > maxAnswerBytes)
+      throw new Error(`the provider's answer is larger than ${maxAnswerBytes} bytes`);
+    return new Response(Buffer.concat(parts), {
+      status: answer.status,
+      headers: Object.entries(answer.headers).map(([name, value]): [string, string] => [name, String(value)]),
+    });
+  };
 }

@@ -48,7 +48,7 @@ export class ControlKeeper extends Duty {
     this.newest = read;
     const { overrides, schedulers, isDraining, division } = controls;
     this.models.setOverrides(overrides);
-    this.cluster.setControls(schedulers, isDraining ?? this.cluster.isDraining);
+    this.cluster.setControls(schedulers, isDraining ?? this.cluster.isDrained);
     // The file of another node may have changed it too.
     if (division !== this.division) this.cluster.changes.next({ someLeft: false });
     this.division = division;

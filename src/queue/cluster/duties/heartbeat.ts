@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Config } from '../../../config/config.js';
 import { version } from '../../../config/package.js';
 import { Clock } from '../../../database/clock.js';
@@ -9,6 +9,10 @@ import { Slots } from '../slots.js';
 import { Cluster, lostAfterMs } from '../cluster.js';
 import { Duty } from '../../../tools/duty.js';
 
+/** A slow answer may make a right clock look wrong by half of a statement's time limit. */
+const skewWarnedFromMs = 10_000;
+const skewWarnedEveryMs = 3_600_000;
+
 /**
  * Sends the heartbeat. Between two beats, a timer that needs no database notices a late one: the node stops its runs
  * before other nodes start them.
@@ -16,7 +20,9 @@ import { Duty } from '../../../tools/duty.js';
 @Injectable()
 export class Heartbeat extends Duty {
   protected readonly intervalMs = 1_500;
+  private readonly log = new Logger(Heartbeat.name);
   private watch: NodeJS.Timeout | undefined;
+  private skewWarnedAt = -Infinity;
 
   constructor(
     private readonly config: Config,
@@ -54,13 +60,26 @@ export class Heartbeat extends Duty {
     this.fenceIfLate();
     const sentAt = performance.now();
     const state = await beat(this.database, this.cluster.nodeId, lostAfterMs);
+    this.clock.set(state.nowMs, (sentAt + performance.now()) / 2);
+    this.warnOfSkew();
     if (!state.known) {
       this.giveUpRuns();
       await this.register();
     }
-    this.clock.setNow(state.nowMs);
     for (const id of state.cancelRequested) this.runs.abort(id, 'cancelled');
     this.cluster.update(state, sentAt);
+  }
+
+  private warnOfSkew(): void {
+    const { skewMs } = this.clock;
+    const now = performance.now();
+    if (Math.abs(skewMs) < skewWarnedFromMs || now - this.skewWarnedAt < skewWarnedEveryMs) return;
+    this.skewWarnedAt = now;
+    const seconds = Math.round(Math.abs(skewMs) / 1_000);
+    this.log.warn(
+      `the clock of this machine is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} the database's: set it, for ` +
+        "example with NTP. Log lines, traces and Date headers have this machine's time, all else has the database's",
+    );
   }
 
   private register(): Promise<void> {

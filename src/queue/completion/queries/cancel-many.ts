@@ -1,4 +1,5 @@
-import { type Queries, statement } from '../../../database/statement.js';
+import { statementOfDays } from '../../../database/days.js';
+import type { Queries } from '../../../database/statement.js';
 import { complete } from '../completion.js';
 import type { RequestError } from '../../request-errors.js';
 import type { Outcome, RequestState } from '../../request-state.js';
@@ -37,8 +38,8 @@ export interface CancelledMany {
  *   other statement that locks several entries skips locked ones, or locks leases. Leases locked by a batch of
  *   finishes or log lines are skipped, because those are locked in other orders: their requests count as moved.
  * Index: request_pkey by id, queue_entry_pkey and delayed_entry_pkey by full key, lease_pkey. LATERAL keeps the
- *   planner from other plans, which cost the product of the lists' lengths, and so do arrays. The ids' bounds prune
- *   days.
+ *   planner from other plans, which cost the product of the lists' lengths, and so do arrays. The bounds of
+ *   the ids prune days.
  */
 const locked = (table: string): string => `SELECT entry.ctid
   FROM (SELECT model_id, priority, virtual_start, seq FROM target
@@ -49,13 +50,15 @@ const locked = (table: string): string => `SELECT entry.ctid
       = (waiting.model_id, waiting.priority, waiting.virtual_start, waiting.seq) FOR UPDATE
   ) AS entry`;
 
-const cancelManyStatement = statement('cancel_many')`WITH target AS MATERIALIZED (
+const cancelManyStatement = statementOfDays(
+  'cancel_many',
+  (within) => `WITH target AS MATERIALIZED (
   SELECT own.* FROM unnest($1::uuid[]) AS wanted (id)
   CROSS JOIN LATERAL (
     SELECT id, api_key_id, model_id, priority, virtual_start, seq, attempt, ${runsColumn}, state, outcome, completed_at,
            erased_at
     FROM request
-    WHERE request.id = wanted.id LIMIT 1
+    WHERE request.id = wanted.id AND ${within('request.id')} LIMIT 1
   ) AS own
   WHERE ($2::uuid IS NULL OR api_key_id = $2::uuid) AND ($6::text IS NULL OR state = $6::text)
 ), entry AS MATERIALIZED (
@@ -75,11 +78,11 @@ const cancelManyStatement = statement('cancel_many')`WITH target AS MATERIALIZED
   UNION ALL
   SELECT request_id FROM removed_delay
 ), ${complete({
-  verb: 'cancel',
-  of: 'removed',
-  where: `request.id = ANY (ARRAY (SELECT request_id FROM removed)) AND request.id BETWEEN $4::uuid AND $5::uuid`,
-  set: { outcome: `'cancelled'`, completed_at: 'clock_timestamp()', error: '$3::json' },
-})}, running AS MATERIALIZED (
+    verb: 'cancel',
+    of: 'removed',
+    where: `request.id = ANY (ARRAY (SELECT request_id FROM removed)) AND request.id BETWEEN $4::uuid AND $5::uuid`,
+    set: { outcome: `'cancelled'`, completed_at: 'clock_timestamp()', error: '$3::json' },
+  })()}, running AS MATERIALIZED (
   SELECT run.* FROM target
   CROSS JOIN LATERAL (
     SELECT request_id, cancel_requested_at FROM lease
@@ -103,7 +106,8 @@ SELECT (
          )), '[]') FROM target
        ) AS targets,
        ARRAY (SELECT id FROM completed) AS cancelled,
-       ARRAY (SELECT request_id FROM running) AS requested`;
+       ARRAY (SELECT request_id FROM running) AS requested`,
+);
 
 export async function cancelMany(
   database: Queries,
@@ -113,6 +117,6 @@ export async function cancelMany(
 ): Promise<CancelledMany> {
   const sorted = requestIds.toSorted();
   const values = [sorted, keyId ?? null, JSON.stringify(error), sorted[0], sorted.at(-1), state ?? null];
-  const [row] = await database.query<CancelledMany>(cancelManyStatement, values);
+  const [row] = await database.query<CancelledMany>(cancelManyStatement(...requestIds), values);
   return row!;
 }

@@ -1,4 +1,5 @@
-import { type Queries, statement } from '../../../database/statement.js';
+import { statementOfDays } from '../../../database/days.js';
+import type { Queries } from '../../../database/statement.js';
 import type { Outcome, RequestState } from '../../request-state.js';
 import type { RequestError } from '../../request-errors.js';
 import { complete } from '../completion.js';
@@ -21,9 +22,11 @@ export interface Cancelled extends EntryChange {
  *   order, and no stream skips a log line that becomes visible after a higher id.
  * Index: request_pkey, queue_entry_pkey and delayed_entry_pkey by full key, lease_pkey.
  */
-const cancelStatement = statement('cancel')`WITH target AS MATERIALIZED (
+const cancelStatement = statementOfDays(
+  'cancel',
+  (within) => `WITH target AS MATERIALIZED (
   SELECT id, model_id, api_key_id, priority, virtual_start, seq, attempt, state, outcome, ${runsColumn} FROM request
-  WHERE id = $1::uuid AND ($3::text IS NULL OR state = $3::text)
+  WHERE id = $1::uuid AND ${within('id')} AND ($3::text IS NULL OR state = $3::text)
 ), removed_entry AS (
   DELETE FROM queue_entry AS entry USING target
   WHERE (entry.model_id, entry.priority, entry.virtual_start, entry.seq)
@@ -39,10 +42,10 @@ const cancelStatement = statement('cancel')`WITH target AS MATERIALIZED (
   UNION ALL
   SELECT request_id FROM removed_delay
 ), ${complete({
-  verb: 'cancel',
-  of: 'removed',
-  set: { outcome: `'cancelled'`, completed_at: 'clock_timestamp()', error: '$2::json' },
-})}, running AS MATERIALIZED (
+    verb: 'cancel',
+    of: 'removed',
+    set: { outcome: `'cancelled'`, completed_at: 'clock_timestamp()', error: '$2::json' },
+  })()}, running AS MATERIALIZED (
   SELECT request_id, cancel_requested_at FROM lease
   WHERE request_id = $1::uuid FOR UPDATE
 ), requested AS (
@@ -62,7 +65,8 @@ SELECT ${entryColumns}, runs,
          ELSE 'moved'
        END AS result,
        outcome
-FROM target`;
+FROM target`,
+);
 
 /** `state`: a request in another state is left as it is. undefined: there is no such request. */
 export async function cancel(
@@ -71,6 +75,10 @@ export async function cancel(
   error: RequestError,
   state: RequestState | null = null,
 ): Promise<Cancelled | undefined> {
-  const [row] = await database.query<Cancelled>(cancelStatement, [requestId, JSON.stringify(error), state]);
+  const [row] = await database.query<Cancelled>(cancelStatement(requestId), [
+    requestId,
+    JSON.stringify(error),
+    state,
+  ]);
   return row;
 }

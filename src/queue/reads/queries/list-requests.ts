@@ -51,7 +51,7 @@ const { placeholders: $, bind } = parameters({
   max: 'integer',
   maxLooks: 'integer',
 });
-const listStatement = statement('list_requests')`SELECT ${statusColumns}, looks, fits
+const listStatement = statement('list_requests')`SELECT ${statusColumns()}, looks, fits
 FROM (
   SELECT request.*, row_number() OVER (ORDER BY api_key_id DESC, id DESC) AS looks,
     ${fits($)} AS fits
@@ -94,7 +94,7 @@ const openStatement = statement('open_requests')`WITH open AS (
 )
 SELECT own.id
 FROM open
-CROSS JOIN LATERAL (SELECT * FROM request WHERE request.id = open.request_id LIMIT 1) AS own
+CROSS JOIN LATERAL (SELECT * FROM recent_request AS request WHERE request.id = open.request_id LIMIT 1) AS own
 WHERE api_key_id = ${open$.keyId}
     AND ${fits(open$)}
 LIMIT ${open$.max}`;

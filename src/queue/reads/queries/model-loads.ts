@@ -34,7 +34,7 @@ CROSS JOIN LATERAL (
    WHERE (entry.model_id, entry.priority, entry.virtual_start, entry.seq)
      = (place.model_id, place.priority, place.start, place.seq))
 ) AS first
-JOIN request ON request.id = first.request_id
+JOIN recent_request AS request ON request.id = first.request_id
 GROUP BY place.model_id`;
 
 /** Returns milliseconds since 1970 by model. */

@@ -112,7 +112,7 @@ const maxFailures = 20;
 const runMessage = (id: string): string =>
   `(SELECT error_message FROM attempt WHERE attempt.request_id = ${id} AND outcome = 'failed' ORDER BY attempt DESC LIMIT 1)`;
 /** Columns of `OperatorRow`, from a row of `request`. */
-const anyColumns = `${statusColumns},
+const anyColumns = `${statusColumns()},
   (SELECT name FROM api_key WHERE api_key.id = request.api_key_id) AS "keyName",
   (SELECT (SELECT name FROM node_name WHERE id = coalesce(run.node_id, run.worker_id))
    FROM (

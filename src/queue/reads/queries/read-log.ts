@@ -1,5 +1,5 @@
 import type { Database } from '../../../database/database.js';
-import { statement } from '../../../database/statement.js';
+import { statementOfDays } from '../../../database/days.js';
 import type { LogEntry } from '../../runs/run-log.js';
 
 /*
@@ -8,10 +8,14 @@ import type { LogEntry } from '../../runs/run-log.js';
  * Race: bounded above by an event id that the caller has seen, so a stream neither skips nor repeats.
  * Index: request_event_pkey.
  */
-const readLogStatement = statement('read_log')`SELECT id, message, level, source, at
+const readLogStatement = statementOfDays(
+  'read_log',
+  (within) => `SELECT id, message, level, source, at
 FROM request_event
-WHERE request_id = $1::uuid AND id > $2::bigint / 2 AND id <= $3::bigint / 2 AND message IS NOT NULL
-ORDER BY id`;
+WHERE request_id = $1::uuid AND ${within('request_id')}
+  AND id > $2::bigint / 2 AND id <= $3::bigint / 2 AND message IS NOT NULL
+ORDER BY id`,
+);
 
 /** Returns the entries that the event `upTo` covers and the event `after` does not. */
 export function readLog(
@@ -20,5 +24,5 @@ export function readLog(
   after: number,
   upTo: number,
 ): Promise<LogEntry[]> {
-  return database.query(readLogStatement, [requestId, after, upTo]);
+  return database.query(readLogStatement(requestId), [requestId, after, upTo]);
 }

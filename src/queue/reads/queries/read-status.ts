@@ -1,9 +1,10 @@
-import { type Queries, statement } from '../../../database/statement.js';
+import { byDay, statementOfDays, type Within } from '../../../database/days.js';
+import type { Queries } from '../../../database/statement.js';
 import { requestColumns } from '../request-columns.js';
 import type { StatusRow } from '../status-row.js';
 
-/** Columns of the table `request`, or of a subquery of that name. */
-export const statusColumns = `${requestColumns},
+/** Columns of the table `request`, or of a subquery of that name. `within`: of a statement of days. */
+export const statusColumns = (within: Within = () => 'true'): string => `${requestColumns},
        CASE WHEN state = 'IN_QUEUE' AND failed_attempts > 0 THEN EXISTS (
          SELECT FROM delayed_entry AS entry
          WHERE (entry.model_id, entry.priority, entry.virtual_start, entry.seq)
@@ -15,7 +16,10 @@ export const statusColumns = `${requestColumns},
          FROM lease WHERE lease.request_id = request.id AND lease.progress_value IS NOT NULL
        ) END AS progress,
        CASE WHEN state = 'COMPLETED' THEN floor(extract(epoch FROM completed_at) * 1000)::bigint
-            ELSE coalesce((SELECT max(event.id) * 2 FROM request_event AS event WHERE event.request_id = request.id), 0)
+            ELSE coalesce((
+                   SELECT max(event.id) * 2 FROM request_event AS event
+                   WHERE event.request_id = request.id AND ${within('event.request_id')}
+                 ), 0)
                  + (state = 'IN_PROGRESS')::integer
        END AS "lastEventId"`;
 
@@ -23,18 +27,25 @@ export const statusColumns = `${requestColumns},
  * Purpose: reads what status, stream and access checks need, for one caller or for many at once.
  * Race: the row and the newest event id come from one snapshot, so a stream never announces a state without its
  *   events.
- * Index: request_pkey and request_event_pkey; lease_pkey for running requests. The nested loop prunes to the day's
- *   partition for each id.
+ * Index: request_pkey and request_event_pkey; lease_pkey for running requests; all in the partitions of one day.
  */
-const readOne = statement('read_status_one')`SELECT ${statusColumns} FROM request WHERE id = $1::uuid`;
+const readOne = statementOfDays(
+  'read_status_one',
+  (within) => `SELECT ${statusColumns(within)} FROM request
+WHERE id = $1::uuid AND ${within('id')}`,
+);
 
-const readMany = statement('read_status_many')`SELECT ${statusColumns} FROM unnest($1::uuid[]) AS wanted (id)
-JOIN request ON request.id = wanted.id`;
+const readMany = statementOfDays(
+  'read_status_many',
+  (within) => `SELECT ${statusColumns(within)} FROM unnest($1::uuid[]) AS wanted (id)
+JOIN request ON request.id = wanted.id AND ${within('request.id')}`,
+);
 
 /** Returns one result per id; undefined: there is no such request. */
 export async function readStatus(database: Queries, ids: string[]): Promise<(StatusRow | undefined)[]> {
-  if (ids.length === 1) return [(await database.query<StatusRow>(readOne, ids))[0]];
-  const rows = await database.query<StatusRow>(readMany, [[...new Set(ids)]]);
-  const byId = new Map(rows.map((row) => [row.id, row]));
+  if (ids.length === 1) return [(await database.query<StatusRow>(readOne(...ids), ids))[0]];
+  const days = byDay([...new Set(ids)]);
+  const rows = await Promise.all(days.map((day) => database.query<StatusRow>(readMany(...day), [day])));
+  const byId = new Map(rows.flat().map((row) => [row.id, row]));
   return ids.map((id) => byId.get(id));
 }

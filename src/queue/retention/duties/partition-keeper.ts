@@ -7,7 +7,12 @@ import { makeOutputPartitions } from '../queries/output-partitions.js';
 const ensurePartitions = statement('ensure_partitions')`
 SELECT ensure_partitions((now() AT TIME ZONE 'UTC')::date - 1, 9) AS made`;
 
-/** Creates the daily partitions a week ahead and those of output an hour ahead, so that a write always finds one. */
+const boundRecent = statement('bound_recent_request')`SELECT bound_recent_request()`;
+
+/**
+ * Creates the daily partitions a week ahead and those of output an hour ahead, so that a write always finds one. Leaves
+ * out of `recent_request` the days that hold no open request any more.
+ */
 @Injectable()
 export class PartitionKeeper extends Duty {
   protected readonly intervalMs = 1_200_000;
@@ -18,6 +23,7 @@ export class PartitionKeeper extends Duty {
 
   async runOnce(): Promise<void> {
     await this.database.query(ensurePartitions);
+    await this.database.query(boundRecent);
     await makeOutputPartitions(this.database);
   }
 }

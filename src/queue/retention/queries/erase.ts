@@ -1,4 +1,5 @@
-import { type Queries, statement } from '../../../database/statement.js';
+import { statementOfDays } from '../../../database/days.js';
+import type { Queries } from '../../../database/statement.js';
 import { errorCode, errorStatus } from '../../reads/request-columns.js';
 
 /*
@@ -10,7 +11,9 @@ import { errorCode, errorStatus } from '../../reads/request-columns.js';
  * Index: request_pkey, request_event_pkey and attempt_pkey, each in the partition of its day; output_delta_pkey in
  *   all; webhook_delivery_pkey, file_use_pkey.
  */
-const eraseStatement = statement('erase')`WITH erased AS (
+const eraseStatement = statementOfDays(
+  'erase',
+  (within) => `WITH erased AS (
   UPDATE request
   SET input = NULL,
       output = NULL,
@@ -21,14 +24,14 @@ const eraseStatement = statement('erase')`WITH erased AS (
         'timestamp', to_char(completed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
       ) END,
       erased_at = clock_timestamp()
-  WHERE id = $1::uuid AND state = 'COMPLETED' AND erased_at IS NULL
+  WHERE id = $1::uuid AND ${within('id')} AND state = 'COMPLETED' AND erased_at IS NULL
   RETURNING id
 ), logs AS (
   UPDATE request_event SET message = NULL, level = NULL, source = NULL
-  WHERE request_id = $1::uuid AND message IS NOT NULL AND EXISTS (SELECT FROM erased)
+  WHERE request_id = $1::uuid AND ${within('request_id')} AND message IS NOT NULL AND EXISTS (SELECT FROM erased)
 ), failures AS (
   UPDATE attempt SET error_message = NULL
-  WHERE request_id = $1::uuid AND error_message IS NOT NULL AND EXISTS (SELECT FROM erased)
+  WHERE request_id = $1::uuid AND ${within('request_id')} AND error_message IS NOT NULL AND EXISTS (SELECT FROM erased)
 ), deltas AS (
   DELETE FROM output_delta
   WHERE request_id = $1::uuid AND EXISTS (SELECT FROM erased)
@@ -40,9 +43,10 @@ const eraseStatement = statement('erase')`WITH erased AS (
   UPDATE file_use SET is_over = true
   WHERE request_id = $1::uuid AND NOT is_over AND EXISTS (SELECT FROM erased)
 )
-SELECT id FROM erased`;
+SELECT id FROM erased`,
+);
 
 /** Returns false if the request has not completed, or was erased before. */
 export async function erase(database: Queries, requestId: string): Promise<boolean> {
-  return (await database.query(eraseStatement, [requestId])).length > 0;
+  return (await database.query(eraseStatement(requestId), [requestId])).length > 0;
 }

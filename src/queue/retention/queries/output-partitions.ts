@@ -31,5 +31,5 @@ ORDER BY name`;
 
 export async function dropOldOutput(database: Database): Promise<void> {
   for (const { name } of await database.query<{ name: string }>(droppableStatement))
-    await dropPartition(database, 'output_delta', name);
+    if (!(await dropPartition(database, 'output_delta', name))) return;
 }

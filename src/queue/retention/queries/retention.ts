@@ -47,29 +47,51 @@ WHERE request_id >= uuid_at(to_date($1::text, 'YYYYMMDD')::timestamp AT TIME ZON
   AND request_id < uuid_at(to_date($1::text, 'YYYYMMDD')::timestamp AT TIME ZONE 'UTC' + interval '1 day')
   AND NOT is_over`;
 
-const attachedStatement = statement('attached_partition')`SELECT inhdetachpending AS pending
-FROM pg_inherits
-WHERE inhparent = $1::regclass AND inhrelid = to_regclass($2)`;
+/*
+ * Purpose: reads whether a partition is attached, and whether a session already detaches or drops it.
+ * Race: two nodes that find no such session both wait for the readers, and do no harm.
+ * Index: pg_inherits_relid_seqno_index; pg_stat_activity has one row per session.
+ */
+const partitionState = statement('partition_state')`SELECT
+  (SELECT inhdetachpending FROM pg_inherits WHERE inhparent = $1::regclass AND inhrelid = to_regclass($2)) AS pending,
+  EXISTS (
+    SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid()
+      AND query ~ '^(ALTER|DROP) TABLE ' AND strpos(query, $2) > 0
+  ) AS "isUnderWay"`;
+
+/** `pending`: the detaching began; null: it is not attached. */
+interface PartitionState {
+  pending: boolean | null;
+  isUnderWay: boolean;
+}
 
 /**
  * Detaches each table of a day first, without blocking: the parent is never locked while a long query reads it. After
- * a crash the next round continues. `request`, by which the days are found, is dropped last.
+ * a crash the next round continues. `request`, by which the days are found, is dropped last. Returns false if another
+ * session is about to do it. It waits there until no transaction reads the table any more, however long this node
+ * waits for its answer, and each further session would wait as well.
  */
-export async function dropDay(database: Database, day: string): Promise<void> {
+export async function dropDay(database: Database, day: string): Promise<boolean> {
   if (!/^\d{8}$/.test(day)) throw new RangeError(`${day} is not a day`);
   await database.query(endUses, [day]);
   for (const parent of ['request_event', 'attempt', 'request']) {
-    await dropPartition(database, parent, `${parent}_${day}`);
+    if (!(await dropPartition(database, parent, `${parent}_${day}`))) return false;
   }
+  return true;
 }
 
-export async function dropPartition(database: Database, parent: string, part: string): Promise<void> {
-  const [attached] = await database.query<{ pending: boolean }>(attachedStatement, [parent, part]);
-  if (attached !== undefined) {
-    const how = attached.pending ? 'FINALIZE' : 'CONCURRENTLY';
+/** Returns false as `dropDay` does. */
+export async function dropPartition(database: Database, parent: string, part: string): Promise<boolean> {
+  const [state] = await database.query<PartitionState>(partitionState, [parent, part]);
+  const { pending, isUnderWay } = state!;
+  if (isUnderWay) return false;
+  if (pending !== null) {
+    const how = pending ? 'FINALIZE' : 'CONCURRENTLY';
     await database.execute(`ALTER TABLE ${parent} DETACH PARTITION ${part} ${how}`);
   }
   await database.execute(`DROP TABLE IF EXISTS ${part}`);
+  return true;
 }
 
 /*

@@ -36,7 +36,7 @@ export async function useFilesInInputs(database: Database, uses: readonly FileUs
 
 const usesOfOutput = statement('use_files_in_output')`WITH own AS (
   SELECT file.id
-  FROM request
+  FROM recent_request AS request
   JOIN file ON file.id = ANY ($2::uuid[]) AND file.api_key_id = request.api_key_id
   WHERE request.id = $1::uuid AND file.state <> 'removed'
   ORDER BY file.id

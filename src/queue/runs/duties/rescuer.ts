@@ -3,11 +3,13 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { Raw, type Repository } from 'typeorm';
 import { Clock } from '../../../database/clock.js';
 import { Database } from '../../../database/database.js';
+import { defaultLostAttempts } from '../../../models/model.js';
+import { ModelsService } from '../../../models/models.service.js';
 import { Duty } from '../../../tools/duty.js';
 import { Cluster, lostAfterMs } from '../../cluster/cluster.js';
 import { LeaseEntity } from '../entities/lease.entity.js';
 import { requeue } from '../queries/requeue.js';
-import { rescue, type Rescued, rescueFromWorkers } from '../queries/rescue.js';
+import { rescue, type Rescued, rescueFromWorkers, type RescueTerms } from '../queries/rescue.js';
 import { findOverdue, findUnread } from '../../workers/queries/worker-leases.js';
 import { QueueEvents } from '../../queue-events.js';
 import { type RequestError, requestErrors } from '../../request-errors.js';
@@ -20,9 +22,6 @@ import { WorkerEnds } from '../../workers/worker-ends.js';
  * gets time to beat again. Workers have to reach the service again: they get 15 s.
  */
 const beatsBeforeRescue = { nodes: 3, workers: 10 };
-
-/** A request whose nodes or workers were lost this often is not retried: it may be what kills them. */
-const lostLimit = 2;
 
 /**
  * Takes up the runs of lost nodes and of silent workers, ends runs of workers past their deadlines, and gives back runs
@@ -41,6 +40,7 @@ export class Rescuer extends Duty {
     @InjectRepository(LeaseEntity) private readonly leases: Repository<LeaseEntity>,
     private readonly workerRuns: LeasedRuns,
     private readonly workerEnds: WorkerEnds,
+    private readonly models: ModelsService,
   ) {
     super();
   }
@@ -75,23 +75,29 @@ export class Rescuer extends Duty {
   /** Rescues without asking whether a node seems lost. */
   async rescueFromNodes(): Promise<void> {
     const { nodeId } = this.cluster;
-    const errors = this.errorsOf('nodeLost');
-    const { nodes, requests } = await rescue(this.database, { nodeId, lostAfterMs, lostLimit, ...errors });
+    const terms = this.termsOf('nodeLost');
+    const { nodes, requests } = await rescue(this.database, { nodeId, lostAfterMs, ...terms });
     this.events.emit('node.lost', () => nodes);
-    this.publish(requests, errors.lost);
+    this.publish(requests, terms.lost);
   }
 
   /** Rescues without asking whether a lease seems to be over. */
   async rescueFromWorkers(): Promise<void> {
-    const errors = this.errorsOf('workerLost');
-    const requests = await rescueFromWorkers(this.database, { lostLimit, ...errors });
-    this.publish(requests, errors.lost);
+    const terms = this.termsOf('workerLost');
+    const requests = await rescueFromWorkers(this.database, terms);
+    this.publish(requests, terms.lost);
     if (requests.length > 0) this.events.publish({ lost: requests.map(({ id }) => id) });
   }
 
-  private errorsOf(how: 'nodeLost' | 'workerLost'): { lost: RequestError; cancelled: RequestError } {
+  private termsOf(how: 'nodeLost' | 'workerLost'): RescueTerms {
     const now = this.clock.now();
-    return { lost: requestErrors[how](now), cancelled: requestErrors.cancelled(now) };
+    const limits = this.models.all().map(({ id, lostAttempts }) => [id, lostAttempts] as const);
+    return {
+      lostLimit: defaultLostAttempts,
+      lostLimits: Object.fromEntries(limits.filter(([, limit]) => limit !== defaultLostAttempts)),
+      lost: requestErrors[how](now),
+      cancelled: requestErrors.cancelled(now),
+    };
   }
 
   /** `failure`: the error of the requests that are not retried. */
@@ -105,8 +111,9 @@ export class Rescuer extends Duty {
       changed: requests.map(({ id }) => id),
     });
     this.events.emit('request.requeued', () =>
-      requeued.map(({ id, modelId, lostAttempt: attempt }) => ({
-        ...({ id, modelId, attempt, reason: 'lost', lost, delayMs: 0 } as const),
+      requeued.map(({ id, modelId, lostAttempt: attempt, isFollowed }) => ({
+        ...{ id, modelId, attempt, delayMs: 0 },
+        ...(isFollowed ? ({ reason: 'returned' } as const) : ({ reason: 'lost', lost } as const)),
       })),
     );
     this.events.emit('request.completed', () =>

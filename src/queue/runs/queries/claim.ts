@@ -78,7 +78,7 @@ export const startFirst =
   WHERE ctid = ANY (ARRAY (SELECT ctid FROM due))
   RETURNING request_id, bounded_key_id
 ), started AS (
-  UPDATE request
+  UPDATE recent_request AS request
   SET state = 'IN_PROGRESS', attempt = attempt + 1, started_at = clock_timestamp()
   FROM taken
   WHERE request.id = taken.request_id AND request.state = 'IN_QUEUE'

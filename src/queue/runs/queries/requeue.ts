@@ -37,7 +37,7 @@ const requeueStatement = statement('requeue')`WITH released AS (
   RETURNING request_id, node_id, worker_id, ${tokenHash('lease')} AS token_hash, bounded_key_id, started_at,
             usage, clock_timestamp() AS ended_at
 ), returned AS (
-  UPDATE request
+  UPDATE recent_request AS request
   SET state = 'IN_QUEUE',
       failed_attempts = failed_attempts + ($3::text IN ('failed', 'timed_out'))::integer,
       started_at = CASE WHEN $3::text <> 'unreached' OR failed_attempts + lost_attempts > 0 THEN request.started_at END,

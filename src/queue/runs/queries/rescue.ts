@@ -3,6 +3,7 @@ import { type Statement, statement } from '../../../database/statement.js';
 import type { RequestError } from '../../request-errors.js';
 import type { RequestEvents } from '../../request-events.js';
 import type { Outcome } from '../../request-state.js';
+import { isCurrent } from './followed-runs.js';
 import { complete } from '../../completion/completion.js';
 import { insertEntries, ofRequest } from '../../waiting/queries/insert-entries.js';
 import { entryColumns, type WaitingRequest } from '../../waiting/queries/waiting.js';
@@ -13,6 +14,8 @@ export interface Rescued extends WaitingRequest {
   outcome: Outcome | null;
   /** The attempt that was lost, as a status counts attempts; `attempt` is the stored number of the start. */
   lostAttempt: number;
+  /** Its server goes on with the run, and the next node follows it: no attempt was lost. */
+  isFollowed: boolean;
 }
 
 /*
@@ -47,7 +50,8 @@ WHERE NOT EXISTS (SELECT FROM node WHERE node.id = slot_grant.node_id)
 
 /*
  * Purpose: takes the leases of lost nodes and of runs far beyond their deadline, or the expired leases of workers.
- *   The request waits again or has ended.
+ *   The request waits again or has ended. A run that its server goes on with counts as returned, not as lost: the node
+ *   that takes it up follows it.
  * Race: SKIP LOCKED leaves a lease to the finish, log write or other rescuer that locks it. DELETE decides, and from
  *   then on every write of the old run is refused, because its token is gone.
  * Index: lease is scanned, it has one row per run in progress; request_pkey, queue_entry_pkey.
@@ -66,13 +70,20 @@ const rescueStatement = (
   WHERE lease.request_id = orphan.request_id
   RETURNING lease.*, clock_timestamp() AS ended_at
 ), verdict AS (
-  SELECT taken.*,
+  SELECT taken.*, 1 - followed.runs AS losses,
          CASE
            WHEN taken.cancel_requested_at IS NOT NULL THEN 'cancelled'
-           WHEN request.lost_attempts + 1 >= $1::integer THEN 'failed'
+           WHEN request.lost_attempts + 1 >= coalesce(($4::jsonb ->> request.model_id)::integer, $1::integer)
+                AND followed.runs = 0 THEN 'failed'
          END AS outcome
   FROM taken
-  JOIN request ON request.id = taken.request_id
+  JOIN recent_request AS request ON request.id = taken.request_id
+  CROSS JOIN LATERAL (
+    SELECT EXISTS (
+      SELECT FROM followed_run
+      WHERE followed_run.request_id = taken.request_id AND ${isCurrent('followed_run', 'request')}
+    )::integer AS runs
+  ) AS followed
 ), hopeless AS (
   SELECT * FROM verdict WHERE outcome IS NOT NULL
 ), ${complete({
@@ -98,36 +109,41 @@ const rescueStatement = (
     ],
   ].map((column) => `request.${column}`),
 })}, requeued AS (
-  UPDATE request
+  UPDATE recent_request AS request
   SET state = 'IN_QUEUE',
-      lost_attempts = lost_attempts + 1,
+      lost_attempts = lost_attempts + verdict.losses,
       inference_ms = extract(epoch FROM verdict.ended_at - verdict.started_at) * 1000
   FROM verdict
   WHERE request.id = verdict.request_id
     AND verdict.outcome IS NULL
     AND request.state = 'IN_PROGRESS'
   RETURNING request.id, request.model_id, request.api_key_id, request.priority, request.virtual_start, request.seq,
-            request.attempt, request.expires_at, request.failed_attempts, request.lost_attempts, verdict.bounded_key_id
+            request.attempt, request.expires_at, request.failed_attempts, request.lost_attempts, verdict.losses,
+            verdict.bounded_key_id
 ), waiting AS (
   ${insertEntries('queue_entry', 'requeued', ofRequest)}
 ), rescued AS (
   SELECT id, model_id, api_key_id, priority, virtual_start, seq, attempt,
-         failed_attempts + lost_attempts AS lost_attempt, outcome
+         failed_attempts + lost_attempts AS lost_attempt, outcome, false AS is_followed
   FROM completed
   UNION ALL
-  SELECT id, model_id, api_key_id, priority, virtual_start, seq, attempt, failed_attempts + lost_attempts, NULL
+  SELECT id, model_id, api_key_id, priority, virtual_start, seq, attempt, failed_attempts + lost_attempts + 1 - losses,
+         NULL, losses = 0
   FROM requeued
 ), recorded AS (
   INSERT INTO attempt (request_id, attempt, node_id, worker_id, token_hash, started_at, ended_at, outcome, error_code,
                        error_message)
-  SELECT request_id, attempt, node_id, worker_id, ${tokenHash('verdict')}, started_at, ended_at, 'lost', '${code}', '${message}'
+  SELECT request_id, attempt, node_id, worker_id, ${tokenHash('verdict')}, started_at, ended_at,
+         CASE WHEN outcome IS NULL AND losses = 0 THEN 'returned' ELSE 'lost' END,
+         CASE WHEN outcome IS NOT NULL OR losses = 1 THEN '${code}' END,
+         CASE WHEN outcome IS NOT NULL OR losses = 1 THEN '${message}' END
   FROM verdict
   WHERE request_id IN (SELECT id FROM rescued)
 ), requeued_event AS (
   INSERT INTO request_event (request_id, kind, attempt)
   SELECT id, 'requeued', attempt FROM requeued
 )
-SELECT id, ${entryColumns}, lost_attempt AS "lostAttempt", outcome FROM rescued`;
+SELECT id, ${entryColumns}, lost_attempt AS "lostAttempt", outcome, is_followed AS "isFollowed" FROM rescued`;
 
 const ofNodes = rescueStatement(
   'rescue',
@@ -144,9 +160,11 @@ const ofWorkers = rescueStatement(
   'The worker that ran it was lost.',
 );
 
-interface RescueOptions {
+export interface RescueTerms {
   /** A request that has lost this many nodes or workers is not retried. */
   lostLimit: number;
+  /** The limits of the models that have another, by id. */
+  lostLimits?: Readonly<Record<string, number>>;
   /** The error of such a request. */
   lost: RequestError;
   cancelled: RequestError;
@@ -154,7 +172,7 @@ interface RescueOptions {
 
 export async function rescue(
   database: Database,
-  options: RescueOptions & { nodeId: string; lostAfterMs: number },
+  options: RescueTerms & { nodeId: string; lostAfterMs: number },
 ): Promise<{ nodes: RequestEvents['node.lost']; requests: Rescued[] }> {
   const { nodeId, lostAfterMs } = options;
   const nodes = await database.query<{ id: string; name: string }>(giveUpStatement, [nodeId, lostAfterMs]);
@@ -164,12 +182,13 @@ export async function rescue(
 }
 
 /** Takes the leases that their workers did not renew. */
-export function rescueFromWorkers(database: Database, options: RescueOptions): Promise<Rescued[]> {
+export function rescueFromWorkers(database: Database, options: RescueTerms): Promise<Rescued[]> {
   return database.query<Rescued>(ofWorkers, valuesOf(options));
 }
 
-const valuesOf = ({ lostLimit, lost, cancelled }: RescueOptions): unknown[] => [
+const valuesOf = ({ lostLimit, lostLimits = {}, lost, cancelled }: RescueTerms): unknown[] => [
   lostLimit,
   JSON.stringify(lost),
   JSON.stringify(cancelled),
+  JSON.stringify(lostLimits),
 ];

@@ -1,4 +1,5 @@
-import { parameters, type Queries, statement } from '../../../database/statement.js';
+import { statementOfDays } from '../../../database/days.js';
+import { parameters, type Queries } from '../../../database/statement.js';
 import type { TraceContext } from '../../../tracing/trace-context.js';
 import { insertCopy } from './submission.js';
 import { findKnown, type Idempotency, type Known, reserved } from './submit-once.js';
@@ -41,9 +42,11 @@ const { placeholders: $, bind } = parameters({
   idempotencyKey: 'text',
   fingerprint: 'bytea',
 });
-const retryStatement = statement('retry')`WITH original AS MATERIALIZED (
+const retryStatement = statementOfDays(
+  'retry',
+  (within) => `WITH original AS MATERIALIZED (
   SELECT * FROM request
-  WHERE id = ${$.originalId} AND state = 'COMPLETED' AND input IS NOT NULL FOR UPDATE
+  WHERE id = ${$.originalId} AND ${within('id')} AND state = 'COMPLETED' AND input IS NOT NULL FOR UPDATE
 ), ${reserved(`SELECT api_key_id, ${$.idempotencyKey}, ${$.id}, ${$.fingerprint}
   FROM original
   WHERE ${$.idempotencyKey} IS NOT NULL`)}written AS (
@@ -68,14 +71,15 @@ const retryStatement = statement('retry')`WITH original AS MATERIALIZED (
   RETURNING id, model_id, api_key_id, priority, virtual_start, seq, expires_at, not_before
 ), marked AS (
   UPDATE request SET retried_as = ${$.id}
-  WHERE id = ${$.originalId} AND EXISTS (SELECT FROM written)
+  WHERE id = ${$.originalId} AND ${within('id')} AND EXISTS (SELECT FROM written)
 ), files AS (
   INSERT INTO file_use (request_id, file_id, in_input)
   SELECT written.id, file_id, true
   FROM written JOIN file_use ON request_id = ${$.originalId} AND in_input
 ), ${waitOrBeHeld($.isBounded)}
 SELECT written.id, written.seq
-FROM original LEFT JOIN written ON true`;
+FROM original LEFT JOIN written ON true`,
+);
 
 /** undefined: its input is deleted. */
 export async function retry(
@@ -87,7 +91,7 @@ export async function retry(
   const { traceparent = null, tracestate = null } = trace ?? ({} as Partial<TraceContext>);
   for (;;) {
     const [row] = await database.query<Submitted | Record<keyof Submitted, null>>(
-      retryStatement,
+      retryStatement(item.originalId),
       bind({ ...item, idempotencyKey: key, fingerprint, traceparent, tracestate }),
     );
     if (row !== undefined && row.id !== null) return row;

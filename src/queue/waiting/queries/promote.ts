@@ -50,7 +50,7 @@ const promoteStatement = statement('promote')`WITH ready AS MATERIALIZED (
     = (ready.model_id, ready.priority, ready.virtual_start, ready.seq)
   RETURNING entry.*
 ), arrived AS (
-  UPDATE request
+  UPDATE recent_request AS request
   SET seq = nextval('request_seq'), virtual_start = placed.virtual_start
   FROM taken
   JOIN unnest($1::uuid[], $2::bigint[], $3::boolean[]) AS placed (request_id, virtual_start, is_bounded)

@@ -37,7 +37,7 @@ const recallStatement = statement('recall')`WITH key AS MATERIALIZED (
 ), running AS (
   UPDATE lease SET bounded_key_id = $1::uuid
   WHERE ctid = ANY (ARRAY (
-    SELECT lease.ctid FROM lease JOIN request ON request.id = lease.request_id, key
+    SELECT lease.ctid FROM lease JOIN recent_request AS request ON request.id = lease.request_id, key
     WHERE request.api_key_id = key.id AND lease.bounded_key_id IS NULL FOR UPDATE OF lease SKIP LOCKED
   ))
 )

@@ -1,4 +1,5 @@
 import type { Database } from '../../../database/database.js';
+import { statementOfDays } from '../../../database/days.js';
 import { statement } from '../../../database/statement.js';
 import type { AttemptOutcome } from '../../request-state.js';
 
@@ -103,7 +104,7 @@ export function renewLeases(
 const findStatement = statement('find_worker_leases')`SELECT ${runColumns('lease')}
 FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS wanted (request_id, token, key_id)
 JOIN lease ON lease.request_id = wanted.request_id AND lease.token = wanted.token
-JOIN request ON request.id = lease.request_id
+JOIN recent_request AS request ON request.id = lease.request_id
 WHERE lease.worker_id IS NOT NULL AND ${keyOf('lease')} = wanted.key_id`;
 
 /** Returns the leases that exist. */
@@ -129,7 +130,7 @@ const findClaimsStatement = statement('find_claims')`WITH again AS (
 )
 SELECT ${runColumns('again')}, again.claim_id AS "claimId"
 FROM again
-JOIN request ON request.id = again.request_id`;
+JOIN recent_request AS request ON request.id = again.request_id`;
 
 export function findClaims(
   database: Database,
@@ -140,7 +141,7 @@ export function findClaims(
 
 const listStatement = (name: string, where: string) => statement(name)`SELECT ${runColumns('lease')}
 FROM lease
-JOIN request ON request.id = lease.request_id
+JOIN recent_request AS request ON request.id = lease.request_id
 WHERE worker_id IS NOT NULL AND ${where}
 LIMIT 500`;
 
@@ -160,7 +161,7 @@ export const findUnread = (database: Database, tokens: readonly string[]): Promi
 
 const inputStatement = statement('read_worker_input')`SELECT request.input::text AS input
 FROM lease
-JOIN request ON request.id = lease.request_id
+JOIN recent_request AS request ON request.id = lease.request_id
 WHERE lease.request_id = $1::uuid AND lease.token = $2::uuid AND ${keyOf('lease')} = $3::text`;
 
 /** undefined: the lease is lost. */
@@ -172,14 +173,18 @@ export async function readInput(
 }
 
 /* The previous release wrote the hash of the token alone. */
-const endedStatement = statement('worker_run_ended')`SELECT outcome FROM attempt
-WHERE request_id = $1::uuid
-  AND token_hash IN (sha256(uuid_send($2::uuid) || convert_to($3::text, 'UTF8')), sha256(uuid_send($2::uuid)))`;
+const endedStatement = statementOfDays(
+  'worker_run_ended',
+  (within) => `SELECT outcome FROM attempt
+WHERE request_id = $1::uuid AND ${within('request_id')}
+  AND token_hash IN (sha256(uuid_send($2::uuid) || convert_to($3::text, 'UTF8')), sha256(uuid_send($2::uuid)))`,
+);
 
 /** Returns how the run of a former lease ended; undefined: there was none. */
 export async function endOf(
   database: Database,
   { id, token, keyId }: LeaseName,
 ): Promise<AttemptOutcome | undefined> {
-  return (await database.query<{ outcome: AttemptOutcome }>(endedStatement, [id, token, keyId]))[0]?.outcome;
+  return (await database.query<{ outcome: AttemptOutcome }>(endedStatement(id), [id, token, keyId]))[0]
+    ?.outcome;
 }

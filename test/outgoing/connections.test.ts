@@ -1,9 +1,11 @@
 import { Config } from '../../src/config/config.js';
+import { readBeginning } from '../../src/outgoing/answer-body.js';
+import { Outgoing } from '../../src/outgoing/outgoing.js';
 import { HttpRunner } from '../../src/runners/http-runner.js';
 import { Tracing } from '../../src/tracing/tracing.js';
-import { agent } from '../../src/runners/keep-alive.js';
+import { BlockableServer } from '../support/blockable-server.js';
 import { type Call, ModelServer } from '../support/model-server.js';
-import { noFiles, testRun, threads } from '../support/test-run.js';
+import { noFiles, testRun, type TestRun, threads } from '../support/test-run.js';
 import { until } from '../support/until.js';
 
 const runner = new HttpRunner(
@@ -13,6 +15,9 @@ const runner = new HttpRunner(
   threads,
 );
 let server: ModelServer;
+
+/** The connections that the runner keeps for the next run. */
+const idle = () => Object.values(runner.outgoing.connections.agent.freeSockets).flatMap((one) => one ?? []);
 
 beforeEach(async () => {
   server = await new ModelServer().start();
@@ -118,15 +123,15 @@ test('a connection that its server closed while it was idle carries nothing more
 test('a connection whose end the agent has not seen yet carries nothing more', async () => {
   server.promise(5);
   await Promise.all([run(), run()]);
-  await until(() => Object.values(agent.freeSockets).flat().length === 2);
-  Object.values(agent.freeSockets).flat().at(-1)!.destroy();
+  await until(() => idle().length === 2);
+  idle().at(-1)!.destroy();
   expect(await run()).toBe('{}');
 });
 
 test('nor does one whose time was over while the process stood still', async () => {
   server.promise(5);
   await run();
-  await until(() => Object.values(agent.freeSockets).flat().length === 1);
+  await until(() => idle().length === 1);
   const { now } = performance;
   performance.now = () => now.call(performance) + 4_001;
   try {
@@ -135,4 +140,85 @@ test('nor does one whose time was over while the process stood still', async () 
     performance.now = now;
   }
   expect(server.calls[1]!.socket === server.calls[0]!.socket).toBe(false);
+});
+
+test('a connection that its server closed while this process was busy carries nothing more', async () => {
+  const busy = await new BlockableServer().start();
+  const one = (): TestRun => testRun({ kind: 'http', url: `http://127.0.0.1:${busy.port}/`, headers: {} });
+  await runner.run(one());
+  await until(() => idle().length === 1);
+  busy.closeConnections();
+  expect(await runner.run(one())).toBe('{}');
+  await busy.stop();
+});
+
+describe('a kept connection that ends beside a run', () => {
+  beforeEach(async () => {
+    server.promise(5);
+    await run();
+    await until(() => idle().length === 1);
+  });
+
+  test('before the server could read the whole input: the run is sent again', async () => {
+    const { socket } = server.calls[0]!;
+    socket.once('data', () => socket.destroy());
+    const input = JSON.stringify('x'.repeat(32 * 1024 * 1024));
+    expect(await runner.run(testRun({ kind: 'http', url: server.url, headers: {} }, input))).toBe('{}');
+    expect(server.calls.map(({ body }) => body.length)).toEqual([server.calls[0]!.body.length, input.length]);
+  });
+
+  test('after the server could have read it: the run fails, because it may have been executed', async () => {
+    server.respond = ({ socket }) => socket.destroy();
+    await expect(run()).rejects.toMatchObject({
+      message: 'The connection to the model broke (ECONNRESET).',
+      options: { code: 'model_unavailable', outage: 'costly' },
+    });
+    expect(server.calls).toHaveLength(2);
+  });
+});
+
+describe('calls that may be repeated', () => {
+  const outgoing = new Outgoing({ mayRepeat: true });
+  afterEach(() => outgoing.connections.close());
+
+  async function post(): Promise<number> {
+    const call = { method: 'POST', url: server.url, headers: {}, body: '{}' };
+    const { status, body } = await outgoing.call(call);
+    await readBeginning(body, 10);
+    await until(() => Object.keys(outgoing.connections.agent.sockets).length === 0);
+    return status;
+  }
+
+  test('are sent again when a kept connection ends before their answer', async () => {
+    await post();
+    const first = server.calls[0]!.socket;
+    server.respond = (call) => (call.socket === first ? first.destroy() : answer()(call));
+    expect(await post()).toBe(200);
+    expect(server.calls).toHaveLength(3);
+  });
+
+  test('are not sent again on a new connection, which would end as well', async () => {
+    server.respond = ({ socket }) => socket.destroy();
+    await expect(post()).rejects.toMatchObject({ code: 'ECONNRESET', wasConnected: true });
+    expect(server.calls).toHaveLength(1);
+  });
+
+  test('get a new connection after a minute, so that a changed name is looked up', async () => {
+    const { now } = performance;
+    let passedMs = 0;
+    performance.now = () => now.call(performance) + passedMs;
+    try {
+      await post();
+      server.respond = (call) => {
+        passedMs = 60_001;
+        answer()(call);
+      };
+      await post();
+      await post();
+    } finally {
+      performance.now = now;
+    }
+    const [first, second, third] = server.calls.map(({ socket }) => socket);
+    expect([second === first, third === first]).toEqual([true, false]);
+  });
 });

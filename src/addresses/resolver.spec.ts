@@ -1,0 +1,42 @@
+import { createSocket, type Socket } from 'node:dgram';
+import type { Resolver as DnsResolver } from 'node:dns/promises';
+import { once } from 'node:events';
+import { Resolver } from './resolver.js';
+
+/** Starts a name server that knows this one address, under every name. */
+async function startNameServer(address: string): Promise<Socket> {
+  const server = createSocket('udp4');
+  server.on('message', (query, { port }) => {
+    const isForIpv4 = query.includes(Buffer.from([0, 1, 0, 1]), 12);
+    const question = query.subarray(12, query.indexOf(0, 12) + 5);
+    const head = Buffer.from([query[0]!, query[1]!, 0x81, 0x80, 0, 1, 0, isForIpv4 ? 1 : 0, 0, 0, 0, 0]);
+    const answer = [0xc0, 12, 0, 1, 0, 1, 0, 0, 14, 16, 0, 4, ...address.split('.').map(Number)];
+    server.send(Buffer.concat([head, question, Buffer.from(isForIpv4 ? answer : [])]), port, '127.0.0.1');
+  });
+  server.bind(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+class TestResolver extends Resolver {
+  /** The name server of the system. */
+  system: Socket | undefined;
+
+  protected override nameServers(): DnsResolver {
+    const dns = super.nameServers();
+    dns.setServers([`127.0.0.1:${this.system!.address().port}`]);
+    return dns;
+  }
+}
+
+test('a look-up asks the name servers that the system has now', async () => {
+  const servers = [await startNameServer('192.0.2.1'), await startNameServer('192.0.2.2')];
+  const resolver = new TestResolver();
+  const found: unknown[] = [];
+  for (const server of servers) {
+    resolver.system = server;
+    found.push(await resolver.resolve('hooks.example.com', false));
+  }
+  expect(found).toEqual([[{ address: '192.0.2.1', family: 4 }], [{ address: '192.0.2.2', family: 4 }]]);
+  for (const server of servers) server.close();
+});

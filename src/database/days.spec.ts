@@ -1,0 +1,46 @@
+import { v7 } from 'uuid';
+import { byDay, firstIdAt, statementOfDays } from './days.js';
+
+const dayMs = 86_400_000;
+const idAt = (msecs: number): string => v7({ msecs });
+const midnight = Date.UTC(2026, 10, 27);
+
+const byId = statementOfDays('by_id', (within) => `SELECT FROM request WHERE id = $1 AND ${within('id')}`);
+
+it('names the whole day of an id in its text, and no other', () => {
+  const { text } = byId(idAt(midnight + 1));
+  expect(text).toBe(byId(idAt(midnight + dayMs - 1)).text);
+  const [first, last] = [
+    firstIdAt(midnight),
+    `${firstIdAt(midnight + dayMs - 1).slice(0, 13)}-ffff-ffff-ffffffffffff`,
+  ];
+  expect(text).toBe(
+    `SELECT FROM request WHERE id = $1 AND (id > '${first}' OR id = '${first}') AND (id < '${last}' OR id = '${last}')`,
+  );
+  expect(byId(idAt(midnight + dayMs)).text).not.toBe(text);
+});
+
+it('names the first and the last day of several ids', () => {
+  const days = [2, 0, 1].map((day) => idAt(midnight + day * dayMs));
+  expect(byId(...days).text).toContain(firstIdAt(midnight));
+  expect(byId(...days).text).toContain(firstIdAt(midnight + 3 * dayMs - 1).slice(0, 13));
+});
+
+it('is prepared for today and yesterday, each under a name of its own, and planned for older days', () => {
+  const now = Date.now();
+  const [today, yesterday, old] = [now, now - dayMs, now - 2 * dayMs].map((at) => byId(idAt(at)));
+  expect(today!.preparedAs).toMatch(/^by_id_/);
+  expect(yesterday!.preparedAs).toMatch(/^by_id_/);
+  expect(yesterday!.preparedAs).not.toBe(today!.preparedAs);
+  expect(old!.preparedAs).toBe('');
+  expect([today, yesterday, old].map((one) => one!.name)).toEqual(['by_id', 'by_id', 'by_id']);
+});
+
+it('names a day even for the last possible id', () => {
+  expect(byId('ffffffff-ffff-7fff-bfff-ffffffffffff').text).toContain('ffffffff-ffff-ffff-ffff-ffffffffffff');
+});
+
+it('groups ids by their days', () => {
+  const [a, b, c] = [idAt(midnight), idAt(midnight + dayMs - 1), idAt(midnight + dayMs)];
+  expect(byDay([a, c, b])).toEqual([[a, b], [c]]);
+});

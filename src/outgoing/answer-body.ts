@@ -1,0 +1,19 @@
+export type Chunks = AsyncIterable<Buffer>;
+
+/** Collects chunks until there are more than `maxBytes`. Returns the bytes collected. */
+export async function collect(chunks: Chunks, maxBytes: number, into: Buffer[]): Promise<number> {
+  let size = 0;
+  for await (const chunk of chunks) {
+    into.push(chunk);
+    size += chunk.length;
+    if (size > maxBytes) break;
+  }
+  return size;
+}
+
+/** Reads the first `maxBytes` of a body that may be incomplete or invalid, because its status already decided. */
+export async function readBeginning(chunks: Chunks, maxBytes: number): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  await collect(chunks, maxBytes - 1, parts).catch(() => undefined);
+  return Buffer.concat(parts).subarray(0, maxBytes);
+}

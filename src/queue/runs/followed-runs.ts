@@ -1,0 +1,93 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Subject } from 'rxjs';
+import { Database } from '../../database/database.js';
+import { persist } from '../../database/persist.js';
+import type { Model } from '../../models/model.js';
+import { ModelsService } from '../../models/models.service.js';
+import {
+  type Abandoned,
+  findFollowedRun,
+  type Found,
+  forgetFollowedRun,
+  keepFollowedRun,
+  takeAbandonedRuns,
+} from './queries/followed-runs.js';
+import type { FollowedRun } from './runner.js';
+import type { RunExecution } from './run-execution.js';
+import { RunnerRegistry } from './runner-registry.js';
+import { RunStore } from './run-store.js';
+
+/**
+ * Runs that go on at model servers without a connection. Their rows let any node follow them, and cancel at the server
+ * those that nobody waits for any more.
+ */
+@Injectable()
+export class FollowedRuns {
+  /** Emits when a followed run of this node has ended. */
+  readonly ends = new Subject<void>();
+  private readonly log = new Logger(FollowedRuns.name);
+
+  constructor(
+    private readonly database: Database,
+    private readonly models: ModelsService,
+    private readonly runners: RunnerRegistry,
+    private readonly store: RunStore,
+  ) {}
+
+  /** Keeps a run of this node. Rejects if it no longer holds its lease. */
+  async keep(run: RunExecution, answer: FollowedRun['answer']): Promise<void> {
+    const { requestId, attempt, start, model, address } = run;
+    const { token } = run.claimed;
+    const kept = { requestId, token, attempt, start, modelId: model.id, answer };
+    const plain = plainAddress(address ?? model.runner.addresses()[0]!);
+    if (!(await persist(() => keepFollowedRun(this.database, { ...kept, address: plain }))))
+      throw new Error('the run has lost its lease');
+  }
+
+  /** Returns what an earlier run of the same attempt began. */
+  async find({ requestId, attempt, start, model }: RunExecution): Promise<Found | undefined> {
+    if (start === 1 || !model.runner.follows) return undefined;
+    const found = await persist(() => findFollowedRun(this.database, requestId, attempt));
+    return found && { ...found, address: addressOf(model, found) };
+  }
+
+  /** Cancels runs at their servers that nobody waits for. */
+  async cancelAbandoned(): Promise<void> {
+    const { following } = this;
+    if (following.size === 0) return;
+    const abandoned = await takeAbandonedRuns(this.database, [...following.keys()]);
+    await Promise.all(abandoned.map((run) => this.cancel(run, following.get(run.modelId))));
+  }
+
+  private get following(): ReadonlyMap<string, Model> {
+    const models = this.models.all().filter(({ runner }) => runner.follows);
+    return new Map(models.map((model) => [model.id, model]));
+  }
+
+  private async cancel(run: Abandoned, model: Model | undefined): Promise<void> {
+    const { requestId } = run;
+    try {
+      if (model !== undefined) {
+        const address = addressOf(model, run);
+        const facts = () => this.store.facts(requestId);
+        await this.runners.for(model).cancel?.({ ...run, address, model, facts });
+      }
+      await forgetFollowedRun(this.database, run);
+    } catch (error) {
+      this.log.warn(
+        `${requestId} of ${run.modelId} could not be cancelled at its server (try ${run.tries} of 6): ${(error as Error).message}`,
+      );
+    }
+  }
+}
+
+/** Returns an address without its user, password and query, which may be secrets. */
+function plainAddress(address: string): string {
+  const { origin, pathname } = new URL(address);
+  return origin + pathname;
+}
+
+/** Returns the address of a model that a run was sent to. The model may have left it. */
+function addressOf({ runner }: Model, { address }: FollowedRun): string {
+  return runner.addresses().find((one) => plainAddress(one) === address) ?? address;
+}

@@ -1,0 +1,110 @@
+import type { Call } from '../support/model-server.js';
+import type { SpawnedService } from '../support/spawn-service.js';
+import { until } from '../support/index.js';
+import { givenUp, ProcessCluster } from '../support/process-cluster.js';
+import { QueueCalls } from '../support/queue-calls.js';
+
+/** A server whose runs go on without a connection. It does not answer a start while `isSilent`. */
+class JobServer {
+  readonly starts: string[] = [];
+  readonly cancelled: string[] = [];
+  polls = 0;
+  isSilent = false;
+  isDone = false;
+
+  readonly respond = ({ method, url, response }: Call): void => {
+    const answer = (status: number, value: object): void => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+    };
+    const id = url.split('/').at(-1)!;
+    if (method === 'PUT') this.starts.push(id);
+    else if (method === 'DELETE') this.cancelled.push(id);
+    else if (!this.starts.includes(id)) return answer(404, {});
+    else this.polls++;
+    if (method === 'PUT' && this.isSilent) return;
+    answer(200, {
+      state: this.isDone ? 'done' : 'running',
+      share: Math.min(0.99, this.polls / 1_000),
+      output: this.starts,
+    });
+  };
+}
+
+const server = new JobServer();
+const cluster = new ProcessCluster();
+const place = '{url}/{run_id}';
+
+beforeAll(async () => {
+  const runner = {
+    path: '/jobs',
+    request: { method: 'PUT', url: place },
+    follow: {
+      ...{ url: place, every: '50ms', done: { path: '$.state', in: ['done'] }, progress: '$.share' },
+      ...{ output: '$.output', cancel: { method: 'DELETE', url: place } },
+    },
+  };
+  await cluster.start(1, { runner });
+  cluster.model.respond = server.respond;
+});
+afterAll(() => cluster.stop());
+
+/** Kills a node and returns the one that takes its run up. */
+async function killed(node: SpawnedService): Promise<SpawnedService> {
+  const next = await cluster.scheduler({ SHUTDOWN_GRACE: '1s' });
+  node.kill('SIGKILL');
+  const before = server.polls;
+  await until(() => server.polls > before + 3, givenUp);
+  return next;
+}
+
+test('a run is followed by the next node each time its node is killed, and is begun once', async () => {
+  server.isSilent = true;
+  let node = await cluster.scheduler();
+  const id = await cluster.submit();
+  await until(() => server.starts.length === 1, givenUp);
+  // The first answer is lost with the node.
+  node = await killed(node);
+  const progress: number[] = [];
+  for (let kills = 0; kills < 3; kills++) {
+    node = await killed(node);
+    const shown = await until(async () => {
+      const [row] = await cluster.api.query<{ value: number | null }>(
+        'SELECT progress_value AS value FROM lease WHERE request_id = $1',
+        [id],
+      );
+      return row?.value ?? undefined;
+    }, givenUp);
+    progress.push(shown);
+  }
+  expect(progress).toEqual([...progress].sort((a, b) => a - b));
+  // A node that stops hands the run on.
+  const last = await cluster.scheduler();
+  await node.stop();
+  const before = server.polls;
+  await until(() => server.polls > before + 3, givenUp);
+  server.isDone = true;
+  await cluster.completed(id);
+  expect(server.starts).toHaveLength(1);
+  expect(await cluster.story(id)).toMatchObject({
+    ...{ outcome: 'succeeded', code: null, lost: 0, output: server.starts },
+    attempts: [...Array<string>(5).fill('returned'), 'succeeded'],
+  });
+  expect((await new QueueCalls(cluster.api).status(id)).attempt).toBe(1);
+  await last.stop();
+}, 180_000);
+
+test('a run whose cancel was requested while its node was lost is cancelled at its server', async () => {
+  server.isDone = server.isSilent = false;
+  server.starts.length = 0;
+  const node = await cluster.scheduler();
+  const id = await cluster.submit();
+  await until(() => server.polls > 0 && server.starts.length === 1, givenUp);
+  const next = await cluster.scheduler();
+  node.kill('SIGKILL');
+  await new QueueCalls(cluster.api).cancel(id);
+  await cluster.completed(id);
+  await until(() => server.cancelled.includes(server.starts[0]!), givenUp);
+  expect(await cluster.story(id)).toMatchObject({ outcome: 'cancelled' });
+  await until(async () => (await cluster.api.query('SELECT FROM followed_run')).length === 0, givenUp);
+  await next.stop();
+}, 120_000);

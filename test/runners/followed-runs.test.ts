@@ -1,0 +1,178 @@
+import { Config } from '../../src/config/config.js';
+import { HttpRunner } from '../../src/runners/http-runner.js';
+import { Tracing } from '../../src/tracing/tracing.js';
+import { type Call, ModelServer } from '../support/model-server.js';
+import { failureOf, noFiles, testRun, type TestRun, threads } from '../support/test-run.js';
+import { until } from '../support/until.js';
+
+const runner = new HttpRunner(new Config(), new Tracing(), noFiles, threads);
+let server: ModelServer;
+/** The answers of the server by method and path. The last one of a list is repeated. */
+let answers: Record<string, (object | number)[]>;
+
+const follow = {
+  url: '{base}/jobs/{$.id}',
+  every: '2ms',
+  done: { path: '$.state', in: ['done'] },
+  failed: { path: '$.state', in: ['failed'] },
+  error: '$.error',
+  log: '$.log',
+  progress: '$.share',
+  output: '$.output',
+  cancel: { method: 'DELETE', url: '{base}/jobs/{$.id}' },
+};
+
+beforeEach(async () => {
+  server = await new ModelServer().start();
+  answers = { 'POST /predict': [{ id: 'a/b' }], 'GET /jobs/a%2Fb': [{ state: 'done', output: 7 }] };
+  server.respond = ({ method, url, response, socket }: Call) => {
+    const list = answers[`${method} ${url}`] ?? [404];
+    const next = list.length > 1 ? list.shift()! : list[0]!;
+    if (next === 0) socket.destroy();
+    else if (typeof next === 'number') response.writeHead(next).end('{}');
+    else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(next));
+  };
+});
+
+afterEach(() => server.stop());
+
+function run(options: object = {}, more: object = {}): TestRun {
+  const one = testRun({
+    kind: 'http',
+    url: server.url,
+    headers: { 'x-api-key': 'of the model' },
+    follow,
+    ...options,
+  });
+  return Object.assign(one, more);
+}
+
+const called = (): string[] => server.calls.map(({ method, url }) => `${method} ${url}`);
+
+test('a run is followed until it is done, with its progress and what its log gains', async () => {
+  answers['GET /jobs/a%2Fb'] = [
+    { state: 'queued' },
+    { state: 'running', share: 0.5, log: 'one\n' },
+    { state: 'running', share: 0.5, log: 'one\n' },
+    { state: 'done', share: 1, log: 'one\ntwo\n', output: { a: 1 } },
+  ];
+  const one = run();
+  expect(await runner.run(one)).toBe('{"a":1}');
+  expect(one.kept).toEqual([{ '$.id': 'a/b' }]);
+  expect(one.lines.map(({ message }) => message)).toEqual(['one', 'two']);
+  expect(one.steps.map(([value]) => value)).toEqual([0.5, 0.5, 1]);
+  expect(called()).toEqual(['POST /predict', ...Array<string>(4).fill('GET /jobs/a%2Fb')]);
+  expect(server.calls.every(({ headers }) => headers['x-api-key'] === 'of the model')).toBe(true);
+});
+
+test.each([201, 202])('a first answer with status %s is a promise', async (status) => {
+  server.respond = ({ method, response }) => {
+    const json = method === 'POST' ? { id: 1 } : { state: 'done', output: 'x' };
+    response.writeHead(method === 'POST' ? status : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(json));
+  };
+  expect(await runner.run(run())).toBe('"x"');
+});
+
+test.each([
+  [
+    'says that it failed',
+    { state: 'failed' },
+    'The model reports that its run failed, without a message.',
+    false,
+  ],
+  ['says why it failed', { state: 'failed', error: 'no memory' }, 'no memory', false],
+  ['lost the run', 404, 'The model no longer knows the run that it had accepted: it answered 404.', true],
+  [
+    'has deleted the run',
+    410,
+    'The model no longer knows the run that it had accepted: it answered 410.',
+    true,
+  ],
+  ['refuses to say', 403, 'The model answered 403.', false],
+  ['has no output', { state: 'done' }, 'The model\'s answer has no output at the path of "output".', false],
+])('a server that %s', async (_, answer, message, retryable) => {
+  answers['GET /jobs/a%2Fb'] = [{ state: 'running' }, answer];
+  const failed = await failureOf(runner, run());
+  expect([failed.message, failed.options.retryable]).toEqual([message, retryable]);
+});
+
+test('a first answer without the id that is quoted', async () => {
+  answers['POST /predict'] = [{ task: 1 }];
+  const one = run();
+  expect((await failureOf(runner, one)).message).toBe("The model's answer has no text or number at $.id.");
+  expect(one.kept).toEqual([]);
+});
+
+test('calls that fail are repeated, and ten in a row are too many', async () => {
+  const misses = [503, 0, 500, 429, 502, 0, 503, 503, 0];
+  answers['GET /jobs/a%2Fb'] = [...misses, { state: 'running' }, ...misses, { state: 'done', output: 1 }];
+  expect(await runner.run(run())).toBe('1');
+  answers['GET /jobs/a%2Fb'] = [{ state: 'running' }, ...misses, 503];
+  const { options } = await failureOf(runner, run());
+  expect(options).toMatchObject({ code: 'model_unavailable', retryable: true, outage: 'costly' });
+  expect(called().filter((call) => call === 'POST /predict')).toHaveLength(2);
+});
+
+test('a run that was begun is not begun again', async () => {
+  const followed = { start: 1, address: server.url, answer: { '$.id': 'a/b' } };
+  expect(await runner.run(run({}, { followed, start: 2 }))).toBe('7');
+  expect(called()).toEqual(['GET /jobs/a%2Fb']);
+});
+
+describe('a server that takes the id of the run', () => {
+  const own = {
+    request: { url: '{url}/{run_id}', method: 'PUT' },
+    follow: { ...follow, url: '{url}/{run_id}', cancel: { method: 'DELETE', url: '{url}/{run_id}' } },
+  };
+
+  test('knows it before it is sent, so it is asked first after the loss of a node', async () => {
+    let isKnown = false;
+    server.respond = ({ method, response }) => {
+      if (method === 'PUT') isKnown = true;
+      response.writeHead(isKnown ? 200 : 404).end(JSON.stringify({ state: 'done', output: 3 }));
+    };
+    const one = run(own);
+    expect(await runner.run(one)).toBe('3');
+    expect(one.kept).toEqual([null]);
+    const [{ url }] = server.calls as [Call];
+    const followed = { start: 1, address: server.url, answer: null };
+    expect(await runner.run(run(own, { followed, start: 2 }))).toBe('3');
+    isKnown = false;
+    expect(await runner.run(run(own, { followed, start: 3 }))).toBe('3');
+    expect(called()).toEqual([
+      ...[`PUT ${url}`, `GET ${url}`],
+      ...[`GET ${url}`, `GET ${url}`],
+      ...[`GET ${url}`, `PUT ${url}`, `GET ${url}`],
+    ]);
+  });
+
+  test('and is away when it is asked: nothing was begun', async () => {
+    server.respond = ({ response }) => response.writeHead(503).end();
+    const followed = { start: 1, address: server.url, answer: null };
+    expect((await failureOf(runner, run(own, { followed }))).options.outage).toBe('free');
+  });
+});
+
+test('an aborted run asks no more, and a cancel reaches its server', async () => {
+  answers['GET /jobs/a%2Fb'] = [{ state: 'running' }];
+  const one = run();
+  const ended = runner.run(one).catch((error: unknown) => error);
+  await until(() => server.calls.length > 3);
+  one.abort('cancelled');
+  expect(await ended).toBeInstanceOf(Error);
+  answers['DELETE /jobs/a%2Fb'] = [503, 200];
+  const cancelled = { ...one, start: 1, address: server.url, answer: one.kept[0]! };
+  await expect(runner.cancel(cancelled)).rejects.toThrow('503');
+  await runner.cancel(cancelled);
+  answers['DELETE /jobs/a%2Fb'] = [404];
+  await runner.cancel(cancelled);
+  expect(called().filter((call) => call.startsWith('DELETE'))).toHaveLength(3);
+});
+
+test('a file of another origin is not fetched', async () => {
+  answers['GET /jobs/a%2Fb'] = [{ state: 'done', output: ['http://169.254.169.254/latest', 'short'] }];
+  expect(await runner.run(run({ follow: { ...follow, files: '$[*]' } }))).toBe(
+    '["http://169.254.169.254/latest","short"]',
+  );
+});

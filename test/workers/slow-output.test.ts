@@ -1,0 +1,79 @@
+import { request, type IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { setInterval as every } from 'node:timers/promises';
+import { HttpConnections } from '../../src/http/http-connections.js';
+import { shippedPace } from '../../src/http/progress.js';
+import { keyHeader } from '../support/queue-calls.js';
+import { testQueue } from '../support/test-queue.js';
+import { pulled, WorkerCalls } from '../support/worker-calls.js';
+
+const { service, calls } = testQueue({ limits: 'off', models: { 'test/pulled': pulled } });
+
+/** Each limit of time of the service is far shorter than the whole body takes. */
+const shortened = { graceMs: 20, silenceMs: 400, checkMs: 5, minRate: 2_000 };
+const pieceEveryMs = 20;
+const pieces = 60;
+const output = JSON.stringify('x'.repeat(40_000));
+
+beforeEach(() => {
+  Object.assign(service.app.get(HttpConnections).pace, shortened);
+  Object.assign(service.app.getHttpServer(), { headersTimeout: 100, keepAliveTimeout: 100 });
+});
+afterEach(() => void Object.assign(service.app.get(HttpConnections).pace, shippedPace, { checkMs: 2_000 }));
+
+/** Sends a body piece by piece, on a line that is slow but moves. */
+async function sendSlowly(
+  method: string,
+  path: string,
+  headers: object,
+  body: string,
+): Promise<[number, unknown]> {
+  const sent = request(`${service.url}${path}`, {
+    method,
+    agent: false,
+    headers: { ...keyHeader(service.key), ...headers },
+  });
+  const answer = new Promise<IncomingMessage>((resolve, reject) =>
+    sent.once('response', resolve).once('error', reject),
+  );
+  const size = Math.ceil(body.length / pieces);
+  let from = 0;
+  for await (const _ of every(pieceEveryMs)) {
+    sent.write(body.slice(from, from + size));
+    from += size;
+    if (from >= body.length) break;
+  }
+  sent.end();
+  const response = await answer;
+  return [response.statusCode!, await json(response)];
+}
+
+test('a finished output that a worker sends over a slow line is taken', async () => {
+  const id = await calls.submit('test/pulled');
+  const run = await new WorkerCalls(service).run();
+  const path = `/v1/worker/runs/${id}/output`;
+  expect(await sendSlowly('PUT', path, { 'lease-token': run.lease_token }, output)).toEqual([200, {}]);
+  expect(await (await calls.response(id)).text()).toBe(output);
+});
+
+test.each(['/v1/queue/test/pulled', '/v1/queue/test/pulled?logs=1#x'])(
+  'so is a submission: %s',
+  async (path) => {
+    const [status] = await sendSlowly('POST', path, {}, `{"text":${output}}`);
+    expect(status).toBe(202);
+  },
+);
+
+test('so is a file', async () => {
+  const body = JSON.stringify({ file_name: 'a.txt', content_type: 'text/plain' });
+  const initiated = await fetch(`${service.url}/v1/storage/upload/initiate`, {
+    method: 'POST',
+    headers: keyHeader(service.key),
+    body,
+  });
+  const { upload_url: url, file_url: file } = (await initiated.json()) as Record<string, string>;
+  const { pathname, search } = new URL(url!);
+  const [status] = await sendSlowly('PUT', pathname + search, { 'content-type': 'text/plain' }, output);
+  expect(status).toBe(200);
+  expect(await (await service.get(file!)).text()).toBe(output);
+});
