@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Handles } from '../auth/handles.js';
 import { Config } from '../config/config.js';
@@ -95,7 +95,10 @@ export class Files {
       if (error instanceof URIError) return undefined;
       throw error;
     });
-    return file && { file, read: () => this.read(file, { start: 0, end: file.size - 1 }) };
+    if (file === undefined) return undefined;
+    // No range is empty.
+    if (file.size === 0) return { file, read: () => Promise.resolve(Readable.from([])) };
+    return { file, read: () => this.read(file, { start: 0, end: file.size - 1 }) };
   }
 
   async read({ id, upload }: StoredFile, range: ByteRange): Promise<Readable> {

@@ -172,11 +172,23 @@ test.each([
 ])('a sound is sent as a part of a form: %s', async (kind, make) => {
   const sound = someBytes(300_000);
   const file = await make(sound);
-  const heard = await output('acme/hear', { file, model: 'whisper-1', temperature: 0.2, words: ['a', 'b'] });
+  const heard = await output('acme/hear', {
+    ...{ file, model: 'whisper-1', temperature: 0.2, words: ['a', 'b'] },
+    // It has the same value as the file, and is another member.
+    prompt: file,
+  });
   const name = kind === 'a data URL' ? 'file' : 'a%20voice.wav';
   expect(heard).toEqual({
     text: expect.stringMatching(new RegExp(`^(${name}|a voice.wav) audio/wav ${sha256(sound)}$`)) as string,
-    fields: { model: 'whisper-1', temperature: '0.2', 'words[]': 'b' },
+    fields: { model: 'whisper-1', temperature: '0.2', 'words[]': 'b', prompt: file },
+  });
+});
+
+test('an empty file is sent as one', async () => {
+  const file = await files.store('', 'audio/wav', 'silence.wav');
+  expect(await output('acme/hear', { file, model: 'whisper-1' })).toEqual({
+    text: `silence.wav audio/wav ${sha256('')}`,
+    fields: { model: 'whisper-1' },
   });
 });
 

@@ -7,7 +7,7 @@ import { mergePatch } from '../../tools/merge-patch.js';
 import { isObject } from './assemblers.js';
 import { fileBytes } from './embedded-file.js';
 import type { FollowMapping, RequestMapping, SetValue } from './mapping.js';
-import { firstAt, valuesAt } from './paths.js';
+import { firstAt, nodesAt } from './paths.js';
 import { Template, type TemplateValues } from './templates.js';
 
 /** The body of a request to a server, with its media type. */
@@ -130,13 +130,14 @@ async function partsOf(
   files: Files,
 ): Promise<Part[]> {
   const parts: Part[] = [];
+  /** Members of the input that have parts of their own. */
   const used = new Set<unknown>();
   for (const [name, from] of multipart) {
     if (name === '*') continue;
     if (typeof from === 'string') parts.push(textPart(name, from));
     else
-      for (const value of valuesAt(from, input)) {
-        used.add(value);
+      for (const { location, value } of nodesAt(from, input)) {
+        used.add(location[0]);
         parts.push(await partOf(name, value, files));
       }
   }
@@ -144,7 +145,7 @@ async function partsOf(
   const object = others === undefined || typeof others === 'string' ? undefined : firstAt([others], input);
   if (isObject(object))
     for (const [name, value] of Object.entries(object))
-      if (!used.has(value) && !multipart.has(name) && value !== null)
+      if (!used.has(name) && !multipart.has(name) && value !== null)
         for (const one of Array.isArray(value) ? (value as unknown[]) : [value])
           parts.push(fieldPart(name, one, Array.isArray(value)));
   return parts;
