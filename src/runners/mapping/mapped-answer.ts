@@ -21,6 +21,7 @@ const afterEndMs = 2_000;
 const maxTextLength = 8_192;
 /** A longer text of a stream is several deltas. */
 const deltaLength = 16_384;
+const longDelta = new RegExp(`[^]{1,${deltaLength}}`, 'gu');
 /** The chunks of a stream may be this many times as long as the output that they make. */
 const chunkOverhead = 64;
 
@@ -177,8 +178,8 @@ export class MappedAnswer {
   }
 
   private addDelta(part: unknown): void {
-    const texts =
-      typeof part === 'string' ? (part.match(new RegExp(`[^]{1,${deltaLength}}`, 'gu')) ?? []) : [part];
+    const isLong = typeof part === 'string' && part.length > deltaLength;
+    const texts = isLong ? part.match(longDelta)! : [part];
     for (const text of texts) {
       const json = JSON.stringify(text);
       this.deltaBytes += Buffer.byteLength(json);
