@@ -6,7 +6,7 @@ import { Injectable } from '@nestjs/common';
  */
 @Injectable()
 export class Clock {
-  /** The time at which `performance.now()` was 0. Until the database has told its time, by this machine's clock. */
+  /** The time at which `performance.now()` was 0. Until the database's time is known, it is by this machine's clock. */
   private originMs = Date.now() - performance.now();
 
   /** Milliseconds since 1970, by the database's clock. */

@@ -79,7 +79,7 @@ interface FoundSetting {
   now: string;
   /** The value with which a session of this role begins. */
   initially: string;
-  /** Whether a session may set it at its start, whatever its role. */
+  /** True: a session may set it at its start, whatever its role. */
   isFree: boolean;
   /** `database user`: the role has it for this database only. */
   source: string;

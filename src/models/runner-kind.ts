@@ -18,7 +18,9 @@ export class RunnerOptions {
     return 'nodes';
   }
 
-  /** Whether its runs go on at a server without the connection that began them, so that any node can follow them. */
+  /**
+   * Returns whether its runs go on at a server without the connection that began them, so that any node can follow them.
+   */
   get follows(): boolean {
     return false;
   }

@@ -9,7 +9,7 @@ const livedMs = 10_000;
 export interface Link {
   /** Failures in a row. The reader sets it to 0 whenever an event was new. */
   failed: number;
-  /** Whether anything has ever arrived, which proves that streams get through. */
+  /** True: something has arrived before, which proves that streams get through. */
   isProven: boolean;
 }
 

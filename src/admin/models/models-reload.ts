@@ -36,7 +36,7 @@ export class ModelsReload implements OnApplicationBootstrap, BeforeApplicationSh
   private timer: NodeJS.Timeout | undefined;
   private comparison: NodeJS.Timeout | undefined;
   private toldFault = '';
-  /** Whether the file had a name at the start. Some file systems do not tell. */
+  /** True: the file had a name at the start. On some file systems, the name of an open file cannot be read. */
   private hadName = false;
 
   constructor(

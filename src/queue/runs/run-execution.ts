@@ -32,7 +32,7 @@ export class RunExecution implements Run {
   readonly input: string;
   address: string | undefined;
   followed: FollowedRun | undefined;
-  /** Whether it goes on at its server if this node leaves it. */
+  /** True: the run goes on at its server if this node leaves it. */
   isFollowed = false;
   private ageMs = 0;
   trace: TraceContext | undefined;

@@ -1,7 +1,7 @@
 /** Puts the answer together that a server would have sent without streaming it. */
 export interface Assembler {
   add(chunk: JsonObject): void;
-  /** Whether all parts that have begun have ended, as far as the chunks say so. */
+  /** True: all parts that have begun have ended, as far as the chunks say so. */
   readonly isComplete: boolean;
   readonly output: unknown;
 }

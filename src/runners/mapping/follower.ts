@@ -47,7 +47,7 @@ type Reader<T> = (answer: HttpAnswer) => Promise<T>;
 /** What a run needs to be followed or cancelled. */
 type Followable = Pick<Run, 'requestId' | 'attempt' | 'start' | 'facts'>;
 
-/** Whether the server takes the id that this service gives a run, so that the run is known without an answer. */
+/** Returns whether the server takes the id that this service gives a run: then the run is known without an answer. */
 function takesOwnId(mapping: Mapping, follow: FollowMapping): boolean {
   const isSent = templatesIn(mapping.request).some(({ hasRunId }) => hasRunId);
   return isSent && templatesThatFollow(follow).every(({ quotes }) => quotes.length === 0);

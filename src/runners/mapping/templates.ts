@@ -43,14 +43,14 @@ export class Template {
     return new Template(value, parts);
   }
 
-  /** Whether it needs facts of the request that a run does not have with it. */
+  /** Returns whether it needs facts of the request that a run does not have with it. */
   get asksForRequest(): boolean {
     return this.parts.some(
       (part) => typeof part === 'object' && ('tag' in part || ('name' in part && isOfRequest(part.name))),
     );
   }
 
-  /** Whether the text has the id that a run has at its server. */
+  /** Returns whether the text has the id that a run has at its server. */
   get hasRunId(): boolean {
     return this.parts.some((part) => typeof part === 'object' && 'name' in part && part.name === 'run_id');
   }
