@@ -18,6 +18,8 @@ export class ClientAddress implements OnApplicationBootstrap {
   private isUntold: boolean;
   /** Whether the machine at this address, `hop` hops away, is trusted. */
   private readonly trust: (address: string, hop: number) => boolean;
+  /** The base URL that was found valid last. Nearly all calls have the same. */
+  private knownBase = '';
 
   constructor(private readonly config: Config) {
     const { trustProxy, environment } = config;
@@ -67,8 +69,9 @@ export class ClientAddress implements OnApplicationBootstrap {
     const forwardedHost = isForwarded ? first(headers['x-forwarded-host']) : undefined;
     const host = forwardedHost ?? headers.host ?? this.ownHost(socket);
     const base = `${scheme}://${host}`;
+    if (base === this.knownBase) return base;
     // Anything else would end up in our URLs. The pattern alone accepts port 99999 and the address 1.2.3.4.5.
-    if (hostName.test(host) && URL.canParse(base)) return base;
+    if (hostName.test(host) && URL.canParse(base)) return (this.knownBase = base);
     throw noHost(forwardedHost === undefined ? 'Host' : 'X-Forwarded-Host');
   }
 
@@ -87,9 +90,11 @@ function noHost(field: string): DomainError {
 
 /** Returns the forwarded addresses, the nearest first. */
 function forwardedFor({ headers }: IncomingMessage): string[] {
-  const field = headers['x-forwarded-for'];
-  const entries = String(field ?? '').split(',');
-  return entries
+  const field = String(headers['x-forwarded-for'] ?? '');
+  // Most proxies are the only one and write an address alone.
+  if (isIP(field) !== 0) return [field];
+  return field
+    .split(',')
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '')
     .reverse()
