@@ -20,7 +20,7 @@ import { RecentRequests1790000000119 } from '../../migrations/0019-recent-reques
 import { FollowedRuns1790000000120 } from '../../migrations/0020-followed-runs.js';
 import { Usage1790000000121 } from '../../migrations/0021-usage.js';
 import { DatabaseFaults } from './database-faults.js';
-import { connectionOptions } from './statement-pool.js';
+import { connectionOptions, outliveSessions } from './statement-pool.js';
 
 /** The migrations are listed here, not read from the folder, because a build's folder may contain removed ones. */
 export const migrations = [
@@ -94,6 +94,11 @@ type Connected = (error: Error | undefined, client: pg.PoolClient, release: () =
  */
 function poolNoting(faults: DatabaseFaults): typeof pg.Pool {
   return class extends pg.Pool {
+    constructor(options?: pg.PoolConfig) {
+      super(options);
+      outliveSessions(this);
+    }
+
     override connect(): Promise<pg.PoolClient>;
     override connect(done: Connected): void;
     override connect(done?: Connected): Promise<pg.PoolClient> | void {

@@ -94,18 +94,14 @@ export class Database implements Queries, OnApplicationShutdown {
     return {
       query: (statement, values) => this.run(client, statement, values),
       isWanted: () => this.pool.waitingCount > 0,
-      giveBack: (isUsable) => giveBack(client, isUsable),
+      giveBack: (isUsable) => client.release(!isUsable),
     };
   }
 
   private async connect(): Promise<pg.PoolClient> {
-    const client = await this.pool.connect().catch((error: unknown) => {
+    return this.pool.connect().catch((error: unknown) => {
       throw this.failed(error);
     });
-    // The pool listens only to its idle clients. Without this listener, a connection that ends between two statements
-    // would crash the process.
-    client.on('error', ignore);
-    return client;
   }
 
   /** Runs a statement unprepared and without parameters. */
@@ -152,7 +148,7 @@ export class Database implements Queries, OnApplicationShutdown {
       isUsable = isUsableAfter(error);
       throw error;
     } finally {
-      if (client !== undefined) giveBack(client, isUsable);
+      client?.release(!isUsable);
     }
   }
 }
@@ -167,11 +163,3 @@ export interface PoolState {
 export function poolState({ totalCount, idleCount, waitingCount }: pg.Pool): PoolState {
   return { idle: idleCount, busy: totalCount - idleCount, waiting: waitingCount };
 }
-
-function giveBack(client: pg.PoolClient, isUsable: boolean): void {
-  if (isUsable) client.off('error', ignore);
-  client.release(!isUsable);
-}
-
-/** The next statement on this connection fails with the error. */
-const ignore = (): void => undefined;

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { Database } from './database.js';
 import { statement, type Statement } from './statement.js';
 import { usualPlanner, type DatabaseSessions } from './sessions.js';
-import { connectionOptions } from './statement-pool.js';
+import { connectionOptions, outliveSessions } from './statement-pool.js';
 
 const size = 2;
 const statementTimeoutMs = 2_000;
@@ -37,8 +37,5 @@ export function createObservingPool(sessions: DatabaseSessions): pg.Pool {
     max: size,
     query_timeout: statementTimeoutMs + 1_000,
   };
-  const pool = new pg.Pool(options);
-  // An idle session that ends is replaced when it is needed.
-  pool.on('error', () => undefined);
-  return pool;
+  return outliveSessions(new pg.Pool(options));
 }

@@ -30,8 +30,15 @@ export function createStatementPool({ sessions, size, queryTimeoutMs }: Statemen
     max: size,
     query_timeout: queryTimeoutMs,
   };
-  const pool = new pg.Pool(options);
-  // An idle session that ends is replaced when it is needed.
-  pool.on('error', () => undefined);
-  return pool;
+  return outliveSessions(new pg.Pool(options));
+}
+
+/**
+ * Lets the process outlive the sessions of a pool. A session that ends while it is idle is replaced when it is needed.
+ * The next statement on one that ends while it is in use fails with the error. Each session is listened to from its
+ * first moment on: its ready message and its end can be in one packet.
+ */
+export function outliveSessions(pool: pg.Pool): pg.Pool {
+  const ignore = (): void => undefined;
+  return pool.on('error', ignore).on('connect', (session) => void session.on('error', ignore));
 }
