@@ -49,7 +49,7 @@ const rooms = {
     'audit',
     'queue',
     'requests',
-    'fal',
+    'adapters',
     'addresses',
     'outgoing',
     'auth',
@@ -83,7 +83,7 @@ const rooms = {
     'tools',
   ],
   addresses: ['config', 'errors'],
-  fal: ['files', 'queue', 'requests', 'stream', 'auth', 'limits', 'http', 'errors'],
+  adapters: ['files', 'queue', 'requests', 'stream', 'auth', 'limits', 'http', 'errors'],
   http: ['allowances', 'database', 'errors', 'config', 'internals', 'tools'],
   overview: ['queue', 'models', 'http', 'database', 'tools'],
   metrics: [

@@ -10,7 +10,7 @@ import { ConsoleModule } from './console/console.module.js';
 import { DatabaseModule } from './database/database.module.js';
 import type { OpenDatabase } from './database/open-database.js';
 import { DiscoveryModule } from './discovery/discovery.module.js';
-import { FalModule } from './fal/fal.module.js';
+import { FalModule } from './adapters/fal/fal.module.js';
 import { FilesHttpModule } from './files/files-http.module.js';
 import { FilesModule } from './files/files.module.js';
 import { HealthModule } from './health/health.module.js';

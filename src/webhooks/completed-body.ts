@@ -1,4 +1,4 @@
-import { falWebhookBody } from '../fal/fal-webhook.js';
+import { falWebhookBody } from '../adapters/fal/fal-webhook.js';
 import { toStatus } from '../requests/status-view.js';
 import type { ClaimedDelivery } from './queries/claim-deliveries.js';
 

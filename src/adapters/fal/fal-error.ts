@@ -1,5 +1,5 @@
-import type { FieldError } from '../errors/domain-error.js';
-import type { ProblemCode } from '../errors/problem-codes.js';
+import type { FieldError } from '../../errors/domain-error.js';
+import type { ProblemCode } from '../../errors/problem-codes.js';
 
 /** The codes for which fal uses its own name or another status. */
 const kinds: Partial<Record<string, { type: string; status?: number }>> = {

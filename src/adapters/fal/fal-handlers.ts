@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import type { Caller } from '../auth/caller.js';
-import type { Reply } from '../http/reply.js';
-import { Backlog } from '../queue/submit/backlog.js';
-import { NewRequests } from '../requests/new-requests.js';
-import { RequestHandlers } from '../requests/request-handlers.js';
+import type { Caller } from '../../auth/caller.js';
+import type { Reply } from '../../http/reply.js';
+import { Backlog } from '../../queue/submit/backlog.js';
+import { NewRequests } from '../../requests/new-requests.js';
+import { RequestHandlers } from '../../requests/request-handlers.js';
 import { requestIdField } from './answer-error.js';
 import { falOptions } from './fal-options.js';
 import { toFalQueued, toFalStatus } from './wire.js';

@@ -1,4 +1,4 @@
-import type { RequestRow } from '../queue/reads/status-row.js';
+import type { RequestRow } from '../../queue/reads/status-row.js';
 import { toFalError } from './fal-error.js';
 
 /**
