@@ -1,12 +1,10 @@
 import { type MiddlewareConsumer, Module, type NestModule } from '@nestjs/common';
 import { AuthModule } from '../../auth/auth.module.js';
 import { FilesModule } from '../../files/files.module.js';
-import { ErrorForms } from '../../http/error-forms.js';
 import { LimitsModule } from '../../limits/limits.module.js';
 import { QueueModule } from '../../queue/queue.module.js';
 import { RequestsModule } from '../../requests/requests.module.js';
 import { StreamModule } from '../../stream/stream.module.js';
-import { answerFalError } from './answer-error.js';
 import { FalController } from './fal.controller.js';
 import { FalHandlers } from './fal-handlers.js';
 import { followTarget } from './follow-target.js';
@@ -17,10 +15,6 @@ import { followTarget } from './follow-target.js';
   providers: [FalHandlers],
 })
 export class FalModule implements NestModule {
-  constructor(forms: ErrorForms) {
-    forms.register('fal', answerFalError);
-  }
-
   configure(consumer: MiddlewareConsumer): void {
     consumer.apply(followTarget).forRoutes('fal');
   }

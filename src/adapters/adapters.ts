@@ -1,0 +1,6 @@
+import type { Adapter } from '../config/adapter.js';
+import type { AdapterParts } from './adapter-parts.js';
+import { fal } from './fal/fal.js';
+
+/** Every adapter, by its name in `ADAPTERS`. */
+export const adapterParts: Readonly<Record<Adapter, AdapterParts>> = { fal };

@@ -1,0 +1,13 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { QueueModule } from '../queue/queue.module.js';
+import { RequestsModule } from '../requests/requests.module.js';
+import { AbandonedCallEntity } from './entities/abandoned-call.entity.js';
+import { HeldCalls } from './held-calls.js';
+
+@Module({
+  imports: [QueueModule, RequestsModule, TypeOrmModule.forFeature([AbandonedCallEntity])],
+  providers: [HeldCalls],
+  exports: [HeldCalls],
+})
+export class HeldCallsModule {}
