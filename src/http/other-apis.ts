@@ -17,6 +17,9 @@ export interface OtherApi {
   requestPaths?: RegExp;
   /** The routes on which a POST submits, as the metrics name them. */
   submitRoutes: readonly string[];
+  /** Header fields that its clients send, and read, in a browser, besides those of the service's own API. */
+  requestFields: readonly string[];
+  answerFields: readonly string[];
 }
 
 /** A pattern for the id of a request in a path. */
@@ -42,6 +45,11 @@ export class OtherApis {
     const api = this.of(request.path);
     if (api === undefined) answerProblem(error, request.originalUrl, response);
     else api.answerError(error, request, response);
+  }
+
+  /** The header fields of a kind that clients of all these APIs have. */
+  fieldsOf(kind: 'requestFields' | 'answerFields'): readonly string[] {
+    return [...this.byRoot.values()].flatMap((api) => api[kind]);
   }
 
   isSubmitRoute(label: string): boolean {

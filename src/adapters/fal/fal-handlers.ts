@@ -1,15 +1,36 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
 import type { Caller } from '../../auth/caller.js';
+import { DomainError } from '../../errors/domain-error.js';
+import type { ProblemCode } from '../../errors/problem-codes.js';
+import { answeredCodes } from '../../http/problem.js';
 import type { Reply } from '../../http/reply.js';
+import type { Model } from '../../models/model.js';
+import type { StatusRow } from '../../queue/reads/status-row.js';
+import type { RequestError } from '../../queue/request-errors.js';
 import { Backlog } from '../../queue/submit/backlog.js';
 import { NewRequests } from '../../requests/new-requests.js';
 import { RequestHandlers } from '../../requests/request-handlers.js';
-import { requestIdField } from './answer-error.js';
-import { falOptions } from './fal-options.js';
+import { OutputStreams } from '../../stream/output-streams.js';
+import { EventWriter, streamEndErrors } from '../event-writer.js';
+import { type HeldCall, HeldCalls } from '../held-calls.js';
+import { requestIdField, setRequestId } from './answer-error.js';
+import { errorTypeOf, toFalError } from './fal-error.js';
+import { type FalOptions, falOptions } from './fal-options.js';
 import { toFalQueued, toFalStatus } from './wire.js';
 
 const noInput = Buffer.from('{}');
+
+/** A call that waits for its request. */
+export interface FalCall {
+  caller: Caller;
+  modelId: string | undefined;
+  body: Buffer;
+  request: Request;
+  response: Response;
+  base: string;
+}
 
 /** Serves fal's calls by the rules of the service's own calls. Only the wire format differs. */
 @Injectable()
@@ -18,6 +39,8 @@ export class FalHandlers {
     private readonly requests: RequestHandlers,
     private readonly newRequests: NewRequests,
     private readonly backlog: Backlog,
+    private readonly held: HeldCalls,
+    private readonly streams: OutputStreams,
   ) {}
 
   async submit(
@@ -28,18 +51,16 @@ export class FalHandlers {
     query: object,
     base: string,
   ): Promise<Reply> {
-    const { startMs, maxQueueLength, query: options } = falOptions(query, headers);
-    const { id: model, expiresMs } = this.newRequests.modelOf(caller, modelId);
-    if (maxQueueLength !== undefined) this.backlog.assertFewer(model, maxQueueLength + 1);
-    const expires = startMs !== undefined &&
-      startMs < (expiresMs ?? Infinity) && { expires: `${startMs / 1_000}s` };
+    const falsOwn = falOptions(query, headers);
+    const model = this.newRequests.modelNamed(caller, modelId);
+    const options = this.optionsFor(model, falsOwn);
     const input = body.length === 0 ? noInput : body;
     const { requestId: id } = await this.requests.accept(
       caller,
-      model,
+      model.id,
       input,
       headers,
-      { ...options, ...expires },
+      options,
       base,
       'fal',
     );
@@ -53,6 +74,75 @@ export class FalHandlers {
     return aboutRequest(requestId, status, toFalStatus(snapshot, base, entries));
   }
 
+  /** Submits, and answers with the result. */
+  async run(call: FalCall): Promise<Reply> {
+    const held = await this.begin(call);
+    const { id } = held.row;
+    setRequestId(call.response, id);
+    const row = await this.held.completed(held);
+    if (row.error !== null) return this.failure(row, row.error, call.response);
+    return { status: 200, body: await this.requests.output(row, call.request) };
+  }
+
+  /** The request has made its attempts, and fal's client would submit it again after a 502, 503 or 504. */
+  private failure(row: StatusRow, error: RequestError, response: Response): Reply {
+    answeredCodes.set(response, error.code as ProblemCode);
+    if (isUsersTimeout(row)) response.setHeader(timeoutTypeField, 'user');
+    const { status, body } = toFalError(error);
+    const isFinal = status < 500 || isUsersTimeout(row);
+    return {
+      status: isFinal ? status : 500,
+      fields: ['X-Fal-Error-Type', errorTypeOf(error)],
+      body: JSON.stringify(body),
+    };
+  }
+
+  /** Submits, and sends the parts of the output as they come, then the whole output. */
+  async stream(call: FalCall): Promise<void> {
+    const { caller, request, response } = call;
+    const held = await this.begin(call);
+    setRequestId(response, held.row.id);
+    const writer = new EventWriter(response);
+    try {
+      const end = await writer.follow(this.streams.events(call, held.row), (part) => [part]);
+      if (response.destroyed) return;
+      if (end.kind !== 'done') throw streamEndErrors[end.kind]();
+      held.release();
+      const row = await this.requests.find(caller, held.row.id);
+      writer.send(end.whole ?? (await this.requests.output(row, request)));
+      writer.end();
+    } catch (error) {
+      if (!writer.hasBegun || !(error instanceof DomainError)) throw error;
+      const { code, status, message, options } = error;
+      writer.send(JSON.stringify(toFalError({ ...options, code, status, message }).body));
+      writer.break();
+    }
+  }
+
+  private begin({ caller, modelId, body, request, response, base }: FalCall): Promise<HeldCall> {
+    const { headers, query } = request;
+    const model = this.newRequests.modelNamed(caller, modelId);
+    return this.held.begin({
+      adapter: 'fal',
+      caller,
+      modelName: model.id,
+      body: body.length === 0 ? noInput : body,
+      headers,
+      options: this.optionsFor(model, falOptions(query, headers)),
+      base,
+      response,
+      // fal's clients do not say when they repeat a call.
+      isRepeated: true,
+    });
+  }
+
+  /** Checks the options that only fal has, and returns the others as the service's own. */
+  private optionsFor(model: Model, { startMs, maxQueueLength, query: options }: FalOptions): object {
+    if (maxQueueLength !== undefined) this.backlog.assertFewer(model.id, maxQueueLength + 1);
+    if (startMs === undefined || startMs >= (model.expiresMs ?? Infinity)) return options;
+    return { ...options, expires: `${startMs / 1_000}s` };
+  }
+
   /** `setField` sets a header of the answer, even if the answer is an error. */
   async result(
     caller: Caller | undefined,
@@ -61,8 +151,7 @@ export class FalHandlers {
     request: IncomingMessage,
   ): Promise<Reply> {
     const row = await this.requests.find(caller, requestId, request);
-    if (row.outcome === 'expired' && row.hasOwnExpiry === true)
-      setField('X-Fal-Request-Timeout-Type', 'user');
+    if (isUsersTimeout(row)) setField(timeoutTypeField, 'user');
     return {
       status: 200,
       fields: [requestIdField, requestId],
@@ -76,6 +165,11 @@ export class FalHandlers {
     return aboutRequest(requestId, 202, { status: 'CANCELLATION_REQUESTED' });
   }
 }
+
+/** Tells fal's client that its own timeout has passed, so that it does not try again. */
+const timeoutTypeField = 'X-Fal-Request-Timeout-Type';
+const isUsersTimeout = ({ outcome, hasOwnExpiry }: StatusRow): boolean =>
+  outcome === 'expired' && hasOwnExpiry === true;
 
 type SetField = (name: string, value: string) => void;
 

@@ -1,5 +1,6 @@
 import {
   All,
+  applyDecorators,
   Controller,
   Get,
   Headers,
@@ -13,7 +14,7 @@ import {
   Res,
   Sse,
 } from '@nestjs/common';
-import { ApiExcludeController } from '@nestjs/swagger';
+import { ApiExcludeEndpoint } from '@nestjs/swagger';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Request, Response } from 'express';
 import type { Observable } from 'rxjs';
@@ -28,16 +29,21 @@ import { sendReply } from '../../http/reply.js';
 import { Limited } from '../../limits/limited.js';
 import { LogsQuery } from '../../requests/dto/logs.query.js';
 import { maxPendingDataLength, StatusStreams, StreamHeaders } from '../../stream/status-streams.js';
+import { ApiOtherBody, ApiOtherCall, ApiPathText } from '../openapi.js';
 import { setRequestId } from './answer-error.js';
 import { FalHandlers } from './fal-handlers.js';
-import { falHost } from './follow-target.js';
+import { falHosts } from './follow-target.js';
 import { toFalStatus } from './wire.js';
 
 /** A request is found by its id alone, because clients send only the beginning of its model's id. */
 const one = '*model_id/requests/:request_id';
 
-/** The queue API as fal's clients call it. fal documents it, so it is not in this service's own description. */
-@ApiExcludeController()
+const service = { name: 'fal', page: 'docs/fal.md' };
+const ofModel = ApiPathText('model_id', 'The id of the model, or its first segments.');
+const ofRequest = applyDecorators(ofModel, ApiPathText('request_id', 'The id of the request.'));
+const input = ApiOtherBody('The input of the model.');
+
+/** fal's API as its clients call it. */
 @Controller('fal')
 export class FalController {
   constructor(
@@ -47,6 +53,7 @@ export class FalController {
   ) {}
 
   @Sse(`${one}/status/stream`, { maxPendingDataLength })
+  @ApiOtherCall(service, 'falStatusStream', 'Follow a status', 'Server-sent events.', ofRequest)
   @Limited('read')
   stream(
     @Param('request_id') requestId: string,
@@ -64,6 +71,7 @@ export class FalController {
   }
 
   @Get(`${one}/status`)
+  @ApiOtherCall(service, 'falStatus', 'Read a status', '202, or 200 once it has completed.', ofRequest)
   @Limited('read')
   async status(
     @Param('request_id') requestId: string,
@@ -75,7 +83,8 @@ export class FalController {
     sendReply(response, await this.handlers.status(caller, requestId, query, base));
   }
 
-  @Get([one, `${one}/response`])
+  @Get(one)
+  @ApiOtherCall(service, 'falResult', 'Fetch a result', 'The output of the model, or its error.', ofRequest)
   @Limited('read')
   async result(
     @Param('request_id') requestId: string,
@@ -87,7 +96,20 @@ export class FalController {
     sendReply(response, await this.handlers.result(caller, requestId, setField, request));
   }
 
+  @Get(`${one}/response`)
+  @ApiOtherCall(service, 'falResponse', 'Fetch a result', 'As without "/response".', ofRequest)
+  @Limited('read')
+  response(
+    @Param('request_id') requestId: string,
+    @CurrentCaller() caller: Caller | undefined,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    return this.result(requestId, caller, request, response);
+  }
+
   @Put(`${one}/cancel`)
+  @ApiOtherCall(service, 'falCancel', 'Cancel a request', '202, or 400 if it has completed.', ofRequest)
   @Limited('cancel')
   async cancel(
     @Param('request_id') requestId: string,
@@ -99,17 +121,19 @@ export class FalController {
 
   /** Answers calls that `followTarget` did not forward. */
   @All()
+  @ApiExcludeEndpoint()
   @Limited('read')
   unknown(): never {
     throw new DomainError(
       'bad_request',
-      `Here a client with "proxyUrl" sends X-Fal-Target-Url with an address of https://${falHost}; others are not served.`,
+      `Here a client with "proxyUrl" sends X-Fal-Target-Url with an address of ${Object.keys(falHosts).join(' or ')}; others are not served.`,
     );
   }
 
   /** The same as the service's own route. Parameters that only concern fal's storage are ignored. */
   @Post('storage/upload/initiate')
   @HttpCode(200)
+  @ApiOtherCall(service, 'falUpload', 'Initiate an upload', 'Returns the URLs of the upload and of the file.')
   @MayUpload()
   initiate(
     @CurrentCaller() { keyId }: Caller,
@@ -119,10 +143,55 @@ export class FalController {
     return this.uploads.initiate({ keyId }, upload, base);
   }
 
+  @Post('run/*model_id/stream')
+  @ApiOtherCall(
+    service,
+    'falStream',
+    'Submit, and stream the output',
+    'Server-sent events: the parts of the output, then the whole output.',
+    ofModel,
+    input,
+  )
+  @Limited('submit', { needsKey: true })
+  streamOutput(
+    @ModelId('/fal/run') path: string | undefined,
+    @CurrentCaller() caller: Caller,
+    @Bytes() body: Buffer,
+    @BaseUrl() base: string,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const modelId = path?.replace(/\/stream$/i, '');
+    return this.handlers.stream({ caller, modelId, body, request, response, base });
+  }
+
+  @Post('run/*model_id')
+  @ApiOtherCall(
+    service,
+    'falRun',
+    'Submit, and wait for the output',
+    'Answers with the output. If the call is closed, the request is cancelled after 10 s.',
+    ofModel,
+    input,
+  )
+  @Limited('submit', { needsKey: true })
+  async run(
+    @ModelId('/fal/run') modelId: string | undefined,
+    @CurrentCaller() caller: Caller,
+    @Bytes() body: Buffer,
+    @BaseUrl() base: string,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const reply = await this.handlers.run({ caller, modelId, body, request, response, base });
+    if (!response.destroyed) sendReply(response, reply);
+  }
+
   @Post('*model_id')
+  @ApiOtherCall(service, 'falSubmit', 'Submit a request', 'Answers at once.', ofModel, input)
   @Limited('submit', { needsKey: true })
   async submit(
-    @ModelId() modelId: string | undefined,
+    @ModelId('/fal') modelId: string | undefined,
     @Query() query: object,
     @Headers() headers: IncomingHttpHeaders,
     @CurrentCaller() caller: Caller,

@@ -5,12 +5,21 @@ import { LimitsModule } from '../../limits/limits.module.js';
 import { QueueModule } from '../../queue/queue.module.js';
 import { RequestsModule } from '../../requests/requests.module.js';
 import { StreamModule } from '../../stream/stream.module.js';
+import { HeldCallsModule } from '../held-calls.module.js';
 import { FalController } from './fal.controller.js';
 import { FalHandlers } from './fal-handlers.js';
 import { followTarget } from './follow-target.js';
 
 @Module({
-  imports: [AuthModule, FilesModule, QueueModule, LimitsModule, RequestsModule, StreamModule],
+  imports: [
+    AuthModule,
+    FilesModule,
+    HeldCallsModule,
+    QueueModule,
+    LimitsModule,
+    RequestsModule,
+    StreamModule,
+  ],
   controllers: [FalController],
   providers: [FalHandlers],
 })

@@ -13,5 +13,19 @@ export const fal: AdapterParts = {
   requestPaths: new RegExp(
     `^/fal/.+/requests/${requestIdPattern}(?:/(?:status(?:/stream)?|cancel|response))?/?$`,
   ),
-  submitRoutes: ['/fal/{model_id}'],
+  requestFields: [
+    'X-Fal-Queue-Priority',
+    'X-Fal-Request-Timeout',
+    'X-Fal-Request-Start-Timeout',
+    'X-Fal-Runner-Hint',
+    'X-Fal-No-Retry',
+    'X-Fal-Retry-Config',
+    'X-Fal-Store-IO',
+    'X-Fal-Object-Lifecycle',
+    'X-Fal-Object-Lifecycle-Preference',
+    'X-Fal-Tags',
+    'X-Fal-Target-Url',
+  ],
+  answerFields: ['X-Fal-Request-Id', 'X-Fal-Error-Type', 'X-Fal-Request-Timeout-Type'],
+  submitRoutes: ['/fal/{model_id}', '/fal/run/{model_id}', '/fal/run/{model_id}/stream'],
 };

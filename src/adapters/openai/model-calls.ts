@@ -15,11 +15,11 @@ import { sendReply } from '../../http/reply.js';
 import type { StatusRow } from '../../queue/reads/status-row.js';
 import { RequestHandlers } from '../../requests/request-handlers.js';
 import { OutputStreams } from '../../stream/output-streams.js';
+import { EventWriter, type StreamEnd, streamEndErrors } from '../event-writer.js';
 import { type HeldCall, HeldCalls } from '../held-calls.js';
 import { type Form, readForm } from '../multipart.js';
 import { type CallBody, callBodyOf, callOf, notTaken } from './call-body.js';
 import { ChoiceChunks, type Chunks, TranscriptChunks } from './chunks.js';
-import { EventWriter, type StreamEnd } from './event-writer.js';
 import { toOpenAiError } from './openai-error.js';
 
 /** A call for a model. */
@@ -120,9 +120,9 @@ export class ModelCalls {
   private async stream(held: HeldCall, call: ModelCall, chunks: Chunks): Promise<void> {
     const { caller, request, response } = call;
     const writer = new EventWriter(response);
-    const end = await writer.follow(this.streams.events(call, held.row), chunks);
+    const end = await writer.follow(this.streams.events(call, held.row), (part) => chunks.part(part));
     if (response.destroyed) return;
-    if (end.kind !== 'done') return this.fail(writer, endErrors[end.kind]());
+    if (end.kind !== 'done') return this.fail(writer, streamEndErrors[end.kind]());
     try {
       const row = await this.requests.find(caller, held.row.id);
       const output = await this.wholeOutput(end, row, request, response);
@@ -195,16 +195,6 @@ export class ModelCalls {
 
 /** Bytes of a file that a download has in memory at a time. */
 const transferBytes = 128 * 1024;
-
-const endErrors = {
-  reset: () =>
-    new DomainError(
-      'model_unavailable',
-      'The model has begun anew after a part of its answer was sent. Discard the answer and send the call again.',
-    ),
-  cut: () =>
-    new DomainError('unavailable', 'The stream was ended before the answer was complete. Send the call again.'),
-};
 
 /** Returns the fields of a form as an input, and what a repetition of the same form has in common with it. */
 function inputOf({ fields, files }: Form<UploadedFile>): { input: Record<string, unknown>; sameIn: Buffer } {

@@ -1,8 +1,19 @@
 import type { MessageEvent } from '@nestjs/common';
 import type { Response } from 'express';
 import type { Observable } from 'rxjs';
-import { writeInPieces } from '../../http/in-pieces.js';
-import type { Chunks } from './chunks.js';
+import { DomainError } from '../errors/domain-error.js';
+import { writeInPieces } from '../http/in-pieces.js';
+
+/** The errors of a stream that has ended before its output. */
+export const streamEndErrors = {
+  reset: () =>
+    new DomainError(
+      'model_unavailable',
+      'The model has begun anew after a part of its answer was sent. Discard the answer and send the call again.',
+    ),
+  cut: () =>
+    new DomainError('unavailable', 'The stream was ended before the answer was complete. Send the call again.'),
+};
 
 /** How the reading of an output has ended. */
 export interface StreamEnd {
@@ -12,7 +23,7 @@ export interface StreamEnd {
   whole: string | undefined;
 }
 
-/** Writes server-sent events as OpenAI does: `data` alone. The head is sent with the first event. */
+/** Writes server-sent events of `data` alone. The head is sent with the first one, so that an error may come before it. */
 export class EventWriter {
   constructor(private readonly response: Response) {
     writeInPieces(response);
@@ -22,15 +33,21 @@ export class EventWriter {
     return this.response.headersSent;
   }
 
-  /** Writes the parts of an output as they come. Events come no faster than the client reads. */
-  async follow(events: Observable<MessageEvent>, chunks: Chunks): Promise<StreamEnd> {
+  /**
+   * Writes the parts of an output as they come. Events come no faster than the client reads. `eventsOf`: the events of a
+   * part, which is JSON text.
+   */
+  async follow(
+    events: Observable<MessageEvent>,
+    eventsOf: (part: string) => readonly string[],
+  ): Promise<StreamEnd> {
     const end: StreamEnd = { kind: 'cut', whole: undefined };
     await new Promise<void>((resolve) => {
       const reading = events.subscribe({
         next: ({ type, id, data }) => {
           if (type === undefined) this.write(': keep-alive\n\n');
           else if (type === 'output' && String(id).endsWith('.whole')) end.whole = deltaOf(String(data));
-          else if (type === 'output') for (const chunk of chunks.part(deltaOf(String(data)))) this.send(chunk);
+          else if (type === 'output') for (const one of eventsOf(deltaOf(String(data)))) this.send(one);
           else end.kind = type === 'reset' ? 'reset' : 'done';
           if (end.kind === 'reset') resolve();
         },
@@ -49,6 +66,11 @@ export class EventWriter {
 
   end(): void {
     this.response.end();
+  }
+
+  /** Breaks the stream after its last event, for clients that know no event for an error. */
+  break(): void {
+    this.response.write('', () => this.response.destroy());
   }
 
   private write(text: string): void {
