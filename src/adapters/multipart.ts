@@ -50,7 +50,8 @@ export async function readForm<Stored>(
         bytes.on('error', () => undefined);
         const one = store({ field, fileName, contentType, bytes });
         storing.push(one.then((stored) => void form.files.push({ field, stored })));
-        one.catch(reject);
+        // What is wrong with the form is why its file has broken off.
+        one.catch((error: unknown) => reject(bytes.errored === null ? error : broken(error)));
       });
       parser.on('filesLimit', () => reject(tooLarge(`A form may have ${limits.files} files at most.`)));
       parser.on('fieldsLimit', () => reject(tooLarge(`A form may have ${limits.fields} fields at most.`)));

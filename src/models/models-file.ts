@@ -87,7 +87,8 @@ class ModelsReader {
       if (model === undefined) continue;
       if (models.has(model.id)) this.source.fault(node, `the id "${model.id}" appears twice`);
       if (model.id !== '') models.set(model.id, model);
-      for (const alias of model.aliases) aliases.push({ node, model, alias });
+      const place = (isMap(node) && new OptionMap(this.source, node).node('aliases')) || node;
+      for (const alias of model.aliases) aliases.push({ node: place, model, alias });
     }
     this.checkAliases(aliases, models);
     return [...models.values()];

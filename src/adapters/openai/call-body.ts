@@ -8,6 +8,7 @@ export interface CallBody {
   /** Whether the last chunk of a stream has the usage. */
   includesUsage: boolean;
   responseFormat: unknown;
+  encodingFormat: unknown;
   background: boolean;
 }
 
@@ -16,7 +17,7 @@ export function callBodyOf(body: Buffer): CallBody {
 }
 
 export function callOf(input: Readonly<Record<string, unknown>>): CallBody {
-  const { model, stream, stream_options: options, response_format: responseFormat, background } = input;
+  const { model, stream, stream_options: options, response_format: responseFormat, encoding_format: encodingFormat, background } = input;
   if (typeof model !== 'string' || model === '') {
     const message = 'must name a model; GET /openai/v1/models lists those that this key may use';
     throw new DomainError('invalid_input', 'The body has no model.', {
@@ -28,6 +29,7 @@ export function callOf(input: Readonly<Record<string, unknown>>): CallBody {
     stream: stream === true || stream === 'true',
     includesUsage: (options as { include_usage?: unknown } | undefined)?.include_usage === true,
     responseFormat,
+    encodingFormat,
     background: background === true,
   };
 }

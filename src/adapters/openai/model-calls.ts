@@ -29,7 +29,7 @@ export interface ModelCall {
   response: Response;
 }
 
-type Kind = 'chat' | 'completion' | 'json' | 'images' | 'speech';
+type Kind = 'chat' | 'completion' | 'embeddings' | 'images' | 'speech';
 
 /** Serves the calls that submit and wait, by the rules of the service's own calls. Only the wire format differs. */
 @Injectable()
@@ -47,8 +47,7 @@ export class ModelCalls {
   async answer(kind: Kind, call: ModelCall): Promise<void> {
     const body = await this.bodies.read(call.request, call.response);
     const asked = callBodyOf(body);
-    const chunksFor = { chat: 'chat', completion: 'completion', json: null, images: null, speech: null } as const;
-    const form = chunksFor[kind];
+    const form = kind === 'chat' || kind === 'completion' ? kind : null;
     if (asked.stream && form === null) throw notTaken('stream', 'is not served for this call');
     const held = await this.begin(call, asked, body);
     if (asked.stream && form !== null) {
@@ -59,9 +58,11 @@ export class ModelCalls {
     }
     const output = await this.output(held, call);
     if (output === undefined) return;
-    if (kind === 'images' && asked.responseFormat === 'b64_json')
-      return sendReply(call.response, { status: 200, body: await this.embedded(output, call) });
-    return kind === 'speech' ? this.sendAny(output, call) : sendReply(call.response, { status: 200, body: output });
+    if (kind === 'speech') return this.sendAny(output, call);
+    let text = output;
+    if (kind === 'images' && asked.responseFormat === 'b64_json') text = await this.embedded(output, call);
+    if (kind === 'embeddings' && asked.encodingFormat === 'base64') text = inBase64(output);
+    sendReply(call.response, { status: 200, body: text });
   }
 
   /** The input of the model is the form, with the URL of the stored file in the place of the file. */
@@ -195,6 +196,18 @@ export class ModelCalls {
 
 /** Bytes of a file that a download has in memory at a time. */
 const transferBytes = 128 * 1024;
+
+/** Embeddings as OpenAI's clients ask for them by default. Many servers ignore that and send numbers. */
+function inBase64(output: string): string {
+  const answer: unknown = JSON.parse(output);
+  const entries = isObject(answer) && Array.isArray(answer['data']) ? (answer['data'] as unknown[]) : [];
+  for (const entry of entries.filter(isObject)) {
+    if (!Array.isArray(entry['embedding'])) continue;
+    const numbers = Float32Array.from(entry['embedding'] as number[]);
+    entry['embedding'] = Buffer.from(numbers.buffer).toString('base64');
+  }
+  return JSON.stringify(answer);
+}
 
 /** Returns the fields of a form as an input, and what a repetition of the same form has in common with it. */
 function inputOf({ fields, files }: Form<UploadedFile>): { input: Record<string, unknown>; sameIn: Buffer } {

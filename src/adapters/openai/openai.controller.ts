@@ -54,7 +54,7 @@ export class OpenAiController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    return this.calls.answer('json', { caller, request, response });
+    return this.calls.answer('embeddings', { caller, request, response });
   }
 
   @Post('images/generations')
