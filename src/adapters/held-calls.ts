@@ -1,23 +1,16 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import {
-  type BeforeApplicationShutdown,
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import type { Caller } from '../auth/caller.js';
 import type { Adapter } from '../config/adapter.js';
-import { Database } from '../database/database.js';
 import { DomainError } from '../errors/domain-error.js';
 import { chargesOf } from '../http/charges.js';
 import { Draining } from '../http/draining.js';
 import type { Model } from '../models/model.js';
-import { Cancels } from '../queue/completion/cancels.js';
 import type { StatusRow } from '../queue/reads/status-row.js';
 import { LongPolls } from '../requests/long-polls.js';
 import { NewRequests } from '../requests/new-requests.js';
 import { fingerprintOf, RequestHandlers } from '../requests/request-handlers.js';
-import { abandonCall, resumeCall, takeDueCalls, takeUpCall } from './queries/abandoned-calls.js';
+import { AbandonedCalls } from './duties/abandoned-calls.js';
 
 /** A submission whose call stays open until its request has completed. */
 export interface HeldSubmission {
@@ -50,40 +43,23 @@ export interface HeldCall {
   release(): void;
 }
 
-/** A sweep comes a little after the time at which a request is due to be cancelled. */
-const sweepDelayMs = 200;
-
 /**
  * Calls that submit and wait, for minutes. If such a call is closed, its request is cancelled after a while. If its
  * client repeats the call before that, the repetition gets the same request, on any node.
  */
 @Injectable()
-export class HeldCalls implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  /** How long the request of a closed call goes on. Tests shorten it. */
-  graceMs = 10_000;
+export class HeldCalls {
   /** The number of open calls here by request. */
   private readonly open = new Map<string, number>();
-  private readonly timers = new Set<NodeJS.Timeout>();
   private readonly log = new Logger(HeldCalls.name);
 
   constructor(
     private readonly requests: RequestHandlers,
     private readonly newRequests: NewRequests,
     private readonly longPolls: LongPolls,
-    private readonly cancels: Cancels,
+    private readonly abandoned: AbandonedCalls,
     private readonly draining: Draining,
-    private readonly database: Database,
   ) {}
-
-  /** Nodes that were lost may have left requests to cancel. */
-  onApplicationBootstrap(): void {
-    this.sweepLater();
-  }
-
-  beforeApplicationShutdown(): void {
-    for (const timer of this.timers) clearTimeout(timer);
-    this.timers.clear();
-  }
 
   /** Submits, or takes up the request of the same call before. */
   async begin(submission: HeldSubmission): Promise<HeldCall> {
@@ -91,22 +67,22 @@ export class HeldCalls implements OnApplicationBootstrap, BeforeApplicationShutd
     const model = this.newRequests.modelNamed(caller, modelName);
     chargesOf(response.req)?.take('streams', 1);
     const fingerprint = fingerprintOf(model.id, sameIn, options);
-    const before = isRepeated ? await takeUpCall(this.database, caller.keyId, fingerprint) : undefined;
+    const before = isRepeated ? await this.abandoned.takeUp(caller.keyId, fingerprint) : undefined;
     const requestId = before ?? (await this.submit(submission, model));
+    chargesOf(response.req)?.releaseBody();
     const release = this.follow(requestId, caller.keyId, fingerprint, response);
-    try {
-      return { caller, model, row: await this.requests.find(caller, requestId), response, release };
-    } catch (error) {
-      release();
-      throw error;
-    }
+    return { caller, model, row: await this.requests.find(caller, requestId), response, release };
   }
 
-  /** Returns the completed request. Throws if it takes longer than a run of the model may, or if the service stops. */
-  async completed({ caller, model, row, response, release }: HeldCall): Promise<StatusRow> {
+  /**
+   * Returns the completed request. undefined: the client has disconnected. Throws if it takes longer than a run of the
+   * model may, or if the service stops.
+   */
+  async completed({ caller, model, row, response, release }: HeldCall): Promise<StatusRow | undefined> {
     let last: StatusRow | undefined = row;
     if (row.state !== 'COMPLETED' && !this.draining.isStarted)
       last = await this.longPolls.hold(row, model.timeoutMs, response, model.id);
+    if (response.destroyed) return undefined;
     last ??= await this.requests.find(caller, row.id);
     if (last.state === 'COMPLETED') {
       release();
@@ -133,7 +109,7 @@ export class HeldCalls implements OnApplicationBootstrap, BeforeApplicationShutd
       base,
       adapter,
     );
-    if (fields.includes('Idempotent-Replayed')) await resumeCall(this.database, requestId);
+    if (fields.includes('Idempotent-Replayed')) await this.abandoned.resume(requestId);
     return requestId;
   }
 
@@ -151,40 +127,14 @@ export class HeldCalls implements OnApplicationBootstrap, BeforeApplicationShutd
       const left = this.open.get(requestId)! - 1;
       if (left > 0) this.open.set(requestId, left);
       else this.open.delete(requestId);
-      if (!isAnswered && left === 0) void this.abandon(requestId, keyId, fingerprint);
+      if (isAnswered || left > 0) return;
+      this.abandoned
+        .abandon({ requestId, keyId, fingerprint })
+        .catch((error: unknown) => this.log.error({ err: error }, 'a closed call could not be noted'));
     };
     // A client that has disconnected already emits no event any more.
     if (response.closed || response.destroyed) leave(false);
     else response.once('close', () => leave(false));
     return () => leave(true);
-  }
-
-  private async abandon(requestId: string, keyId: string, fingerprint: Buffer): Promise<void> {
-    try {
-      await abandonCall(this.database, { requestId, keyId, fingerprint }, this.graceMs);
-      this.sweepLater();
-    } catch {
-      // Without the database nothing can be cancelled. The request runs to its end.
-    }
-  }
-
-  private sweepLater(): void {
-    if (this.draining.isStarted) return;
-    const timer = setTimeout(() => {
-      this.timers.delete(timer);
-      void this.sweep();
-    }, this.graceMs + sweepDelayMs);
-    this.timers.add(timer);
-  }
-
-  /** Cancels the requests that nobody has taken up in time. */
-  private async sweep(): Promise<void> {
-    try {
-      for (const id of await takeDueCalls(this.database))
-        if (!this.open.has(id)) await this.cancels.one(id);
-    } catch (error) {
-      this.log.warn({ err: error }, 'requests of closed calls could not be cancelled');
-      this.sweepLater();
-    }
   }
 }

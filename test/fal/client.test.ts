@@ -1,5 +1,5 @@
 import { ApiError, createFalClient, type FalClient, type QueueStatus, ValidationError } from '@fal-ai/client';
-import { HeldCalls } from '../../src/adapters/held-calls.js';
+import { AbandonedCalls } from '../../src/adapters/duties/abandoned-calls.js';
 import { falAt } from '../support/fal-client.js';
 import { keyHeader, unknownId } from '../support/queue-calls.js';
 import { ndjson } from '../support/model-server.js';
@@ -312,7 +312,7 @@ test('a stream that fails before its first part is an error, and after it is bro
 });
 
 test('a run that is aborted cancels its request', async () => {
-  service.app.get(HeldCalls).graceMs = 200;
+  service.app.get(AbandonedCalls).graceMs = 200;
   const abort = new AbortController();
   const run = client().run(image, { input: { name: 'aborted', hold: true }, abortSignal: abort.signal });
   const failed = rejection(run, Error);
@@ -325,7 +325,7 @@ test('a run that is aborted cancels its request', async () => {
 });
 
 test('a run that comes again takes up the request of the call before', async () => {
-  service.app.get(HeldCalls).graceMs = 10_000;
+  service.app.get(AbandonedCalls).graceMs = 10_000;
   const call = (signal?: AbortSignal): Promise<Response> =>
     fetch(`${service.url}/fal/run/${image}`, {
       method: 'POST',

@@ -9,7 +9,7 @@ import OpenAI, {
   RateLimitError,
   toFile,
 } from 'openai';
-import { HeldCalls } from '../../src/adapters/held-calls.js';
+import { AbandonedCalls } from '../../src/adapters/duties/abandoned-calls.js';
 import { FilePruner } from '../../src/files/duties/file-pruner.js';
 import { WebhookSecrets } from '../../src/webhooks/webhook-secrets.js';
 import type { Call } from '../support/model-server.js';
@@ -509,7 +509,7 @@ describe('a closed call', () => {
     (await service.query('SELECT FROM abandoned_call')).length;
 
   test('that was aborted cancels its request', async () => {
-    service.app.get(HeldCalls).graceMs = 200;
+    service.app.get(AbandonedCalls).graceMs = 200;
     scripts.set('aborted', hold);
     const abort = new AbortController();
     const call = client.chat.completions.create(ask('aborted'), { signal: abort.signal });
@@ -523,7 +523,7 @@ describe('a closed call', () => {
   });
 
   test('of a stream that is left cancels its request', async () => {
-    service.app.get(HeldCalls).graceMs = 200;
+    service.app.get(AbandonedCalls).graceMs = 200;
     scripts.set('left', ({ response }) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(chunk({ content: 'You' }));
@@ -537,7 +537,7 @@ describe('a closed call', () => {
   });
 
   test('that the client repeats after a timeout is one request', async () => {
-    service.app.get(HeldCalls).graceMs = 10_000;
+    service.app.get(AbandonedCalls).graceMs = 10_000;
     scripts.set('repeated', hold);
     const hasty = clientOf({ timeout: 1_000, maxRetries: 5 });
     const call = hasty.chat.completions.create(ask('repeated'));

@@ -25,11 +25,8 @@ const noInput = Buffer.from('{}');
 /** A call that waits for its request. */
 export interface FalCall {
   caller: Caller;
-  modelId: string | undefined;
-  body: Buffer;
   request: Request;
   response: Response;
-  base: string;
 }
 
 /** Serves fal's calls by the rules of the service's own calls. Only the wire format differs. */
@@ -74,14 +71,12 @@ export class FalHandlers {
     return aboutRequest(requestId, status, toFalStatus(snapshot, base, entries));
   }
 
-  /** Submits, and answers with the result. */
-  async run(call: FalCall): Promise<Reply> {
-    const held = await this.begin(call);
-    const { id } = held.row;
-    setRequestId(call.response, id);
+  /** Returns the result of a call that waits for it. undefined: the client has disconnected. */
+  async run(held: HeldCall, { request, response }: FalCall): Promise<Reply | undefined> {
     const row = await this.held.completed(held);
-    if (row.error !== null) return this.failure(row, row.error, call.response);
-    return { status: 200, body: await this.requests.output(row, call.request) };
+    if (row === undefined) return undefined;
+    if (row.error !== null) return this.failure(row, row.error, response);
+    return { status: 200, body: await this.requests.output(row, request) };
   }
 
   /** The request has made its attempts, and fal's client would submit it again after a 502, 503 or 504. */
@@ -97,11 +92,9 @@ export class FalHandlers {
     };
   }
 
-  /** Submits, and sends the parts of the output as they come, then the whole output. */
-  async stream(call: FalCall): Promise<void> {
+  /** Sends the parts of the output as they come, then the whole output. */
+  async stream(held: HeldCall, call: FalCall): Promise<void> {
     const { caller, request, response } = call;
-    const held = await this.begin(call);
-    setRequestId(response, held.row.id);
     const writer = new EventWriter(response);
     try {
       const end = await writer.follow(this.streams.events(call, held.row), (part) => [part]);
@@ -119,10 +112,16 @@ export class FalHandlers {
     }
   }
 
-  private begin({ caller, modelId, body, request, response, base }: FalCall): Promise<HeldCall> {
+  /** Submits for a call that waits, or takes up the request of the call that this one repeats. */
+  async begin(
+    { caller, request, response }: FalCall,
+    modelId: string | undefined,
+    body: Buffer,
+    base: string,
+  ): Promise<HeldCall> {
     const { headers, query } = request;
     const model = this.newRequests.modelNamed(caller, modelId);
-    return this.held.begin({
+    const held = await this.held.begin({
       adapter: 'fal',
       caller,
       modelName: model.id,
@@ -134,6 +133,8 @@ export class FalHandlers {
       // fal's clients do not say when they repeat a call.
       isRepeated: true,
     });
+    setRequestId(response, held.row.id);
+    return held;
   }
 
   /** Checks the options that only fal has, and returns the others as the service's own. */

@@ -161,8 +161,9 @@ export class FalController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const modelId = path?.replace(/\/stream$/i, '');
-    return this.handlers.stream({ caller, modelId, body, request, response, base });
+    const call = { caller, request, response };
+    const begun = this.handlers.begin(call, path?.replace(/\/stream$/i, ''), body, base);
+    return begun.then((held) => this.handlers.stream(held, call));
   }
 
   @Post('run/*model_id')
@@ -175,7 +176,7 @@ export class FalController {
     input,
   )
   @Limited('submit', { needsKey: true })
-  async run(
+  run(
     @ModelId('/fal/run') modelId: string | undefined,
     @CurrentCaller() caller: Caller,
     @Bytes() body: Buffer,
@@ -183,8 +184,12 @@ export class FalController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const reply = await this.handlers.run({ caller, modelId, body, request, response, base });
-    if (!response.destroyed) sendReply(response, reply);
+    const call = { caller, request, response };
+    // Not awaited here, because a call that waits would keep its body in memory.
+    return this.handlers
+      .begin(call, modelId, body, base)
+      .then((held) => this.handlers.run(held, call))
+      .then((reply) => reply && sendReply(response, reply));
   }
 
   @Post('*model_id')

@@ -45,13 +45,10 @@ export class ModelCalls {
   ) {}
 
   async answer(kind: Kind, call: ModelCall): Promise<void> {
-    const body = await this.bodies.read(call.request, call.response);
-    const asked = callBodyOf(body);
-    const form = kind === 'chat' || kind === 'completion' ? kind : null;
-    if (asked.stream && form === null) throw notTaken('stream', 'is not served for this call');
-    const held = await this.begin(call, asked, body);
-    if (asked.stream && form !== null) {
+    const { asked, held } = await this.read(kind, call);
+    if (asked.stream) {
       const { row } = held;
+      const form = kind === 'chat' ? 'chat' : 'completion';
       const id = `${form === 'chat' ? 'chatcmpl' : 'cmpl'}-${row.id}`;
       const head = { id, created: Math.floor(row.createdAtMs / 1_000), model: asked.model };
       return this.stream(held, call, new ChoiceChunks(form, head, asked.includesUsage));
@@ -63,6 +60,15 @@ export class ModelCalls {
     if (kind === 'images' && asked.responseFormat === 'b64_json') text = await this.embedded(output, call);
     if (kind === 'embeddings' && asked.encodingFormat === 'base64') text = inBase64(output);
     sendReply(call.response, { status: 200, body: text });
+  }
+
+  /** Reads the body and submits. It is a method of its own, because a call that waits would keep the body in memory. */
+  private async read(kind: Kind, call: ModelCall): Promise<{ asked: CallBody; held: HeldCall }> {
+    const body = await this.bodies.read(call.request, call.response);
+    const asked = callBodyOf(body);
+    if (asked.stream && kind !== 'chat' && kind !== 'completion')
+      throw notTaken('stream', 'is not served for this call');
+    return { asked, held: await this.begin(call, asked, body) };
   }
 
   /** The input of the model is the form, with the URL of the stored file in the place of the file. */
@@ -108,8 +114,7 @@ export class ModelCalls {
   /** Returns the output as JSON text. undefined: the client has disconnected. */
   private async output(held: HeldCall, { request, response }: ModelCall): Promise<string | undefined> {
     const row = await this.held.completed(held);
-    if (response.destroyed) return undefined;
-    return this.outputOf(row, request, response);
+    return row && this.outputOf(row, request, response);
   }
 
   private outputOf(row: StatusRow, request: Request, response: Response): Promise<string> {
