@@ -25,9 +25,7 @@ export interface StreamEnd {
 
 /** Writes server-sent events of `data` alone. The head is sent with the first one, so that an error may come before it. */
 export class EventWriter {
-  constructor(private readonly response: Response) {
-    writeInPieces(response);
-  }
+  constructor(private readonly response: Response) {}
 
   get hasBegun(): boolean {
     return this.response.headersSent;
@@ -46,8 +44,8 @@ export class EventWriter {
       const reading = events.subscribe({
         next: ({ type, id, data }) => {
           if (type === undefined) this.write(': keep-alive\n\n');
-          else if (type === 'output' && String(id).endsWith('.whole')) end.whole = deltaOf(String(data));
-          else if (type === 'output') for (const one of eventsOf(deltaOf(String(data)))) this.send(one);
+          else if (type === 'output' && id?.endsWith('.whole') === true) end.whole = deltaOf(data);
+          else if (type === 'output') for (const one of eventsOf(deltaOf(data))) this.send(one);
           else end.kind = type === 'reset' ? 'reset' : 'done';
           if (end.kind === 'reset') resolve();
         },
@@ -70,7 +68,7 @@ export class EventWriter {
 
   /** Breaks the stream after its last event, for clients that know no event for an error. */
   break(): void {
-    this.response.write('', () => this.response.destroy());
+    setImmediate(() => this.response.destroy());
   }
 
   private write(text: string): void {
@@ -82,13 +80,14 @@ export class EventWriter {
         'Cache-Control': 'no-cache, no-transform',
         'X-Accel-Buffering': 'no',
       });
+      writeInPieces(response);
     }
     response.write(text);
   }
 }
 
 /** The part of an event's data, `{"index":0,"delta":…}`, as it was sent. */
-function deltaOf(data: string): string {
-  const name = '"delta":';
-  return data.slice(data.indexOf(name) + name.length, -1);
+function deltaOf(data: MessageEvent['data']): string {
+  const [text, name] = [data as string, '"delta":'];
+  return text.slice(text.indexOf(name) + name.length, -1);
 }

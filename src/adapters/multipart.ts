@@ -25,7 +25,7 @@ const limits = { fieldSize: 1024 ** 2, fields: 200, files: 16 };
 const transferBytes = 128 * 1024;
 
 /** Whether the body is a form, by its Content-Type. */
-export const isForm = ({ headers }: IncomingMessage): boolean =>
+const isForm = ({ headers }: IncomingMessage): boolean =>
   /^multipart\/form-data\b/i.test(headers['content-type'] ?? '');
 
 /** Reads a form (multipart/form-data). `store` must read the bytes of each file, which it gets one after another. */

@@ -1,6 +1,6 @@
 import { isObject } from '../../http/input/json-body.js';
 import type { RequestRow } from '../../queue/reads/status-row.js';
-import { toOpenAiError } from './openai-error.js';
+import { type OpenAiError, toOpenAiError } from './openai-error.js';
 
 const endings = { succeeded: 'completed', failed: 'failed', cancelled: 'cancelled', expired: 'failed' } as const;
 
@@ -29,7 +29,8 @@ const unsaid = {
 
 /** Returns a request as a response. `output`: the model's, if the request has succeeded. */
 export function toResponse(row: RequestRow, output?: unknown): object {
-  const said = isObject(output) && output['object'] === 'response' ? output : {};
+  const said: Readonly<Record<string, unknown>> =
+    isObject(output) && output['object'] === 'response' ? output : {};
   return {
     model: row.modelId,
     ...unsaid,
@@ -48,9 +49,8 @@ export function toResponse(row: RequestRow, output?: unknown): object {
 
 function errorOf({ error, outcome }: RequestRow): object | null {
   if (error === null || outcome === 'cancelled') return null;
-  const { error: written } = toOpenAiError(error);
-  const { code, message } = { code: 'server_error', message: error.message, ...written };
-  return { code: code === null ? 'server_error' : String(code), message };
+  const { code, message } = toOpenAiError(error).error as Partial<OpenAiError>;
+  return { code: code ?? 'server_error', message: message ?? error.message };
 }
 
 /** Returns the output of a model as items of a response, also if the model speaks another form. */
