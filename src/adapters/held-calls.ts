@@ -28,7 +28,7 @@ export interface HeldSubmission {
   response: ServerResponse;
   /** Whether this may be the repetition of a call: its client says so, or has no way to say it. */
   isRepeated: boolean;
-  /** What repetitions have in common, if that is not the body. */
+  /** What repetitions have in common, such as a hash of the body. Default: the body. */
   sameIn?: Buffer | string;
 }
 

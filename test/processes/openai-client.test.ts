@@ -111,6 +111,14 @@ describe('a chat', () => {
     expect(rows).toEqual([{ model_id: 'acme/chat', adapter: 'openai' }]);
   });
 
+  test('may be long, and says where its request is', async () => {
+    const long = 'a long story '.repeat(20_000);
+    const { data, response } = await client.chat.completions.create(ask(long)).withResponse();
+    expect(data.choices[0]!.message.content).toBe(`You said: ${long}`);
+    const status = await service.get(response.headers.get('location')!);
+    expect(await status.json()).toMatchObject({ status: 'COMPLETED', model_id: 'acme/chat' });
+  });
+
   test('may name the id of its model', async () => {
     const answer = await client.chat.completions.create({ ...ask('by id'), model: 'acme/chat' });
     expect(answer.choices[0]!.message.content).toBe('You said: by id');
@@ -272,6 +280,12 @@ describe('a response in background', () => {
       return !['queued', 'in_progress'].includes(response.status!) && response;
     });
 
+  const done = async (): Promise<string> => {
+    const { id } = await client.responses.create({ model: 'gpt-5', input: 'done', background: true });
+    await ended(id);
+    return id;
+  };
+
   test('is a request, and has its output once it has completed', async () => {
     const begun = await client.responses.create({ model: 'gpt-5', input: 'hello there', background: true });
     expect(['queued', 'in_progress', 'completed']).toContain(begun.status);
@@ -292,15 +306,17 @@ describe('a response in background', () => {
   });
 
   test('is cancelled, whether it waits or runs', async () => {
-    scripts.set('to be cancelled', hold);
-    const asked = { model: 'gpt-5', input: 'to be cancelled', background: true };
-    const { id } = await client.responses.create(asked);
-    const { closed } = await model.arrived(id);
-    expect(closed).toBe(false);
-    expect(await client.responses.cancel(id)).toMatchObject({ id, status: 'cancelled', error: null });
-    const waiting = await client.responses.create({ ...asked, model: 'acme/slow', hold: true } as never);
-    const { id: second } = waiting as OpenAI.Responses.Response;
-    expect(await client.responses.cancel(second)).toMatchObject({ status: 'cancelled' });
+    const asked = { model: 'acme/slow', input: 'x', background: true, hold: true } as const;
+    const { id: running } = await client.responses.create(asked);
+    const { id: waiting } = await client.responses.create(asked);
+    await model.arrived(running);
+    expect(await client.responses.retrieve(waiting)).toMatchObject({ status: 'queued', output_text: '' });
+    expect(await client.responses.retrieve(running)).toMatchObject({ status: 'in_progress' });
+    for (const id of [waiting, running])
+      expect(await client.responses.cancel(id)).toMatchObject({ id, status: 'cancelled', error: null });
+    expect(await rejection(client.responses.cancel(await done()), BadRequestError)).toMatchObject({
+      code: 'already_completed',
+    });
   });
 
   test('that fails says why', async () => {

@@ -2,32 +2,25 @@ import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { Caller } from '../../auth/caller.js';
 import { DomainError } from '../../errors/domain-error.js';
 import type { ProblemCode } from '../../errors/problem-codes.js';
 import { Files } from '../../files/files.js';
 import { Uploads, type UploadedFile } from '../../files/uploads.js';
-import { BodyReader } from '../../http/body-reader.js';
 import { chargesOf } from '../../http/charges.js';
 import { ClientAddress } from '../../http/client-address.js';
 import { isObject } from '../../http/input/json-body.js';
 import { sendReply } from '../../http/reply.js';
 import type { StatusRow } from '../../queue/reads/status-row.js';
 import { RequestHandlers } from '../../requests/request-handlers.js';
+import { toQueuedRequest } from '../../requests/status-view.js';
 import { OutputStreams } from '../../stream/output-streams.js';
 import { EventWriter, type StreamEnd, streamEndErrors } from '../event-writer.js';
 import { type HeldCall, HeldCalls } from '../held-calls.js';
 import { type Form, readForm } from '../multipart.js';
-import { type CallBody, callBodyOf, callOf, notTaken } from './call-body.js';
+import { CallBodies, type CallBody, callBodyOf, notTaken, type ReadCall } from './call-body.js';
 import { ChoiceChunks, type Chunks, TranscriptChunks } from './chunks.js';
+import type { ModelCall } from './model-call.js';
 import { toOpenAiError } from './openai-error.js';
-
-/** A call for a model. */
-export interface ModelCall {
-  caller: Caller;
-  request: Request;
-  response: Response;
-}
 
 type Kind = 'chat' | 'completion' | 'embeddings' | 'images' | 'speech';
 
@@ -40,7 +33,7 @@ export class ModelCalls {
     private readonly streams: OutputStreams,
     private readonly uploads: Uploads,
     private readonly files: Files,
-    private readonly bodies: BodyReader,
+    private readonly bodies: CallBodies,
     private readonly addresses: ClientAddress,
   ) {}
 
@@ -64,11 +57,11 @@ export class ModelCalls {
 
   /** Reads the body and submits. It is a method of its own, because a call that waits would keep the body in memory. */
   private async read(kind: Kind, call: ModelCall): Promise<{ asked: CallBody; held: HeldCall }> {
-    const body = await this.bodies.read(call.request, call.response);
-    const asked = callBodyOf(body);
+    const read = await this.bodies.read(call);
+    const { asked } = read;
     if (asked.stream && kind !== 'chat' && kind !== 'completion')
       throw notTaken('stream', 'is not served for this call');
-    return { asked, held: await this.begin(call, asked, body) };
+    return { asked, held: await this.begin(call, read) };
   }
 
   /** The input of the model is the form, with the URL of the stored file in the place of the file. */
@@ -82,33 +75,31 @@ export class ModelCalls {
       ),
     );
     const { input, sameIn } = inputOf(form);
-    const asked = callOf(input);
-    const held = await this.begin(call, asked, Buffer.from(JSON.stringify(input)), sameIn);
+    const asked = callBodyOf(input);
+    const held = await this.begin(call, { asked, body: Buffer.from(JSON.stringify(input)), sameIn });
     if (asked.stream) return this.stream(held, call, new TranscriptChunks());
     const output = await this.output(held, call);
     if (output !== undefined) return this.sendAny(output, call);
   }
 
   /** Submits, or takes up the request of the call that this one repeats. */
-  begin(
-    { caller, request, response }: ModelCall,
-    { model: modelName }: CallBody,
-    body: Buffer,
-    sameIn?: Buffer,
-  ): Promise<HeldCall> {
+  async begin({ caller, request, response }: ModelCall, { asked, body, sameIn }: ReadCall): Promise<HeldCall> {
     const { headers, query } = request;
-    return this.held.begin({
+    const base = this.addresses.baseUrl(request);
+    const held = await this.held.begin({
       adapter: 'openai',
       caller,
-      modelName,
+      modelName: asked.model,
       body,
       headers,
       options: query,
-      base: this.addresses.baseUrl(request),
+      base,
       response,
       isRepeated: Number(headers['x-stainless-retry-count'] ?? 0) > 0,
-      ...(sameIn !== undefined && { sameIn }),
+      sameIn,
     });
+    response.setHeader('Location', toQueuedRequest(base, held.row.id).status_url);
+    return held;
   }
 
   /** Returns the output as JSON text. undefined: the client has disconnected. */

@@ -6,6 +6,7 @@ import { QueueModule } from '../../queue/queue.module.js';
 import { RequestsModule } from '../../requests/requests.module.js';
 import { StreamModule } from '../../stream/stream.module.js';
 import { HeldCallsModule } from '../held-calls.module.js';
+import { CallBodies } from './call-body.js';
 import { OpenAiFiles } from './kept-files.js';
 import { ModelCalls } from './model-calls.js';
 import { OpenAiModels } from './models.js';
@@ -23,6 +24,6 @@ import { Responses } from './responses.js';
     StreamModule,
   ],
   controllers: [OpenAiController],
-  providers: [ModelCalls, OpenAiFiles, OpenAiModels, Responses],
+  providers: [CallBodies, ModelCalls, OpenAiFiles, OpenAiModels, Responses],
 })
 export class OpenAiModule {}

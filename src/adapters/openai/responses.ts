@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Caller } from '../../auth/caller.js';
-import { BodyReader } from '../../http/body-reader.js';
 import { LongPolls } from '../../requests/long-polls.js';
 import { CollectionHandlers } from '../../requests/collection-handlers.js';
 import { RequestHandlers } from '../../requests/request-handlers.js';
 import type { StatusRow } from '../../queue/reads/status-row.js';
-import { callBodyOf, notTaken } from './call-body.js';
-import { type ModelCall, ModelCalls } from './model-calls.js';
+import { CallBodies, notTaken } from './call-body.js';
+import type { ModelCall } from './model-call.js';
+import { ModelCalls } from './model-calls.js';
 import { toResponse } from './wire.js';
 
 /** A cancel waits this long for the end of the run, so that its answer says whether it has ended. */
@@ -21,15 +21,15 @@ export class Responses {
     private readonly requests: RequestHandlers,
     private readonly collection: CollectionHandlers,
     private readonly longPolls: LongPolls,
-    private readonly bodies: BodyReader,
+    private readonly bodies: CallBodies,
   ) {}
 
   async create(call: ModelCall): Promise<object> {
-    const body = await this.bodies.read(call.request, call.response);
-    const asked = callBodyOf(body);
+    const read = await this.bodies.read(call);
+    const { asked } = read;
     if (!asked.background) throw notTaken('background', 'must be true');
     if (asked.stream) throw notTaken('stream', 'is not served for this call');
-    const { row, release } = await this.calls.begin(call, asked, body);
+    const { row, release } = await this.calls.begin(call, read);
     release();
     return toResponse(row);
   }
