@@ -12,7 +12,10 @@ export const streamEndErrors = {
       'The model has begun anew after a part of its answer was sent. Discard the answer and send the call again.',
     ),
   cut: () =>
-    new DomainError('unavailable', 'The stream was ended before the answer was complete. Send the call again.'),
+    new DomainError(
+      'unavailable',
+      'The stream was ended before the answer was complete. Send the call again.',
+    ),
 };
 
 /** How the reading of an output has ended. */

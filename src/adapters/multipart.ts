@@ -51,7 +51,7 @@ export async function readForm<Stored>(
         const one = store({ field, fileName, contentType, bytes });
         storing.push(one.then((stored) => void form.files.push({ field, stored })));
         // What is wrong with the form is why its file has broken off.
-        one.catch((error: unknown) => reject(bytes.errored === null ? error : broken(error)));
+        one.catch((error: unknown) => reject(bytes.errored === null ? (error as Error) : broken(error)));
       });
       parser.on('filesLimit', () => reject(tooLarge(`A form may have ${limits.files} files at most.`)));
       parser.on('fieldsLimit', () => reject(tooLarge(`A form may have ${limits.fields} fields at most.`)));

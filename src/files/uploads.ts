@@ -78,7 +78,8 @@ export class Uploads {
     let reservation = unbounded;
     try {
       reservation = await this.quota.begin(keyId, announced);
-      const written = (await this.files.write(id, 1, counted(chunks, reservation))) ?? (await this.refuse(id));
+      const written =
+        (await this.files.write(id, 1, counted(chunks, reservation))) ?? (await this.refuse(id));
       storedBytes = written.size;
       return { id, name, contentType, url: fileUrl(base, id, name), ...written };
     } catch (error) {

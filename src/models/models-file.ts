@@ -4,7 +4,15 @@ import { type Config, ConfigError } from '../config/config.js';
 import { parseSwitch } from '../config/parsers.js';
 import { Parsed, WholeNumber } from '../tools/validation.js';
 import { InputSchemas, maxInlineBytes, SchemaFaults } from './input-schemas.js';
-import { defaultLostAttempts, type FileModel, isAlias, isModelId, type Order, orders, type Retry } from './model.js';
+import {
+  defaultLostAttempts,
+  type FileModel,
+  isAlias,
+  isModelId,
+  type Order,
+  orders,
+  type Retry,
+} from './model.js';
 import { OptionMap } from './option-map.js';
 import { Duration, Required, type RunnerKind, type RunnerOptions, Text } from './runner-kind.js';
 import { YamlSource } from './yaml-source.js';

@@ -27,6 +27,8 @@ export class WebhookBodies {
 
   completed(row: ClaimedDelivery, base: string): string {
     const own = row.adapter === null ? undefined : this.byAdapter.get(row.adapter);
-    return own === undefined ? completedBody(row, base) : own({ row, payloadError: payloadErrorOf(row), base });
+    return own === undefined
+      ? completedBody(row, base)
+      : own({ row, payloadError: payloadErrorOf(row), base });
   }
 }

@@ -110,7 +110,10 @@ test.each(['polling', 'streaming'] as const)(
     expect(late).toMatchObject({ status: 400, body: { status: 'ALREADY_COMPLETED' } });
     expect(await fal.run(image, { input })).toMatchObject({ data: 1 });
     const refused = await rejection(fal.run('https://api.fal.ai/acme', { input: {} }), ApiError);
-    expect(refused).toMatchObject({ status: 400, body: { detail: expect.stringContaining('queue.fal.run') } });
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { detail: expect.stringContaining('queue.fal.run') },
+    });
   },
 );
 
@@ -274,10 +277,7 @@ test('run answers with the output, and its request is one as any other', async (
 });
 
 test('run of a request that fails is one error, and one request', async () => {
-  const error = await rejection(
-    client().run(image, { input: { name: 'failing', drop: true } }),
-    ApiError,
-  );
+  const error = await rejection(client().run(image, { input: { name: 'failing', drop: true } }), ApiError);
   expect(error).toMatchObject({ status: 500, body: { error_type: 'runner_connection_error' } });
   expect(await idsOf('failing')).toHaveLength(1);
 });

@@ -18,7 +18,7 @@ interface Layer {
 
 /** The middleware that a call of the queue passes, if the fast path does not serve it. */
 const middlewareOf = ({ app }: TestService): string[] =>
-  (app.getHttpAdapter().getInstance() as { router: { stack: Layer[] } }).router.stack
+  (app.getHttpAdapter().getInstance() as unknown as { router: { stack: Layer[] } }).router.stack
     .filter((layer) => layer.route === undefined && layer.match('/v1/queue/acme/text'))
     .map(({ name }) => name);
 

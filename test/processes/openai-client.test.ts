@@ -31,7 +31,11 @@ const { service, calls, model } = testQueue({
   config: { adapters: ['openai'], webhookAllow },
   models: {
     'acme/chat': at('/v1/chat/completions', 'gpt-4o-mini', { input_schema: prompt }),
-    'acme/twice': at('/v1/chat/completions', 'twice', { attempts: 2, retry: { base: '1ms' }, circuit: 'off' }),
+    'acme/twice': at('/v1/chat/completions', 'twice', {
+      attempts: 2,
+      retry: { base: '1ms' },
+      circuit: 'off',
+    }),
     'acme/chunks': {
       runner: { path: '/v1/chat/completions', preset: 'openai', response: { delta: '$' } },
     },
@@ -330,10 +334,7 @@ describe('a response in background', () => {
   });
 
   test('is the only kind: one in the foreground is refused in words', async () => {
-    const error = await rejection(
-      client.responses.create({ model: 'gpt-5', input: 'now' }),
-      BadRequestError,
-    );
+    const error = await rejection(client.responses.create({ model: 'gpt-5', input: 'now' }), BadRequestError);
     expect(error).toMatchObject({ param: 'background', message: expect.stringContaining('docs/openai.md') });
   });
 
@@ -457,9 +458,7 @@ describe('errors', () => {
   test('of the model pass unchanged', async () => {
     const refusal = { message: 'too long', type: 'BadRequestError', param: null, code: 400 };
     scripts.set('too long', ({ response }) =>
-      response
-        .writeHead(400, { 'content-type': 'application/json' })
-        .end(JSON.stringify({ error: refusal })),
+      response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error: refusal })),
     );
     const error = await rejection(client.chat.completions.create(ask('too long')), BadRequestError);
     expect(error.error).toEqual(refusal);
@@ -517,12 +516,11 @@ test('a call over a limit is 429, after which the client waits and succeeds', as
   await once.chat.completions.create(ask('limited three'));
   const error = await rejection(once.chat.completions.create(ask('limited four')), RateLimitError);
   expect(error).toMatchObject({ code: 'rate_limit_exceeded', type: 'rate_limit_error' });
-  expect(Number(error.headers!.get('retry-after'))).toBeGreaterThan(0);
+  expect(Number(error.headers.get('retry-after'))).toBeGreaterThan(0);
 });
 
 describe('a closed call', () => {
-  const abandoned = async (): Promise<number> =>
-    (await service.query('SELECT FROM abandoned_call')).length;
+  const abandoned = async (): Promise<number> => (await service.query('SELECT FROM abandoned_call')).length;
 
   test('that was aborted cancels its request', async () => {
     service.app.get(AbandonedCalls).graceMs = 200;

@@ -22,7 +22,7 @@ export class AbandonedCalls extends Duty implements OnApplicationBootstrap, Befo
   /** How long the request of a closed call goes on. Tests shorten it. */
   graceMs = 10_000;
   /** The time at which the last call that was closed here is due. */
-  private dueAt = -Infinity;
+  private lastDueAt = -Infinity;
 
   constructor(
     private readonly database: Database,
@@ -47,7 +47,7 @@ export class AbandonedCalls extends Duty implements OnApplicationBootstrap, Befo
       if (isDatabaseUnavailable(error)) return;
       throw error;
     }
-    this.dueAt = performance.now() + this.graceMs + afterDueMs;
+    this.lastDueAt = performance.now() + this.graceMs + afterDueMs;
     this.scheduleWithin(this.nextIntervalMs());
   }
 
@@ -66,7 +66,7 @@ export class AbandonedCalls extends Duty implements OnApplicationBootstrap, Befo
   }
 
   protected override nextIntervalMs(): number {
-    const dueInMs = this.dueAt - performance.now();
+    const dueInMs = this.lastDueAt - performance.now();
     return dueInMs < 0 ? this.intervalMs : Math.max(afterDueMs, dueInMs);
   }
 }

@@ -54,7 +54,10 @@ export function toFalError(error: ReportedError): FalError {
     case 'invalid_input':
       return { status, body: { detail: errors.map(toFieldError) } };
     default:
-      return { status: kinds[code]?.status ?? clientStatus(error), body: { detail, error_type: errorTypeOf(error) } };
+      return {
+        status: kinds[code]?.status ?? clientStatus(error),
+        body: { detail, error_type: errorTypeOf(error) },
+      };
   }
 }
 

@@ -24,7 +24,14 @@ import { DomainError } from '../../errors/domain-error.js';
 import { type InitiatedUploadDto, NewUploadDto } from '../../files/dto/files.dto.js';
 import { MayUpload } from '../../files/may-upload.js';
 import { Uploads } from '../../files/uploads.js';
-import { BaseUrl, Bytes, HeaderFields, JsonBody, KnownOptions, ModelId } from '../../http/input/decorators.js';
+import {
+  BaseUrl,
+  Bytes,
+  HeaderFields,
+  JsonBody,
+  KnownOptions,
+  ModelId,
+} from '../../http/input/decorators.js';
 import { sendReply } from '../../http/reply.js';
 import { Limited } from '../../limits/limited.js';
 import { LogsQuery } from '../../requests/dto/logs.query.js';

@@ -83,7 +83,10 @@ export class ModelCalls {
   }
 
   /** Submits, or takes up the request of the call that this one repeats. */
-  async begin({ caller, request, response }: ModelCall, { asked, body, sameIn }: ReadCall): Promise<HeldCall> {
+  async begin(
+    { caller, request, response }: ModelCall,
+    { asked, body, sameIn }: ReadCall,
+  ): Promise<HeldCall> {
     const { headers, query } = request;
     const base = this.addresses.baseUrl(request);
     const held = await this.held.begin({

@@ -2,7 +2,12 @@ import { isObject } from '../../http/input/json-body.js';
 import type { RequestRow } from '../../queue/reads/status-row.js';
 import { type OpenAiError, toOpenAiError } from './openai-error.js';
 
-const endings = { succeeded: 'completed', failed: 'failed', cancelled: 'cancelled', expired: 'failed' } as const;
+const endings = {
+  succeeded: 'completed',
+  failed: 'failed',
+  cancelled: 'cancelled',
+  expired: 'failed',
+} as const;
 
 /** The states of a response in background. */
 export function stateOf({ state, outcome }: RequestRow): string {
@@ -64,7 +69,8 @@ function itemsOf(output: unknown, id: string): unknown[] {
 /** The text of a chat's answer, or of an output that is a text; of any other output its JSON. */
 function textOf(output: unknown): string {
   if (typeof output === 'string') return output;
-  const [choice] = isObject(output) && Array.isArray(output['choices']) ? (output['choices'] as unknown[]) : [];
+  const [choice] =
+    isObject(output) && Array.isArray(output['choices']) ? (output['choices'] as unknown[]) : [];
   if (isObject(choice)) {
     const message = isObject(choice['message']) ? choice['message']['content'] : choice['text'];
     if (typeof message === 'string') return message;

@@ -97,7 +97,7 @@ function completeOther(
     tags.push({ name, description: `The API of ${name}, for its clients: ${page} lists what is served.` });
   const description = `An error in the form of ${name}.`;
   const content = { 'application/json': { schema: { type: 'object', additionalProperties: true } } };
-  operation.responses['default'] = { description, content } as Response;
+  operation.responses['default'] = { description, content };
   for (const response of Object.values(operation.responses) as Response[]) {
     response.description ||= `What ${name} answers.`;
     response.headers = { ...response.headers, ...headerReferences(['X-Request-Id']) };
