@@ -26,8 +26,8 @@ export class Adapters1790000000126 implements MigrationInterface {
         ADD COLUMN purpose text,
         -- Until then, or until its key deletes it, the file stays without a request; infinity: for ever.
         ADD COLUMN kept_until timestamptz,
+        -- Not validated, because no row has a value yet.
         ADD CONSTRAINT file_kept_for_a_purpose CHECK ((purpose IS NULL) = (kept_until IS NULL)) NOT VALID;
-      ALTER TABLE file VALIDATE CONSTRAINT file_kept_for_a_purpose;
       CREATE INDEX file_kept ON file (api_key_id, created_at, id) WHERE purpose IS NOT NULL`);
 
   down = (db: QueryRunner): Promise<unknown> =>

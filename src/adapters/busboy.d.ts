@@ -5,7 +5,7 @@ declare module 'busboy' {
   interface Part {
     filename: string | undefined;
     mimeType: string;
-    /** Of a field: its value is longer than the limit. */
+    /** The value of a field is longer than the limit. */
     valueTruncated?: boolean;
   }
 

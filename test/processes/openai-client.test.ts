@@ -466,14 +466,14 @@ describe('errors', () => {
 
   test('of a call that is not served name the page', async () => {
     const others = [
-      client.moderations.create({ input: 'x' }),
-      client.batches.list(),
-      client.chat.completions.list(),
-      client.images.edit({ image: await toFile(png, 'a.png'), prompt: 'x' }),
-      client.responses.inputItems.list('x'),
+      () => client.moderations.create({ input: 'x' }),
+      () => client.batches.list(),
+      () => client.chat.completions.list(),
+      async () => client.images.edit({ image: await toFile(png, 'a.png'), prompt: 'x' }),
+      () => client.responses.inputItems.list('x'),
     ];
     for (const call of others)
-      expect(await rejection(call, NotFoundError)).toMatchObject({
+      expect(await rejection(call(), NotFoundError)).toMatchObject({
         code: 'not_found',
         message: expect.stringMatching(/is not served here\. docs\/openai\.md/),
       });
