@@ -547,7 +547,7 @@ describe('a closed call', () => {
     const id = await idOf('left');
     await calls.reached(id, 'COMPLETED');
     expect(await calls.status(id)).toMatchObject({ error: { code: 'cancelled' } });
-    expect(await abandoned()).toBe(0);
+    expect(await isAbandoned(id)).toBe(false);
   });
 
   test('that the client repeats after a timeout is one request', async () => {
@@ -556,8 +556,8 @@ describe('a closed call', () => {
     const hasty = clientOf({ timeout: 1_000, maxRetries: 5 });
     const call = hasty.chat.completions.create(ask('repeated'));
     const id = await idOf('repeated');
-    await until(async () => (await abandoned()) === 1, { message: 'the first call was closed' });
-    await until(async () => (await abandoned()) === 0, { message: 'the next one took its request up' });
+    await until(() => isAbandoned(id), { message: 'the first call was closed' });
+    await until(async () => !(await isAbandoned(id)), { message: 'the next one took its request up' });
     scripts.delete('repeated');
     openai(await model.arrived(id));
     expect((await call).choices[0]!.message.content).toBe('You said: repeated');
@@ -574,9 +574,9 @@ describe('a closed call', () => {
     await model.arrived(id);
     abort.abort();
     await failed;
-    await until(async () => (await abandoned()) === 1);
+    await until(() => isAbandoned(id));
     const second = client.chat.completions.create(ask('by key'), { headers });
-    await until(async () => (await abandoned()) === 0);
+    await until(async () => !(await isAbandoned(id)));
     openai(await model.arrived(id));
     expect((await second).choices[0]!.message.content).toBe('You said: by key');
     expect(await idsOf('by key')).toEqual([id]);
