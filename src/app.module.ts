@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { EventEmitterModule } from '@nestjs/event-emitter';
+import { AdaptersModule } from './adapters/adapters.module.js';
 import { AllowancesModule } from './allowances/allowances.module.js';
 import { AdminModule } from './admin/admin.module.js';
 import { ModelsReloadModule } from './admin/models/models-reload.module.js';
@@ -10,7 +11,6 @@ import { ConsoleModule } from './console/console.module.js';
 import { DatabaseModule } from './database/database.module.js';
 import type { OpenDatabase } from './database/open-database.js';
 import { DiscoveryModule } from './discovery/discovery.module.js';
-import { FalModule } from './fal/fal.module.js';
 import { FilesHttpModule } from './files/files-http.module.js';
 import { FilesModule } from './files/files.module.js';
 import { HealthModule } from './health/health.module.js';
@@ -66,7 +66,7 @@ export class AppModule {
               ConsoleModule,
               FilesHttpModule,
             ]),
-        ...(servesFal(config) ? [FalModule] : []),
+        AdaptersModule.register(config),
         HealthModule,
         MetricsModule,
         HttpModule,
@@ -77,5 +77,3 @@ export class AppModule {
 
 export const readModels = ({ modelsFile, environment }: Config): FileModel[] =>
   loadModelsFile(modelsFile, environment, runnerKinds);
-
-const servesFal = ({ role, adapters }: Config): boolean => role !== 'scheduler' && adapters.includes('fal');

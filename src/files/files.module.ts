@@ -9,6 +9,7 @@ import { FilePlaceEntity } from './entities/file-place.entity.js';
 import { FilePlace } from './file-place.js';
 import { FileRows } from './file-rows.js';
 import { Files } from './files.js';
+import { KeptFiles } from './kept-files.js';
 import { StoredQuota } from './stored-quota.js';
 import { chosenStore } from './stores/chosen-store.js';
 import { UploadUrls } from './upload-urls.js';
@@ -18,9 +19,9 @@ import { Uploads } from './uploads.js';
 @Module({
   imports: [AuthModule, TypeOrmModule.forFeature([FileEntity, FilePlaceEntity])],
   providers: [
-    ...[chosenStore, DatabaseDisk, DiskSpace, FilePlace, FilePruner, FileRows, Files],
+    ...[chosenStore, DatabaseDisk, DiskSpace, FilePlace, FilePruner, FileRows, Files, KeptFiles],
     ...[StoredQuota, Uploads, UploadUrls],
   ],
-  exports: [DatabaseDisk, DiskSpace, FilePlace, Files, StoredQuota, Uploads],
+  exports: [DatabaseDisk, DiskSpace, FilePlace, Files, KeptFiles, StoredQuota, Uploads],
 })
 export class FilesModule {}

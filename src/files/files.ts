@@ -25,7 +25,7 @@ import {
 import { type StorageFault, StorageUnavailable } from './stores/storage-error.js';
 
 const fileId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-const otherType = 'application/octet-stream';
+export const otherType = 'application/octet-stream';
 
 export interface NewFile {
   keyId: string;

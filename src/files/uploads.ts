@@ -3,8 +3,9 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { DomainError } from '../errors/domain-error.js';
 import type { InitiatedUploadDto, NewUploadDto } from './dto/files.dto.js';
-import { fileUrl, Files } from './files.js';
+import { fileUrl, Files, type NewFile, otherType } from './files.js';
 import { DiskSpace } from './disk-space.js';
+import { isContentType } from './file-name.js';
 import { FilePlace } from './file-place.js';
 import { FileRows } from './file-rows.js';
 import { type Reservation, StoredQuota } from './stored-quota.js';
@@ -20,6 +21,16 @@ export interface BegunUpload {
   fileId: string;
   number: number;
   reservation: Reservation;
+}
+
+/** A file that was stored in one call. */
+export interface UploadedFile {
+  id: string;
+  name: string;
+  contentType: string;
+  url: string;
+  size: number;
+  sha256: Buffer;
 }
 
 /** Uploads in two calls: one with a key, which returns a URL, and one to that URL, with the bytes. */
@@ -50,6 +61,33 @@ export class Uploads {
       file_url: fileUrl(owner.base, id, name),
       upload_url: this.urls.urlOf(base, id, { contentType, isOutput }),
     };
+  }
+
+  /** Stores a file whose bytes come with the call itself. `announced`: its size as far as that is known. */
+  async store(
+    { keyId, contentType: given, fileName }: NewFile,
+    chunks: AsyncIterable<Buffer>,
+    announced: number,
+    base: string,
+  ): Promise<UploadedFile> {
+    await this.space.assertRoom();
+    await this.quota.assertRoom(keyId);
+    const contentType = isContentType(given) ? given : otherType;
+    const { id, name } = await this.files.add({ keyId, contentType, fileName }, 1);
+    let storedBytes = 0;
+    let reservation = unbounded;
+    try {
+      reservation = await this.quota.begin(keyId, announced);
+      const written =
+        (await this.files.write(id, 1, counted(chunks, reservation))) ?? (await this.refuse(id));
+      storedBytes = written.size;
+      return { id, name, contentType, url: fileUrl(base, id, name), ...written };
+    } catch (error) {
+      await this.rows.giveUp(id);
+      throw error;
+    } finally {
+      reservation.end(storedBytes);
+    }
   }
 
   /** Makes all checks that are possible before the first byte. */

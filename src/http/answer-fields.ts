@@ -4,72 +4,61 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import helmet from 'helmet';
 import { Config } from '../config/config.js';
 import { errorStyleSource } from './openapi/error-reference.js';
+import { OtherApis } from './other-apis.js';
 import { BoundedCache } from '../tools/bounded-cache.js';
 import { setFields } from './reply.js';
 
 const maxOrigins = 1_000;
 
-/** Fields that fal's clients send and read in a browser, besides those of our own API. */
-const ofFal = {
-  requested: [
-    'X-Fal-Queue-Priority',
-    'X-Fal-Request-Timeout',
-    'X-Fal-Request-Start-Timeout',
-    'X-Fal-Runner-Hint',
-    'X-Fal-No-Retry',
-    'X-Fal-Retry-Config',
-    'X-Fal-Store-IO',
-    'X-Fal-Object-Lifecycle',
-    'X-Fal-Object-Lifecycle-Preference',
-    'X-Fal-Tags',
-    'X-Fal-Target-Url',
-  ],
-  exposed: ',X-Fal-Request-Id,X-Fal-Error-Type,X-Fal-Request-Timeout-Type',
-};
-const none = { requested: [], exposed: '' };
-
 /** The fields that `helmet` and `cors` give every answer, as names and values in turn. */
 @Injectable()
 export class AnswerFields {
-  /** undefined: CORS is off. */
-  readonly cors: RequestHandler | undefined;
   private readonly api: readonly string[];
   private readonly byOrigin = new BoundedCache<readonly string[]>(maxOrigins);
+  private corsHandler: RequestHandler | undefined;
 
-  constructor({ corsOrigins, adapters }: Config) {
-    const { requested, exposed } = adapters.includes('fal') ? ofFal : none;
-    if (corsOrigins.length > 0) {
-      this.cors = cors({
-        origin: corsOrigins.includes('*') ? '*' : corsOrigins,
-        methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-        allowedHeaders: [
-          'Authorization',
-          'Content-Type',
-          'Idempotency-Key',
-          'If-Match',
-          'If-None-Match',
-          'If-Range',
-          'Last-Event-ID',
-          'Lease-Token',
-          'Prefer',
-          'Range',
-          'Traceparent',
-          'Tracestate',
-          'X-Request-Id',
-          ...requested,
-        ],
-        exposedHeaders:
-          'X-Request-Id,X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,RateLimit,RateLimit-Policy,' +
-          'Retry-After,Location,Link,Allow,WWW-Authenticate,Idempotent-Replayed,Preference-Applied,' +
-          `ETag,Content-Range,Accept-Ranges,Content-Disposition${exposed}`,
-        // Seconds that a browser may keep the answer to a preflight.
-        maxAge: 600,
-      });
-    }
+  constructor(
+    private readonly config: Config,
+    private readonly apis: OtherApis,
+  ) {
     this.api = securityFields(
       { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
-      { shared: this.cors !== undefined },
+      { shared: config.corsOrigins.length > 0 },
     );
+  }
+
+  /** undefined: CORS is off. Made at the first use, because other APIs have added their fields by then. */
+  get cors(): RequestHandler | undefined {
+    const { corsOrigins } = this.config;
+    if (corsOrigins.length === 0) return undefined;
+    return (this.corsHandler ??= cors({
+      origin: corsOrigins.includes('*') ? '*' : corsOrigins,
+      methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+      allowedHeaders: [
+        'Authorization',
+        'Content-Type',
+        'Idempotency-Key',
+        'If-Match',
+        'If-None-Match',
+        'If-Range',
+        'Last-Event-ID',
+        'Lease-Token',
+        'Prefer',
+        'Range',
+        'Traceparent',
+        'Tracestate',
+        'X-Request-Id',
+        ...this.apis.fieldsOf('requestFields'),
+      ],
+      exposedHeaders: [
+        'X-Request-Id,X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,RateLimit,RateLimit-Policy',
+        'Retry-After,Location,Link,Allow,WWW-Authenticate,Idempotent-Replayed,Preference-Applied',
+        'ETag,Content-Range,Accept-Ranges,Content-Disposition',
+        ...this.apis.fieldsOf('answerFields'),
+      ].join(','),
+      // Seconds that a browser may keep the answer to a preflight.
+      maxAge: 600,
+    }));
   }
 
   /** For Express. Only the pages at /docs and /console are rendered, and they load nothing from elsewhere. */

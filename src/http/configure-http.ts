@@ -14,6 +14,7 @@ import type { ShownModel } from './openapi/served-document.js';
 import { Draining, refuseWhileDraining } from './draining.js';
 import { HttpConnections } from './http-connections.js';
 import { QuietNestLogger } from './logging.module.js';
+import { OtherApis } from './other-apis.js';
 import { refuseUnserved } from './problem.filter.js';
 
 /** How long a slow or silent client can hold a connection, in milliseconds. Node reads it when it begins to listen. */
@@ -44,7 +45,7 @@ export function configureHttp(
   app.use(fields.security());
   if (fields.cors !== undefined) app.use(fields.cors);
   app.use(refuseWhileDraining(app.get(Draining)));
-  app.use(refuseUnserved);
+  app.use(refuseUnserved(app.get(OtherApis)));
   serveDocs(app, models);
   app.get(ApiDocument).buildWith(() => buildOpenApi(app));
 

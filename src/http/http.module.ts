@@ -7,8 +7,8 @@ import { ClientAddress } from './client-address.js';
 import { DescriptorWatch } from './descriptor-watch.js';
 import { Draining } from './draining.js';
 import { HttpConnections } from './http-connections.js';
-import { ErrorForms } from './error-forms.js';
 import { ApiDocument } from './openapi/api-document.js';
+import { OtherApis } from './other-apis.js';
 import { ProblemFilter } from './problem.filter.js';
 
 /** Import it last: Nest notifies the last module first that the service stops. */
@@ -23,8 +23,8 @@ import { ProblemFilter } from './problem.filter.js';
     ClientAddress,
     DescriptorWatch,
     Draining,
-    ErrorForms,
     HttpConnections,
+    OtherApis,
   ],
   exports: [
     AccessLog,
@@ -33,8 +33,8 @@ import { ProblemFilter } from './problem.filter.js';
     BodyReader,
     ClientAddress,
     Draining,
-    ErrorForms,
     HttpConnections,
+    OtherApis,
   ],
 })
 export class HttpModule {}

@@ -14,6 +14,8 @@ export interface Jobs {
   input: { modelId: string; fingerprint?: Fingerprint | undefined };
   /** Reads a batch and checks its inputs. Returns the inputs, one after another. */
   batch: object;
+  /** Reads members of an object. Returns its bytes. */
+  members: { names: readonly string[] };
   /** Checks the answer of a model. Removes a byte order mark. */
   output: object;
   /** Reads a line that a run emits. If the line is an output, returns that. */
@@ -23,6 +25,7 @@ export interface Jobs {
 export interface Results {
   input: { fingerprint?: Uint8Array };
   batch: { entries: PlainEntry[]; unknownName: string | undefined };
+  members: { members: Readonly<Record<string, unknown>>; sha256: Uint8Array };
   output: { fault: 'is not UTF-8' | 'is not JSON' | undefined };
   said: { said: Said } | { fault: string };
 }
@@ -79,6 +82,13 @@ export const runs: Runs = {
       return { fields, end: input && end, refusal: refusal && toPlain(refusal), isChecked };
     });
     return [{ entries: plain, unknownName }, Buffer.concat(entries.flatMap(({ input }) => input ?? []))];
+  },
+
+  members({ names }, body) {
+    const { value } = parseInputBody(body);
+    const known = names.filter((name) => Object.hasOwn(value, name));
+    const members = Object.fromEntries(known.map((name) => [name, value[name]]));
+    return [{ members, sha256: createHash('sha256').update(body).digest() }, body];
   },
 
   output(_job, body) {

@@ -3,6 +3,7 @@ import { Registry } from 'prom-client';
 import { Database } from '../database/database.js';
 import { LimitsDatabase } from '../database/limits-database.js';
 import { AccessLog, type AnsweredExchange } from '../http/access-log.js';
+import { OtherApis } from '../http/other-apis.js';
 import { QueueEvents } from '../queue/queue-events.js';
 import { BoundedNames } from './bounded-names.js';
 import { callBuckets, REGISTRY, statementBuckets } from './registry.js';
@@ -11,12 +12,11 @@ import { FastCounter, FastHistogram } from './series.js';
 
 /** Streams last as long as their clients want. */
 const isStream = /\/stream$|^\/v1\/admin\/events$/;
-/** Routes on which a POST submits. */
+/** Routes of the service's own API on which a POST submits. */
 const submitRoutes = new Set([
   '/v1/queue/{model_id}',
   '/v1/queue/requests',
   '/v1/queue/requests/{request_id}/retry',
-  '/fal/{model_id}',
 ]);
 /** Codes whose series start at 0, so that their first increase is visible. */
 const warned = ['queue_full', 'rate_limited', 'model_paused', 'unavailable', 'internal_error'];
@@ -33,6 +33,7 @@ export class CallMetrics {
   constructor(
     @Inject(REGISTRY) registry: Registry,
     accessLog: AccessLog,
+    private readonly apis: OtherApis,
     database: Database,
     limits: LimitsDatabase,
     events: QueueEvents,
@@ -64,6 +65,7 @@ export class CallMetrics {
   noteExchange({ request, status, code, route, durationMs }: AnsweredExchange): void {
     const [method, label] = [methodLabel(request), routeLabel(request, route)];
     if (!isStream.test(label)) this.calls.note(durationMs / 1_000, method, label, status);
-    if (code !== undefined && method === 'POST' && submitRoutes.has(label)) this.refusals.count(code);
+    if (code === undefined || method !== 'POST') return;
+    if (submitRoutes.has(label) || this.apis.isSubmitRoute(label)) this.refusals.count(code);
   }
 }

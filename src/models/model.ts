@@ -21,6 +21,8 @@ export type Pause = (typeof pauses)[number];
 /** One endpoint of `models.yaml`, checked and ready to use. */
 export interface FileModel {
   readonly id: string;
+  /** Other names under which adapters serve it. */
+  readonly aliases: readonly string[];
   readonly description: string;
   readonly runner: RunnerOptions;
   readonly takenBy: Taker;
@@ -60,6 +62,11 @@ export interface FileModel {
 export interface Model extends FileModel {
   /** How it is paused, so that nothing of it starts; null: it is not paused. */
   readonly paused: Pause | null;
+}
+
+/** Accepts what applications call a model of another service, such as `gpt-4o-mini` or `llama3:8b`. */
+export function isAlias(text: string): boolean {
+  return /^[A-Za-z0-9][\w.:/@-]{0,255}$/.test(text);
 }
 
 /**

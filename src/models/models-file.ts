@@ -4,17 +4,27 @@ import { type Config, ConfigError } from '../config/config.js';
 import { parseSwitch } from '../config/parsers.js';
 import { Parsed, WholeNumber } from '../tools/validation.js';
 import { InputSchemas, maxInlineBytes, SchemaFaults } from './input-schemas.js';
-import { defaultLostAttempts, type FileModel, isModelId, type Order, orders, type Retry } from './model.js';
+import {
+  defaultLostAttempts,
+  type FileModel,
+  isAlias,
+  isModelId,
+  type Order,
+  orders,
+  type Retry,
+} from './model.js';
 import { OptionMap } from './option-map.js';
 import { Duration, Required, type RunnerKind, type RunnerOptions, Text } from './runner-kind.js';
 import { YamlSource } from './yaml-source.js';
 
 const maxFileBytes = 1024 ** 2;
 const maxModels = 1_000;
+const maxAliases = 100;
 
 /** The options of one entry of the file, except those with readers of their own. Durations are in milliseconds. */
 class ModelOptions {
   @Required() @Parsed(modelId) id: string | undefined;
+  @Parsed(aliasesOf) aliases: readonly string[] = [];
   @Text(2_000) description = '';
   @WholeNumber(1, 10_000) concurrency = 1;
   @Duration('7d') timeout = 600_000;
@@ -79,13 +89,31 @@ class ModelsReader {
 
   read(): FileModel[] {
     const models = new Map<string, FileModel>();
+    const aliases: { node: Node; model: FileModel; alias: string }[] = [];
     for (const node of this.entries()) {
       const model = this.readModel(node);
       if (model === undefined) continue;
       if (models.has(model.id)) this.source.fault(node, `the id "${model.id}" appears twice`);
       if (model.id !== '') models.set(model.id, model);
+      const place = (isMap(node) && new OptionMap(this.source, node).node('aliases')) || node;
+      for (const alias of model.aliases) aliases.push({ node: place, model, alias });
     }
+    this.checkAliases(aliases, models);
     return [...models.values()];
+  }
+
+  /** A name stands for one model, whether it is an id or an alias. */
+  private checkAliases(
+    aliases: readonly { node: Node; model: FileModel; alias: string }[],
+    models: ReadonlyMap<string, FileModel>,
+  ): void {
+    const known = new Map<string, FileModel>();
+    for (const { node, model, alias } of aliases) {
+      const other = models.get(alias) ?? known.get(alias);
+      if (other !== undefined)
+        this.source.fault(node, `aliases: "${alias}" already names the model "${other.id}"`);
+      known.set(alias, model);
+    }
   }
 
   private entries(): Node[] {
@@ -203,6 +231,14 @@ function retryOn(value: unknown): readonly string[] {
   const isList = Array.isArray(value) && value.every((word) => retriable.includes(word as string));
   if (isList) return value as string[];
   throw new Error(`expected a list of ${retriable.join(', ')}, such as [error]`);
+}
+
+function aliasesOf(value: unknown): readonly string[] {
+  const isList = Array.isArray(value) && value.every((one) => typeof one === 'string' && isAlias(one));
+  if (isList && value.length <= maxAliases) return value as string[];
+  throw new Error(
+    `expected a list of at most ${maxAliases} names, each of letters, digits and "._:/@-", such as [gpt-4o-mini]`,
+  );
 }
 
 function orderOf(value: unknown): Order {

@@ -25,6 +25,7 @@ export class ModelsService implements OnModuleInit {
   private readonly log = new Logger(ModelsService.name);
   private overrides: ReadonlyMap<string, Overrides> = new Map();
   private models: ReadonlyMap<string, { file: FileModel; model: Model }> = new Map();
+  private aliases: ReadonlyMap<string, string> = new Map();
 
   constructor(
     @Inject(MODELS) models: FileModel[],
@@ -49,6 +50,11 @@ export class ModelsService implements OnModuleInit {
 
   get(id: string): Model | undefined {
     return this.models.get(id)?.model;
+  }
+
+  /** Returns the id of the model that has this id or alias. undefined: none has. */
+  idOf(name: string): string | undefined {
+    return this.models.has(name) ? name : this.aliases.get(name);
   }
 
   all(): Model[] {
@@ -133,6 +139,7 @@ export class ModelsService implements OnModuleInit {
       return [file.id, { file, model: { ...file, concurrency, paused } }] as const;
     });
     this.models = new Map(entries);
+    this.aliases = new Map(models.flatMap(({ id, aliases }) => aliases.map((alias) => [alias, id])));
     if (hasChanged) this.changes.next();
   }
 }

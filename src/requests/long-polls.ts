@@ -101,10 +101,31 @@ export class LongPolls {
     let last: StatusRow | undefined = row;
     if (row.state !== 'COMPLETED') {
       if (this.draining.isStarted) return row;
-      last = await this.hold(row, seconds, response, modelId);
+      last = await this.hold(row, Math.min(seconds * 1_000, this.maxHoldMs), response, modelId);
       if (last === undefined && this.isStopped) return undefined;
     }
     response.setHeader('Preference-Applied', `wait=${seconds}`);
+    return last;
+  }
+
+  /** As `wait`, for any time. Returns the last known row if the client has disconnected. */
+  async hold(
+    row: StatusRow,
+    ms: number,
+    response: ServerResponse,
+    modelId: string | undefined,
+  ): Promise<StatusRow | undefined> {
+    chargesOf(response.req)?.releaseBody();
+    let call!: LongPoll;
+    const last = await new Promise<StatusRow | undefined>((resolve, reject) => {
+      const until = performance.now() + ms;
+      call = new LongPoll(this, response, until, modelId, resolve, reject);
+      this.open.add(call);
+      this.watch.add(call);
+      this.ticker ??= setInterval(() => this.tick(), tickMs);
+      call.subscription = this.sources.watch(row, { positions: false }).subscribe(call);
+    });
+    await this.watch.confirm(call);
     return last;
   }
 
@@ -126,26 +147,6 @@ export class LongPolls {
     const deadline = performance.now() + lastAnswersMs;
     const isOpen = (response: ServerResponse): boolean => !response.writableFinished && !response.destroyed;
     while (responses.some(isOpen) && performance.now() < deadline) await delay(10);
-  }
-
-  private async hold(
-    row: StatusRow,
-    seconds: number,
-    response: ServerResponse,
-    modelId: string | undefined,
-  ): Promise<StatusRow | undefined> {
-    chargesOf(response.req)?.releaseBody();
-    let call!: LongPoll;
-    const last = await new Promise<StatusRow | undefined>((resolve, reject) => {
-      const until = performance.now() + Math.min(seconds * 1_000, this.maxHoldMs);
-      call = new LongPoll(this, response, until, modelId, resolve, reject);
-      this.open.add(call);
-      this.watch.add(call);
-      this.ticker ??= setInterval(() => this.tick(), tickMs);
-      call.subscription = this.sources.watch(row, { positions: false }).subscribe(call);
-    });
-    await this.watch.confirm(call);
-    return last;
   }
 
   private tick(): void {

@@ -42,6 +42,11 @@ export class NewRequests {
     throw new DomainError('unknown_model', `There is no ${name} here${hint(asked, usable) || '.'}`);
   }
 
+  /** Returns the model that the caller may use under this id or alias, for adapters. */
+  modelNamed(caller: Caller, name: string | undefined): Model {
+    return this.modelOf(caller, name && (this.models.idOf(name) ?? name));
+  }
+
   /** `input` was checked. `base`: the beginning of URLs about the request. */
   of(caller: Caller, model: Model, input: Buffer, options: SubmitQuery, base: string): NewRequest {
     const priority = options.priority ?? defaultPriority(caller);

@@ -17,6 +17,6 @@ import { RequestsController } from './requests.controller.js';
   // CollectionController comes first, because submissions have a wildcard route.
   controllers: [CollectionController, RequestsController],
   providers: [Batch, CollectionHandlers, FastPath, LongPolls, RequestHandlers],
-  exports: [LongPolls, NewRequestsModule, RequestHandlers],
+  exports: [CollectionHandlers, LongPolls, NewRequestsModule, RequestHandlers],
 })
 export class RequestsModule {}

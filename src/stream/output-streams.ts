@@ -76,6 +76,18 @@ export class OutputStreams {
       return EMPTY;
     }
     if (row.outcome === 'succeeded' && !(await this.queue.hasOutput(row.id))) throw gone();
+    return this.events({ request, response, caller }, row, seen);
+  }
+
+  /**
+   * The events of an open stream. A comment comes every 15 s. It ends with the request, if the service stops, or if the
+   * caller may no longer read it.
+   */
+  events(
+    { request, response, caller }: StreamCall,
+    row: StatusRow,
+    seen?: OutputPosition,
+  ): Observable<MessageEvent> {
     return pulled(() => this.read(row, seen, request), response).pipe(
       takeUntil(this.watch.refused(request, caller)),
       keepAlive(response),

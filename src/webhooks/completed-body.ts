@@ -1,13 +1,11 @@
-import { falWebhookBody } from '../fal/fal-webhook.js';
 import { toStatus } from '../requests/status-view.js';
 import type { ClaimedDelivery } from './queries/claim-deliveries.js';
 
 /**
- * Returns the body of `request.completed`. The output is inserted as text, because its numbers could change if it were
+ * Returns the body of `request.completed` in the service's own form. The output is inserted as text, because its numbers could change if it were
  * parsed and written again.
  */
 export function completedBody(row: ClaimedDelivery, base: string): string {
-  if (row.adapter === 'fal') return falWebhookBody(row, row.output, payloadErrorOf(row));
   const status = toStatus({ row, position: 0, reason: undefined }, base);
   const { request_id, success, error, metrics, tags, attempt, response_url } = status;
   const head = {
@@ -29,8 +27,10 @@ export function completedBody(row: ClaimedDelivery, base: string): string {
   return `${JSON.stringify(head).slice(0, -1)},"payload":${output ?? 'null'},${JSON.stringify(tail).slice(1)}`;
 }
 
+export type PayloadError = 'gone' | 'too_large';
+
 /** Returns why a success is sent without its output. undefined: it is sent with it. */
-function payloadErrorOf({ output, outputBytes }: ClaimedDelivery): 'gone' | 'too_large' | undefined {
+export function payloadErrorOf({ output, outputBytes }: ClaimedDelivery): PayloadError | undefined {
   if (output !== null) return undefined;
   return outputBytes === 0 ? 'gone' : 'too_large';
 }

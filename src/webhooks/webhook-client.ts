@@ -10,6 +10,7 @@ import type { Tried } from './queries/record-tries.js';
 import { verdictOn } from './retry-plan.js';
 import { SendingTerms } from './sending-terms.js';
 import { sign } from './signature.js';
+import { WebhookBodies } from './webhook-bodies.js';
 import { findEvent } from './webhook-events.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 
@@ -21,6 +22,7 @@ export class WebhookClient {
   constructor(
     private readonly config: Config,
     private readonly secrets: WebhookSecrets,
+    private readonly bodies: WebhookBodies,
     private readonly rule: AddressRule,
     private readonly terms: SendingTerms,
     private readonly clock: Clock,
@@ -52,7 +54,7 @@ export class WebhookClient {
     if (refusal !== undefined) return noAnswer(`The URL is no longer called: it ${refusal}.`);
     const event = findEvent(type);
     if (event === undefined) return noAnswer(`Only a node of a later release can send ${type}.`);
-    const body = event.body(delivery, this.config.publicBaseUrl ?? delivery.baseUrl ?? '');
+    const body = event.body(this.bodies, delivery, this.config.publicBaseUrl ?? delivery.baseUrl ?? '');
     const timestampS = Math.floor(this.clock.now() / 1_000);
     const headers = {
       'content-type': 'application/json',

@@ -1,6 +1,6 @@
 import type { HookedEvent } from '../queue/transition-hooks.js';
-import { completedBody } from './completed-body.js';
 import type { ClaimedDelivery } from './queries/claim-deliveries.js';
+import type { WebhookBodies } from './webhook-bodies.js';
 
 /** A type of event. Endpoints of the key that list it get it. */
 export interface WebhookEvent {
@@ -9,12 +9,16 @@ export interface WebhookEvent {
   /** True: the URL that the request itself names gets it, too. */
   isForRequestUrl: boolean;
   /** Returns the JSON text of a delivery as of now. URLs in it begin with `base`. */
-  body(delivery: ClaimedDelivery, base: string): string;
+  body(bodies: WebhookBodies, delivery: ClaimedDelivery, base: string): string;
 }
 
 /** All types of events. The name is the `type` in the body. */
 export const webhookEvents = {
-  'request.completed': { on: 'request.completed', isForRequestUrl: true, body: completedBody },
+  'request.completed': {
+    on: 'request.completed',
+    isForRequestUrl: true,
+    body: (bodies, delivery, base) => bodies.completed(delivery, base),
+  },
 } satisfies Record<string, WebhookEvent>;
 
 export type WebhookEventType = keyof typeof webhookEvents;

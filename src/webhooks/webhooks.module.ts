@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AddressesModule } from '../addresses/addresses.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { registerHook } from '../queue/transition-hooks.js';
+import { WebhookBodies } from './webhook-bodies.js';
 import { WebhookClient } from './webhook-client.js';
 import { DeliveryPruner } from './duties/delivery-pruner.js';
 import { Sender } from './duties/sender.js';
@@ -21,8 +22,16 @@ import { WebhookSecrets } from './webhook-secrets.js';
     QueueModule,
     TypeOrmModule.forFeature([ReceiverActivityEntity, WebhookEndpointEntity, WebhookSecretEntity]),
   ],
-  providers: [WebhookClient, DeliveryPruner, Sender, SendingTerms, WebhookEndpoints, WebhookSecrets],
-  exports: [Sender, WebhookEndpoints, WebhookSecrets],
+  providers: [
+    WebhookBodies,
+    WebhookClient,
+    DeliveryPruner,
+    Sender,
+    SendingTerms,
+    WebhookEndpoints,
+    WebhookSecrets,
+  ],
+  exports: [Sender, WebhookBodies, WebhookEndpoints, WebhookSecrets],
 })
 export class WebhooksModule implements OnModuleInit {
   onModuleInit(): void {

@@ -1,4 +1,5 @@
 import { type Scope, scopes } from '../../src/auth/caller.js';
+import { adapters } from '../../src/config/adapter.js';
 import { AdminCalls, fromConsole } from '../support/admin-calls.js';
 import { inParallel } from '../support/in-parallel.js';
 import { startTestService, type TestService } from '../support/index.js';
@@ -110,6 +111,8 @@ const rules: Record<string, Rule> = {
   'GET /v1/admin/webhooks': 'observe',
   'PATCH /v1/admin/webhooks/:webhook_id': 'admin',
   'POST /fal/*model_id': 'submit',
+  'POST /fal/run/*model_id': 'submit',
+  'POST /fal/run/*model_id/stream': 'submit',
   'POST /fal/storage/upload/initiate': 'submit or work',
   'ALL /fal': 'read or id',
   'GET /fal/*model_id/requests/:request_id': 'read or id',
@@ -117,6 +120,23 @@ const rules: Record<string, Rule> = {
   'GET /fal/*model_id/requests/:request_id/status': 'read or id',
   'GET /fal/*model_id/requests/:request_id/status/stream': 'read or id',
   'PUT /fal/*model_id/requests/:request_id/cancel': 'cancel or id',
+  'POST /openai/v1/chat/completions': 'submit',
+  'POST /openai/v1/completions': 'submit',
+  'POST /openai/v1/embeddings': 'submit',
+  'POST /openai/v1/images/generations': 'submit',
+  'POST /openai/v1/audio/speech': 'submit',
+  'POST /openai/v1/audio/transcriptions': 'submit',
+  'POST /openai/v1/responses': 'submit',
+  'GET /openai/v1/responses/:response_id': 'read or id',
+  'POST /openai/v1/responses/:response_id/cancel': 'cancel or id',
+  'DELETE /openai/v1/responses/:response_id': 'cancel',
+  'POST /openai/v1/files': 'submit or work',
+  'GET /openai/v1/files': 'read',
+  'GET /openai/v1/files/:file_id': 'read',
+  'GET /openai/v1/files/:file_id/content': 'read',
+  'DELETE /openai/v1/files/:file_id': 'submit or work',
+  'GET /openai/v1/models': 'read',
+  'GET /openai/v1/models/*name': 'read',
 };
 
 /** The scopes that each scope implies, written independently of the service. */
@@ -136,7 +156,7 @@ const keys = new Map<Scope, string>();
 const cookies = new Map<Scope, string>();
 
 beforeAll(async () => {
-  service = await startTestService({ limits: 'off', config: { adapters: ['fal'], console: true } });
+  service = await startTestService({ limits: 'off', config: { adapters: [...adapters], console: true } });
   const admin = new AdminCalls(service);
   for (const scope of scopes) keys.set(scope, (await admin.newKey({ scopes: [scope] })).key);
   for (const scope of ['observe', 'payloads', 'admin'] as const)

@@ -1,4 +1,5 @@
 import { ApiError, createFalClient, type FalClient, type QueueStatus, ValidationError } from '@fal-ai/client';
+import { AbandonedCalls } from '../../src/adapters/duties/abandoned-calls.js';
 import { falAt } from '../support/fal-client.js';
 import { keyHeader, unknownId } from '../support/queue-calls.js';
 import { ndjson } from '../support/model-server.js';
@@ -107,8 +108,12 @@ test.each(['polling', 'streaming'] as const)(
     expect(messagesOf(updates.at(-1))).toEqual(['one']);
     const late = await rejection(fal.queue.cancel(image, result), ApiError);
     expect(late).toMatchObject({ status: 400, body: { status: 'ALREADY_COMPLETED' } });
-    const direct = await rejection(fal.run(image, { input: {} }), ApiError);
-    expect(direct).toMatchObject({ status: 400, body: { detail: expect.stringContaining('queue.fal.run') } });
+    expect(await fal.run(image, { input })).toMatchObject({ data: 1 });
+    const refused = await rejection(fal.run('https://api.fal.ai/acme', { input: {} }), ApiError);
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { detail: expect.stringContaining('queue.fal.run') },
+    });
   },
 );
 
@@ -250,4 +255,94 @@ test('requests of the adapter and of the service are the same requests', async (
   expect((await client().queue.result(image, { requestId: id })).data).toEqual({ done: id, attempt: 1 });
   const others = { headers: keyHeader(await calls.newKey()) };
   expect((await service.get(`/fal/acme/image/requests/${id}`, others)).status).toBe(404);
+});
+
+/** The ids of the requests whose input has this name. */
+const idsOf = async (name: string): Promise<string[]> => {
+  const rows = await service.query<{ id: string }>(
+    "SELECT id FROM request WHERE input ->> 'name' = $1 ORDER BY id",
+    [name],
+  );
+  return rows.map(({ id }) => id);
+};
+const idOf = (name: string): Promise<string> =>
+  until(async () => (await idsOf(name))[0], { message: `the request ${name} is there` });
+
+test('run answers with the output, and its request is one as any other', async () => {
+  const { data, requestId } = await client().run(image, { input: { name: 'run' } });
+  expect(data).toEqual({ done: requestId, attempt: 1 });
+  expect(await calls.status(requestId)).toMatchObject({ success: true });
+  const rows = await service.query('SELECT adapter FROM request WHERE id = $1', [requestId]);
+  expect(rows).toEqual([{ adapter: 'fal' }]);
+});
+
+test('run of a request that fails is one error, and one request', async () => {
+  const error = await rejection(client().run(image, { input: { name: 'failing', drop: true } }), ApiError);
+  expect(error).toMatchObject({ status: 500, body: { error_type: 'runner_connection_error' } });
+  expect(await idsOf('failing')).toHaveLength(1);
+});
+
+test('stream has the parts of the output as they come, then the output', async () => {
+  const stream = await client().stream(image, { input: { name: 'parts', hold: true } });
+  const seen: unknown[] = [];
+  stream.on('data', (part) => seen.push(part));
+  const id = await idOf('parts');
+  await model.say(id, [{ type: 'delta', delta: { step: 1 } }]);
+  await until(() => seen.length === 1);
+  await model.say(id, [{ type: 'delta', delta: { step: 2 } }]);
+  await until(() => seen.length === 2);
+  (await model.arrived(id)).response.end(ndjson([{ type: 'output', output: { done: true } }]));
+  expect(await stream.done()).toEqual({ done: true });
+  expect(seen).toEqual([{ step: 1 }, { step: 2 }, { done: true }]);
+});
+
+test('a stream that fails before its first part is an error, and after it is broken off', async () => {
+  const early = await client().stream(image, { input: { name: 'early', status: 500 } });
+  expect(await rejection(early.done(), ApiError)).toMatchObject({
+    status: 500,
+    body: { error_type: 'runner_server_error' },
+  });
+  const late = await client().stream(image, { input: { name: 'late', hold: true } });
+  const failed = rejection(late.done(), Error);
+  const id = await idOf('late');
+  await model.say(id, [{ type: 'delta', delta: 'one' }]);
+  const { response } = await model.arrived(id);
+  response.end(ndjson([{ type: 'error', message: 'no' }]));
+  expect(await failed).toBeInstanceOf(ApiError);
+});
+
+test('a run that is aborted cancels its request', async () => {
+  service.app.get(AbandonedCalls).graceMs = 200;
+  const abort = new AbortController();
+  const run = client().run(image, { input: { name: 'aborted', hold: true }, abortSignal: abort.signal });
+  const failed = rejection(run, Error);
+  const id = await idOf('aborted');
+  await model.arrived(id);
+  abort.abort();
+  await failed;
+  await calls.reached(id, 'COMPLETED');
+  expect(await calls.status(id)).toMatchObject({ error: { code: 'cancelled' } });
+});
+
+test('a run that comes again takes up the request of the call before', async () => {
+  service.app.get(AbandonedCalls).graceMs = 10_000;
+  const call = (signal?: AbortSignal): Promise<Response> =>
+    fetch(`${service.url}/fal/run/${image}`, {
+      method: 'POST',
+      headers: keyHeader(service.key),
+      body: JSON.stringify({ name: 'again', hold: true }),
+      ...(signal && { signal }),
+    });
+  const abort = new AbortController();
+  const first = rejection(call(abort.signal), Error);
+  const id = await idOf('again');
+  await model.arrived(id);
+  abort.abort();
+  await first;
+  await until(async () => (await service.query('SELECT FROM abandoned_call')).length === 1);
+  const second = call();
+  await until(async () => (await service.query('SELECT FROM abandoned_call')).length === 0);
+  await model.answer(id);
+  expect(await (await second).json()).toEqual({ done: id, attempt: 1 });
+  expect(await idsOf('again')).toEqual([id]);
 });

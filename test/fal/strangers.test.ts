@@ -33,19 +33,10 @@ async function streamed(fal: FalClient, options: object): Promise<unknown> {
 const large = { size: 91 * 1024 * 1024, type: 'image/png', slice: () => new Blob([]) } as unknown as Blob;
 
 const calls: [string, (fal: FalClient) => Promise<unknown>][] = [
-  ['run', (fal) => fal.run(image, { input: {} })],
-  ['run of an address', (fal) => fal.run('https://elsewhere.example/a/b', { input: {} })],
-  [
-    'run of an address that begins alike',
-    (fal) => fal.run('https://queue.fal.run.evil.example/a/b', { input: {} }),
-  ],
+  ['run of an address', (fal) => fal.run('https://api.fal.ai/a/b', { input: {} })],
+  ['run of an address that ends alike', (fal) => fal.run('https://evil-fal.run/a/b', { input: {} })],
   ['run of another scheme', (fal) => fal.run('http://queue.fal.run/a/b', { input: {} })],
-  ['stream', (fal) => streamed(fal, {})],
   ['stream with a token of fal', (fal) => streamed(fal, { connectionMode: 'client' })],
-  [
-    'stream with a token of the caller',
-    (fal) => streamed(fal, { connectionMode: 'client', tokenProvider: () => Promise.resolve('token') }),
-  ],
   ['an upload in parts', (fal) => fal.storage.upload(large)],
 ];
 
@@ -77,7 +68,14 @@ test('what is served goes to the service, and nowhere else', async () => {
   await fal.queue.status(image, { requestId: 'id' });
   await fal.queue.cancel(image, { requestId: 'id' });
   await fal.storage.upload(new Blob(['x']));
-  expect(sent).toHaveLength(7);
+  await fal.run(image, { input: {} });
+  // The client takes an address that is not fal's for the id of a model.
+  await fal.run('https://elsewhere.example/a/b', { input: {} });
+  await fal.run('https://queue.fal.run.evil.example/a/b', { input: {} });
+  await streamed(fal, {});
+  const tokenProvider = (): Promise<string> => Promise.resolve('token');
+  await streamed(fal, { connectionMode: 'client', tokenProvider });
+  expect(sent).toHaveLength(12);
   expect(new Set(sent)).toEqual(new Set([service.url]));
 });
 

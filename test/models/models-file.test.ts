@@ -56,6 +56,7 @@ describe('a models file', () => {
     const [model] = parse(withRunner('{ kind: http, url: "http://127.0.0.1:9000/predict" }'));
     expect(model).toMatchObject({
       id: 'a/b',
+      aliases: [],
       description: '',
       runner: { kind: 'http', url: 'http://127.0.0.1:9000/predict', headers: {} },
       concurrency: 1,
@@ -83,6 +84,7 @@ describe('a models file', () => {
 
   it('is read in full', () => {
     const options = [
+      'aliases: [gpt-4o-mini, "llama3:8b"]',
       'description: Upscales.',
       'concurrency: 4',
       'timeout: 120s',
@@ -96,6 +98,7 @@ describe('a models file', () => {
       'input_schema: { type: object, required: [image_url] }',
     ];
     expect(parse(withOptions(options.join('\n    ')))[0]).toMatchObject({
+      aliases: ['gpt-4o-mini', 'llama3:8b'],
       description: 'Upscales.',
       concurrency: 4,
       timeoutMs: 120_000,
@@ -108,6 +111,16 @@ describe('a models file', () => {
       retentionPayloadMs: 12 * 3_600_000,
       inputSchema: { type: 'object', required: ['image_url'] },
     });
+  });
+
+  it('gives a name to one model only, whether it is an id or an alias', () => {
+    const entry = (id: string, aliases: string): string =>
+      `  - id: ${id}\n    aliases: [${aliases}]\n    runner: { kind: demo, demo: echo }\n`;
+    const text = `models:\n${entry('a/b', 'one')}${entry('c', 'two, one')}${entry('d', 'a/b')}`;
+    expect(faultsOf(text)).toEqual([
+      'models.yaml line 6: aliases: "one" already names the model "a/b"',
+      'models.yaml line 9: aliases: "a/b" already names the model "a/b"',
+    ]);
   });
 
   it('may take a number as seconds, and an alias for what is said twice', () => {
@@ -170,6 +183,10 @@ describe('a models file', () => {
     ['description: [a]', 'description: expected a text of at most 2000 characters'],
     ['input_schema: true', 'input_schema: expected a JSON Schema: a map such as { type: object, … }'],
     ['id: c', 'Map keys must be unique'],
+    [
+      'aliases: [two words]',
+      'aliases: expected a list of at most 100 names, each of letters, digits and "._:/@-", such as [gpt-4o-mini]',
+    ],
     ['retention: !mine 3d', 'Unresolved tag; quote a text that begins with * or !'],
   ])('with %s is refused with its line', (option, message) => {
     expect(faultsOf(withOptions(option))).toEqual([`models.yaml line 4: ${message}`]);
@@ -183,7 +200,7 @@ describe('a models file', () => {
     [
       '{ kind: http, url: "http://a/v1/chat", preset: openai }',
       'the preset "openai" knows URLs that end with /chat/completions, /completions, /embeddings, /images/generations, ' +
-        '/images/edits, /audio/transcriptions, /audio/translations, /audio/speech; it does not know this path',
+        '/images/edits, /audio/transcriptions, /audio/translations, /audio/speech, /responses; it does not know this path',
     ],
     [
       '{ kind: http, url: "http://a/", response: { delta: choices } }',

@@ -262,11 +262,6 @@ test('browsers may send and read what fal has of its own', async () => {
   expect(headers.get('access-control-expose-headers')).toContain('X-Fal-Request-Id');
 });
 
-test('the adapter is no part of the description of the service', async () => {
-  const { paths } = (await (await service.get('/openapi.json')).json()) as { paths: object };
-  expect(Object.keys(paths).filter((path) => path.includes('fal'))).toEqual([]);
-});
-
 describe('without the adapter', () => {
   const { service: plain } = testQueue();
 

@@ -14,7 +14,7 @@ export interface StoredFile {
 
 /*
  * Purpose: finds files to read. If a file was named by requests, and the payloads of all of them are gone, it is gone
- *   from that commit on. Its bytes are removed later.
+ *   from that commit on, unless its key keeps it. Its bytes are removed later.
  * Race: none (read only). A look a moment earlier still finds the file.
  * Index: file_pkey, file_use_by_file.
  */
@@ -24,7 +24,8 @@ const findStatement = statement(
 FROM file
 WHERE id = ANY ($1::uuid[])
   AND state = 'stored'
-  AND (EXISTS (SELECT FROM file_use WHERE file_id = file.id AND NOT is_over)
+  AND (kept_until > clock_timestamp()
+    OR EXISTS (SELECT FROM file_use WHERE file_id = file.id AND NOT is_over)
     OR NOT EXISTS (SELECT FROM file_use WHERE file_id = file.id))`;
 
 export async function findFiles(

@@ -28,7 +28,8 @@ export async function findPrunable(
 }
 
 /*
- * Purpose: removes files that lost the payloads of all their requests, and files that no request has named for a day.
+ * Purpose: removes files that lost the payloads of all their requests, and files that no request has named for a day,
+ *   unless their keys keep them.
  * Race: a request that names a file at the same time has a share lock on its row, which is skipped. The rows are locked
  *   first, by a statement of their own. The next statement sees all that was named before. A request that comes later
  *   waits and finds the file removed.
@@ -44,8 +45,9 @@ WHERE state <> 'removed'
 FOR UPDATE SKIP LOCKED`;
 
 const removeStatement = statement('remove_files')`UPDATE file
-SET state = CASE WHEN EXISTS (SELECT FROM file_use WHERE file_id = file.id AND NOT is_over) THEN state ELSE 'removed' END,
-    expires_at = NULL
+SET state = CASE WHEN kept_until > clock_timestamp()
+      OR EXISTS (SELECT FROM file_use WHERE file_id = file.id AND NOT is_over) THEN state ELSE 'removed' END,
+    expires_at = CASE WHEN kept_until > clock_timestamp() AND isfinite(kept_until) THEN kept_until END
 WHERE id = ANY ($1::uuid[])`;
 
 const forgetStatement = statement('forget_file_uses')`DELETE FROM file_use

@@ -57,8 +57,10 @@ class BaseUrlPipe extends CallPipe<string> {
   }
 }
 
-/** The model that the path names. undefined: the path has invalid percent-encoding. */
-export const ModelId = ofRequest(({ originalUrl }: Request) => modelIdOfPath(originalUrl));
+/** The model that the path names after `root`. undefined: the path has invalid percent-encoding. */
+export const ModelId = ofRequest(({ originalUrl }: Request, root?: string) =>
+  modelIdOfPath(originalUrl, root),
+);
 
 /** The seconds that `Prefer: wait` asks for, at most this many. */
 export const WaitSeconds = ofRequest(({ headers }: Request, most: number) =>

@@ -17,6 +17,11 @@ it.each([
   ['/v1/queue/acme%252Fimage', 'acme%2Fimage'],
 ])('%s names the model %s', (url, modelId) => expect(modelIdOfPath(url)).toBe(modelId));
 
+it.each([
+  ['/fal/acme/image?x', '/fal', 'acme/image'],
+  ['/FAL/run/acme%2Fimage/', '/fal/run', 'acme/image'],
+])('%s names after %s the model %s', (url, root, modelId) => expect(modelIdOfPath(url, root)).toBe(modelId));
+
 it.each(['/v1/queue/%', '/v1/queue/acme/%zz', '/v1/queue/%c3', '/v1/queue/%ff%fe'])(
   'a path that is not percent-encoded right names none: %s',
   (url) => expect(modelIdOfPath(url)).toBeUndefined(),

@@ -62,7 +62,9 @@ may get new members at any time; clients must ignore members that they do not kn
 const keyUsage =
   'The word `Key`, a space, and the API key: `Key ns_…`. On this page the key alone is enough.';
 
-/** Builds the API as OpenAPI 3.1. It is the same for every installation, because nothing in it depends on settings. */
+/**
+ * Builds the API as OpenAPI 3.1. It is the same for every installation, but for the adapters that an installation serves.
+ */
 export function buildOpenApi(app: INestApplication): OpenAPIObject {
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')

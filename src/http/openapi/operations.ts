@@ -20,6 +20,8 @@ interface OperationNotes {
   'x-keyed'?: true;
   /** The route passes on a model's own 4xx as `model_error`. */
   'x-model-answers'?: true;
+  /** The route belongs to the API of another service, which documents its bodies and its answers. */
+  'x-other-api'?: { name: string; page: string };
   /** Schemas that are not classes, such as unions, by their names under `#/components/schemas`. */
   'x-schemas'?: Readonly<Record<string, object>>;
 }
@@ -84,8 +86,32 @@ export function completeOperations(document: OpenAPIObject): void {
   for (const operation of operationsOf(document)) completeOperation(operation, document);
 }
 
-function completeOperation(operation: Operation & OperationNotes, { components = {} }: OpenAPIObject): void {
-  const { 'x-body': body, 'x-limited': limited, 'x-model-answers': modelAnswers } = operation;
+/** The errors of another API have its own form. */
+function completeOther(
+  operation: Operation & OperationNotes,
+  { name, page }: NonNullable<OperationNotes['x-other-api']>,
+  document: OpenAPIObject,
+): void {
+  const tags = (document.tags ??= []);
+  if (!tags.some((tag) => tag.name === name))
+    tags.push({ name, description: `The API of ${name}, for its clients: ${page} lists what is served.` });
+  const description = `An error in the form of ${name}.`;
+  const content = { 'application/json': { schema: { type: 'object', additionalProperties: true } } };
+  operation.responses['default'] = { description, content };
+  for (const response of Object.values(operation.responses) as Response[]) {
+    response.description ||= `What ${name} answers.`;
+    response.headers = { ...response.headers, ...headerReferences(['X-Request-Id']) };
+  }
+}
+
+function completeOperation(operation: Operation & OperationNotes, document: OpenAPIObject): void {
+  const { components = {} } = document;
+  const {
+    'x-body': body,
+    'x-limited': limited,
+    'x-model-answers': modelAnswers,
+    'x-other-api': other,
+  } = operation;
   let { 'x-problems': own = [] } = operation;
   if (body !== undefined) own = [...own, ...bodyProblems];
   if (body === 'json and options') own = [...own, 'invalid_query'];
@@ -98,8 +124,10 @@ function completeOperation(operation: Operation & OperationNotes, { components =
     'x-keyed',
     'x-model-answers',
     'x-schemas',
+    'x-other-api',
   ] as const)
     delete operation[note];
+  if (other !== undefined) return completeOther(operation, other, document);
 
   const groups = new Map<number, ProblemCode[]>();
   const add = (code: ProblemCode, status: number): unknown =>

@@ -24,7 +24,6 @@ import type { Outcome, RequestState } from '../request-state.js';
   'request_counts_are_sane',
   `attempt >= 0 AND failed_attempts >= 0 AND lost_attempts >= 0 AND failed_attempts + lost_attempts <= attempt`,
 )
-@Check('request_adapter_is_known', `adapter IN ('fal')`)
 @Check('request_state_of_a_trace', `tracestate IS NULL OR traceparent IS NOT NULL`)
 export class RequestEntity {
   @PrimaryColumn('uuid') id!: string;

@@ -28,6 +28,7 @@ const routes: Record<string, (call: Call) => unknown> = {
   '/v1/embeddings': embeddings,
   '/v1/images/generations': images,
   '/v1/audio/transcriptions': transcription,
+  '/v1/responses': responses,
   '/v1/audio/speech': ({ response }) =>
     response.writeHead(200, { 'content-type': 'audio/mpeg', 'content-length': 5 }).end('ID3\x04\0'),
 };
@@ -119,6 +120,20 @@ function completion(call: Call): void {
     call.response.write(`data: ${JSON.stringify({ ...head, choices })}\n\n`);
   });
   call.response.end('data: [DONE]\n\n');
+}
+
+function responses(call: Call): void {
+  const { input, background } = JSON.parse(call.body) as { input: string; background?: boolean };
+  if (background === true) return refuse(call, 400, 'This server has no background.');
+  const content = [{ type: 'output_text', text: `You said: ${input}`, annotations: [] }];
+  const output = [{ id: 'msg_1', type: 'message', status: 'completed', role: 'assistant', content }];
+  const head = { id: 'resp_1', object: 'response', created_at: created, model: 'm', status: 'completed' };
+  send(call, {
+    ...head,
+    output,
+    error: null,
+    usage: { input_tokens: 5, output_tokens: 3, total_tokens: 8 },
+  });
 }
 
 function embeddings(call: Call): void {

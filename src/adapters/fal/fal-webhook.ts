@@ -1,15 +1,11 @@
-import type { RequestRow } from '../queue/reads/status-row.js';
+import type { AdapterDelivery } from '../../webhooks/webhook-bodies.js';
 import { toFalError } from './fal-error.js';
 
 /**
  * Returns the body of a webhook in fal's format. If the request did not succeed, the payload is what the result call
- * would answer. `output`: JSON text, inserted unchanged. null: no output is sent, for the reason in `payloadError`.
+ * would answer.
  */
-export function falWebhookBody(
-  { id, error }: RequestRow,
-  output: string | null,
-  payloadError: string | undefined,
-): string {
+export function falWebhookBody({ row: { id, error, output }, payloadError }: AdapterDelivery): string {
   const ids = { request_id: id, gateway_request_id: id };
   if (error !== null) {
     const failure = { status: 'ERROR', error: error.message, payload: toFalError(error).body };

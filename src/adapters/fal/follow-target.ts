@@ -1,6 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 
-export const falHost = 'queue.fal.run';
+/** fal's hosts that are served, with the paths that stand for them below /fal. */
+export const falHosts: Readonly<Record<string, string>> = { 'queue.fal.run': '', 'fal.run': '/run' };
 /** The address at which fal's clients begin uploads. */
 const uploads = 'https://rest.fal.ai/storage/upload/initiate';
 
@@ -11,8 +12,9 @@ const uploads = 'https://rest.fal.ai/storage/upload/initiate';
 export function followTarget(request: Request, _: Response, next: NextFunction): void {
   const target = request.path === '/' ? request.get('X-Fal-Target-Url') : undefined;
   const url = target !== undefined && URL.canParse(target) ? new URL(target) : undefined;
-  if (url !== undefined && (url.host === falHost || url.origin + url.pathname === uploads)) {
-    request.url = url.pathname + url.search;
+  const root = url && (url.origin + url.pathname === uploads ? '' : falHosts[url.host]);
+  if (url !== undefined && root !== undefined) {
+    request.url = root + url.pathname + url.search;
     request.originalUrl = `/fal${request.url}`;
   }
   next();

@@ -1,8 +1,8 @@
 import type { Request, Response } from 'express';
-import type { DomainError } from '../errors/domain-error.js';
-import { answeredCodes, problemHeaders } from '../http/problem.js';
-import { endAfterBody } from '../http/unread-body.js';
-import { isRequestId } from '../queue/submit/request-id.js';
+import type { DomainError } from '../../errors/domain-error.js';
+import { answeredCodes, problemHeaders } from '../../http/problem.js';
+import { endAfterBody } from '../../http/unread-body.js';
+import { isRequestId } from '../../queue/submit/request-id.js';
 import { toFalError } from './fal-error.js';
 
 export const requestIdField = 'X-Fal-Request-Id';

@@ -1,6 +1,6 @@
-import { toLogEntry, toMetrics, toQueuedRequest } from '../requests/status-view.js';
-import type { LogEntry } from '../queue/runs/run-log.js';
-import type { Snapshot, StatusRow } from '../queue/reads/status-row.js';
+import { toLogEntry, toMetrics, toQueuedRequest } from '../../requests/status-view.js';
+import type { LogEntry } from '../../queue/runs/run-log.js';
+import type { Snapshot, StatusRow } from '../../queue/reads/status-row.js';
 import { errorTypeOf } from './fal-error.js';
 
 /** First path segments that come before the owner. */

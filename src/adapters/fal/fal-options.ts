@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { DomainError } from '../errors/domain-error.js';
-import { tag } from '../requests/dto/submit.query.js';
+import { DomainError } from '../../errors/domain-error.js';
+import { tag } from '../../requests/dto/submit.query.js';
 
 const maxTags = 8;
 

@@ -1,5 +1,6 @@
-import type { FieldError } from '../errors/domain-error.js';
-import type { ProblemCode } from '../errors/problem-codes.js';
+import type { FieldError } from '../../errors/domain-error.js';
+import type { ProblemCode } from '../../errors/problem-codes.js';
+import { clientStatus } from '../client-status.js';
 
 /** The codes for which fal uses its own name or another status. */
 const kinds: Partial<Record<string, { type: string; status?: number }>> = {
@@ -7,7 +8,6 @@ const kinds: Partial<Record<string, { type: string; status?: number }>> = {
   invalid_json: { type: 'bad_request' },
   invalid_query: { type: 'bad_request' },
   invalid_idempotency_key: { type: 'bad_request' },
-  rate_limited: { type: 'rate_limited', status: 429 },
   cancelled: { type: 'client_cancelled' },
   expired: { type: 'startup_timeout' },
   timed_out: { type: 'request_timeout' },
@@ -54,7 +54,10 @@ export function toFalError(error: ReportedError): FalError {
     case 'invalid_input':
       return { status, body: { detail: errors.map(toFieldError) } };
     default:
-      return { status: kinds[code]?.status ?? status, body: { detail, error_type: errorTypeOf(error) } };
+      return {
+        status: kinds[code]?.status ?? clientStatus(error),
+        body: { detail, error_type: errorTypeOf(error) },
+      };
   }
 }
 

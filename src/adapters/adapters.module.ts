@@ -1,0 +1,26 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import type { Adapter } from '../config/adapter.js';
+import { Config } from '../config/config.js';
+import { OtherApis } from '../http/other-apis.js';
+import { WebhookBodies } from '../webhooks/webhook-bodies.js';
+import { WebhooksModule } from '../webhooks/webhooks.module.js';
+import { adapterParts } from './adapters.js';
+
+/** Serves the adapters that the settings name. The webhooks of all of them are known on every node. */
+@Module({})
+export class AdaptersModule {
+  static register(config: Config): DynamicModule {
+    const modules = servedBy(config).map((name) => adapterParts[name].module);
+    return { module: AdaptersModule, imports: [WebhooksModule, ...modules] };
+  }
+
+  constructor(config: Config, apis: OtherApis, bodies: WebhookBodies) {
+    for (const root of servedBy(config)) apis.register({ ...adapterParts[root], root });
+    for (const [name, { webhookBody }] of Object.entries(adapterParts))
+      bodies.register(name as Adapter, webhookBody);
+  }
+}
+
+/** A node with the role `scheduler` serves no calls. */
+const servedBy = ({ role, adapters }: Config): readonly Adapter[] =>
+  role === 'scheduler' ? [] : [...new Set(adapters)];

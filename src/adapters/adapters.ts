@@ -1,0 +1,7 @@
+import type { Adapter } from '../config/adapter.js';
+import type { AdapterParts } from './adapter-parts.js';
+import { fal } from './fal/fal.js';
+import { openai } from './openai/openai.js';
+
+/** Every adapter, by its name in `ADAPTERS`. */
+export const adapterParts: Readonly<Record<Adapter, AdapterParts>> = { fal, openai };

@@ -1,0 +1,96 @@
+import type { MessageEvent } from '@nestjs/common';
+import type { Response } from 'express';
+import type { Observable } from 'rxjs';
+import { DomainError } from '../errors/domain-error.js';
+import { writeInPieces } from '../http/in-pieces.js';
+
+/** The errors of a stream that has ended before its output. */
+export const streamEndErrors = {
+  reset: () =>
+    new DomainError(
+      'model_unavailable',
+      'The model has begun anew after a part of its answer was sent. Discard the answer and send the call again.',
+    ),
+  cut: () =>
+    new DomainError(
+      'unavailable',
+      'The stream was ended before the answer was complete. Send the call again.',
+    ),
+};
+
+/** How the reading of an output has ended. */
+export interface StreamEnd {
+  /** `reset`: another attempt has begun after parts of the one before. `cut`: the service or the client has ended it. */
+  kind: 'done' | 'reset' | 'cut';
+  /** The output as JSON text, if it came in one piece. */
+  whole: string | undefined;
+}
+
+/** Writes server-sent events of `data` alone. The head is sent with the first one, so that an error may come before it. */
+export class EventWriter {
+  constructor(private readonly response: Response) {}
+
+  get hasBegun(): boolean {
+    return this.response.headersSent;
+  }
+
+  /**
+   * Writes the parts of an output as they come. Events come no faster than the client reads. `eventsOf`: the events of a
+   * part, which is JSON text.
+   */
+  async follow(
+    events: Observable<MessageEvent>,
+    eventsOf: (part: string) => readonly string[],
+  ): Promise<StreamEnd> {
+    const end: StreamEnd = { kind: 'cut', whole: undefined };
+    await new Promise<void>((resolve) => {
+      const reading = events.subscribe({
+        next: ({ type, id, data }) => {
+          if (type === undefined) this.write(': keep-alive\n\n');
+          else if (type === 'output' && id?.endsWith('.whole') === true) end.whole = deltaOf(data);
+          else if (type === 'output') for (const one of eventsOf(deltaOf(data))) this.send(one);
+          else end.kind = type === 'reset' ? 'reset' : 'done';
+          if (end.kind === 'reset') resolve();
+        },
+        error: () => resolve(),
+        complete: resolve,
+      });
+      this.response.once('close', resolve).once('close', () => reading.unsubscribe());
+      if (this.response.destroyed) resolve();
+    });
+    return end;
+  }
+
+  send(data: string): void {
+    this.write(`data: ${data}\n\n`);
+  }
+
+  end(): void {
+    this.response.end();
+  }
+
+  /** Breaks the stream after its last event, for clients that know no event for an error. */
+  break(): void {
+    setImmediate(() => this.response.destroy());
+  }
+
+  private write(text: string): void {
+    const { response } = this;
+    if (response.destroyed || response.writableEnded) return;
+    if (!this.hasBegun) {
+      response.writeHead(200, {
+        'Content-Type': 'text/event-stream; charset=utf-8',
+        'Cache-Control': 'no-cache, no-transform',
+        'X-Accel-Buffering': 'no',
+      });
+      writeInPieces(response);
+    }
+    response.write(text);
+  }
+}
+
+/** The part of an event's data, `{"index":0,"delta":…}`, as it was sent. */
+function deltaOf(data: MessageEvent['data']): string {
+  const [text, name] = [data as string, '"delta":'];
+  return text.slice(text.indexOf(name) + name.length, -1);
+}

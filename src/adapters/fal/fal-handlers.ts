@@ -1,0 +1,179 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { Caller } from '../../auth/caller.js';
+import { DomainError } from '../../errors/domain-error.js';
+import type { ProblemCode } from '../../errors/problem-codes.js';
+import { answeredCodes } from '../../http/problem.js';
+import type { Reply } from '../../http/reply.js';
+import type { Model } from '../../models/model.js';
+import type { StatusRow } from '../../queue/reads/status-row.js';
+import type { RequestError } from '../../queue/request-errors.js';
+import { Backlog } from '../../queue/submit/backlog.js';
+import { NewRequests } from '../../requests/new-requests.js';
+import { RequestHandlers } from '../../requests/request-handlers.js';
+import { OutputStreams } from '../../stream/output-streams.js';
+import { EventWriter, streamEndErrors } from '../event-writer.js';
+import { type HeldCall, HeldCalls } from '../held-calls.js';
+import { requestIdField, setRequestId } from './answer-error.js';
+import { errorTypeOf, toFalError } from './fal-error.js';
+import { type FalOptions, falOptions } from './fal-options.js';
+import { toFalQueued, toFalStatus } from './wire.js';
+
+const noInput = Buffer.from('{}');
+
+/** A call that waits for its request. */
+export interface FalCall {
+  caller: Caller;
+  request: Request;
+  response: Response;
+}
+
+/** Serves fal's calls by the rules of the service's own calls. Only the wire format differs. */
+@Injectable()
+export class FalHandlers {
+  constructor(
+    private readonly requests: RequestHandlers,
+    private readonly newRequests: NewRequests,
+    private readonly backlog: Backlog,
+    private readonly held: HeldCalls,
+    private readonly streams: OutputStreams,
+  ) {}
+
+  async submit(
+    caller: Caller,
+    modelId: string | undefined,
+    body: Buffer,
+    headers: IncomingHttpHeaders,
+    query: object,
+    base: string,
+  ): Promise<Reply> {
+    const falsOwn = falOptions(query, headers);
+    const model = this.newRequests.modelNamed(caller, modelId);
+    const options = this.optionsFor(model, falsOwn);
+    const input = body.length === 0 ? noInput : body;
+    const { requestId: id } = await this.requests.accept(
+      caller,
+      model.id,
+      input,
+      headers,
+      options,
+      base,
+      'fal',
+    );
+    const { snapshot } = await this.requests.look(caller, id, {});
+    return aboutRequest(id, 200, toFalQueued(snapshot, base));
+  }
+
+  async status(caller: Caller | undefined, requestId: string, query: object, base: string): Promise<Reply> {
+    const { snapshot, entries } = await this.requests.look(caller, requestId, query);
+    const status = snapshot.row.state === 'COMPLETED' ? 200 : 202;
+    return aboutRequest(requestId, status, toFalStatus(snapshot, base, entries));
+  }
+
+  /** Returns the result of a call that waits for it. undefined: the client has disconnected. */
+  async run(held: HeldCall, { request, response }: FalCall): Promise<Reply | undefined> {
+    const row = await this.held.completed(held);
+    if (row === undefined) return undefined;
+    if (row.error !== null) return this.failure(row, row.error, response);
+    return { status: 200, body: await this.requests.output(row, request) };
+  }
+
+  /** The request has made its attempts, and fal's client would submit it again after a 502, 503 or 504. */
+  private failure(row: StatusRow, error: RequestError, response: Response): Reply {
+    answeredCodes.set(response, error.code as ProblemCode);
+    if (isUsersTimeout(row)) response.setHeader(timeoutTypeField, 'user');
+    const { status, body } = toFalError(error);
+    const isFinal = status < 500 || isUsersTimeout(row);
+    return {
+      status: isFinal ? status : 500,
+      fields: ['X-Fal-Error-Type', errorTypeOf(error)],
+      body: JSON.stringify(body),
+    };
+  }
+
+  /** Sends the parts of the output as they come, then the whole output. */
+  async stream(held: HeldCall, call: FalCall): Promise<void> {
+    const { caller, request, response } = call;
+    const writer = new EventWriter(response);
+    try {
+      const end = await writer.follow(this.streams.events(call, held.row), (part) => [part]);
+      if (response.destroyed) return;
+      if (end.kind !== 'done') throw streamEndErrors[end.kind]();
+      held.release();
+      const row = await this.requests.find(caller, held.row.id);
+      writer.send(end.whole ?? (await this.requests.output(row, request)));
+      writer.end();
+    } catch (error) {
+      if (!writer.hasBegun || !(error instanceof DomainError)) throw error;
+      const { code, status, message, options } = error;
+      writer.send(JSON.stringify(toFalError({ ...options, code, status, message }).body));
+      writer.break();
+    }
+  }
+
+  /** Submits for a call that waits, or takes up the request of the call that this one repeats. */
+  async begin(
+    { caller, request, response }: FalCall,
+    modelId: string | undefined,
+    body: Buffer,
+    base: string,
+  ): Promise<HeldCall> {
+    const { headers, query } = request;
+    const model = this.newRequests.modelNamed(caller, modelId);
+    const held = await this.held.begin({
+      adapter: 'fal',
+      caller,
+      modelName: model.id,
+      body: body.length === 0 ? noInput : body,
+      headers,
+      options: this.optionsFor(model, falOptions(query, headers)),
+      base,
+      response,
+      // fal's clients do not say when they repeat a call.
+      isRepeated: true,
+    });
+    setRequestId(response, held.row.id);
+    return held;
+  }
+
+  /** Checks the options that only fal has, and returns the others as the service's own. */
+  private optionsFor(model: Model, { startMs, maxQueueLength, query: options }: FalOptions): object {
+    if (maxQueueLength !== undefined) this.backlog.assertFewer(model.id, maxQueueLength + 1);
+    if (startMs === undefined || startMs >= (model.expiresMs ?? Infinity)) return options;
+    return { ...options, expires: `${startMs / 1_000}s` };
+  }
+
+  /** `setField` sets a header of the answer, even if the answer is an error. */
+  async result(
+    caller: Caller | undefined,
+    requestId: string,
+    setField: SetField,
+    request: IncomingMessage,
+  ): Promise<Reply> {
+    const row = await this.requests.find(caller, requestId, request);
+    if (isUsersTimeout(row)) setField(timeoutTypeField, 'user');
+    return {
+      status: 200,
+      fields: [requestIdField, requestId],
+      body: await this.requests.output(row, request),
+    };
+  }
+
+  /** A request that was already cancelled can be cancelled again, as with the service's own call. */
+  async cancel(caller: Caller | undefined, requestId: string): Promise<Reply> {
+    await this.requests.cancel(caller, requestId);
+    return aboutRequest(requestId, 202, { status: 'CANCELLATION_REQUESTED' });
+  }
+}
+
+/** Tells fal's client that its own timeout has passed, so that it does not try again. */
+const timeoutTypeField = 'X-Fal-Request-Timeout-Type';
+const isUsersTimeout = ({ outcome, hasOwnExpiry }: StatusRow): boolean =>
+  outcome === 'expired' && hasOwnExpiry === true;
+
+type SetField = (name: string, value: string) => void;
+
+function aboutRequest(id: string, status: number, body: object): Reply {
+  return { status, fields: [requestIdField, id], body: JSON.stringify(body) };
+}

@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { QueueModule } from '../queue/queue.module.js';
+import { RequestsModule } from '../requests/requests.module.js';
+import { AbandonedCalls } from './duties/abandoned-calls.js';
+import { AbandonedCallEntity } from './entities/abandoned-call.entity.js';
+import { HeldCalls } from './held-calls.js';
+
+@Module({
+  imports: [QueueModule, RequestsModule, TypeOrmModule.forFeature([AbandonedCallEntity])],
+  providers: [AbandonedCalls, HeldCalls],
+  exports: [HeldCalls],
+})
+export class HeldCallsModule {}

@@ -1,0 +1,140 @@
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { Injectable, Logger } from '@nestjs/common';
+import type { Caller } from '../auth/caller.js';
+import type { Adapter } from '../config/adapter.js';
+import { DomainError } from '../errors/domain-error.js';
+import { chargesOf } from '../http/charges.js';
+import { Draining } from '../http/draining.js';
+import type { Model } from '../models/model.js';
+import type { StatusRow } from '../queue/reads/status-row.js';
+import { LongPolls } from '../requests/long-polls.js';
+import { NewRequests } from '../requests/new-requests.js';
+import { fingerprintOf, RequestHandlers } from '../requests/request-handlers.js';
+import { AbandonedCalls } from './duties/abandoned-calls.js';
+
+/** A submission whose call stays open until its request has completed. */
+export interface HeldSubmission {
+  adapter: Adapter;
+  caller: Caller;
+  /** The id or an alias of the model. */
+  modelName: string | undefined;
+  /** The input of the model, as JSON. */
+  body: Buffer;
+  headers: IncomingHttpHeaders;
+  /** The options of the submission, as the service's own query has them. */
+  options: object;
+  /** The beginning of URLs about the request. */
+  base: string;
+  response: ServerResponse;
+  /** Whether this may be the repetition of a call: its client says so, or has no way to say it. */
+  isRepeated: boolean;
+  /** What repetitions have in common, such as a hash of the body. Default: the body. */
+  sameIn?: Buffer | string;
+}
+
+/** A call that is open until its request has completed. */
+export interface HeldCall {
+  caller: Caller;
+  model: Model;
+  /** The request when the call began. */
+  row: StatusRow;
+  response: ServerResponse;
+  /** The call has its answer, or will have it. Its close no longer cancels the request. */
+  release(): void;
+}
+
+/**
+ * Calls that submit and wait, for minutes. If such a call is closed, its request is cancelled after a while. If its
+ * client repeats the call before that, the repetition gets the same request, on any node.
+ */
+@Injectable()
+export class HeldCalls {
+  /** The number of open calls here by request. */
+  private readonly open = new Map<string, number>();
+  private readonly log = new Logger(HeldCalls.name);
+
+  constructor(
+    private readonly requests: RequestHandlers,
+    private readonly newRequests: NewRequests,
+    private readonly longPolls: LongPolls,
+    private readonly abandoned: AbandonedCalls,
+    private readonly draining: Draining,
+  ) {}
+
+  /** Submits, or takes up the request of the same call before. */
+  async begin(submission: HeldSubmission): Promise<HeldCall> {
+    const { caller, modelName, body, options, response, isRepeated, sameIn = body } = submission;
+    const model = this.newRequests.modelNamed(caller, modelName);
+    chargesOf(response.req)?.take('streams', 1);
+    const fingerprint = fingerprintOf(model.id, sameIn, options);
+    const before = isRepeated ? await this.abandoned.takeUp(caller.keyId, fingerprint) : undefined;
+    const requestId = before ?? (await this.submit(submission, model));
+    chargesOf(response.req)?.releaseBody();
+    const release = this.follow(requestId, caller.keyId, fingerprint, response);
+    return { caller, model, row: await this.requests.find(caller, requestId), response, release };
+  }
+
+  /**
+   * Returns the completed request. undefined: the client has disconnected. Throws if it takes longer than a run of the
+   * model may, or if the service stops.
+   */
+  async completed({ caller, model, row, response, release }: HeldCall): Promise<StatusRow | undefined> {
+    let last: StatusRow | undefined = row;
+    if (row.state !== 'COMPLETED' && !this.draining.isStarted)
+      last = await this.longPolls.hold(row, model.timeoutMs, response, model.id);
+    if (response.destroyed) return undefined;
+    last ??= await this.requests.find(caller, row.id);
+    if (last.state === 'COMPLETED') {
+      release();
+      return last;
+    }
+    if (this.draining.isStarted)
+      throw new DomainError('unavailable', 'The service is shutting down. Send the same call again.');
+    throw new DomainError(
+      'timed_out',
+      `The request has not completed in ${model.timeoutMs / 1_000} s, the longest wait of a call for this model.`,
+    );
+  }
+
+  private async submit(
+    { adapter, caller, body, headers, options, base }: HeldSubmission,
+    { id: modelId }: Model,
+  ): Promise<string> {
+    const { requestId, fields = [] } = await this.requests.accept(
+      caller,
+      modelId,
+      body,
+      headers,
+      options,
+      base,
+      adapter,
+    );
+    if (fields.includes('Idempotent-Replayed')) await this.abandoned.resume(requestId);
+    return requestId;
+  }
+
+  private follow(
+    requestId: string,
+    keyId: string,
+    fingerprint: Buffer,
+    response: ServerResponse,
+  ): () => void {
+    this.open.set(requestId, (this.open.get(requestId) ?? 0) + 1);
+    let isOpen = true;
+    const leave = (isAnswered: boolean): void => {
+      if (!isOpen) return;
+      isOpen = false;
+      const left = this.open.get(requestId)! - 1;
+      if (left > 0) this.open.set(requestId, left);
+      else this.open.delete(requestId);
+      if (isAnswered || left > 0) return;
+      this.abandoned
+        .abandon({ requestId, keyId, fingerprint })
+        .catch((error: unknown) => this.log.error({ err: error }, 'a closed call could not be noted'));
+    };
+    // A client that has disconnected already emits no event any more.
+    if (response.closed || response.destroyed) leave(false);
+    else response.once('close', () => leave(false));
+    return () => leave(true);
+  }
+}

@@ -1,0 +1,94 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import busboy from 'busboy';
+import { DomainError } from '../errors/domain-error.js';
+import { askForBody } from '../http/body-reader.js';
+import { chargesOf } from '../http/charges.js';
+import { slowBody, tooSlow } from '../http/slow-body.js';
+
+/** A file of a form while it comes. */
+export interface ComingFile {
+  field: string;
+  fileName: string | undefined;
+  contentType: string;
+  bytes: Readable;
+}
+
+/** A form that has come as a whole. A field may appear more than once. */
+export interface Form<Stored> {
+  fields: [name: string, value: string][];
+  files: { field: string; stored: Stored }[];
+}
+
+const limits = { fieldSize: 1024 ** 2, fields: 200, files: 16 };
+/** Bytes that a form has in memory at a time, besides its fields. */
+const transferBytes = 128 * 1024;
+
+/** Whether the body is a form, by its Content-Type. */
+const isForm = ({ headers }: IncomingMessage): boolean =>
+  /^multipart\/form-data\b/i.test(headers['content-type'] ?? '');
+
+/** Reads a form (multipart/form-data). `store` must read the bytes of each file, which it gets one after another. */
+export async function readForm<Stored>(
+  request: IncomingMessage,
+  response: ServerResponse,
+  store: (file: ComingFile) => Promise<Stored>,
+): Promise<Form<Stored>> {
+  const parser = parserFor(request);
+  chargesOf(request)?.take('bytes', transferBytes);
+  askForBody(request, response);
+  const form: Form<Stored> = { fields: [], files: [] };
+  const storing: Promise<void>[] = [];
+  try {
+    await new Promise<void>((resolve, reject) => {
+      parser.on('field', (name, value, { valueTruncated }) => {
+        if (valueTruncated === true) reject(tooLarge(`The field "${name.slice(0, 64)}" is too long.`));
+        else form.fields.push([name, value]);
+      });
+      parser.on('file', (field, bytes, { filename: fileName, mimeType: contentType }) => {
+        // The error of a broken form reaches the reader of the file, if there is one yet.
+        bytes.on('error', () => undefined);
+        const one = store({ field, fileName, contentType, bytes });
+        storing.push(one.then((stored) => void form.files.push({ field, stored })));
+        // What is wrong with the form is why its file has broken off.
+        one.catch((error: unknown) => reject(bytes.errored === null ? (error as Error) : broken(error)));
+      });
+      parser.on('filesLimit', () => reject(tooLarge(`A form may have ${limits.files} files at most.`)));
+      parser.on('fieldsLimit', () => reject(tooLarge(`A form may have ${limits.fields} fields at most.`)));
+      parser.on('error', (error) => reject(broken(error)));
+      parser.on('close', resolve);
+      request.once(slowBody, () => reject(tooSlow()));
+      request.once('close', () => {
+        if (!request.complete) reject(broken());
+      });
+      request.pipe(parser);
+    });
+    await Promise.all(storing);
+    return form;
+  } catch (error) {
+    request.unpipe(parser);
+    request.resume(); // so that the client gets to read the answer
+    parser.destroy();
+    await Promise.allSettled(storing);
+    throw error;
+  }
+}
+
+function parserFor(request: IncomingMessage): ReturnType<typeof busboy> {
+  const { headers } = request;
+  const { 'content-encoding': encoding = 'identity' } = headers;
+  if (encoding.trim().toLowerCase() !== 'identity')
+    throw new DomainError('unsupported_encoding', 'Send the form without a Content-Encoding.');
+  try {
+    if (isForm(request)) return busboy({ headers, defParamCharset: 'utf8', limits });
+  } catch {
+    // It has no boundary.
+  }
+  throw new DomainError('bad_request', 'The body must be a form: multipart/form-data with its boundary.');
+}
+
+const tooLarge = (detail: string): DomainError => new DomainError('too_large', detail);
+
+function broken(cause?: unknown): DomainError {
+  return new DomainError('bad_request', 'The form ended before all of it had arrived.', { cause });
+}

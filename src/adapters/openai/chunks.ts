@@ -1,0 +1,133 @@
+import { isObject } from '../../http/input/json-body.js';
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Turns the output of a request into the events of a stream in OpenAI's form, as JSON texts. */
+export interface Chunks {
+  /** Returns the events of a part of the output, which is JSON text. */
+  part(delta: string): string[];
+  /** Returns the events for what the whole output has besides the parts. */
+  rest(output: unknown): string[];
+}
+
+interface ChunkHead {
+  id: string;
+  created: number;
+  model: string;
+}
+
+const json = (value: unknown): string => JSON.stringify(value);
+const isChunk = (value: unknown): value is JsonObject => isObject(value) && Array.isArray(value['choices']);
+
+function choicesOf(output: unknown): JsonObject[] {
+  return isChunk(output) ? (output['choices'] as unknown[]).filter(isObject) : [];
+}
+
+/**
+ * The chunks of a chat or a completion. Parts that are chunks already pass unchanged. Parts that are texts continue the
+ * first choice, and what else the answer has comes at the end: tool calls, other choices, reasons, the usage.
+ */
+export class ChoiceChunks implements Chunks {
+  private shown: 'nothing' | 'texts' | 'chunks' = 'nothing';
+
+  constructor(
+    private readonly kind: 'chat' | 'completion',
+    private readonly head: ChunkHead,
+    private readonly includesUsage: boolean,
+  ) {}
+
+  part(delta: string): string[] {
+    const value: unknown = JSON.parse(delta);
+    if (isChunk(value)) {
+      this.shown = 'chunks';
+      return [delta];
+    }
+    const role = this.shown === 'nothing' && this.kind === 'chat' ? [this.roleChunk(0)] : [];
+    this.shown = 'texts';
+    return [...role, this.textChunk(typeof value === 'string' ? value : delta)];
+  }
+
+  rest(output: unknown): string[] {
+    if (this.shown === 'chunks') return [];
+    const choices = choicesOf(output);
+    if (choices.length === 0) return this.restOfText(output);
+    const chunks = choices.flatMap((choice, at) =>
+      this.restOfChoice(choice, typeof choice['index'] === 'number' ? choice['index'] : at),
+    );
+    const usage = isObject(output) ? output['usage'] : undefined;
+    if (this.includesUsage && isObject(usage)) chunks.push(this.chunk([], { usage }));
+    return chunks;
+  }
+
+  /** The output is a text, or nothing that an answer of OpenAI has. */
+  private restOfText(output: unknown): string[] {
+    const text = typeof output === 'string' ? output : json(output);
+    const whole = this.shown === 'nothing' ? this.part(json(text)) : [];
+    return [...whole, this.endChunk(0, 'stop')];
+  }
+
+  private restOfChoice(choice: JsonObject, index: number): string[] {
+    const isShown = index === 0 && this.shown === 'texts';
+    const reason = typeof choice['finish_reason'] === 'string' ? choice['finish_reason'] : 'stop';
+    if (this.kind === 'completion') {
+      const text = !isShown && typeof choice['text'] === 'string' ? choice['text'] : '';
+      return [this.chunk([{ index, text, logprobs: choice['logprobs'] ?? null, finish_reason: reason }])];
+    }
+    const message = isObject(choice['message']) ? choice['message'] : {};
+    const delta = Object.fromEntries(
+      Object.entries(message)
+        .filter(([name, value]) => value !== null && !(isShown && (name === 'role' || name === 'content')))
+        .map(([name, value]) => [name, name === 'tool_calls' ? indexed(value) : value]),
+    );
+    const more = Object.keys(delta).length === 0 ? [] : [this.deltaChunk(index, delta)];
+    return [...more, this.endChunk(index, reason)];
+  }
+
+  private roleChunk(index: number): string {
+    return this.deltaChunk(index, { role: 'assistant', content: '' });
+  }
+
+  private textChunk(text: string): string {
+    if (this.kind === 'chat') return this.deltaChunk(0, { content: text });
+    return this.chunk([{ index: 0, text, logprobs: null, finish_reason: null }]);
+  }
+
+  private endChunk(index: number, finish_reason: string): string {
+    const text = this.kind === 'chat' ? { delta: {} } : { text: '' };
+    return this.chunk([{ index, ...text, logprobs: null, finish_reason }]);
+  }
+
+  private deltaChunk(index: number, delta: object): string {
+    return this.chunk([{ index, delta, logprobs: null, finish_reason: null }]);
+  }
+
+  private chunk(choices: object[], more: object = {}): string {
+    const object = this.kind === 'chat' ? 'chat.completion.chunk' : 'text_completion';
+    return json({ ...this.head, object, choices, ...more });
+  }
+}
+
+/** The tool calls of a chunk have an index. */
+function indexed(calls: unknown): unknown {
+  if (!Array.isArray(calls)) return calls;
+  return calls.map((call: unknown, index) => (isObject(call) ? { index, ...call } : call));
+}
+
+/** The events of a transcription. */
+export class TranscriptChunks implements Chunks {
+  private text = '';
+
+  part(delta: string): string[] {
+    const value: unknown = JSON.parse(delta);
+    const text = typeof value === 'string' ? value : delta;
+    this.text += text;
+    return [json({ type: 'transcript.text.delta', delta: text })];
+  }
+
+  rest(output: unknown): string[] {
+    const whole = isObject(output) ? output['text'] : output;
+    const text = typeof whole === 'string' ? whole : this.text;
+    const usage = isObject(output) && isObject(output['usage']) ? { usage: output['usage'] } : {};
+    return [json({ type: 'transcript.text.done', text, ...usage })];
+  }
+}

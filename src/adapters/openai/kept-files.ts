@@ -1,0 +1,98 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { type KeptFile, KeptFiles } from '../../files/kept-files.js';
+import { Uploads } from '../../files/uploads.js';
+import { DomainError } from '../../errors/domain-error.js';
+import { ClientAddress } from '../../http/client-address.js';
+import { readForm } from '../multipart.js';
+
+const maxPage = 10_000;
+const shownByDefault = 1_000;
+/** The bounds of OpenAI for `expires_after`, in seconds. */
+const [leastSeconds, mostSeconds] = [3_600, 2_592_000];
+
+/** The files of a key, as OpenAI shows them. */
+@Injectable()
+export class OpenAiFiles {
+  constructor(
+    private readonly kept: KeptFiles,
+    private readonly uploads: Uploads,
+    private readonly addresses: ClientAddress,
+  ) {}
+
+  async create(keyId: string, request: Request, response: Response): Promise<object> {
+    const base = this.addresses.baseUrl(request);
+    const form = await readForm(request, response, ({ fileName = 'file', contentType, bytes }) =>
+      this.uploads.store({ keyId, contentType, fileName }, bytes as AsyncIterable<Buffer>, 0, base),
+    );
+    const fields = new Map(form.fields);
+    const file = form.files.find(({ field }) => field === 'file');
+    if (file === undefined) throw wrong('file', 'must be a file');
+    const purpose = fields.get('purpose') ?? '';
+    if (!/^[\w-]{1,64}$/.test(purpose))
+      throw wrong('purpose', 'must be a word of at most 64 letters, digits, "-" and "_"');
+    return toFile(await this.kept.keep(file.stored.id, purpose, secondsOf(fields)));
+  }
+
+  async list(keyId: string, query: Readonly<Record<string, unknown>>): Promise<object> {
+    const { purpose, after, order = 'desc', limit = String(shownByDefault) } = query;
+    const max = Number(limit);
+    if (!Number.isInteger(max) || max < 1 || max > maxPage)
+      throw new DomainError('invalid_query', `The option "limit" takes a whole number from 1 to ${maxPage}.`);
+    if (order !== 'asc' && order !== 'desc')
+      throw new DomainError('invalid_query', 'The option "order" takes asc or desc.');
+    const found = await this.kept.list({
+      keyId,
+      purpose: typeof purpose === 'string' ? purpose : null,
+      after: typeof after === 'string' ? after : null,
+      newestFirst: order === 'desc',
+      limit: max + 1,
+    });
+    const data = found.slice(0, max).map(toFile);
+    const ends = { first_id: found[0]?.id ?? null, last_id: found.slice(0, max).at(-1)?.id ?? null };
+    return { object: 'list', data, ...ends, has_more: found.length > max };
+  }
+
+  async find(keyId: string, id: string): Promise<object> {
+    return toFile(await this.kept.find(id, keyId));
+  }
+
+  send(keyId: string, id: string, request: Request, response: Response): Promise<void> {
+    return this.kept.send(id, keyId, request, response);
+  }
+
+  async delete(keyId: string, id: string): Promise<object> {
+    await this.kept.delete(id, keyId);
+    return { id, object: 'file', deleted: true };
+  }
+}
+
+function toFile({ id, name, size, purpose, createdAt, keptUntil }: KeptFile): object {
+  const seconds = (time: Date): number => Math.floor(time.getTime() / 1_000);
+  return {
+    id,
+    object: 'file',
+    bytes: size,
+    created_at: seconds(createdAt),
+    ...(keptUntil !== null && { expires_at: seconds(keptUntil) }),
+    filename: name,
+    purpose,
+    status: 'processed',
+    status_details: null,
+  };
+}
+
+function secondsOf(fields: ReadonlyMap<string, string>): number | null {
+  const [anchor, written] = ['anchor', 'seconds'].map((name) => fields.get(`expires_after[${name}]`));
+  if (anchor === undefined && written === undefined) return null;
+  if (anchor !== 'created_at') throw wrong('expires_after/anchor', 'must be created_at');
+  const seconds = Number(written);
+  if (Number.isInteger(seconds) && seconds >= leastSeconds && seconds <= mostSeconds) return seconds;
+  throw wrong('expires_after/seconds', `must be a whole number from ${leastSeconds} to ${mostSeconds}`);
+}
+
+function wrong(path: string, message: string): DomainError {
+  return new DomainError('invalid_input', 'The form cannot be accepted.', {
+    errors: [{ path: `/${path}`, message }],
+  });
+}

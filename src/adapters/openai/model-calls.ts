@@ -1,0 +1,226 @@
+import { createHash } from 'node:crypto';
+import { pipeline } from 'node:stream/promises';
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { DomainError } from '../../errors/domain-error.js';
+import type { ProblemCode } from '../../errors/problem-codes.js';
+import { Files } from '../../files/files.js';
+import { Uploads, type UploadedFile } from '../../files/uploads.js';
+import { chargesOf } from '../../http/charges.js';
+import { ClientAddress } from '../../http/client-address.js';
+import { isObject } from '../../http/input/json-body.js';
+import { sendReply } from '../../http/reply.js';
+import type { StatusRow } from '../../queue/reads/status-row.js';
+import { RequestHandlers } from '../../requests/request-handlers.js';
+import { toQueuedRequest } from '../../requests/status-view.js';
+import { OutputStreams } from '../../stream/output-streams.js';
+import { EventWriter, type StreamEnd, streamEndErrors } from '../event-writer.js';
+import { type HeldCall, HeldCalls } from '../held-calls.js';
+import { type Form, readForm } from '../multipart.js';
+import { CallBodies, type CallBody, callBodyOf, notTaken, type ReadCall } from './call-body.js';
+import { ChoiceChunks, type Chunks, TranscriptChunks } from './chunks.js';
+import type { ModelCall } from './model-call.js';
+import { toOpenAiError } from './openai-error.js';
+
+type Kind = 'chat' | 'completion' | 'embeddings' | 'images' | 'speech';
+
+/** Serves the calls that submit and wait, by the rules of the service's own calls. Only the wire format differs. */
+@Injectable()
+export class ModelCalls {
+  constructor(
+    private readonly held: HeldCalls,
+    private readonly requests: RequestHandlers,
+    private readonly streams: OutputStreams,
+    private readonly uploads: Uploads,
+    private readonly files: Files,
+    private readonly bodies: CallBodies,
+    private readonly addresses: ClientAddress,
+  ) {}
+
+  async answer(kind: Kind, call: ModelCall): Promise<void> {
+    const { asked, held } = await this.read(kind, call);
+    if (asked.stream) {
+      const { row } = held;
+      const form = kind === 'chat' ? 'chat' : 'completion';
+      const id = `${form === 'chat' ? 'chatcmpl' : 'cmpl'}-${row.id}`;
+      const head = { id, created: Math.floor(row.createdAtMs / 1_000), model: asked.model };
+      return this.stream(held, call, new ChoiceChunks(form, head, asked.includesUsage));
+    }
+    const output = await this.output(held, call);
+    if (output === undefined) return;
+    if (kind === 'speech') return this.sendAny(output, call);
+    let text = output;
+    if (kind === 'images' && asked.responseFormat === 'b64_json') text = await this.embedded(output, call);
+    if (kind === 'embeddings' && asked.encodingFormat === 'base64') text = inBase64(output);
+    sendReply(call.response, { status: 200, body: text });
+  }
+
+  /** Reads the body and submits. It is a method of its own, because a call that waits would keep the body in memory. */
+  private async read(kind: Kind, call: ModelCall): Promise<{ asked: CallBody; held: HeldCall }> {
+    const read = await this.bodies.read(call);
+    const { asked } = read;
+    if (asked.stream && kind !== 'chat' && kind !== 'completion')
+      throw notTaken('stream', 'is not served for this call');
+    return { asked, held: await this.begin(call, read) };
+  }
+
+  /** The input of the model is the form, with the URL of the stored file in the place of the file. */
+  async transcribe(call: ModelCall): Promise<void> {
+    const form = await readForm(call.request, call.response, ({ fileName = 'audio', contentType, bytes }) =>
+      this.uploads.store(
+        { keyId: call.caller.keyId, contentType, fileName },
+        bytes as AsyncIterable<Buffer>,
+        0,
+        this.addresses.baseUrl(call.request),
+      ),
+    );
+    const { input, sameIn } = inputOf(form);
+    const asked = callBodyOf(input);
+    const held = await this.begin(call, { asked, body: Buffer.from(JSON.stringify(input)), sameIn });
+    if (asked.stream) return this.stream(held, call, new TranscriptChunks());
+    const output = await this.output(held, call);
+    if (output !== undefined) return this.sendAny(output, call);
+  }
+
+  /** Submits, or takes up the request of the call that this one repeats. */
+  async begin(
+    { caller, request, response }: ModelCall,
+    { asked, body, sameIn }: ReadCall,
+  ): Promise<HeldCall> {
+    const { headers, query } = request;
+    const base = this.addresses.baseUrl(request);
+    const held = await this.held.begin({
+      adapter: 'openai',
+      caller,
+      modelName: asked.model,
+      body,
+      headers,
+      options: query,
+      base,
+      response,
+      isRepeated: Number(headers['x-stainless-retry-count'] ?? 0) > 0,
+      sameIn,
+    });
+    response.setHeader('Location', toQueuedRequest(base, held.row.id).status_url);
+    return held;
+  }
+
+  /** Returns the output as JSON text. undefined: the client has disconnected. */
+  private async output(held: HeldCall, { request, response }: ModelCall): Promise<string | undefined> {
+    const row = await this.held.completed(held);
+    return row && this.outputOf(row, request, response);
+  }
+
+  private outputOf(row: StatusRow, request: Request, response: Response): Promise<string> {
+    // The request has made its attempts. Without this header the client would submit it again, twice.
+    if (row.error !== null) response.setHeader('X-Should-Retry', 'false');
+    return this.requests.output(row, request);
+  }
+
+  private async stream(held: HeldCall, call: ModelCall, chunks: Chunks): Promise<void> {
+    const { caller, request, response } = call;
+    const writer = new EventWriter(response);
+    const end = await writer.follow(this.streams.events(call, held.row), (part) => chunks.part(part));
+    if (response.destroyed) return;
+    if (end.kind !== 'done') return this.fail(writer, streamEndErrors[end.kind]());
+    try {
+      const row = await this.requests.find(caller, held.row.id);
+      const output = await this.wholeOutput(end, row, request, response);
+      held.release();
+      for (const chunk of chunks.rest(JSON.parse(output))) writer.send(chunk);
+      writer.send('[DONE]');
+      writer.end();
+    } catch (error) {
+      held.release();
+      this.fail(writer, error);
+    }
+  }
+
+  private async wholeOutput(
+    { whole }: StreamEnd,
+    row: StatusRow,
+    request: Request,
+    response: Response,
+  ): Promise<string> {
+    if (whole !== undefined) return whole;
+    if (row.error === null || !response.headersSent) return this.outputOf(row, request, response);
+    const { code, message, status, details } = row.error;
+    throw new DomainError(code as ProblemCode, message, { status, details });
+  }
+
+  /** Before the first chunk an error is an answer of its own. After it, it is an event, which ends the stream. */
+  private fail(writer: EventWriter, error: unknown): void {
+    if (!writer.hasBegun || !(error instanceof DomainError)) throw error;
+    const { code, status, message, options } = error;
+    writer.send(JSON.stringify({ error: toOpenAiError({ ...options, code, status, message }).error }));
+    writer.end();
+  }
+
+  /** Returns an answer with images whose files are embedded, as base64. */
+  private async embedded(output: string, { request }: ModelCall): Promise<string> {
+    const answer: unknown = JSON.parse(output);
+    const images = isObject(answer) && Array.isArray(answer['data']) ? (answer['data'] as unknown[]) : [];
+    for (const image of images.filter(isObject)) {
+      const found = typeof image['url'] === 'string' ? await this.files.named(image['url']) : undefined;
+      if (found === undefined) continue;
+      chargesOf(request)?.take('bytes', Math.ceil(found.file.size / 3) * 4);
+      const parts: Buffer[] = [];
+      for await (const part of await found.read()) parts.push(part as Buffer);
+      delete image['url'];
+      image['b64_json'] = Buffer.concat(parts).toString('base64');
+    }
+    return JSON.stringify(answer);
+  }
+
+  /** Sends the bytes of an output that is a file, and a text as a text. Any other output is JSON. */
+  private async sendAny(output: string, { request, response }: ModelCall): Promise<void> {
+    const value: unknown = JSON.parse(output);
+    const file = isObject(value) && isObject(value['file']) ? value['file'] : undefined;
+    const found = typeof file?.['url'] === 'string' ? await this.files.named(file['url']) : undefined;
+    if (found !== undefined) {
+      const { contentType, size } = found.file;
+      chargesOf(request)?.take('bytes', transferBytes);
+      const bytes = await found.read();
+      response.writeHead(200, { 'Content-Type': contentType, 'Content-Length': size });
+      // A client that disconnects is no error.
+      await pipeline(bytes, response).catch(() => undefined);
+    } else if (typeof value === 'string') {
+      const text = Buffer.from(value);
+      chargesOf(request)?.chargeAnswer(text.length);
+      response.writeHead(200, { 'Content-Type': 'text/plain; charset=utf-8', 'Content-Length': text.length });
+      response.end(text);
+    } else sendReply(response, { status: 200, body: output });
+  }
+}
+
+/** Bytes of a file that a download has in memory at a time. */
+const transferBytes = 128 * 1024;
+
+/** Embeddings as OpenAI's clients ask for them by default. Many servers ignore that and send numbers. */
+function inBase64(output: string): string {
+  const answer: unknown = JSON.parse(output);
+  const entries = isObject(answer) && Array.isArray(answer['data']) ? (answer['data'] as unknown[]) : [];
+  for (const entry of entries.filter(isObject)) {
+    if (!Array.isArray(entry['embedding'])) continue;
+    const numbers = Float32Array.from(entry['embedding'] as number[]);
+    entry['embedding'] = Buffer.from(numbers.buffer).toString('base64');
+  }
+  return JSON.stringify(answer);
+}
+
+/** Returns the fields of a form as an input, and what a repetition of the same form has in common with it. */
+function inputOf({ fields, files }: Form<UploadedFile>): { input: Record<string, unknown>; sameIn: Buffer } {
+  const values = new Map<string, unknown>();
+  for (const [written, value] of fields) {
+    const name = written.replace(/\[\]$/, '');
+    const before = values.get(name);
+    if (written !== name) values.set(name, [...((before as unknown[] | undefined) ?? []), value]);
+    else values.set(name, value);
+  }
+  const hash = createHash('sha256').update(JSON.stringify([...values]));
+  for (const { field, stored } of files) {
+    values.set(field, stored.url);
+    hash.update(`\n${field}\n`).update(stored.sha256);
+  }
+  return { input: Object.fromEntries(values), sameIn: hash.digest() };
+}

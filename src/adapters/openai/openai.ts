@@ -1,0 +1,39 @@
+import type { AdapterParts } from '../adapter-parts.js';
+import { answerOpenAiError } from './openai-error.js';
+import { OpenAiModule } from './openai.module.js';
+import { openAiWebhookBody } from './openai-webhook.js';
+
+const held = [
+  'chat/completions',
+  'completions',
+  'embeddings',
+  'images/generations',
+  'audio/speech',
+  'audio/transcriptions',
+];
+
+export const openai: AdapterParts = {
+  module: OpenAiModule,
+  answerError: answerOpenAiError,
+  webhookBody: openAiWebhookBody,
+  page: 'docs/openai.md',
+  otherMethod: 'not_found',
+  // What the client says of its machine, and of its retries.
+  requestFields: [
+    'OpenAI-Organization',
+    'OpenAI-Project',
+    'X-Stainless-Arch',
+    'X-Stainless-Helper-Method',
+    'X-Stainless-Lang',
+    'X-Stainless-OS',
+    'X-Stainless-Package-Version',
+    'X-Stainless-Poll-Helper',
+    'X-Stainless-Custom-Poll-Interval',
+    'X-Stainless-Retry-Count',
+    'X-Stainless-Runtime',
+    'X-Stainless-Runtime-Version',
+    'X-Stainless-Timeout',
+  ],
+  answerFields: ['X-Should-Retry'],
+  submitRoutes: [...held, 'responses'].map((call) => `/openai/v1/${call}`),
+};

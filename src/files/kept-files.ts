@@ -1,0 +1,59 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Injectable } from '@nestjs/common';
+import { validate as isUuid } from 'uuid';
+import { Database } from '../database/database.js';
+import { DomainError } from '../errors/domain-error.js';
+import { Files } from './files.js';
+import {
+  deleteKeptFile,
+  findKeptFile,
+  keepFile,
+  type KeptFile,
+  type KeptFilesPage,
+  listKeptFiles,
+} from './queries/kept-files.js';
+import { sendFile } from './send-file.js';
+
+export type { KeptFile } from './queries/kept-files.js';
+
+/** Files that a key keeps for a purpose, until it deletes them or their time is over. */
+@Injectable()
+export class KeptFiles {
+  constructor(
+    private readonly database: Database,
+    private readonly files: Files,
+  ) {}
+
+  /** `seconds`: how long a stored file is kept after its creation. null: until it is deleted. */
+  async keep(id: string, purpose: string, seconds: number | null): Promise<KeptFile> {
+    const kept = await keepFile(this.database, id, purpose, seconds);
+    if (kept === undefined) throw unknownFile();
+    return kept;
+  }
+
+  async find(id: string, keyId: string): Promise<KeptFile> {
+    const file = isUuid(id) ? await findKeptFile(this.database, id, keyId) : undefined;
+    if (file === undefined) throw unknownFile();
+    return file;
+  }
+
+  list(page: KeptFilesPage): Promise<KeptFile[]> {
+    if (page.after !== null && !isUuid(page.after)) throw unknownFile();
+    return listKeptFiles(this.database, page);
+  }
+
+  async send(id: string, keyId: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { name } = await this.find(id, keyId);
+    const file = await this.files.find(id, name);
+    if (file === undefined) throw unknownFile();
+    await sendFile(this.files, file, request, response);
+  }
+
+  async delete(id: string, keyId: string): Promise<void> {
+    if (!isUuid(id) || !(await deleteKeptFile(this.database, id, keyId))) throw unknownFile();
+  }
+}
+
+function unknownFile(): DomainError {
+  return new DomainError('unknown_file', 'There is no such file, or it belongs to another key.');
+}

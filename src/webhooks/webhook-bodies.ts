@@ -1,0 +1,34 @@
+import { Injectable } from '@nestjs/common';
+import type { Adapter } from '../config/adapter.js';
+import { completedBody, type PayloadError, payloadErrorOf } from './completed-body.js';
+import type { ClaimedDelivery } from './queries/claim-deliveries.js';
+
+/** A delivery for the URL that a request of an adapter names. */
+export interface AdapterDelivery {
+  row: ClaimedDelivery;
+  /** Why a success is sent without its output. undefined: it is sent with it. */
+  payloadError: PayloadError | undefined;
+  /** The beginning of URLs in the body. */
+  base: string;
+}
+
+/** Returns the JSON text of a delivery in the form of an adapter. The output must be inserted as text. */
+export type AdapterBody = (delivery: AdapterDelivery) => string;
+
+/** The bodies of webhooks: the service's own, and those of adapters for requests that came in by them. */
+@Injectable()
+export class WebhookBodies {
+  private readonly byAdapter = new Map<Adapter, AdapterBody>();
+
+  /** Adapters register on every node, also where they are not served, because every node delivers. */
+  register(adapter: Adapter, body: AdapterBody): void {
+    this.byAdapter.set(adapter, body);
+  }
+
+  completed(row: ClaimedDelivery, base: string): string {
+    const own = row.adapter === null ? undefined : this.byAdapter.get(row.adapter);
+    return own === undefined
+      ? completedBody(row, base)
+      : own({ row, payloadError: payloadErrorOf(row), base });
+  }
+}

@@ -1,0 +1,79 @@
+import { AbandonedCalls } from '../../src/adapters/duties/abandoned-calls.js';
+import type { QueueCalls } from '../support/queue-calls.js';
+import { testNodes } from '../support/test-nodes.js';
+import { until } from '../support/until.js';
+
+const { model, start } = testNodes({ 'acme/chat': { aliases: ['chat'], attempts: 2 } });
+const startNode = (config: object = {}): Promise<QueueCalls> => start({ adapters: ['openai'], ...config });
+
+/** Calls the chat as a client of OpenAI does that has tried it `retries` times before. */
+const chat = ({ service }: QueueCalls, retries: number, signal?: AbortSignal): Promise<Response> =>
+  fetch(`${service.url}/openai/v1/chat/completions`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${service.key}`,
+      'content-type': 'application/json',
+      'x-stainless-retry-count': String(retries),
+    },
+    body: JSON.stringify({ model: 'chat', hold: true }),
+    ...(signal && { signal }),
+  });
+
+const only = async ({ service }: QueueCalls): Promise<string> => {
+  const rows = await until(async () => {
+    const found = await service.query<{ id: string }>('SELECT id FROM request');
+    return found.length > 0 && found;
+  });
+  expect(rows).toHaveLength(1);
+  return rows[0]!.id;
+};
+const abandoned = ({ service }: QueueCalls, count: number): Promise<unknown> =>
+  until(async () => (await service.query('SELECT FROM abandoned_call')).length === count, {
+    message: `${count} calls are abandoned`,
+  });
+
+test('a closed call that comes again at another node takes up its request', async () => {
+  const [first, second] = [await startNode(), await startNode()];
+  const abort = new AbortController();
+  const closed = chat(first, 0, abort.signal).catch(() => 'closed');
+  const id = await only(first);
+  await model.arrived(id);
+  abort.abort();
+  expect(await closed).toBe('closed');
+  await abandoned(first, 1);
+  const again = chat(second, 1);
+  await abandoned(first, 0);
+  await model.answer(id);
+  expect(await (await again).json()).toMatchObject({ done: id });
+  expect(await only(first)).toBe(id);
+});
+
+test('a call that its node ends, because it stops, comes again at another node', async () => {
+  const [first, second] = [await startNode({ shutdownGraceMs: 0 }), await startNode()];
+  const ended = chat(first, 0);
+  const id = await only(first);
+  await model.arrived(id);
+  await first.service.stop();
+  const answer = await ended;
+  expect([answer.status, Number(answer.headers.get('retry-after'))]).toEqual([503, expect.any(Number)]);
+  await abandoned(second, 1);
+  const again = chat(second, 1);
+  await until(() => model.times(id) === 2, { message: 'the request runs again' });
+  model.release();
+  expect(await (await again).json()).toMatchObject({ done: id });
+  expect(await only(second)).toBe(id);
+});
+
+test('the request of a call whose node is gone is cancelled by another node', async () => {
+  const [first, second] = [await startNode({ shutdownGraceMs: 0 }), await startNode()];
+  const ended = chat(first, 0);
+  const id = await only(first);
+  await model.arrived(id);
+  await first.service.stop();
+  expect((await ended).status).toBe(503);
+  await abandoned(second, 1);
+  await second.service.query(`UPDATE abandoned_call SET cancel_at = now() - interval '1s'`);
+  await second.service.app.get(AbandonedCalls).runOnce();
+  await second.reached(id, 'COMPLETED');
+  expect(await second.status(id)).toMatchObject({ error: { code: 'cancelled' } });
+});

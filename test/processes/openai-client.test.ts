@@ -1,0 +1,592 @@
+import { createHash } from 'node:crypto';
+import OpenAI, {
+  APIError,
+  APIUserAbortError,
+  AuthenticationError,
+  BadRequestError,
+  InternalServerError,
+  NotFoundError,
+  RateLimitError,
+  toFile,
+} from 'openai';
+import { AbandonedCalls } from '../../src/adapters/duties/abandoned-calls.js';
+import { FilePruner } from '../../src/files/duties/file-pruner.js';
+import { WebhookSecrets } from '../../src/webhooks/webhook-secrets.js';
+import type { Call } from '../support/model-server.js';
+import { openai, png } from '../support/servers/openai.js';
+import { testQueue } from '../support/test-queue.js';
+import { webhookAllow } from '../support/test-webhooks.js';
+import { until } from '../support/until.js';
+import { WebhookReceiver } from '../support/webhook-receiver.js';
+
+const at = (path: string, alias: string, more: object = {}): object => ({
+  aliases: [alias],
+  runner: { path, preset: 'openai' },
+  ...more,
+});
+const prompt = { type: 'object', required: ['messages'], properties: { n: { type: 'integer' } } };
+
+const { service, calls, model } = testQueue({
+  limits: 'off',
+  config: { adapters: ['openai'], webhookAllow },
+  models: {
+    'acme/chat': at('/v1/chat/completions', 'gpt-4o-mini', { input_schema: prompt }),
+    'acme/twice': at('/v1/chat/completions', 'twice', {
+      attempts: 2,
+      retry: { base: '1ms' },
+      circuit: 'off',
+    }),
+    'acme/chunks': {
+      runner: { path: '/v1/chat/completions', preset: 'openai', response: { delta: '$' } },
+    },
+    'acme/text': at('/v1/completions', 'gpt-3.5-turbo-instruct'),
+    'acme/embed': at('/v1/embeddings', 'text-embedding-3-small'),
+    'acme/image': at('/v1/images/generations', 'dall-e-3'),
+    'acme/speech': at('/v1/audio/speech', 'tts-1'),
+    'acme/whisper': at('/v1/audio/transcriptions', 'whisper-1'),
+    'acme/response': at('/v1/responses', 'gpt-5'),
+    'acme/slow': { concurrency: 1 },
+  },
+});
+const receiver = new WebhookReceiver();
+beforeAll(() => receiver.start());
+afterAll(() => receiver.stop());
+
+/** What the model does with a call whose last message is this text, in place of answering it. */
+const scripts = new Map<string, (call: Call) => void>();
+const hold = (): void => undefined;
+beforeAll(() => {
+  const play = model.respond;
+  model.respond = (call) => {
+    if (!call.url.startsWith('/v1/')) return play(call);
+    const script = [...scripts].find(([said]) => call.body.includes(`"${said}"`))?.[1];
+    (script ?? openai)(call);
+  };
+});
+
+type Options = ConstructorParameters<typeof OpenAI>[0];
+const clientOf = (options: Options = {}): OpenAI =>
+  new OpenAI({ baseURL: `${service.url}/openai/v1`, apiKey: service.key, ...options });
+let client: OpenAI;
+beforeAll(() => (client = clientOf()));
+
+const messages = (content: string): [{ role: 'user'; content: string }] => [{ role: 'user', content }];
+const ask = (content: string): { model: string; messages: ReturnType<typeof messages> } => ({
+  model: 'gpt-4o-mini',
+  messages: messages(content),
+});
+
+/** The ids of the requests whose input contains this text. */
+const idsOf = async (said: string): Promise<string[]> => {
+  const text = `SELECT id FROM request WHERE position($1 IN input::text) > 0 ORDER BY id`;
+  return (await service.query<{ id: string }>(text, [said])).map(({ id }) => id);
+};
+const idOf = (said: string): Promise<string> =>
+  until(async () => (await idsOf(said))[0], { message: `the request "${said}" is there` });
+
+/** Returns the error with which a promise rejects. */
+async function rejection<E extends Error>(
+  promise: PromiseLike<unknown>,
+  type: new (...args: never[]) => E,
+): Promise<E> {
+  const error = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(type);
+  return error as E;
+}
+
+const chunk = (delta: object): string =>
+  `data: ${JSON.stringify({ id: 'c', created: 1, model: 'm', object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`;
+
+describe('a chat', () => {
+  test('is answered by the model that an alias names, as the model says it', async () => {
+    const answer = await client.chat.completions.create(ask('hello'));
+    expect(answer).toMatchObject({
+      object: 'chat.completion',
+      model: 'gpt-4o-mini',
+      choices: [{ message: { role: 'assistant', content: 'You said: hello' }, finish_reason: 'stop' }],
+      usage: { total_tokens: 8 },
+    });
+    const rows = await service.query('SELECT model_id, adapter FROM request WHERE id = $1', [
+      await idOf('hello'),
+    ]);
+    expect(rows).toEqual([{ model_id: 'acme/chat', adapter: 'openai' }]);
+  });
+
+  test('may be long, and says where its request is', async () => {
+    const long = 'a long story '.repeat(20_000);
+    const { data, response } = await client.chat.completions.create(ask(long)).withResponse();
+    expect(data.choices[0]!.message.content).toBe(`You said: ${long}`);
+    const status = await service.get(response.headers.get('location')!);
+    expect(await status.json()).toMatchObject({ status: 'COMPLETED', model_id: 'acme/chat' });
+  });
+
+  test('may name the id of its model', async () => {
+    const answer = await client.chat.completions.create({ ...ask('by id'), model: 'acme/chat' });
+    expect(answer.choices[0]!.message.content).toBe('You said: by id');
+  });
+
+  test('streams its text, its reason and its usage', async () => {
+    const stream = await client.chat.completions.create({
+      ...ask('three little words'),
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    const chunks: OpenAI.ChatCompletionChunk[] = [];
+    for await (const one of stream) chunks.push(one);
+    expect(chunks[0]!.choices[0]!.delta).toEqual({ role: 'assistant', content: '' });
+    const text = chunks.map((one) => one.choices[0]?.delta.content ?? '').join('');
+    expect(text).toBe('You said: three little words');
+    const id = await idOf('three little words');
+    expect(new Set(chunks.map((one) => one.id))).toEqual(new Set([`chatcmpl-${id}`]));
+    expect(chunks.at(-2)!.choices).toEqual([{ index: 0, delta: {}, logprobs: null, finish_reason: 'stop' }]);
+    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 8 } });
+  });
+
+  test('streams tool calls and several choices, as the helper of the client puts them together', async () => {
+    const tools = [{ type: 'function', function: { name: 'weather', parameters: {} } }] as const;
+    const called = await client.chat.completions
+      .stream({ ...ask('Lyon'), tools: [...tools] })
+      .finalChatCompletion();
+    expect(called.choices[0]).toMatchObject({
+      finish_reason: 'tool_calls',
+      message: { tool_calls: [{ function: { name: 'weather', arguments: '{"city":"Lyon"}' } }] },
+    });
+    const two = await client.chat.completions.stream({ ...ask('twice please'), n: 2 }).finalChatCompletion();
+    expect(two.choices.map(({ message }) => message.content)).toEqual(
+      Array(2).fill('You said: twice please'),
+    );
+  });
+
+  test('passes chunks on unchanged, if its model has them as parts', async () => {
+    const stream = await client.chat.completions.create({
+      ...ask('own chunks'),
+      model: 'acme/chunks',
+      stream: true,
+    });
+    const chunks: OpenAI.ChatCompletionChunk[] = [];
+    for await (const one of stream) chunks.push(one);
+    const id = await idOf('own chunks');
+    expect(new Set(chunks.map((one) => one.id))).toEqual(new Set([`chatcmpl-${id}`]));
+    expect(chunks[0]).toMatchObject({ created: 1_700_000_000, model: 'acme/chunks' });
+    expect(chunks.map((one) => one.choices[0]?.delta.content ?? '').join('')).toBe('You said: own chunks');
+    expect(chunks.at(-1)!.choices[0]!.finish_reason).toBe('stop');
+  });
+
+  test('of which an attempt fails before its first word goes on unnoticed', async () => {
+    scripts.set('fails at first', (call) => {
+      if (call.attempt === 1) call.response.writeHead(500).end();
+      else openai(call);
+    });
+    const stream = await client.chat.completions.create({
+      ...ask('fails at first'),
+      model: 'twice',
+      stream: true,
+    });
+    let text = '';
+    for await (const one of stream) text += one.choices[0]?.delta.content ?? '';
+    expect(text).toBe('You said: fails at first');
+    expect(model.times(await idOf('fails at first'))).toBe(2);
+  });
+
+  test('of which an attempt fails after its first word ends with an error', async () => {
+    scripts.set('fails later', (call) => {
+      if (call.attempt > 1) return openai(call);
+      call.response.writeHead(200, { 'content-type': 'text/event-stream' });
+      call.response.write(chunk({ content: 'You' }));
+    });
+    const stream = await client.chat.completions.create({
+      ...ask('fails later'),
+      model: 'twice',
+      stream: true,
+    });
+    let text = '';
+    const read = async (): Promise<void> => {
+      for await (const one of stream) {
+        text += one.choices[0]?.delta.content ?? '';
+        if (text === 'You') (await model.arrived(await idOf('fails later'))).socket.destroy();
+      }
+    };
+    const error = await rejection(read(), APIError);
+    expect([text, error.message]).toEqual(['You', expect.stringContaining('begun anew')]);
+  });
+
+  test('whose model fails for good is an error, and one request', async () => {
+    scripts.set('fails for good', ({ response }) => response.writeHead(500).end());
+    const plain = await rejection(client.chat.completions.create(ask('fails for good')), InternalServerError);
+    expect(plain).toMatchObject({ status: 502, type: 'server_error', code: 'model_error' });
+    const streamed = client.chat.completions.create({ ...ask('fails for good'), stream: true });
+    expect(await rejection(streamed, InternalServerError)).toMatchObject({ status: 502 });
+    expect(await idsOf('fails for good')).toHaveLength(2);
+  });
+});
+
+test('a completion is answered, and streamed', async () => {
+  const asked = { model: 'gpt-3.5-turbo-instruct', prompt: 'once upon a time' };
+  expect((await client.completions.create(asked)).choices[0]!.text).toBe('once upon a time');
+  const chunks: OpenAI.Completion[] = [];
+  for await (const one of await client.completions.create({ ...asked, stream: true })) chunks.push(one);
+  expect(chunks.map((one) => one.choices[0]!.text).join('')).toBe('once upon a time');
+  expect(chunks.at(-1)!.choices[0]!.finish_reason).toBe('length');
+});
+
+test('embeddings come as numbers, also from a server that knows no base64', async () => {
+  const asked = { model: 'text-embedding-3-small', input: ['a', 'four'] };
+  const expected = [
+    [1, 0.5],
+    [4, 0.5],
+  ];
+  for (const encoding of [{}, { encoding_format: 'float' as const }]) {
+    const { data } = await client.embeddings.create({ ...asked, ...encoding });
+    expect(data.map(({ embedding }) => [...embedding])).toEqual(expected);
+  }
+});
+
+test('images have URLs, or come as base64', async () => {
+  const { data } = await client.images.generate({ model: 'dall-e-3', prompt: 'a cat', n: 2 });
+  expect(data).toHaveLength(2);
+  const file = await service.get(data![0]!.url!);
+  expect(Buffer.from(await file.arrayBuffer())).toEqual(png);
+  const { data: embedded } = await client.images.generate({
+    ...{ model: 'dall-e-3', prompt: 'a cat' },
+    response_format: 'b64_json',
+  });
+  expect(Buffer.from(embedded![0]!.b64_json!, 'base64')).toEqual(png);
+  expect(embedded![0]!.url).toBeUndefined();
+});
+
+test('speech is the file that the model makes', async () => {
+  const speech = await client.audio.speech.create({ model: 'tts-1', voice: 'alloy', input: 'hi' });
+  expect(speech.headers.get('content-type')).toBe('audio/mpeg');
+  expect(Buffer.from(await speech.arrayBuffer()).toString('latin1')).toBe('ID3\x04\0');
+});
+
+test('a transcription sends the file and the fields to the model', async () => {
+  const bytes = Buffer.from('some sound');
+  const { text, fields } = (await client.audio.transcriptions.create({
+    file: await toFile(bytes, 'Grüße.wav', { type: 'audio/wav' }),
+    model: 'whisper-1',
+    timestamp_granularities: ['word', 'segment'],
+    response_format: 'verbose_json',
+  })) as unknown as { text: string; fields: Record<string, unknown> };
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  expect(text).toBe(`Grüße.wav audio/wav ${sha256}`);
+  expect(fields).toMatchObject({ model: 'whisper-1', response_format: 'verbose_json' });
+  expect(fields['timestamp_granularities[]']).toBe('segment');
+});
+
+describe('a response in background', () => {
+  const ended = (id: string): Promise<OpenAI.Responses.Response> =>
+    until(async () => {
+      const response = await client.responses.retrieve(id);
+      return !['queued', 'in_progress'].includes(response.status!) && response;
+    });
+
+  const done = async (): Promise<string> => {
+    const { id } = await client.responses.create({ model: 'gpt-5', input: 'done', background: true });
+    await ended(id);
+    return id;
+  };
+
+  test('is a request, and has its output once it has completed', async () => {
+    const begun = await client.responses.create({ model: 'gpt-5', input: 'hello there', background: true });
+    expect(['queued', 'in_progress', 'completed']).toContain(begun.status);
+    expect(begun).toMatchObject({ id: await idOf('hello there'), object: 'response', background: true });
+    const response = await ended(begun.id);
+    expect(response).toMatchObject({ id: begun.id, status: 'completed', usage: { total_tokens: 8 } });
+    expect(response.output_text).toBe('You said: hello there');
+    await client.responses.delete(begun.id);
+    const gone = await rejection(client.responses.retrieve(begun.id), APIError);
+    expect(gone.status).toBe(410);
+  });
+
+  test('shows the answer of a chat model as a message', async () => {
+    const asked = { ...ask('chat in background'), background: true } as never;
+    const begun = await client.responses.create(asked);
+    const { output_text: text } = await ended((begun as OpenAI.Responses.Response).id);
+    expect(text).toBe('You said: chat in background');
+  });
+
+  test('is cancelled, whether it waits or runs', async () => {
+    const asked = { model: 'acme/slow', input: 'x', background: true, hold: true } as const;
+    const { id: running } = await client.responses.create(asked);
+    const { id: waiting } = await client.responses.create(asked);
+    await model.arrived(running);
+    expect(await client.responses.retrieve(waiting)).toMatchObject({ status: 'queued', output_text: '' });
+    expect(await client.responses.retrieve(running)).toMatchObject({ status: 'in_progress' });
+    for (const id of [waiting, running])
+      expect(await client.responses.cancel(id)).toMatchObject({ id, status: 'cancelled', error: null });
+    expect(await rejection(client.responses.cancel(await done()), BadRequestError)).toMatchObject({
+      code: 'already_completed',
+    });
+  });
+
+  test('that fails says why', async () => {
+    scripts.set('to fail', ({ response }) => response.writeHead(500).end());
+    const begun = await client.responses.create({ model: 'gpt-5', input: 'to fail', background: true });
+    expect(await ended(begun.id)).toMatchObject({
+      status: 'failed',
+      output: [],
+      error: { code: 'model_error', message: 'The model answered 500.' },
+    });
+  });
+
+  test('is the only kind: one in the foreground is refused in words', async () => {
+    const error = await rejection(client.responses.create({ model: 'gpt-5', input: 'now' }), BadRequestError);
+    expect(error).toMatchObject({ param: 'background', message: expect.stringContaining('docs/openai.md') });
+  });
+
+  test('notifies by webhooks that the client verifies', async () => {
+    scripts.set('a failing hook', ({ response }) => response.writeHead(500).end());
+    for (const [input, type] of [
+      ['a hook', 'response.completed'],
+      ['a failing hook', 'response.failed'],
+    ] as const) {
+      const path = `/${type}`;
+      const query = { webhook: receiver.url(path) };
+      const { id } = await client.responses.create({ model: 'gpt-5', input, background: true }, { query });
+      const [hook] = await receiver.arrived(path);
+      const [row] = await service.query<{ key: string }>(
+        'SELECT api_key_id AS key FROM request WHERE id = $1',
+        [id],
+      );
+      const secret = await service.app.get(WebhookSecrets).secretOf(row!.key);
+      const headers = new Headers(hook!.headers as unknown as Record<string, string>);
+      const event = await client.webhooks.unwrap(hook!.body, headers, secret);
+      expect(event).toMatchObject({ object: 'event', type, data: { id } });
+      await expect(client.webhooks.unwrap(`${hook!.body} `, headers, secret)).rejects.toThrow();
+    }
+  });
+});
+
+describe('files', () => {
+  const upload = (name: string, more: object = {}): Promise<OpenAI.FileObject> =>
+    toFile(Buffer.from(name), name).then((file) =>
+      client.files.create({ file, purpose: 'user_data', ...more }),
+    );
+
+  test('are kept with their purpose until they are deleted', async () => {
+    const file = await upload('kept.txt');
+    expect(file).toMatchObject({
+      object: 'file',
+      bytes: 8,
+      filename: 'kept.txt',
+      purpose: 'user_data',
+      status: 'processed',
+    });
+    expect(file.expires_at).toBeUndefined();
+    expect(await client.files.retrieve(file.id)).toEqual(file);
+    expect(await (await client.files.content(file.id)).text()).toBe('kept.txt');
+    await service.query(`UPDATE file SET created_at = created_at - interval '2 days'`);
+    await service.app.get(FilePruner).runOnce();
+    expect(await (await client.files.content(file.id)).text()).toBe('kept.txt');
+    expect(await client.files.delete(file.id)).toEqual({ id: file.id, object: 'file', deleted: true });
+    await rejection(client.files.retrieve(file.id), NotFoundError);
+    await service.app.get(FilePruner).runOnce();
+    expect(await service.query('SELECT FROM file WHERE id = $1', [file.id])).toEqual([]);
+  });
+
+  test('are deleted when their time is over', async () => {
+    const file = await upload('short.txt', { expires_after: { anchor: 'created_at', seconds: 3_600 } });
+    expect(file.expires_at).toBe(file.created_at + 3_600);
+    await service.query(
+      `UPDATE file SET kept_until = now() - interval '1s', expires_at = now() - interval '1s' WHERE id = $1`,
+      [file.id],
+    );
+    await rejection(client.files.content(file.id), NotFoundError);
+    await service.app.get(FilePruner).runOnce();
+    expect(await service.query('SELECT FROM file WHERE id = $1', [file.id])).toEqual([]);
+    const wrong = upload('wrong.txt', { expires_after: { anchor: 'created_at', seconds: 1 } });
+    expect(await rejection(wrong, BadRequestError)).toMatchObject({ param: 'expires_after.seconds' });
+  });
+
+  test('are listed by page and by purpose, to their own key alone', async () => {
+    const names = ['one.txt', 'two.txt', 'three.txt'];
+    for (const name of names) await upload(name, { purpose: 'evals' });
+    const page = await client.files.list({ purpose: 'evals', limit: 2 });
+    expect(page.data.map(({ filename }) => filename)).toEqual(['three.txt', 'two.txt']);
+    const all: string[] = [];
+    for await (const { filename } of client.files.list({ purpose: 'evals', limit: 2, order: 'asc' }))
+      all.push(filename);
+    expect(all).toEqual(names);
+    const other = clientOf({ apiKey: await calls.newKey() });
+    expect((await other.files.list()).data).toEqual([]);
+    await rejection(other.files.retrieve(page.data[0]!.id), NotFoundError);
+    await rejection(other.files.delete(page.data[0]!.id), NotFoundError);
+  });
+});
+
+describe('models', () => {
+  test('are listed by the names that their entries say, as far as the key may call them', async () => {
+    const { data } = await client.models.list();
+    expect(data.map(({ id }) => id)).toEqual(expect.arrayContaining(['gpt-4o-mini', 'acme/chunks']));
+    const narrow = clientOf({ apiKey: await calls.newKey({ models: ['acme/chat'] }) });
+    expect((await narrow.models.list()).data.map(({ id }) => id)).toEqual(['gpt-4o-mini']);
+    expect(await narrow.models.retrieve('gpt-4o-mini')).toMatchObject({ object: 'model' });
+    expect(await client.models.retrieve('acme/chunks')).toMatchObject({ id: 'acme/chunks' });
+    expect(await rejection(narrow.models.retrieve('dall-e-3'), APIError)).toMatchObject({ status: 403 });
+  });
+
+  test('that are not there are not found', async () => {
+    const error = await rejection(
+      client.chat.completions.create({ ...ask('x'), model: 'gpt-9' }),
+      NotFoundError,
+    );
+    expect(error).toMatchObject({ code: 'model_not_found', type: 'invalid_request_error' });
+  });
+});
+
+describe('errors', () => {
+  test('of a key that is wrong', async () => {
+    const error = await rejection(clientOf({ apiKey: 'wrong' }).models.list(), AuthenticationError);
+    expect(error).toMatchObject({ status: 401, code: 'invalid_api_key', param: null });
+    expect(error.requestID).toMatch(/^[\w-]+$/);
+  });
+
+  test('of an input that does not fit name the place', async () => {
+    const wrong = { ...ask('x'), n: 'many' } as unknown as ReturnType<typeof ask>;
+    const error = await rejection(client.chat.completions.create(wrong), BadRequestError);
+    expect(error).toMatchObject({ type: 'invalid_request_error', param: 'n' });
+    const none = { messages: messages('x') } as unknown as ReturnType<typeof ask>;
+    expect(await rejection(client.chat.completions.create(none), BadRequestError)).toMatchObject({
+      param: 'model',
+    });
+  });
+
+  test('of the model pass unchanged', async () => {
+    const refusal = { message: 'too long', type: 'BadRequestError', param: null, code: 400 };
+    scripts.set('too long', ({ response }) =>
+      response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error: refusal })),
+    );
+    const error = await rejection(client.chat.completions.create(ask('too long')), BadRequestError);
+    expect(error.error).toEqual(refusal);
+  });
+
+  test('of a call that is not served name the page', async () => {
+    const others = [
+      () => client.moderations.create({ input: 'x' }),
+      () => client.batches.list(),
+      () => client.chat.completions.list(),
+      async () => client.images.edit({ image: await toFile(png, 'a.png'), prompt: 'x' }),
+      () => client.responses.inputItems.list('x'),
+    ];
+    for (const call of others)
+      expect(await rejection(call(), NotFoundError)).toMatchObject({
+        code: 'not_found',
+        message: expect.stringMatching(/is not served here\. docs\/openai\.md/),
+      });
+  });
+
+  test('of a form that breaks off or is none do no harm', async () => {
+    const send = (body: string, type: string): Promise<Response> =>
+      fetch(`${service.url}/openai/v1/files`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${service.key}`, 'content-type': type },
+        body,
+      });
+    const head = '--x\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\n';
+    for (const [body, type] of [
+      ['{}', 'application/json'],
+      ['', 'multipart/form-data'],
+      [`${head}abc`, 'multipart/form-data; boundary=x'],
+      [`${head}abc\r\n--x--\r\n`, 'multipart/form-data; boundary=x'],
+    ] as const) {
+      const answer = await send(body, type);
+      expect([type, body, answer.status]).toEqual([type, body, 400]);
+      expect(await answer.json()).toMatchObject({ error: { type: 'invalid_request_error' } });
+    }
+  });
+});
+
+test('a call over a limit is 429, after which the client waits and succeeds', async () => {
+  const statuses: number[] = [];
+  const counting: typeof fetch = async (...given) => {
+    const answer = await fetch(...given);
+    statuses.push(answer.status);
+    return answer;
+  };
+  const limited = await calls.newKey({ rateLimitSubmit: '1/s' });
+  const patient = clientOf({ apiKey: limited, fetch: counting, maxRetries: 5 });
+  await Promise.all(['one', 'two'].map((said) => patient.chat.completions.create(ask(`limited ${said}`))));
+  expect(statuses).toContain(429);
+  expect(statuses.filter((status) => status === 200)).toHaveLength(2);
+  const once = clientOf({ apiKey: await calls.newKey({ rateLimitSubmit: '1/h' }), maxRetries: 0 });
+  await once.chat.completions.create(ask('limited three'));
+  const error = await rejection(once.chat.completions.create(ask('limited four')), RateLimitError);
+  expect(error).toMatchObject({ code: 'rate_limit_exceeded', type: 'rate_limit_error' });
+  expect(Number(error.headers.get('retry-after'))).toBeGreaterThan(0);
+});
+
+describe('a closed call', () => {
+  const abandoned = async (): Promise<number> => (await service.query('SELECT FROM abandoned_call')).length;
+
+  test('that was aborted cancels its request', async () => {
+    service.app.get(AbandonedCalls).graceMs = 200;
+    scripts.set('aborted', hold);
+    const abort = new AbortController();
+    const call = client.chat.completions.create(ask('aborted'), { signal: abort.signal });
+    const failed = rejection(call, APIUserAbortError);
+    const id = await idOf('aborted');
+    await model.arrived(id);
+    abort.abort();
+    await failed;
+    await calls.reached(id, 'COMPLETED');
+    expect(await calls.status(id)).toMatchObject({ error: { code: 'cancelled' } });
+  });
+
+  test('of a stream that is left cancels its request', async () => {
+    service.app.get(AbandonedCalls).graceMs = 200;
+    scripts.set('left', ({ response }) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(chunk({ content: 'You' }));
+    });
+    const stream = await client.chat.completions.create({ ...ask('left'), stream: true });
+    for await (const one of stream) if (one.choices[0]?.delta.content === 'You') break;
+    const id = await idOf('left');
+    await calls.reached(id, 'COMPLETED');
+    expect(await calls.status(id)).toMatchObject({ error: { code: 'cancelled' } });
+    expect(await isAbandoned(id)).toBe(false);
+  });
+
+  test('that the client repeats after a timeout is one request', async () => {
+    service.app.get(AbandonedCalls).graceMs = 10_000;
+    scripts.set('repeated', hold);
+    const hasty = clientOf({ timeout: 1_000, maxRetries: 5 });
+    const call = hasty.chat.completions.create(ask('repeated'));
+    const id = await idOf('repeated');
+    await until(() => isAbandoned(id), { message: 'the first call was closed' });
+    await until(async () => !(await isAbandoned(id)), { message: 'the next one took its request up' });
+    scripts.delete('repeated');
+    openai(await model.arrived(id));
+    expect((await call).choices[0]!.message.content).toBe('You said: repeated');
+    expect(await idsOf('repeated')).toEqual([id]);
+  });
+
+  test('that comes again with its idempotency key is one request, also without a mark', async () => {
+    scripts.set('by key', hold);
+    const headers = { 'Idempotency-Key': 'one-and-the-same' };
+    const abort = new AbortController();
+    const first = client.chat.completions.create(ask('by key'), { headers, signal: abort.signal });
+    const failed = rejection(first, APIUserAbortError);
+    const id = await idOf('by key');
+    await model.arrived(id);
+    abort.abort();
+    await failed;
+    await until(() => isAbandoned(id));
+    const second = client.chat.completions.create(ask('by key'), { headers });
+    await until(async () => !(await isAbandoned(id)));
+    openai(await model.arrived(id));
+    expect((await second).choices[0]!.message.content).toBe('You said: by key');
+    expect(await idsOf('by key')).toEqual([id]);
+  });
+
+  test('is no repetition of another that says the same', async () => {
+    scripts.set('twins', hold);
+    const both = [ask('twins'), ask('twins')].map((one) => client.chat.completions.create(one));
+    await until(async () => (await idsOf('twins')).length === 2);
+    for (const id of await idsOf('twins')) openai(await model.arrived(id));
+    await Promise.all(both);
+  });
+});
