@@ -83,6 +83,7 @@ const rooms = {
   ],
   addresses: ['config', 'errors'],
   adapters: [
+    'discovery',
     'overview',
     'files',
     'webhooks',
