@@ -83,6 +83,8 @@ const rooms = {
   ],
   addresses: ['config', 'errors'],
   adapters: [
+    'discovery',
+    'overview',
     'files',
     'webhooks',
     'json',

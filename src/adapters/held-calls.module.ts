@@ -5,10 +5,11 @@ import { RequestsModule } from '../requests/requests.module.js';
 import { AbandonedCalls } from './duties/abandoned-calls.js';
 import { AbandonedCallEntity } from './entities/abandoned-call.entity.js';
 import { HeldCalls } from './held-calls.js';
+import { RequestEnds } from './request-ends.js';
 
 @Module({
   imports: [QueueModule, RequestsModule, TypeOrmModule.forFeature([AbandonedCallEntity])],
-  providers: [AbandonedCalls, HeldCalls],
-  exports: [HeldCalls],
+  providers: [AbandonedCalls, HeldCalls, RequestEnds],
+  exports: [HeldCalls, RequestEnds],
 })
 export class HeldCallsModule {}

@@ -23,6 +23,8 @@ export interface HeldSubmission {
   headers: IncomingHttpHeaders;
   /** The options of the submission, as the service's own query has them. */
   options: object;
+  /** Called when the request starts. */
+  startWebhookUrl?: string | undefined;
   /** The beginning of URLs about the request. */
   base: string;
   response: ServerResponse;
@@ -78,26 +80,45 @@ export class HeldCalls {
    * Returns the completed request. undefined: the client has disconnected. Throws if it takes longer than a run of the
    * model may, or if the service stops.
    */
-  async completed({ caller, model, row, response, release }: HeldCall): Promise<StatusRow | undefined> {
-    let last: StatusRow | undefined = row;
-    if (row.state !== 'COMPLETED' && !this.draining.isStarted)
-      last = await this.longPolls.hold(row, model.timeoutMs, response, model.id);
-    if (response.destroyed) return undefined;
-    last ??= await this.requests.find(caller, row.id);
+  async completed(call: HeldCall): Promise<StatusRow | undefined> {
+    const { timeoutMs } = call.model;
+    const last = await this.waited(call, timeoutMs);
+    if (last === undefined) return undefined;
     if (last.state === 'COMPLETED') {
-      release();
+      call.release();
       return last;
     }
     if (this.draining.isStarted)
       throw new DomainError('unavailable', 'The service is shutting down. Send the same call again.');
     throw new DomainError(
       'timed_out',
-      `The request has not completed in ${model.timeoutMs / 1_000} s, the longest wait of a call for this model.`,
+      `The request has not completed in ${timeoutMs / 1_000} s, the longest wait of a call for this model.`,
     );
   }
 
+  /**
+   * Returns the request when it has completed, or when this time is over. It then goes on without the call. undefined:
+   * the client has disconnected.
+   */
+  async within(call: HeldCall, ms: number): Promise<StatusRow | undefined> {
+    const last = await this.waited(call, ms);
+    if (last !== undefined) call.release();
+    return last;
+  }
+
+  private async waited(
+    { caller, model, row, response }: HeldCall,
+    ms: number,
+  ): Promise<StatusRow | undefined> {
+    let last: StatusRow | undefined = row;
+    if (row.state !== 'COMPLETED' && !this.draining.isStarted)
+      last = await this.longPolls.hold(row, ms, response, model.id);
+    if (response.destroyed || response.req.socket.destroyed) return undefined;
+    return last ?? (await this.requests.find(caller, row.id));
+  }
+
   private async submit(
-    { adapter, caller, body, headers, options, base }: HeldSubmission,
+    { adapter, caller, body, headers, options, base, startWebhookUrl }: HeldSubmission,
     { id: modelId }: Model,
   ): Promise<string> {
     const { requestId, fields = [] } = await this.requests.accept(
@@ -108,6 +129,7 @@ export class HeldCalls {
       options,
       base,
       adapter,
+      startWebhookUrl,
     );
     if (fields.includes('Idempotent-Replayed')) await this.abandoned.resume(requestId);
     return requestId;

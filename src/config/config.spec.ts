@@ -56,7 +56,11 @@ it.each([
   ['MAX_OUTPUT_BYTES', '1g', 'expected a size from 1 to 256m, such as 10485760, 512k or 10m'],
   ['RATE_LIMIT_OTHER', '5/d', 'expected limits such as 10/s,100/m (per s, m or h), or off'],
   ['RATE_LIMIT_STATUS', '500', 'expected one of 403, 429'],
-  ['ADAPTERS', 'fal,other', 'expected adapters separated by commas, of these: fal, openai'],
+  [
+    'ADAPTERS',
+    'fal,other',
+    'expected adapters separated by commas, of these: fal, openai, replicate, runpod',
+  ],
   ['RETENTION', 'long', 'expected a duration such as 250ms, 30s, 10m, 1h or 30d'],
 ])('refuses %s=%s and says what it takes, never the value', (name, text, message) =>
   expect(() => loadConfig({ [name]: text })).toThrow(`These settings are wrong:\n  ${name}: ${message}`),

@@ -20,6 +20,7 @@ import { RecentRequests1790000000119 } from '../../migrations/0019-recent-reques
 import { FollowedRuns1790000000120 } from '../../migrations/0020-followed-runs.js';
 import { Usage1790000000121 } from '../../migrations/0021-usage.js';
 import { Adapters1790000000126 } from '../../migrations/0026-adapters.js';
+import { ReadOutputs1790000000127 } from '../../migrations/0027-read-outputs.js';
 import { DatabaseFaults } from './database-faults.js';
 import { connectionOptions, outliveSessions } from './statement-pool.js';
 
@@ -45,6 +46,7 @@ export const migrations = [
   FollowedRuns1790000000120,
   Usage1790000000121,
   Adapters1790000000126,
+  ReadOutputs1790000000127,
 ];
 
 export interface DataSourceSettings {

@@ -7,6 +7,7 @@ import { maxModelDepth, storableJsonBytes } from '../tools/storable-text.js';
 import { readSaid, type Said, SaidFault } from '../queue/runs/said.js';
 import { readBatch } from './batch-body.js';
 import { parseInputBody } from '../http/input/json-body.js';
+import { readWrappedInput, type WrappedInput } from './wrapped-input.js';
 
 /** The kinds of jobs. Unless a job throws, it returns its bytes, or other bytes in their place. */
 export interface Jobs {
@@ -16,6 +17,8 @@ export interface Jobs {
   batch: object;
   /** Reads members of an object. Returns its bytes. */
   members: { names: readonly string[] };
+  /** Takes the input out of a body that has it as one member. Returns the input. */
+  wrapped: object;
   /** Checks the answer of a model. Removes a byte order mark. */
   output: object;
   /** Reads a line that a run emits. If the line is an output, returns that. */
@@ -26,6 +29,7 @@ export interface Results {
   input: { fingerprint?: Uint8Array };
   batch: { entries: PlainEntry[]; unknownName: string | undefined };
   members: { members: Readonly<Record<string, unknown>>; sha256: Uint8Array };
+  wrapped: Pick<WrappedInput, 'fields'>;
   output: { fault: 'is not UTF-8' | 'is not JSON' | undefined };
   said: { said: Said } | { fault: string };
 }
@@ -89,6 +93,11 @@ export const runs: Runs = {
     const known = names.filter((name) => Object.hasOwn(value, name));
     const members = Object.fromEntries(known.map((name) => [name, value[name]]));
     return [{ members, sha256: createHash('sha256').update(body).digest() }, body];
+  },
+
+  wrapped(_job, body) {
+    const { fields, input } = readWrappedInput(body);
+    return [{ fields }, input];
   },
 
   output(_job, body) {

@@ -22,6 +22,7 @@ import { WorkerEntity } from './workers/entities/worker.entity.js';
 import { WaitingIndex } from './waiting/waiting-index.js';
 import { ModelLoads } from './reads/model-loads.js';
 import { OutputSources } from './reads/output-sources.js';
+import { ReadPlaces } from './reads/read-places.js';
 import { QueueEvents } from './queue-events.js';
 import { duties, QueueLifecycle } from './queue-lifecycle.js';
 import { QueueService } from './queue.service.js';
@@ -79,6 +80,7 @@ import { WorkerStore } from './workers/worker-store.js';
     WaitingIndex,
     ModelLoads,
     OutputSources,
+    ReadPlaces,
     QueueEvents,
     QueueLifecycle,
     QueueService,
@@ -116,6 +118,7 @@ import { WorkerStore } from './workers/worker-store.js';
     ModelAvailability,
     ModelLoads,
     OutputSources,
+    ReadPlaces,
     QueueEvents,
     QueueLifecycle,
     QueueService,

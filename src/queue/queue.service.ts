@@ -26,24 +26,24 @@ const maxLargeReads = 3;
 const hugeBytes = 1024 * 1024;
 
 /** Reads two SQL expressions over a request. */
-type ReadOutput = (
-  output: string,
+type ReadPayload = (
+  payload: string,
   bytes: string,
-) => Promise<{ output: string | null; bytes: number | null } | undefined>;
+) => Promise<{ payload: string | null; bytes: number | null } | undefined>;
 
-/** The reader of an output, which is charged for its bytes. */
+/** The reader of an input or output, which is charged for its bytes. */
 interface ChargedReader {
   readonly name: string;
   /** Throws if there is no room for this many bytes. */
   reserveAnswer(bytes: number): void;
 }
 
-/** Serves callers' calls on submitted requests: reads status, log and output. */
+/** Serves callers' calls on submitted requests: reads status, log, input and output. */
 @Injectable()
 export class QueueService {
   private readonly largeReads = new AtATime(maxLargeReads);
   private readonly hugeReads = new AtATime(1);
-  /** Sizes in bytes, by the id of the request. An output does not change. */
+  /** Sizes in bytes, by column and id of the request. They do not change. */
   private readonly largeSizes = new BoundedCache<Promise<number | null>>(10_000);
 
   private readonly statuses: Batcher<string, StatusRow | undefined>;
@@ -100,40 +100,59 @@ export class QueueService {
    * Returns the JSON text as the model sent it; null: there is none. The size of a large output is reserved for its
    * reader before it is read, which throws if there is no room for it.
    */
-  async output(requestId: string, reader?: ChargedReader): Promise<string | null> {
-    const read: ReadOutput = (output, bytes) =>
+  output(requestId: string, reader?: ChargedReader): Promise<string | null> {
+    return this.payload('output', requestId, reader);
+  }
+
+  /** Returns the JSON text as the caller sent it; null: it was deleted. Large inputs are read as large outputs are. */
+  input(requestId: string, reader?: ChargedReader): Promise<string | null> {
+    return this.payload('input', requestId, reader);
+  }
+
+  private async payload(
+    column: 'input' | 'output',
+    requestId: string,
+    reader: ChargedReader | undefined,
+  ): Promise<string | null> {
+    const read: ReadPayload = (payload, bytes) =>
       this.requests
         .createQueryBuilder('request')
         // Selected as text: parsed and written again, its numbers could change.
-        .select(output, 'output')
+        .select(payload, 'payload')
         .addSelect(bytes, 'bytes')
         .where({ id: requestId })
         .getRawOne();
     // Its size on disk is known without reading it.
-    const isSmall = `pg_column_size(request.output) <= ${largeBytes}`;
+    const isSmall = `pg_column_size(request.${column}) <= ${largeBytes}`;
     const row = await read(
-      `CASE WHEN ${isSmall} THEN request.output::text END`,
-      'pg_column_size(request.output)',
+      `CASE WHEN ${isSmall} THEN request.${column}::text END`,
+      `pg_column_size(request.${column})`,
     );
-    if (row === undefined || row.bytes === null || row.output !== null) return row?.output ?? null;
+    if (row === undefined || row.bytes === null || row.payload !== null) return row?.payload ?? null;
     const caller = reader?.name ?? '';
-    const bytes = await this.largeSize(requestId, caller, read);
+    const bytes = await this.largeSize(column, requestId, caller, read);
     if (bytes === null) return null;
     reader?.reserveAnswer(bytes);
     const reads = bytes > hugeBytes ? this.hugeReads : this.largeReads;
-    return reads.run(caller, async () => (await read('request.output::text', '0'))?.output ?? null);
+    return reads.run(caller, async () => (await read(`request.${column}::text`, '0'))?.payload ?? null);
   }
 
   /** Measures the size once for all readers, so that it costs nothing to refuse a reader without room for it. */
-  private largeSize(requestId: string, caller: string, read: ReadOutput): Promise<number | null> {
-    const known = this.largeSizes.get(requestId, performance.now());
+  private largeSize(
+    column: string,
+    requestId: string,
+    caller: string,
+    read: ReadPayload,
+  ): Promise<number | null> {
+    const name = `${column} ${requestId}`;
+    const known = this.largeSizes.get(name, performance.now());
     if (known !== undefined) return known;
     const size = this.largeReads.run(caller, async () => {
-      const { bytes = null } = (await read('NULL', 'octet_length(request.output::text)')) ?? {};
+      const { bytes = null } = (await read('NULL', `octet_length(request.${column}::text)`)) ?? {};
       return bytes;
     });
-    this.largeSizes.set(requestId, size, Infinity);
-    size.catch(() => this.largeSizes.delete(requestId));
+    this.largeSizes.set(name, size, Infinity);
+    size.catch(() => this.largeSizes.delete(name));
     return size;
   }
 

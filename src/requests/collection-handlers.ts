@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../auth/caller.js';
 import type { Reply } from '../http/reply.js';
 import { headerFieldsOf } from '../http/input/option.js';
-import type { Page } from '../http/input/page.js';
+import type { Page, PageAnswer } from '../http/input/page.js';
 import { Cancels } from '../queue/completion/cancels.js';
 import { QueueService } from '../queue/queue.service.js';
 import { CallerRequests } from '../queue/reads/caller-requests.js';
@@ -12,7 +12,14 @@ import type { CancelCountsDto, CancelManyDto, RequestIdsDto, RequestPageDto } fr
 import { type ListQuery, toFilter } from './dto/list.query.js';
 import { SubmitHeaders } from './dto/submit.headers.js';
 import { AtATime } from '../tools/at-a-time.js';
-import { acceptedReply, fingerprintOf, gone, notCompleted, RequestHandlers } from './request-handlers.js';
+import {
+  type AcceptedReply,
+  acceptedReply,
+  fingerprintOf,
+  gone,
+  notCompleted,
+  RequestHandlers,
+} from './request-handlers.js';
 import { Retries } from './retries.js';
 import { toStatus } from './status-view.js';
 
@@ -32,7 +39,16 @@ export class CollectionHandlers {
     private readonly queue: QueueService,
   ) {}
 
-  async list({ keyId }: Caller, page: Page<ListQuery>, base: string): Promise<RequestPageDto> {
+  list(caller: Caller, page: Page<ListQuery>, base: string): Promise<RequestPageDto> {
+    return this.pageOf(caller, page, (row) => this.toStatus(row, base));
+  }
+
+  /** The same list in any form. */
+  async pageOf<View>(
+    { keyId }: Caller,
+    page: Page<ListQuery>,
+    toView: (row: StatusRow) => View,
+  ): Promise<PageAnswer<View>> {
     // The position has the key, because a cursor is for the list of one key.
     const before = page.after((position) => {
       const [key, id = ''] = position.split(' ', 2);
@@ -40,7 +56,7 @@ export class CollectionHandlers {
     });
     const filter = toFilter(page.query);
     const { rows, lastId } = await this.collection.list(keyId, filter, { before, limit: page.limit });
-    return page.until(rows, lastId && `${keyId} ${lastId}`, (row) => this.toStatus(row, base));
+    return page.until(rows, lastId && `${keyId} ${lastId}`, toView);
   }
 
   statuses(caller: Caller, { request_ids: ids }: RequestIdsDto, base: string): Promise<Reply> {
@@ -68,7 +84,7 @@ export class CollectionHandlers {
   }
 
   /** Resolves when the new request is committed. */
-  async retry(caller: Caller, requestId: string, headers: object, base: string): Promise<Reply> {
+  async retry(caller: Caller, requestId: string, headers: object, base: string): Promise<AcceptedReply> {
     const { 'idempotency-key': key } = headerFieldsOf(SubmitHeaders, headers);
     const row = await this.completed(caller, requestId, 'Submit it again once it has.');
     // No model can have this name, so the fingerprint is not that of a submission.

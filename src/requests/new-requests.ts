@@ -47,6 +47,10 @@ export class NewRequests {
     return this.modelOf(caller, name && (this.models.idOf(name) ?? name));
   }
 
+  assertWebhookUrl(url: string): void {
+    this.addresses.assertWebhookUrl(url);
+  }
+
   /** `input` was checked. `base`: the beginning of URLs about the request. */
   of(caller: Caller, model: Model, input: Buffer, options: SubmitQuery, base: string): NewRequest {
     const priority = options.priority ?? defaultPriority(caller);
@@ -130,9 +134,11 @@ export function withOptions<Request extends NewRequest>(
   made: Request,
   trace: TraceContext | undefined,
   adapter?: Adapter,
+  startWebhookUrl?: string,
 ): Request {
   if (trace === undefined && adapter === undefined) return made;
-  return { ...made, options: { ...made.options, ...trace, ...(adapter && { adapter }) } };
+  const ofAdapter = adapter && { adapter, startWebhookUrl };
+  return { ...made, options: { ...made.options, ...trace, ...ofAdapter } };
 }
 
 /** A key whose highest priority is below normal submits with that priority. */

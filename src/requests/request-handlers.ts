@@ -27,7 +27,7 @@ import { NewRequests, withOptions } from './new-requests.js';
 import { waitSeconds } from '../http/input/prefer.js';
 import { retryAfterSeconds, toLogEntry, toMetrics, toQueuedRequest, toStatus } from './status-view.js';
 
-type AcceptedReply = Reply & { requestId: string };
+export type AcceptedReply = Reply & { requestId: string };
 
 /**
  * The rules of the four calls and their answers, for the fast path and the controller. `base` is the beginning of the
@@ -148,7 +148,7 @@ export class RequestHandlers {
     return row;
   }
 
-  /** Resolves when the request is committed. */
+  /** Resolves when the request is committed. `startWebhookUrl`: called when the request starts. */
   async accept(
     caller: Caller,
     modelId: string | undefined,
@@ -157,6 +157,7 @@ export class RequestHandlers {
     query: object,
     base: string,
     adapter?: Adapter,
+    startWebhookUrl?: string,
   ): Promise<AcceptedReply> {
     const { 'idempotency-key': key } = headerFieldsOf(SubmitHeaders, headers);
     const model = this.newRequests.modelOf(caller, modelId);
@@ -176,7 +177,8 @@ export class RequestHandlers {
       fingerprint = checked.fingerprint && Buffer.from(checked.fingerprint);
     }
     const made = this.newRequests.of(caller, model, input, options, base);
-    const request = withOptions(made, traceContextOf(headers), adapter);
+    if (startWebhookUrl !== undefined) this.newRequests.assertWebhookUrl(startWebhookUrl);
+    const request = withOptions(made, traceContextOf(headers), adapter, startWebhookUrl);
     if (key !== undefined) request.idempotency = { key, fingerprint: fingerprint! };
     return acceptedReply(await this.submissions.submit(request), base);
   }

@@ -3,6 +3,7 @@ import { AuthModule } from '../auth/auth.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { RequestsModule } from '../requests/requests.module.js';
+import { OutputPolls } from './output-polls.js';
 import { OutputStreams } from './output-streams.js';
 import { StatusStreams } from './status-streams.js';
 import { StreamController } from './stream.controller.js';
@@ -10,7 +11,7 @@ import { StreamController } from './stream.controller.js';
 @Module({
   imports: [AuthModule, QueueModule, LimitsModule, RequestsModule],
   controllers: [StreamController],
-  providers: [OutputStreams, StatusStreams],
-  exports: [OutputStreams, StatusStreams],
+  providers: [OutputPolls, OutputStreams, StatusStreams],
+  exports: [OutputPolls, OutputStreams, StatusStreams],
 })
 export class StreamModule {}

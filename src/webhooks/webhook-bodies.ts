@@ -6,6 +6,8 @@ import type { ClaimedDelivery } from './queries/claim-deliveries.js';
 /** A delivery for the URL that a request of an adapter names. */
 export interface AdapterDelivery {
   row: ClaimedDelivery;
+  /** The request has started. Otherwise it has completed. */
+  isStart: boolean;
   /** Why a success is sent without its output. undefined: it is sent with it. */
   payloadError: PayloadError | undefined;
   /** The beginning of URLs in the body. */
@@ -27,8 +29,12 @@ export class WebhookBodies {
 
   completed(row: ClaimedDelivery, base: string): string {
     const own = row.adapter === null ? undefined : this.byAdapter.get(row.adapter);
-    return own === undefined
-      ? completedBody(row, base)
-      : own({ row, payloadError: payloadErrorOf(row), base });
+    if (own === undefined) return completedBody(row, base);
+    return own({ row, isStart: false, payloadError: payloadErrorOf(row), base });
+  }
+
+  /** Only requests of adapters have it. */
+  started(row: ClaimedDelivery, base: string): string {
+    return this.byAdapter.get(row.adapter!)!({ row, isStart: true, payloadError: undefined, base });
   }
 }

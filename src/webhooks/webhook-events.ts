@@ -27,6 +27,13 @@ export const webhookEventTypes = Object.keys(webhookEvents) as WebhookEventType[
 /** The events of an endpoint that was added without a choice. */
 export const defaultEvents: readonly WebhookEventType[] = ['request.completed'];
 
-/** undefined: the delivery was written by a later release, which knows more types. */
-export const findEvent = (type: string): WebhookEvent | undefined =>
-  (webhookEvents as Partial<Record<string, WebhookEvent>>)[type];
+/** Returns what makes the bodies of a type. undefined: the delivery was written by a later release, which knows more types. */
+export const findEvent = (type: string): Pick<WebhookEvent, 'body'> | undefined =>
+  type === startedType ? started : (webhookEvents as Partial<Record<string, WebhookEvent>>)[type];
+
+/** The type of the event for the URL that a request of an adapter names for its start. Endpoints do not get it. */
+export const startedType = 'request.started';
+
+const started: Pick<WebhookEvent, 'body'> = {
+  body: (bodies, delivery, base) => bodies.started(delivery, base),
+};

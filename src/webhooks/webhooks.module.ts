@@ -12,6 +12,7 @@ import { WebhookEndpointEntity } from './entities/webhook-endpoint.entity.js';
 import { WebhookSecretEntity } from './entities/webhook-secret.entity.js';
 import { outbox } from './outbox.js';
 import { SendingTerms } from './sending-terms.js';
+import { StartDeliveries } from './start-deliveries.js';
 import { WebhookEndpoints } from './webhook-endpoints.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 
@@ -28,10 +29,11 @@ import { WebhookSecrets } from './webhook-secrets.js';
     DeliveryPruner,
     Sender,
     SendingTerms,
+    StartDeliveries,
     WebhookEndpoints,
     WebhookSecrets,
   ],
-  exports: [Sender, WebhookBodies, WebhookEndpoints, WebhookSecrets],
+  exports: [Sender, StartDeliveries, WebhookBodies, WebhookEndpoints, WebhookSecrets],
 })
 export class WebhooksModule implements OnModuleInit {
   onModuleInit(): void {

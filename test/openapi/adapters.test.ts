@@ -21,6 +21,8 @@ test('the description of an installation has the routes of its adapters, each un
   for (const [root, tag] of [
     ['/fal/', 'fal'],
     ['/openai/v1/', 'OpenAI'],
+    ['/replicate/v1/', 'Replicate'],
+    ['/runpod/v2/', 'Runpod'],
   ] as const) {
     const own = operations.filter(({ path }) => path.startsWith(root));
     expect(own.length).toBeGreaterThan(5);

@@ -23,10 +23,17 @@ export interface DeliveryView {
 /** 127.0.0.1 must be allowed, because it is not public. */
 export const webhookAllow = parseAllowedAddresses('127.0.0.1');
 
-/** A service that may call 127.0.0.1, a receiver there, and a model. */
-export function testWebhooks(config: Partial<Config> = {}) {
+/** A service that may call 127.0.0.1, a receiver there, and models with these settings. */
+export function testWebhooks(
+  config: Partial<Config> = {},
+  models: Record<string, object> = {
+    'test/hook': {},
+    'test/twice': { attempts: 2 },
+    'test/one': { concurrency: 1 },
+  },
+) {
   const { service, calls, model } = testQueue({
-    models: { 'test/hook': {}, 'test/twice': { attempts: 2 }, 'test/one': { concurrency: 1 } },
+    models,
     limits: '1000/s',
     config: { webhookAllow, ...config },
   });

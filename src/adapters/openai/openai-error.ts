@@ -2,9 +2,8 @@ import type { Request, Response } from 'express';
 import type { DomainError, FieldError } from '../../errors/domain-error.js';
 import type { ProblemCode } from '../../errors/problem-codes.js';
 import { isObject } from '../../http/input/json-body.js';
-import { answeredCodes, problemHeaders } from '../../http/problem.js';
-import { endAfterBody } from '../../http/unread-body.js';
 import { clientStatus } from '../client-status.js';
+import { answerJsonError } from '../json-error.js';
 
 /** The codes for which OpenAI has another name or status. */
 const kinds: Partial<Record<string, { status?: number; code: string | null }>> = {
@@ -51,17 +50,10 @@ export function toOpenAiError(reported: ReportedError): { status: number; error:
 }
 
 /** Answers in OpenAI's form. */
-export function answerOpenAiError(error: DomainError, _request: Request, response: Response): void {
-  answeredCodes.set(response, error.code);
-  const { code, status: ownStatus, message, options } = error;
-  const { status, error: body } = toOpenAiError({ ...options, code, status: ownStatus, message });
-  const bytes = Buffer.from(JSON.stringify({ error: body }));
-  response.setHeaders(new Map(Object.entries(problemHeaders(error))));
-  response
-    .setHeader('Content-Type', 'application/json; charset=utf-8')
-    .setHeader('Content-Length', bytes.length);
-  response.statusCode = status;
-  endAfterBody(response, bytes);
+export function answerOpenAiError(reported: DomainError, _request: Request, response: Response): void {
+  const { code, status: ownStatus, message, options } = reported;
+  const { status, error } = toOpenAiError({ ...options, code, status: ownStatus, message });
+  answerJsonError(reported, response, status, { error });
 }
 
 function typeOf(status: number): string {

@@ -5,14 +5,16 @@ import { statement } from '../../database/statement.js';
 export interface KeptFile {
   id: string;
   name: string;
+  contentType: string;
   size: number;
+  sha256: Buffer;
   purpose: string;
   createdAt: Date;
   /** null: it is kept until it is deleted. */
   keptUntil: Date | null;
 }
 
-const columns = `id, name, size, purpose, created_at AS "createdAt",
+const columns = `id, name, content_type AS "contentType", size, sha256, purpose, created_at AS "createdAt",
        CASE WHEN isfinite(kept_until) THEN kept_until END AS "keptUntil"`;
 
 /*

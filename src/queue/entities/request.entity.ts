@@ -53,11 +53,15 @@ export class RequestEntity {
   @Column('timestamptz', { nullable: true }) notBefore!: Date | null;
   @Column('text', { array: true, nullable: true }) tags!: string[] | null;
   @Column('text', { nullable: true }) webhookUrl!: string | null;
+  /** The URL that is called when it starts. */
+  @Column('text', { nullable: true }) startWebhookUrl!: string | null;
   @Column('text', { nullable: true }) baseUrl!: string | null;
   @Column('uuid', { nullable: true }) retryOf!: string | null;
   @Column('uuid', { nullable: true }) retriedAs!: string | null;
   @Column('timestamptz', { nullable: true }) erasedAt!: Date | null;
   @Column('text', { nullable: true }) adapter!: Adapter | null;
+  /** How far calls that do not say it have read the output: the id of the last event. */
+  @Column('text', { nullable: true }) outputReadTo!: string | null;
   @Column('boolean', { nullable: true }) hasOwnExpiry!: boolean | null;
   @Column('text', { nullable: true }) traceparent!: string | null;
   @Column('text', { nullable: true }) tracestate!: string | null;

@@ -13,7 +13,7 @@ import { duration, oneOf, type Rule, rule, text, time } from '../../http/input/r
 const maxTags = 8;
 const maxUrlLength = 2_048;
 
-const url = rule(text.schema, (value) => {
+export const webhookUrl = rule(text.schema, (value) => {
   const written = text.read(value);
   if (
     written.length > maxUrlLength ||
@@ -50,7 +50,7 @@ export const tags: Rule<readonly string[]> = rule({ type: [String] }, (value) =>
 
 /** The options of a submission, from its query or from an entry of a batch. */
 export class SubmitQuery {
-  @Option(url, 'A URL that is called when the request completes.')
+  @Option(webhookUrl, 'A URL that is called when the request completes.')
   webhook: string | undefined;
 
   @Option(

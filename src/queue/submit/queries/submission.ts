@@ -27,6 +27,8 @@ export interface SubmissionOptions {
   /** `key:value`, of letters, digits, dots, underscores and hyphens. */
   tags?: readonly string[] | undefined;
   webhookUrl?: string | undefined;
+  /** The URL that is called when it starts. */
+  startWebhookUrl?: string | undefined;
   retryOf?: string | undefined;
   /** The adapter whose wire form it came in; undefined: the service's own form. */
   adapter?: Adapter | undefined;
@@ -60,6 +62,7 @@ const optionColumns: Readonly<Record<keyof SubmissionOptions, [name: string, val
   notBefore: ['not_before', `(? ->> 'notBefore')::timestamptz`],
   tags: ['tags', `(? ->> 'tags')::text[]`],
   webhookUrl: ['webhook_url', `? ->> 'webhookUrl'`],
+  startWebhookUrl: ['start_webhook_url', `? ->> 'startWebhookUrl'`],
   retryOf: ['retry_of', `(? ->> 'retryOf')::uuid`],
   adapter: ['adapter', `? ->> 'adapter'`],
   hasOwnExpiry: ['has_own_expiry', `(? ->> 'hasOwnExpiry')::boolean`],

@@ -1,0 +1,56 @@
+import type { RequestRow } from '../../queue/reads/status-row.js';
+
+type PredictionStatus = 'starting' | 'processing' | 'succeeded' | 'failed' | 'canceled';
+
+/** The parts of a prediction that are not in the row of its request. Payloads are JSON text; null: there is none. */
+export interface PredictionParts {
+  input?: string | null;
+  output?: string | null;
+  logs?: string;
+  /** The URL of its output as a stream. */
+  stream?: string;
+}
+
+export const root = '/replicate/v1';
+
+/** `Cancel-After` is kept as a bound of the wait and of the run. */
+const deadlines: readonly string[] = ['expired', 'timed_out'];
+
+export function statusOf({ state, outcome, error, hasOwnExpiry }: RequestRow): PredictionStatus {
+  if (state === 'IN_QUEUE') return 'starting';
+  if (state === 'IN_PROGRESS') return 'processing';
+  if (outcome === 'succeeded') return 'succeeded';
+  const isLate = hasOwnExpiry === true && deadlines.includes(error?.code ?? '');
+  return outcome === 'cancelled' || isLate ? 'canceled' : 'failed';
+}
+
+/** Returns a prediction as JSON text. Payloads are inserted unchanged. Parts that are left out are not shown. */
+export function predictionText(
+  row: RequestRow,
+  base: string,
+  { input, output, logs, stream }: PredictionParts = {},
+  status = statusOf(row),
+): string {
+  const { id, modelId, state, error, inferenceMs, createdAtMs, startedAtMs, completedAtMs } = row;
+  const url = `${base}${root}/predictions/${id}`;
+  const isOver = state === 'COMPLETED';
+  const prediction = {
+    ...{ id, model: modelId, version: modelId, status, source: 'api', logs },
+    error: status === 'failed' ? error!.message : null,
+    data_removed: isOver && input === null,
+    created_at: timeOf(createdAtMs),
+    started_at: state === 'IN_QUEUE' ? null : timeOf(startedAtMs),
+    completed_at: timeOf(completedAtMs),
+    metrics: {
+      ...(isOver && inferenceMs !== null && { predict_time: inferenceMs / 1_000 }),
+      ...(completedAtMs !== null && { total_time: Math.round(completedAtMs - createdAtMs) / 1_000 }),
+    },
+    urls: { get: url, cancel: `${url}/cancel`, stream },
+  };
+  const written =
+    (input === undefined ? '' : `,"input":${input ?? '{}'}`) +
+    (output === undefined ? '' : `,"output":${output}`);
+  return `${JSON.stringify(prediction).slice(0, -1)}${written}}`;
+}
+
+const timeOf = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());

@@ -1,0 +1,151 @@
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { Injectable } from '@nestjs/common';
+import { type Caller, hasScope } from '../../auth/caller.js';
+import { DomainError } from '../../errors/domain-error.js';
+import { chargesOf } from '../../http/charges.js';
+import type { Page } from '../../http/input/page.js';
+import type { Reply } from '../../http/reply.js';
+import { WrappedInputs } from '../../json/wrapped-inputs.js';
+import type { Model } from '../../models/model.js';
+import type { StatusRow } from '../../queue/reads/status-row.js';
+import { QueueService } from '../../queue/queue.service.js';
+import { CollectionHandlers } from '../../requests/collection-handlers.js';
+import type { ListQuery } from '../../requests/dto/list.query.js';
+import { NewRequests } from '../../requests/new-requests.js';
+import { RequestHandlers } from '../../requests/request-handlers.js';
+import { WebhookSecrets } from '../../webhooks/webhook-secrets.js';
+import { HeldCalls } from '../held-calls.js';
+import { RequestEnds } from '../request-ends.js';
+import { predictionText, root } from './prediction.js';
+import { predictionOptions, preferredSeconds } from './prediction-options.js';
+import { StreamUrls } from './stream-urls.js';
+
+/** A call that makes a prediction. */
+export interface CreateCall {
+  caller: Caller;
+  /** The name of the model in the path. undefined: the body has it as `version` or `model`. */
+  name?: string;
+  body: Buffer;
+  headers: IncomingHttpHeaders;
+  base: string;
+  response: ServerResponse;
+}
+
+/** Inputs up to this size in bytes are shown as they came. */
+const smallBytes = 16 * 1024;
+
+/** Serves Replicate's calls by the rules of the service's own calls. Only the wire format differs. */
+@Injectable()
+export class ReplicateHandlers {
+  constructor(
+    private readonly requests: RequestHandlers,
+    private readonly collection: CollectionHandlers,
+    private readonly newRequests: NewRequests,
+    private readonly inputs: WrappedInputs,
+    private readonly held: HeldCalls,
+    private readonly ends: RequestEnds,
+    private readonly queue: QueueService,
+    private readonly streams: StreamUrls,
+    private readonly secrets: WebhookSecrets,
+  ) {}
+
+  /**
+   * Answers at once, or with `Prefer: wait` when the prediction has ended or the wait is over. undefined: the client
+   * has disconnected.
+   */
+  async create(call: CreateCall): Promise<Reply | undefined> {
+    const { caller, name, body, headers, base, response } = call;
+    const { fields, input } = await this.inputs.read(body, caller.keyId);
+    const model = this.newRequests.modelNamed(caller, name ?? nameIn(fields));
+    const { query: options, startWebhookUrl } = predictionOptions(fields, headers, model);
+    const seconds = preferredSeconds(headers.prefer);
+    // A large input is handed over to a thread, and read again.
+    const written = input.length <= smallBytes ? input.toString() : undefined;
+    const row =
+      seconds === 0
+        ? await this.accepted(call, model, input, options, startWebhookUrl)
+        : await this.held.within(
+            await this.held.begin({
+              ...{ caller, headers, base, response, options, startWebhookUrl },
+              adapter: 'replicate',
+              modelName: model.id,
+              body: input,
+              isRepeated: true,
+            }),
+            seconds * 1_000,
+          );
+    if (row === undefined) return undefined;
+    const status = row.state === 'COMPLETED' ? undefined : 'starting';
+    return { status: 201, body: await this.text(row, base, response, { written, status }) };
+  }
+
+  async find(caller: Caller | undefined, id: string, base: string, response: ServerResponse): Promise<Reply> {
+    const row = await this.requests.find(caller, id, response.req);
+    return { status: 200, body: await this.text(row, base, response) };
+  }
+
+  /** Newest first. The entries have no input, output or logs, which may be large. */
+  async list(caller: Caller, page: Page<ListQuery>, base: string): Promise<Reply> {
+    const { data, next_cursor: next } = await this.collection.pageOf(caller, page, (row) =>
+      predictionText(row, base),
+    );
+    const url = next === null ? null : `${base}${root}/predictions?cursor=${next}`;
+    const links = JSON.stringify({ previous: null, next: url });
+    return { status: 200, body: `${links.slice(0, -1)},"results":[${data.join()}]}` };
+  }
+
+  /** Answers with the prediction, also if it had ended before. */
+  async cancel(
+    caller: Caller | undefined,
+    id: string,
+    base: string,
+    response: ServerResponse,
+  ): Promise<Reply> {
+    const row = await this.ends.cancelled(caller, id, response);
+    return { status: 200, body: await this.text(row, base, response) };
+  }
+
+  /** A key that may not submit has no webhooks. */
+  async webhookSecret(caller: Caller): Promise<{ key: string }> {
+    if (!hasScope(caller, 'submit'))
+      throw new DomainError('forbidden', 'This API key does not have the scope "submit".');
+    return { key: await this.secrets.secretOf(caller.keyId) };
+  }
+
+  private async accepted(
+    { caller, headers, base }: CreateCall,
+    { id: modelId }: Model,
+    input: Buffer,
+    options: object,
+    startWebhookUrl: string | undefined,
+  ): Promise<StatusRow> {
+    const by = ['replicate', startWebhookUrl] as const;
+    const { requestId } = await this.requests.accept(caller, modelId, input, headers, options, base, ...by);
+    return this.requests.find(caller, requestId);
+  }
+
+  /** `written`: the input, if it is known. `status`: what is shown in place of its own status. */
+  private async text(
+    row: StatusRow,
+    base: string,
+    { req }: ServerResponse,
+    { written, status }: { written?: string | undefined; status?: 'starting' | undefined } = {},
+  ): Promise<string> {
+    const charges = chargesOf(req);
+    const [input, output, entries] = await Promise.all([
+      written ?? this.queue.input(row.id, charges),
+      row.outcome === 'succeeded' ? this.queue.output(row.id, charges) : null,
+      row.state === 'IN_QUEUE' ? [] : this.queue.log(row.id, 0, row.lastEventId),
+    ]);
+    const logs = entries.map(({ message }) => `${message}\n`).join('');
+    const stream = this.streams.urlOf(base, row.id);
+    return predictionText(row, base, { input, output, logs, stream }, status);
+  }
+}
+
+/** Returns the name of a model: its id, or an alias such as the id of a version at Replicate. */
+function nameIn({ version, model }: Readonly<Record<string, unknown>>): string {
+  const name = version ?? model;
+  if (typeof name === 'string' && name !== '') return name;
+  throw new DomainError('bad_request', 'Name the model as "version": its id, or an alias of it.');
+}

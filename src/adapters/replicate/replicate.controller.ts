@@ -1,0 +1,231 @@
+import {
+  Controller,
+  Delete,
+  Get,
+  Headers,
+  HttpCode,
+  type MessageEvent,
+  Param,
+  Post,
+  Query,
+  Req,
+  Res,
+  Sse,
+} from '@nestjs/common';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Request, Response } from 'express';
+import type { Observable } from 'rxjs';
+import type { Caller } from '../../auth/caller.js';
+import { CurrentCaller } from '../../auth/current-caller.decorator.js';
+import { MayUpload } from '../../files/may-upload.js';
+import { BaseUrl, Bytes, HeaderFields } from '../../http/input/decorators.js';
+import { type Page, PageOf } from '../../http/input/page.js';
+import { sendReply } from '../../http/reply.js';
+import { Limited } from '../../limits/limited.js';
+import { maxPendingOutputLength, OutputHeaders } from '../../stream/output-streams.js';
+import { ApiOtherBody, ApiOtherCall, ApiPathText } from '../openapi.js';
+import { PredictionStreams } from './prediction-streams.js';
+import { PredictionsQuery } from './predictions.query.js';
+import { ReplicateFiles } from './replicate-files.js';
+import { ReplicateHandlers } from './replicate-handlers.js';
+import { ReplicateModels } from './replicate-models.js';
+
+const service = { name: 'Replicate', page: 'docs/replicate.md' };
+const json = 'The body that Replicate documents: `input`, `webhook` and `webhook_events_filter`.';
+const waits =
+  'Answers at once, or with `Prefer: wait` when the prediction has ended or the wait is over. A call that is closed ' +
+  'before that cancels the prediction after 10 s, unless the client repeats the call.';
+const ApiPrediction = ApiPathText('request_id', 'The `id` of the prediction.');
+const ApiName = ApiPathText('name', 'The id of a model, or an alias of it.');
+const ApiFileId = ApiPathText('file_id', 'The `id` of the file.');
+
+/** The segments of the path that name a model. */
+const joined = { transform: (segments: readonly string[]): string => segments.join('/') };
+
+/** Replicate's API as its clients call it. */
+@Controller('replicate/v1')
+export class ReplicateController {
+  constructor(
+    private readonly handlers: ReplicateHandlers,
+    private readonly streams: PredictionStreams,
+    private readonly models: ReplicateModels,
+    private readonly files: ReplicateFiles,
+  ) {}
+
+  @Post('predictions')
+  @ApiOtherCall(service, 'replicateCreate', 'Make a prediction by a version', waits, ApiOtherBody(json))
+  @Limited('submit', { needsKey: true })
+  async create(
+    @CurrentCaller() caller: Caller,
+    @Headers() headers: IncomingHttpHeaders,
+    @Bytes() body: Buffer,
+    @BaseUrl() base: string,
+    @Res() response: Response,
+  ): Promise<void> {
+    const reply = await this.handlers.create({ caller, body, headers, base, response });
+    if (reply !== undefined) sendReply(response, reply);
+  }
+
+  @Post('models/*name/predictions')
+  @ApiOtherCall(service, 'replicateRun', 'Make a prediction', waits, ApiOtherBody(json), ApiName)
+  @Limited('submit', { needsKey: true })
+  async run(
+    @Param('name', joined) name: string,
+    @CurrentCaller() caller: Caller,
+    @Headers() headers: IncomingHttpHeaders,
+    @Bytes() body: Buffer,
+    @BaseUrl() base: string,
+    @Res() response: Response,
+  ): Promise<void> {
+    const reply = await this.handlers.create({ caller, name, body, headers, base, response });
+    if (reply !== undefined) sendReply(response, reply);
+  }
+
+  @Get('predictions')
+  @ApiOtherCall(service, 'replicateList', 'List predictions', 'Newest first, in pages, without payloads.')
+  @Limited('read', { needsKey: true })
+  async list(
+    @PageOf(PredictionsQuery) page: Page<PredictionsQuery>,
+    @CurrentCaller() caller: Caller,
+    @BaseUrl() base: string,
+    @Res() response: Response,
+  ): Promise<void> {
+    sendReply(response, await this.handlers.list(caller, page, base));
+  }
+
+  @Sse('predictions/:request_id/stream', { maxPendingDataLength: maxPendingOutputLength })
+  @ApiOtherCall(
+    service,
+    'replicateStream',
+    'Follow a prediction',
+    'Server-sent events: `output`, `logs`, `error`, `done`. The URL `urls.stream` of a prediction needs no key.',
+    ApiPrediction,
+  )
+  @Limited('read', { isOpen: true })
+  stream(
+    @Param('request_id') id: string,
+    @Query() query: object,
+    @HeaderFields(OutputHeaders) headers: OutputHeaders,
+    @CurrentCaller() caller: Caller | undefined,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<Observable<MessageEvent>> {
+    return this.streams.open({ request, response, caller }, id, query, headers);
+  }
+
+  @Get('predictions/:request_id')
+  @ApiOtherCall(
+    service,
+    'replicateGet',
+    'Read a prediction',
+    'Its status, input, output and log.',
+    ApiPrediction,
+  )
+  @Limited('read')
+  async find(
+    @Param('request_id') id: string,
+    @CurrentCaller() caller: Caller | undefined,
+    @BaseUrl() base: string,
+    @Res() response: Response,
+  ): Promise<void> {
+    sendReply(response, await this.handlers.find(caller, id, base, response));
+  }
+
+  @Post('predictions/:request_id/cancel')
+  @ApiOtherCall(
+    service,
+    'replicateCancel',
+    'Cancel a prediction',
+    'A prediction that runs is asked to stop. The call waits 2 s for that.',
+    ApiPrediction,
+  )
+  @Limited('cancel')
+  async cancel(
+    @Param('request_id') id: string,
+    @CurrentCaller() caller: Caller | undefined,
+    @BaseUrl() base: string,
+    @Res() response: Response,
+  ): Promise<void> {
+    sendReply(response, await this.handlers.cancel(caller, id, base, response));
+  }
+
+  @Get('models/*name')
+  @ApiOtherCall(service, 'replicateModel', 'Read a model', 'The model with the schema of its input.', ApiName)
+  @Limited('read', { needsKey: true })
+  model(
+    @Param('name', joined) name: string,
+    @CurrentCaller() caller: Caller,
+    @BaseUrl() base: string,
+  ): object {
+    return this.models.find(caller, name, base);
+  }
+
+  @Post('files')
+  @HttpCode(201)
+  @ApiOtherCall(
+    service,
+    'replicateUpload',
+    'Upload a file',
+    'The file is kept for a day. `urls.get` is the URL to use in an input.',
+    ApiOtherBody('A form with the file as `content`.', 'multipart/form-data'),
+  )
+  @MayUpload()
+  upload(
+    @CurrentCaller() { keyId }: Caller,
+    @BaseUrl() base: string,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<object> {
+    return this.files.create(keyId, base, request, response);
+  }
+
+  @Get('files')
+  @ApiOtherCall(service, 'replicateFiles', 'List files', 'The files of the key, newest first.')
+  @Limited('read', { needsKey: true })
+  listFiles(@CurrentCaller() { keyId }: Caller, @BaseUrl() base: string): Promise<object> {
+    return this.files.list(keyId, base);
+  }
+
+  @Get('files/:file_id')
+  @ApiOtherCall(
+    service,
+    'replicateFile',
+    'Read what is known of a file',
+    'Its size, type and URL.',
+    ApiFileId,
+  )
+  @Limited('read', { needsKey: true })
+  file(
+    @Param('file_id') id: string,
+    @CurrentCaller() { keyId }: Caller,
+    @BaseUrl() base: string,
+  ): Promise<object> {
+    return this.files.find(keyId, id, base);
+  }
+
+  @Delete('files/:file_id')
+  @HttpCode(204)
+  @ApiOtherCall(
+    service,
+    'replicateDeleteFile',
+    'Delete a file',
+    'Requests that name it still find it.',
+    ApiFileId,
+  )
+  @MayUpload()
+  deleteFile(@Param('file_id') id: string, @CurrentCaller() { keyId }: Caller): Promise<void> {
+    return this.files.delete(keyId, id);
+  }
+
+  @Get('webhooks/default/secret')
+  @ApiOtherCall(
+    service,
+    'replicateWebhookSecret',
+    'Read the secret of webhooks',
+    'The secret with which the webhooks of the key are signed.',
+  )
+  @Limited('any', { needsKey: true })
+  secret(@CurrentCaller() caller: Caller): Promise<{ key: string }> {
+    return this.handlers.webhookSecret(caller);
+  }
+}

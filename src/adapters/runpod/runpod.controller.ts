@@ -1,0 +1,197 @@
+import { applyDecorators, Controller, Get, Headers, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { ApiQuery } from '@nestjs/swagger';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Request, Response } from 'express';
+import type { Caller } from '../../auth/caller.js';
+import { CurrentCaller } from '../../auth/current-caller.decorator.js';
+import { BaseUrl, Bytes } from '../../http/input/decorators.js';
+import { sendReply } from '../../http/reply.js';
+import { Limited } from '../../limits/limited.js';
+import { ApiOtherBody, ApiOtherCall, ApiPathText } from '../openapi.js';
+import { EndpointHealth } from './endpoint-health.js';
+import { RunpodHandlers } from './runpod-handlers.js';
+import { usualWaitMs, waitMsOf } from './wait.js';
+
+const service = { name: 'Runpod', page: 'docs/runpod.md' };
+const ApiEndpoint = ApiPathText(
+  'endpoint',
+  'The id of a model, of any number of segments, or an alias of it.',
+);
+const ApiJob = applyDecorators(ApiEndpoint, ApiPathText('request_id', 'The `id` of the job.'));
+const ApiJobBody = applyDecorators(
+  ApiEndpoint,
+  ApiOtherBody('The body that Runpod documents: `input`, `webhook` and `policy`.'),
+);
+const ApiWait = ApiQuery({
+  name: 'wait',
+  required: false,
+  description: 'How long the call waits for the end of the job, in milliseconds: 1000 to 300000.',
+  schema: { type: 'integer', default: usualWaitMs },
+});
+
+/** The segments of the path that name a model. */
+const joined = { transform: (segments: readonly string[]): string => segments.join('/') };
+const Endpoint = (): ParameterDecorator => Param('endpoint', joined);
+
+/** The endpoint operations as Runpod's clients call them. A job is found by its id alone. */
+@Controller('runpod/v2')
+export class RunpodController {
+  constructor(
+    private readonly handlers: RunpodHandlers,
+    private readonly endpoints: EndpointHealth,
+  ) {}
+
+  @Post('*endpoint/run')
+  @ApiOtherCall(service, 'runpodRun', 'Submit a job', 'Answers as soon as the job is on disk.', ApiJobBody)
+  @Limited('submit', { needsKey: true })
+  async runJob(
+    @Endpoint() endpoint: string,
+    @Headers() headers: IncomingHttpHeaders,
+    @CurrentCaller() caller: Caller,
+    @Bytes() body: Buffer,
+    @BaseUrl() base: string,
+    @Res() response: Response,
+  ): Promise<void> {
+    sendReply(response, await this.handlers.run({ caller, endpoint, body, headers, base }));
+  }
+
+  @Post('*endpoint/runsync')
+  @ApiOtherCall(
+    service,
+    'runpodRunSync',
+    'Submit a job and wait for it',
+    'Answers when the job has ended or the wait is over. A call that is closed before that cancels the job after 10 s, ' +
+      'unless the client repeats the call.',
+    ApiJobBody,
+    ApiWait,
+  )
+  @Limited('submit', { needsKey: true })
+  async runJobSync(
+    @Endpoint() endpoint: string,
+    @Query() query: object,
+    @Headers() headers: IncomingHttpHeaders,
+    @CurrentCaller() caller: Caller,
+    @Bytes() body: Buffer,
+    @BaseUrl() base: string,
+    @Res() response: Response,
+  ): Promise<void> {
+    const call = { caller, endpoint, body, headers, base };
+    const reply = await this.handlers.runSync(call, waitMsOf(query), response);
+    if (reply !== undefined) sendReply(response, reply);
+  }
+
+  @Get('*endpoint/status/:request_id')
+  @ApiOtherCall(service, 'runpodStatus', 'Read a job', 'Its status, and its output.', ApiJob)
+  @Limited('read')
+  async jobStatus(
+    @Param('request_id') id: string,
+    @CurrentCaller() caller: Caller | undefined,
+    @Res() response: Response,
+  ): Promise<void> {
+    sendReply(response, await this.handlers.status(caller, id, response));
+  }
+
+  @Get('*endpoint/status-sync/:request_id')
+  @ApiOtherCall(
+    service,
+    'runpodStatusSync',
+    'Wait for a job',
+    'Answers when the job has ended or the wait is over.',
+    ApiJob,
+    ApiWait,
+  )
+  @Limited('read')
+  async jobStatusSync(
+    @Param('request_id') id: string,
+    @Query() query: object,
+    @CurrentCaller() caller: Caller | undefined,
+    @Res() response: Response,
+  ): Promise<void> {
+    sendReply(response, await this.handlers.statusSync(caller, id, waitMsOf(query), response));
+  }
+
+  @Get('*endpoint/stream/:request_id')
+  @ApiOtherCall(
+    service,
+    'runpodStream',
+    'Read the next parts of an output',
+    'Answers with the parts that no earlier call has had, as soon as there are some, or after 8 s.',
+    ApiJob,
+  )
+  @Limited('read')
+  async streamJob(
+    @Param('request_id') id: string,
+    @CurrentCaller() caller: Caller | undefined,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    sendReply(response, await this.handlers.stream(caller, id, request, response));
+  }
+
+  @Post('*endpoint/cancel/:request_id')
+  @ApiOtherCall(
+    service,
+    'runpodCancel',
+    'Cancel a job',
+    'A job that runs is asked to stop. The call waits 2 s for that.',
+    ApiJob,
+  )
+  @Limited('cancel')
+  async cancelJob(
+    @Param('request_id') id: string,
+    @CurrentCaller() caller: Caller | undefined,
+    @Res() response: Response,
+  ): Promise<void> {
+    sendReply(response, await this.handlers.cancel(caller, id, response));
+  }
+
+  @Post('*endpoint/retry/:request_id')
+  @ApiOtherCall(
+    service,
+    'runpodRetry',
+    'Submit a job again',
+    'The job must have failed or timed out. The new job has an id of its own.',
+    ApiJob,
+  )
+  @Limited('submit', { needsKey: true })
+  async retryJob(
+    @Param('request_id') id: string,
+    @Headers() headers: IncomingHttpHeaders,
+    @CurrentCaller() caller: Caller,
+    @BaseUrl() base: string,
+    @Res() response: Response,
+  ): Promise<void> {
+    sendReply(response, await this.handlers.retry(caller, id, headers, base));
+  }
+
+  @Post('*endpoint/purge-queue')
+  @ApiOtherCall(
+    service,
+    'runpodPurgeQueue',
+    'Cancel waiting jobs',
+    'Cancels the jobs of the key for this model that wait. Jobs of other keys stay.',
+    ApiEndpoint,
+  )
+  @Limited('cancel', { needsKey: true })
+  async purgeQueue(
+    @Endpoint() endpoint: string,
+    @CurrentCaller() caller: Caller,
+    @Res() response: Response,
+  ): Promise<void> {
+    sendReply(response, await this.handlers.purgeQueue(caller, endpoint));
+  }
+
+  @Get('*endpoint/health')
+  @ApiOtherCall(
+    service,
+    'runpodHealth',
+    'Read the state of a model',
+    'Jobs of all keys: completed and failed in the last hour, waiting, running, and waiting for another attempt ' +
+      '(`retried`). A worker is a slot for a run.',
+    ApiEndpoint,
+  )
+  @Limited('read', { needsKey: true })
+  endpointHealth(@Endpoint() endpoint: string, @CurrentCaller() caller: Caller): Promise<object> {
+    return this.endpoints.of(caller, endpoint);
+  }
+}
