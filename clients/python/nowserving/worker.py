@@ -41,7 +41,7 @@ from collections.abc import AsyncIterable, Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Optional, Union
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import quote, unquote, urljoin, urlsplit
 
 __all__ = ["Away", "Fail", "Retry", "Run", "Stopped", "TransferError", "serve"]
 
@@ -272,10 +272,14 @@ def serve(
             _try_once(handlers, tried)
             return
         address = url or os.environ.get("NOWSERVING_URL")
-        if not address or not address.startswith(("http://", "https://")):
-            raise ValueError("The address of the service is missing. Set NOWSERVING_URL, or url=, to one such as http://127.0.0.1:3000.")
+        if not address:
+            raise ValueError('The address of the service is missing. Set NOWSERVING_URL, or the option "url".')
+        if not _is_http(address):
+            raise ValueError(f"The address of the service must begin with http:// or https://, unlike {address}.")
         if not callable(concurrency) and concurrency < 1:
             raise ValueError(f"The concurrency must be a whole number of at least 1, not {concurrency}.")
+        if isinstance(ready, str) and not _is_http(ready):
+            raise ValueError('The URL of the option "ready" must begin with http:// or https://.')
         if not handlers:
             raise ValueError("There is no model to serve.")
         about = {"name": name or socket.gethostname(), "version": version, "labels": dict(labels or {})}
@@ -291,6 +295,10 @@ def serve(
     if isinstance(models, str):
         return decorate
     return start(models)
+
+
+def _is_http(url: str) -> bool:
+    return re.match(r"https?://[^/]", url) is not None
 
 
 class _Options(NamedTuple):
@@ -819,6 +827,7 @@ class _Worker:
         # Threads that run handlers.
         self._slots = 0
         self._was_stuck = False
+        self._has_said_stuck = False
         self._stuck_run: _Leased | None = None
         self._runs: dict[str, _Leased] = {}
         self._started: queue.SimpleQueue[_Leased] = queue.SimpleQueue()
@@ -882,7 +891,8 @@ class _Worker:
             return
         self._stuck_run = run
         said = f"the handler has not returned {self._options.stuck:g} s after its run was over ({run.run.cancelled.reason})."
-        self._drain(f"{run.request_id}: {said} The worker hands back its other runs and ends with exit code {STUCK_EXIT}.")
+        say(f"{run.request_id}: {said} The worker hands back its other runs and ends with exit code {STUCK_EXIT}.")
+        self._drain()
         self._is_stopping = True
 
     @property
@@ -895,13 +905,14 @@ class _Worker:
         with self._changed:
             return list(self._runs.values())
 
-    def _drain(self, why: str) -> None:
+    def _drain(self, why: str = "") -> None:
         with self._changed:
             if self._is_draining:
                 return
             self._is_draining = True
             self._changed.notify_all()
-        say(why)
+        if why:
+            say(why)
         self._claim_line.cut()
         self._beat_line.cut()
 
@@ -922,6 +933,8 @@ class _Worker:
                 free, models = self._room()
                 if free < 1 or not models or not self._is_ready():
                     continue
+                if self._has_said_stuck:
+                    self._ask()
                 body = self._claim_for(models, free)
             began, answer, retry_after = time.monotonic(), None, None
             try:
@@ -947,7 +960,7 @@ class _Worker:
                 self._pause(JITTER())
 
     def _ask(self) -> None:
-        """Sends a beat, because an operator may be draining the worker: then no claim of it waits."""
+        """Sends a beat without leases: it says that the worker goes on, and learns whether an operator drains it."""
         try:
             self._heed(self._beat([], 0, None), [])
         except Exception:
@@ -994,7 +1007,7 @@ class _Worker:
             self._ready_until = time.monotonic() + LOOK_S
         if self._is_unready is is_ready:
             self._is_unready = not is_ready
-            say("The backend is ready." if is_ready else f"The backend is not ready: {why} The worker claims nothing until it is.")
+            say("The backend is ready." if is_ready else f"The backend is not ready ({why}). The worker claims nothing until it is.")
         if not is_ready:
             self._pause(LOOK_S)
         return is_ready
@@ -1101,6 +1114,7 @@ class _Worker:
 
     def _beat(self, leases: list[str], wait: int, line: _Line | None) -> Answer:
         state = "stuck" if self._is_stuck else "drain" if self._is_draining else "run"
+        self._has_said_stuck = state == "stuck"
         body = _json({"worker_id": self._about["id"], "state": state, "leases": leases})
         return self._service.once("POST", "/beats", body, wait=wait, line=line)
 
@@ -1158,16 +1172,16 @@ def _asked(ready: str | Callable[[], Any]) -> tuple[bool, str]:
     try:
         if isinstance(ready, str):
             with _OPENER.open(ready, timeout=READY_TIMEOUT_S) as answer:
-                return 200 <= answer.status <= 299, f"it answered {answer.status}."
+                return 200 <= answer.status <= 299, f"it answered {answer.status}"
         said = ready()
         if inspect.isawaitable(said):
             said = _loop.value_of(said)
-        return bool(said), "the function did not return something true."
+        return bool(said), "the function did not return something true"
     except urllib.error.HTTPError as error:
         error.close()
-        return False, f"it answered {error.code}."
+        return False, f"it answered {error.code}"
     except Exception as error:
-        return False, f"{_said(error) if isinstance(ready, str) else _described(error)}."
+        return False, _said(error) if isinstance(ready, str) else _described(error)
 
 
 class _Files:
@@ -1308,6 +1322,8 @@ class _Arrival:
             answer, is_ours = ask(url, fields)
         except urllib.error.HTTPError as error:
             raise self._refusal(error, url) from None
+        except http.client.InvalidURL:
+            raise Fail("A URL that is to be downloaded is not valid.") from None
         except (OSError, http.client.HTTPException) as error:
             raise _Broken(f"The download got no answer: {_said(error)}") from error
         with answer:
@@ -1363,10 +1379,9 @@ class _Arrival:
 
     def _refusal(self, error: urllib.error.HTTPError, url: str) -> Exception:
         with error:
-            if error.code in MISSING:
-                said = f"{_file_of(url)} does not exist: its download was answered {error.code}."
-                return TransferError(said, status=error.code)
             said = f"The download was answered {error.code}."
+            if error.code in MISSING:
+                return TransferError(f"{said} {_file_of(url)} does not exist.", status=error.code)
             if error.code == 416 and self._count > 0:
                 self._restart()
             elif error.code < 500 and error.code not in PASSING:
@@ -1381,20 +1396,12 @@ def _file_of(url: str) -> str:
     own = re.fullmatch(r"/v1/files/[^/]+/([^/]+)", parts.path)
     if own is not None:
         return f'The file "{unquote(own[1])[:200]}"'
-    return f"A file of {_shown_origin(url)}"
-
-
-def _shown_origin(url: str) -> str:
-    """Returns the origin without the name and the password that a URL may hold."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+    return f"A file of {parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
 def _said(error: BaseException) -> str:
     """Leaves out the URL, which may be the right to read the file."""
     reason = getattr(error, "reason", error)
-    if isinstance(reason, http.client.InvalidURL):
-        return "InvalidURL"
     return f"{type(reason).__name__}: {reason}" if str(reason) else type(reason).__name__
 
 
@@ -1422,8 +1429,14 @@ class _LocalFiles:
 
 def source_of(url: str, base: str, downloads: Sequence[str]) -> tuple[str, bool]:
     """Returns the address of a file, and whether the key is sent. Other addresses must be allowed."""
-    to = urljoin(base, url)
-    parts = urlsplit(to)
+    try:
+        to = quote(urljoin(base, url), safe="!#$%&'()*+,/:;=?@[]~")
+        parts = urlsplit(to)
+        _ = parts.port
+    except ValueError:
+        raise Fail("A URL that is to be downloaded is not valid.") from None
+    if "@" in parts.netloc:
+        raise Fail("Nothing is downloaded from a URL that holds a name or a password.")
     if parts.scheme in ("http", "https") and parts.hostname:
         if _origin(to) == _origin(base):
             return to, True
@@ -1432,7 +1445,7 @@ def source_of(url: str, base: str, downloads: Sequence[str]) -> tuple[str, bool]
         # Callers may know the service by another address than its workers do.
         if parts.path.startswith(("/v1/files/", "/v1/worker/")):
             return urljoin(base, parts._replace(scheme="", netloc="", fragment="").geturl()), True
-    origin = _shown_origin(to)
+    origin = f"{parts.scheme}://{parts.netloc}"
     raise Fail(f'Nothing is downloaded from {origin}. The worker\'s option "downloads" allows other origins.')
 
 
