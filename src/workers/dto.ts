@@ -1,4 +1,5 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { priorities, type Priority } from '../auth/caller.js';
 import { DomainError } from '../errors/domain-error.js';
 import { BodySchema, object } from '../http/input/body.js';
 import { isObject } from '../http/input/json-body.js';
@@ -6,6 +7,7 @@ import { Option, RequiredOption } from '../http/input/option.js';
 import { decimal, flag, line, listOf, orLeftOut, rule, whole } from '../http/input/rules.js';
 import { Field } from '../http/openapi/problem.dto.js';
 import { exampleId } from '../http/openapi/responses.js';
+import { textOrNull } from '../http/openapi/schemas.js';
 import { cleanText, isStorable } from '../tools/storable-text.js';
 
 const exampleToken = 'AZqhsnw9fk-KW2x9jp8KG8D4mZ5k8kYJjW0yqC2nT5E';
@@ -13,6 +15,7 @@ const exampleToken = 'AZqhsnw9fk-KW2x9jp8KG8D4mZ5k8kYJjW0yqC2nT5E';
 const idText = line(1, 200);
 const maxRuns = 100;
 const maxMessageLength = 8_192;
+const maxDelaySeconds = 3_600;
 
 const maxLabels = 32;
 const maxLabelLength = 200;
@@ -134,6 +137,16 @@ export class WorkerRunDto {
   traceparent?: string;
   @ApiPropertyOptional({ description: 'The `tracestate` of the trace.', type: String, example: 'vendor=1' })
   tracestate?: string;
+  @Field('The name of the key that submitted the request; null: the key was deleted.', 'web shop', textOrNull)
+  key_name!: string | null;
+  @ApiProperty({
+    description: 'The tags of the request, as `key:value`.',
+    type: [String],
+    example: ['team:search'],
+  })
+  tags!: readonly string[];
+  @Field('The priority of the request.', 'normal', { enum: priorities })
+  priority!: Priority;
 }
 
 @ApiSchema({ name: 'ClaimedRuns', description: 'The result of a claim.' })
@@ -158,7 +171,12 @@ const leaseTokens = rule<readonly unknown[]>({ type: [String], maxItems: maxLeas
 export class BeatDto {
   @RequiredOption(idText, 'The `id` of the worker.', 'gpu-1')
   worker_id!: string;
-  @Option(orLeftOut(line(0, 32)), 'The state of the worker, for people.', 'ready')
+  @Option(
+    orLeftOut(line(0, 32)),
+    'The state of the worker, for people. A worker that says `drain` or `stuck` claims nothing, so it does not ' +
+      'count as a worker of its models until its next claim.',
+    'ready',
+  )
   state: string | undefined;
   @RequiredOption(leaseTokens, 'The lease tokens of its runs, at most 1,000.', [exampleToken])
   leases!: readonly unknown[];
@@ -198,6 +216,13 @@ const details = rule<unknown>({ allOf: [{ $ref: '#/components/schemas/JsonValue'
   throw new DomainError('body_too_large', `"details" may have ${maxDetailsBytes} bytes at most.`);
 });
 
+const maxModelMessageLength = 300;
+/** A longer one is cut, and only its first line is kept. */
+const modelMessage = rule({ type: String, maxLength: maxModelMessageLength }, (value) => {
+  if (typeof value === 'string') return cleanText(value.trim().split('\n', 1)[0]!, maxModelMessageLength);
+  throw new Error('expected a text');
+});
+
 /** A longer one is cut. */
 const message = rule({ type: String, maxLength: maxMessageLength }, (value) => {
   if (typeof value === 'string') return cleanText(value, maxMessageLength);
@@ -219,7 +244,7 @@ export class WorkerFailureDto {
   message: string | undefined;
   @Option(orLeftOut(flag), 'Whether another attempt may succeed; false if omitted.', true)
   retryable: boolean | undefined;
-  @Option(orLeftOut(decimal(0, 3_600)), 'The minimum number of seconds until the next attempt.', 5)
+  @Option(orLeftOut(decimal(0, maxDelaySeconds)), 'The minimum number of seconds until the next attempt.', 5)
   retry_after_s: number | undefined;
   @Option(
     orLeftOut(whole(400, 499)),
@@ -231,6 +256,28 @@ export class WorkerFailureDto {
     reason: 'the prompt is empty',
   })
   details: unknown;
+  @Option(
+    orLeftOut(modelMessage),
+    'The words of the program that the worker ran, such as the last line of its standard error. Operators see ' +
+      'them; callers do not, because they may hold anything.',
+    'CUDA error: out of memory',
+  )
+  model_message: string | undefined;
+}
+
+@BodySchema({
+  name: 'WorkerRelease',
+  description: 'How a run is given back.',
+  examples: { later: { retry_after_s: 5 } },
+  unknown,
+})
+export class WorkerReleaseDto {
+  @Option(
+    orLeftOut(decimal(0, maxDelaySeconds)),
+    'The minimum number of seconds until the request starts again; 0 if omitted.',
+    5,
+  )
+  retry_after_s: number | undefined;
 }
 
 export class EventsQuery {

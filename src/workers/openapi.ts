@@ -168,7 +168,8 @@ export const ApiPutFailure = applyDecorators(
 export const ApiReleaseRun = applyDecorators(
   ApiRun(
     'Give a run back',
-    'The request goes back to its place in the queue. The attempt does not count. May be repeated.',
+    'The request goes back to its place in the queue. The attempt does not count. With `retry_after_s` it ' +
+      'starts again no sooner, for example because what the worker runs still loads. May be repeated.',
     'conflict',
   ),
   ApiNoContentResponse({ description: 'The run is given back.' }),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import { assertMayUse, type Caller } from '../auth/caller.js';
+import { assertMayUse, type Caller, priorities } from '../auth/caller.js';
 import { CallerWatch, type OpenCall } from '../auth/caller-watch.js';
 import { DomainError } from '../errors/domain-error.js';
 import { chargesOf } from '../http/charges.js';
@@ -132,6 +132,7 @@ export class WorkerCalls {
     let left = maxInlineBytes;
     const texts = runs.map((run) => {
       const { id, modelId, failedAttempts, lostAttempts, deadlineAtMs, traceparent, tracestate, input } = run;
+      const { keyName, tags, priority } = run;
       const said = JSON.stringify({
         request_id: id,
         attempt: failedAttempts + lostAttempts + 1,
@@ -142,6 +143,9 @@ export class WorkerCalls {
         remaining_ms: this.leased.remainingMs(run),
         ...(traceparent !== null && { traceparent }),
         ...(tracestate !== null && { tracestate }),
+        key_name: keyName,
+        tags: tags ?? [],
+        priority: priorities[priority + 1],
       }).slice(0, -1);
       const bytes = input === null ? Infinity : Buffer.byteLength(input);
       if (bytes > left) return `${said},"input_url":${JSON.stringify(`${base}/v1/worker/runs/${id}/input`)}}`;
@@ -161,7 +165,9 @@ export class WorkerCalls {
         id,
         pulled.map((model) => model.id),
       ) || '; set its runner to { kind: worker }';
-    throw new DomainError('unknown_model', `There is ${name}${near}.`.replace(/\?\.$/, '?'));
+    // The worker goes on with its other models.
+    const extensions = { model_id: id };
+    throw new DomainError('unknown_model', `There is ${name}${near}.`.replace(/\?\.$/, '?'), { extensions });
   }
 }
 

@@ -11,7 +11,7 @@ import { type EndTaken, WorkerEnds } from '../queue/workers/worker-ends.js';
 import { WorkerEvents } from '../queue/workers/worker-events.js';
 import { parseJson } from '../tools/storable-text.js';
 import { decode, lineFault, readEvents } from './bodies.js';
-import type { WorkerFailureDto } from './dto.js';
+import type { WorkerFailureDto, WorkerReleaseDto } from './dto.js';
 import { leaseLost } from './lease-token.js';
 
 /** The calls of workers about a run that they have. */
@@ -61,8 +61,8 @@ export class WorkerRunCalls {
     assertTaken(await this.ends.fail(lease, toFailure(failure)));
   }
 
-  async release(lease: LeaseName): Promise<void> {
-    assertTaken(await this.ends.release(lease));
+  async release(lease: LeaseName, { retry_after_s = 0 }: WorkerReleaseDto): Promise<void> {
+    assertTaken(await this.ends.release(lease, retry_after_s * 1_000));
   }
 
   private async checked({ id }: LeaseName, body: Buffer): Promise<string | Buffer> {
@@ -106,6 +106,7 @@ function toFailure({
   retry_after_s,
   status,
   details,
+  model_message,
 }: WorkerFailureDto): RunFailure {
   return new RunFailure(message || 'The worker failed.', {
     retryable,
@@ -113,6 +114,7 @@ function toFailure({
     // The caller need not act on "try again".
     ...(!retryable && status !== undefined && { status }),
     ...(details !== undefined && { details }),
+    ...(model_message !== undefined && { modelMessage: model_message }),
   });
 }
 

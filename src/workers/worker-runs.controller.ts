@@ -6,7 +6,7 @@ import { Uploads } from '../files/uploads.js';
 import { BaseUrl, Bytes, JsonBody, KnownOptions } from '../http/input/decorators.js';
 import { sendReply } from '../http/reply.js';
 import type { LeaseName } from '../queue/workers/lease.js';
-import { EventsQuery, type EventsTakenDto, WorkerFailureDto } from './dto.js';
+import { EventsQuery, type EventsTakenDto, WorkerFailureDto, WorkerReleaseDto } from './dto.js';
 import { Lease, OfRun } from './lease.decorator.js';
 import {
   ApiAppendRunEvents,
@@ -81,7 +81,10 @@ export class WorkerRunsController {
   @HttpCode(204)
   @ApiReleaseRun
   @OfRun()
-  releaseRun(@Lease() lease: LeaseName): Promise<void> {
-    return this.calls.release(lease);
+  releaseRun(
+    @Lease() lease: LeaseName,
+    @JsonBody(WorkerReleaseDto, { mayBeLeftOut: true }) release: WorkerReleaseDto,
+  ): Promise<void> {
+    return this.calls.release(lease, release);
   }
 }

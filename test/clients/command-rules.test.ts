@@ -1,5 +1,5 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArguments, UsageError } from '../../clients/typescript/src/worker/command/arguments.js';
 import { environmentOf } from '../../clients/typescript/src/worker/command/environment.js';
 import { errorOf, startError } from '../../clients/typescript/src/worker/command/exit-codes.js';
@@ -75,6 +75,16 @@ test('arguments are read up to --, what follows is the command', () => {
     },
     options: { concurrency: 3, grace: 25_000, labels: { gpu: 'a100' } },
   });
+});
+
+test('a folder for the command is taken from where the worker is started', () => {
+  const { command } = parseArguments(['work', '--model', 'm', '--cwd', 'a', '--files', '--', 'x'])!;
+  expect(command).toMatchObject({ cwd: resolve('a'), files: true });
+});
+
+test('a command may wait for a backend', () => {
+  const given = parseArguments(['work', '--model', 'm', '--ready', 'http://gpu/health', '--', 'x']);
+  expect(given!.options.ready).toBe('http://gpu/health');
 });
 
 test.each([

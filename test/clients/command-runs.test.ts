@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { RunEvent } from '../../clients/typescript/src/worker/event-sender.js';
 import { execute, voiceOf } from '../../clients/typescript/src/worker/execute.js';
 import {
   Fail,
+  failureOf,
   HandBack,
   Retry,
   Stopped,
@@ -10,6 +11,8 @@ import {
 } from '../../clients/typescript/src/worker/failures.js';
 import { JsonText } from '../../clients/typescript/src/worker/json-text.js';
 import { type Command, commandHandler } from '../../clients/typescript/src/worker/command/command-handler.js';
+import type { Run } from '../../clients/typescript/src/worker/types.js';
+import { temporaryDirectory } from '../support/data-directory.js';
 import { until } from '../support/until.js';
 
 const events: RunEvent[] = [];
@@ -42,11 +45,17 @@ function outputOf(
       requestId: 'an-id',
       model: 'me/x',
       attempt: 1,
+      keyName: undefined,
+      tags: [],
+      priority: 'normal',
       deadline: undefined,
       traceparent: undefined,
       signal: stop.controller.signal,
       ...voiceOf((event) => events.push(event)),
-      download: (): Promise<never> => Promise.reject(new Error('none')),
+      download: (async (url: string, { to }: { to: string }) => {
+        writeFileSync(to, `content of ${url}`);
+        return to;
+      }) as Run['download'],
       upload: async (name, path) => {
         uploads.push(readFileSync(path as string, 'utf8'));
         return `https://files/${name}`;
@@ -105,6 +114,76 @@ test('standard error is the log', async () => {
   await run('echo one >&2; printf "10%%\\r20%%\\nend" >&2; echo 1');
   const messages = events.map((event) => event.type === 'log' && [event.source, event.message]);
   expect(messages).toEqual(['one', '10%', '20%', 'end'].map((line) => ['stderr', line]));
+});
+
+test('of a long log the first and the last lines are there, so that it says how it began and why it ended', async () => {
+  await run('for i in $(seq 1 5000); do echo "line $i" >&2; done; echo 1');
+  const messages = events.flatMap((event) => (event.type === 'log' ? event.message : []));
+  expect(messages.slice(0, 2)).toEqual(['line 1', 'line 2']);
+  expect(messages.slice(149, 153)).toEqual([
+    'line 150',
+    'The log is long. Its last lines follow when the command has ended.',
+    '4700 lines of the log are left out here.',
+    'line 4851',
+  ]);
+  expect(messages.at(-1)).toBe('line 5000');
+  expect(messages).toHaveLength(302);
+});
+
+test('of long lines there are fewer', async () => {
+  await run(`for i in $(seq 1 50); do printf '%s %03000d\\n' "$i" 0 >&2; done; echo 1`);
+  const lines = events.flatMap((event) => (event.type === 'log' ? event.message.split(' ', 1) : []));
+  expect(lines).toEqual(['1', '2', '3', 'The', '44', '48', '49', '50']);
+});
+
+test('the last line of standard error is in the failure for operators, whatever has failed', async () => {
+  const failed = async (script: string): Promise<unknown> =>
+    failureOf(await run(script).catch((error: unknown) => error));
+  expect(await failed('echo loading >&2; echo "  CUDA error" >&2; exit 3')).toEqual({
+    message: 'The command ended with exit code 3.',
+    retryable: true,
+    model_message: 'CUDA error',
+  });
+  expect(await failed('echo "no prompt" >&2; exit 65')).toMatchObject({ model_message: 'no prompt' });
+  expect(await failed('echo done >&2')).toEqual({
+    message: 'The command ended without an output.',
+    retryable: false,
+    model_message: 'done',
+  });
+  expect(await failed('exit 3')).not.toHaveProperty('model_message');
+});
+
+test('it runs in the folder that it is told, and its files still go through a folder of the run', async () => {
+  const cwd = await temporaryDirectory();
+  const script = `echo $PWD > "$NS_OUTPUT_DIR/a.txt"; echo '"file:a.txt"'`;
+  expect(await run(script, { cwd })).toBe('https://files/a.txt');
+  expect(uploads).toEqual([`${cwd}\n`]);
+});
+
+const ours = 'https://queue.example.com/v1/files/abc';
+test('files of the input are local paths, each downloaded once; everything else stays as it was', async () => {
+  const input = `{"a":"${ours}/cat.png", "b":["${ours}/cat.png","/v1/files/x/..%2f..%2fb.png"],
+    "/v1/files/abc/key":1.0, "c":"https://elsewhere/cat.png", "d":"see ${ours}/cat.png"}`;
+  const output = await outputOf('cat', { files: true }, input);
+  const text = output instanceof JsonText ? output.text : '';
+  const [cat, again, b] = [...text.matchAll(/"(\/[^"]*nowserving-input-[^"]*)"/g)].map(([, path]) => path!);
+  expect([cat, again, b]).toEqual([
+    expect.stringMatching(/\/1\/cat\.png$/),
+    cat,
+    expect.stringMatching(/\/2\/\.\._\.\._b\.png$/),
+  ]);
+  expect(text).toBe(
+    input
+      .replace(`"${ours}/cat.png"`, `"${cat}"`)
+      .replace(`"${ours}/cat.png"`, `"${cat}"`)
+      .replace('/v1/files/x/..%2f..%2fb.png', b!),
+  );
+  expect(existsSync(cat!)).toBe(false);
+});
+
+test('a command reads such a file', async () => {
+  await run(`cat "$(tr -d '"')"`, { files: true, stdout: 'text' }, `${ours}/cat.png`);
+  expect(text()).toBe(`content of ${ours}/cat.png`);
 });
 
 test('files that the output names are uploaded', async () => {

@@ -269,7 +269,6 @@ test('the service can tell a worker to stop', async () => {
 test.each([
   [401, 'invalid_key'],
   [403, 'forbidden'],
-  [404, 'unknown_model'],
 ])('a worker that may not claim rejects: %s %s', async (status, code) => {
   service.next['claims'] = [problem(status, code)];
   await expect(work(() => null).over).rejects.toMatchObject({ code, status });

@@ -1,6 +1,12 @@
 import { Backoff, Hold } from '../../clients/typescript/src/worker/backoff.js';
 import { EventSender, piecesOf, type Sent } from '../../clients/typescript/src/worker/event-sender.js';
-import { Fail, failureOf, Retry, Stopped } from '../../clients/typescript/src/worker/failures.js';
+import {
+  Fail,
+  failureOf,
+  Retry,
+  Stopped,
+  TransferError,
+} from '../../clients/typescript/src/worker/failures.js';
 import { sourceOf, typeOf } from '../../clients/typescript/src/worker/files.js';
 import { until } from '../support/until.js';
 
@@ -173,6 +179,16 @@ test.each<[string, unknown, object]>([
     { message: 'busy', retryable: true, retry_after_s: 5 },
   ],
   [
+    'a Retry with a text says it',
+    new Retry('busy', { after: 5 }),
+    { message: 'busy', retryable: true, retry_after_s: 5 },
+  ],
+  [
+    'a file that is not there is final',
+    new TransferError('The file "a.png" does not exist.', { status: 404 }),
+    { message: 'The file "a.png" does not exist.', retryable: false, status: 422 },
+  ],
+  [
     'anything else may be tried again, its first line is told',
     new RangeError('out of memory\n    at /home/me/secret.js'),
     { message: 'RangeError: out of memory', retryable: true },
@@ -214,6 +230,21 @@ test.each([
   'https://images.example.com.evil.test/',
 ])('no download of %s', (url) => {
   expect(() => sourceOf(url, base, images)).toThrow(/Nothing is downloaded from/);
+});
+
+test.each(['http://name:password@queue:3000/v1/files/a/b.png', 'https://secret@images.example.com/a.png'])(
+  'no download of a URL with a password, which no error tells: %s',
+  (url) => {
+    expect(() => sourceOf(url, base, ['*'])).toThrow(
+      /^Nothing is downloaded from a URL that holds a name or a password\.$/,
+    );
+  },
+);
+
+test('nor of what is no URL', () => {
+  expect(() => sourceOf('http://secret:port/', base, ['*'])).toThrow(
+    /^A URL that is to be downloaded is not valid\.$/,
+  );
 });
 
 test('a file has the content type of its name', () => {

@@ -9,6 +9,7 @@ import {
   cancels,
   downloadsWhole,
   drains,
+  endsStuck,
   killedAndFrozen,
   leavesHalfWay,
   movesFiles,
@@ -37,6 +38,9 @@ def tell(input, run):
 
 def run_it(input, run):
     print("run", run.request_id, run.attempt, flush=True)
+    if "hangs" in input:
+        while True:
+            time.sleep(0.1)
     if "tokens" in input:
         return tell(input, run)
     if "bytes" in input:
@@ -62,7 +66,7 @@ def run_it(input, run):
         raise RuntimeError("stopped")
     return {"n": input["n"], "attempt": run.attempt, "pid": os.getpid()}
 
-serve({sys.argv[1]: run_it}, concurrency=int(sys.argv[2]), grace=float(sys.argv[3]))
+serve({sys.argv[1]: run_it}, concurrency=int(sys.argv[2]), grace=float(sys.argv[3]), stuck=5)
 `;
 
 beforeAll(async () => {
@@ -76,6 +80,7 @@ beforeAll(async () => {
     'long',
     'holding',
     'stuck',
+    'hanging',
     'half',
     'large',
     'whole',
@@ -124,6 +129,8 @@ test(
 test('a file that is too large fails its request', () => uploadsTooMuch(trials(), 'me/large'), 60_000);
 
 test('SIGTERM: what runs ends, what waits is left to others', () => drains(trials(), 'me/drained'), 60_000);
+
+test('a handler that never returns ends its worker', () => endsStuck(trials(), 'me/hanging'), 60_000);
 
 test('a cancel sets run.cancelled', () => cancels(trials(), 'me/cancelled'), 60_000);
 

@@ -5,6 +5,7 @@ import {
   cancels,
   downloadsWhole,
   drains,
+  endsStuck,
   killedAndFrozen,
   leavesHalfWay,
   movesFiles,
@@ -26,7 +27,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { serve } from 'nowserving/worker';
 
 const [model, concurrency, graceS] = process.argv.slice(2);
-await serve(model, async function* ({ n, hold = 0, upload, download, save, tokens, bytes }, run) {
+await serve(model, async function* ({ n, hold = 0, upload, download, save, tokens, bytes, hangs }, run) {
   console.log('run', run.requestId, run.attempt);
   for (let token = 0; token < tokens; token++) {
     if (run.signal.aborted) return;
@@ -34,6 +35,7 @@ await serve(model, async function* ({ n, hold = 0, upload, download, save, token
     await delay(10);
   }
   if (tokens) return;
+  if (hangs) await new Promise(() => setInterval(() => undefined, 1000));
   if (bytes) return run.upload('a.bin', new Uint8Array(bytes));
   run.log('begin');
   yield 'a';
@@ -54,7 +56,7 @@ await serve(model, async function* ({ n, hold = 0, upload, download, save, token
     throw run.signal.reason;
   }
   return { n, attempt: run.attempt, pid: process.pid };
-}, { concurrency: Number(concurrency), grace: graceS * 1000 });
+}, { concurrency: Number(concurrency), grace: graceS * 1000, stuck: 5000 });
 `;
 
 beforeAll(async () => {
@@ -69,6 +71,7 @@ beforeAll(async () => {
     'half',
     'large',
     'whole',
+    'hanging',
   ].map((name) => [`me/${name}`, {}]);
   [service, project] = await Promise.all([
     startTestService({
@@ -113,6 +116,8 @@ test(
 test('a file that is too large fails its request', () => uploadsTooMuch(trials(), 'me/large'), 60_000);
 
 test('SIGTERM: what runs ends, what waits is left to others', () => drains(trials(), 'me/drained'), 60_000);
+
+test('a handler that never returns ends its worker', () => endsStuck(trials(), 'me/hanging'), 60_000);
 
 test('a cancel aborts the signal of its run', () => cancels(trials(), 'me/cancelled'), 60_000);
 

@@ -97,7 +97,8 @@ SELECT assigned.id, assigned.token, split_part(assigned.claim_id, ' ', 1) AS "ke
        assigned.failed_attempts AS "failedAttempts", assigned.lost_attempts AS "lostAttempts",
        assigned.timeout_ms AS "timeoutMs", assigned.bounded_key_id AS "boundedKeyId",
        extract(epoch FROM assigned.started_at)::float8 * 1000 AS "startedAtMs", extract(epoch FROM assigned.deadline_at)::float8 * 1000 AS "deadlineAtMs",
-       assigned.traceparent, assigned.tracestate,
+       assigned.traceparent, assigned.tracestate, assigned.tags,
+       (SELECT name FROM api_key WHERE api_key.id = assigned.api_key_id) AS "keyName",
        CASE WHEN octet_length(assigned.input::text) <= 262144 THEN assigned.input::text END AS input, slot::integer,
        extract(epoch FROM started_at - waits_since)::float8 * 1000 AS "queueMs"
 FROM assigned;
@@ -327,7 +328,8 @@ SELECT request.id, lease.token, split_part(lease.claim_id, ' ', 1) AS "keyId",
        request.failed_attempts AS "failedAttempts", request.lost_attempts AS "lostAttempts",
        request.timeout_ms AS "timeoutMs", lease.bounded_key_id AS "boundedKeyId",
        extract(epoch FROM lease.started_at)::float8 * 1000 AS "startedAtMs", extract(epoch FROM lease.deadline_at)::float8 * 1000 AS "deadlineAtMs",
-       request.traceparent, request.tracestate,
+       request.traceparent, request.tracestate, request.tags,
+       (SELECT name FROM api_key WHERE api_key.id = request.api_key_id) AS "keyName",
        CASE WHEN octet_length(request.input::text) <= 262144 THEN request.input::text END AS input
 FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS wanted (request_id, token, key_id)
 JOIN lease ON lease.request_id = wanted.request_id AND lease.token = wanted.token
@@ -346,7 +348,8 @@ SELECT request.id, again.token, split_part(again.claim_id, ' ', 1) AS "keyId",
        request.failed_attempts AS "failedAttempts", request.lost_attempts AS "lostAttempts",
        request.timeout_ms AS "timeoutMs", again.bounded_key_id AS "boundedKeyId",
        extract(epoch FROM again.started_at)::float8 * 1000 AS "startedAtMs", extract(epoch FROM again.deadline_at)::float8 * 1000 AS "deadlineAtMs",
-       request.traceparent, request.tracestate,
+       request.traceparent, request.tracestate, request.tags,
+       (SELECT name FROM api_key WHERE api_key.id = request.api_key_id) AS "keyName",
        CASE WHEN octet_length(request.input::text) <= 262144 THEN request.input::text END AS input, again.claim_id AS "claimId"
 FROM again
 JOIN recent_request AS request ON request.id = again.request_id;
@@ -358,7 +361,8 @@ SELECT request.id, lease.token, split_part(lease.claim_id, ' ', 1) AS "keyId",
        request.failed_attempts AS "failedAttempts", request.lost_attempts AS "lostAttempts",
        request.timeout_ms AS "timeoutMs", lease.bounded_key_id AS "boundedKeyId",
        extract(epoch FROM lease.started_at)::float8 * 1000 AS "startedAtMs", extract(epoch FROM lease.deadline_at)::float8 * 1000 AS "deadlineAtMs",
-       request.traceparent, request.tracestate,
+       request.traceparent, request.tracestate, request.tags,
+       (SELECT name FROM api_key WHERE api_key.id = request.api_key_id) AS "keyName",
        CASE WHEN octet_length(request.input::text) <= 262144 THEN request.input::text END AS input
 FROM lease
 JOIN recent_request AS request ON request.id = lease.request_id
@@ -372,7 +376,8 @@ SELECT request.id, lease.token, split_part(lease.claim_id, ' ', 1) AS "keyId",
        request.failed_attempts AS "failedAttempts", request.lost_attempts AS "lostAttempts",
        request.timeout_ms AS "timeoutMs", lease.bounded_key_id AS "boundedKeyId",
        extract(epoch FROM lease.started_at)::float8 * 1000 AS "startedAtMs", extract(epoch FROM lease.deadline_at)::float8 * 1000 AS "deadlineAtMs",
-       request.traceparent, request.tracestate,
+       request.traceparent, request.tracestate, request.tags,
+       (SELECT name FROM api_key WHERE api_key.id = request.api_key_id) AS "keyName",
        CASE WHEN octet_length(request.input::text) <= 262144 THEN request.input::text END AS input
 FROM lease
 JOIN recent_request AS request ON request.id = lease.request_id
@@ -386,7 +391,8 @@ SELECT request.id, lease.token, split_part(lease.claim_id, ' ', 1) AS "keyId",
        request.failed_attempts AS "failedAttempts", request.lost_attempts AS "lostAttempts",
        request.timeout_ms AS "timeoutMs", lease.bounded_key_id AS "boundedKeyId",
        extract(epoch FROM lease.started_at)::float8 * 1000 AS "startedAtMs", extract(epoch FROM lease.deadline_at)::float8 * 1000 AS "deadlineAtMs",
-       request.traceparent, request.tracestate,
+       request.traceparent, request.tracestate, request.tags,
+       (SELECT name FROM api_key WHERE api_key.id = request.api_key_id) AS "keyName",
        CASE WHEN octet_length(request.input::text) <= 262144 THEN request.input::text END AS input
 FROM lease
 JOIN recent_request AS request ON request.id = lease.request_id

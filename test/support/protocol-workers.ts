@@ -26,11 +26,13 @@ export class ProtocolWorkers {
     await this.service.stop();
   }
 
-  readonly work = (handler: Handler, options: ServeOptions = {}) => {
+  /** Starts a worker of the model `me/x`, or of several models. */
+  readonly work = (handler: Handler | Record<string, Handler>, options: ServeOptions = {}) => {
     const drain = new AbortController();
     this.started.push(drain);
     const say = (line: string): void => void this.lines.push(line);
-    const over = serve('me/x', handler, {
+    const handlers = typeof handler === 'function' ? { 'me/x': handler } : handler;
+    const over = serve(handlers, {
       url: this.service.url,
       key: 'ns_k',
       signal: drain.signal,

@@ -10,6 +10,9 @@ export interface WorkerRun {
   lease_s: number;
   deadline_at: string;
   remaining_ms: number;
+  key_name: string | null;
+  tags: string[];
+  priority: string;
   input?: Record<string, unknown>;
   input_url?: string;
   traceparent?: string;
@@ -83,8 +86,8 @@ export class WorkerCalls {
     return this.ofRun('PUT', run, 'failure', JSON.stringify(failure));
   }
 
-  release(run: WorkerRun): Promise<Response> {
-    return this.ofRun('POST', run, 'release');
+  release(run: WorkerRun, release?: object): Promise<Response> {
+    return this.ofRun('POST', run, 'release', release && JSON.stringify(release));
   }
 
   leave(): Promise<Response> {

@@ -17,6 +17,8 @@ import type { WorkerProcess } from './worker-process.js';
  * - `save`: adds the `sha256` of the file into which it downloaded this URL
  * - `tokens`: yields this many, one every 10 ms, and returns when it is told to stop
  * - `bytes`: uploads this many
+ * - `hangs`: never returns, whatever it is told
+ * A handler that does not return within 5 s after its run is over is stuck.
  * Each run prints `run <request id> <attempt>`, and an aborted one prints `stopped <reason>`.
  */
 export interface Trials {
@@ -210,6 +212,29 @@ export async function uploadsTooMuch({ service, start }: Trials, model: string):
   }
   expect(runsOf([worker])).toHaveLength(2);
   await worker.stop();
+}
+
+/**
+ * A handler that does not return after its run was cancelled ends its worker. The other run of the worker goes back to
+ * the queue at no cost.
+ */
+export async function endsStuck({ service, start }: Trials, model: string): Promise<void> {
+  const calls = new QueueCalls(service);
+  const worker = await start(model, service.url, { concurrency: 2 });
+  const hanging = await calls.submit(model, { hangs: true });
+  await worker.says(`run ${hanging}`);
+  const other = await calls.submit(model, { n: 1, hold: 100 });
+  await worker.says(`run ${other}`);
+  await calls.cancel(hanging);
+  expect([await worker.exited, worker.output]).toEqual([{ code: 70, signal: null }, worker.output]);
+  expect(worker.output).toContain('the handler has not returned 5 s after its run was over (cancelled)');
+  expect(await completed(calls, hanging)).toMatchObject({ success: false, error: { code: 'cancelled' } });
+  expect(await calls.status(other)).toMatchObject({ status: 'IN_QUEUE', attempt: 1 });
+  const another = await start(model, service.url);
+  await another.says(`run ${other} 1`);
+  await calls.cancel(other);
+  await another.says('stopped cancelled');
+  await another.stop();
 }
 
 /** The deltas of a run whose worker had to leave are not its output. Another worker produces the whole output. */

@@ -45,11 +45,23 @@ describe('a claim', () => {
       lease_s: 10,
       deadline_at: expect.stringMatching(/Z$/),
       remaining_ms: expect.any(Number),
+      ...{ key_name: 'bootstrap', tags: [], priority: 'normal' },
       input: { prompt: 'a cat', big: '12345678901234567890' },
     });
     expect(await calls.status(ids[0]!)).toMatchObject({ status: 'IN_PROGRESS', attempt: 1 });
     expect((await worker.output(run, { image: 1 })).status).toBe(200);
     expect(await (await calls.response(ids[0]!)).json()).toEqual({ image: 1 });
+  });
+
+  test('says whose request it is, with its tags and its priority, also when it is repeated', async () => {
+    const key = await calls.newKey({ name: 'web shop', scopes: ['submit'] });
+    const path = '/v1/queue/requests/test/pulled?priority=low&tag=team:search&tag=user:%22ann%22';
+    const submitted = await service.get(path, { method: 'POST', headers: keyHeader(key), body: '{}' });
+    expect(submitted.status).toBe(202);
+    const of = { key_name: 'web shop', tags: ['team:search', 'user:"ann"'], priority: 'low' };
+    const claimId = randomUUID();
+    expect(await worker.run({ claimId })).toMatchObject(of);
+    expect(await worker.run({ claimId })).toMatchObject(of);
   });
 
   test('brings as many as it asks for, of each model and in all, and inputs too large by an address', async () => {
@@ -162,6 +174,11 @@ describe('a claim', () => {
     expect((await ofOther.claim({ models: ['test/other'] })).status).toBe(204);
     expect(await verdict(worker.claim({ models: ['test/http'] }))).toEqual([404, 'unknown_model']);
     expect(await verdict(worker.claim({ models: ['test/none'] }))).toEqual([404, 'unknown_model']);
+  });
+
+  test('of several models says which one is not known, so that its worker can serve the others', async () => {
+    const problem = await problemOf(await worker.claim({ models: ['test/pulled', 'test/none'] }));
+    expect(problem).toMatchObject({ code: 'unknown_model', model_id: 'test/none' });
   });
 
   test.each([

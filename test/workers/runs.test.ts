@@ -200,6 +200,22 @@ describe('a failure', () => {
     expect(await attempts(first)).toEqual(['failed', 'failed']);
   });
 
+  test('keeps the words of a program for operators, and its caller never sees them', async () => {
+    const run = await begin('test/once');
+    const failure = {
+      message: 'The command ended with exit code 3.',
+      model_message: 'no such file: /key\nmore',
+    };
+    expect((await worker.failure(run, failure)).status).toBe(200);
+    const problem = await (await calls.response(run.request_id)).text();
+    expect(problem).toContain('The command ended with exit code 3.');
+    expect(problem + JSON.stringify(await calls.status(run.request_id, '?logs=1'))).not.toContain('/key');
+    const [attempt] = await service.query('SELECT error_message FROM attempt WHERE request_id = $1', [
+      run.request_id,
+    ]);
+    expect(attempt).toEqual({ error_message: 'The command ended with exit code 3: no such file: /key' });
+  });
+
   test('that refuses the input is answered with its status', async () => {
     const run = await begin();
     await worker.failure(run, { message: 'the prompt is empty', status: 422 });
@@ -311,6 +327,32 @@ describe('a run that is given back', () => {
     expect([again.request_id, again.attempt]).toEqual([run.request_id, 1]);
     await worker.output(again);
   });
+
+  test('with a delay waits for so long, and then is the first as before', async () => {
+    const run = await begin('test/once');
+    const later = await calls.submit('test/once');
+    expect((await worker.release(run, { retry_after_s: 60 })).status).toBe(204);
+    expect((await worker.release(run, { retry_after_s: 60 })).status).toBe(204);
+    const [delayed] = await service.query<{ s: number }>(
+      'SELECT extract(epoch FROM ready_at - clock_timestamp())::float8 AS s FROM delayed_entry WHERE request_id = $1',
+      [run.request_id],
+    );
+    expect(delayed!.s).toBeGreaterThan(30);
+    const next = await worker.run({ models: ['test/once'] });
+    expect(next.request_id).toBe(later);
+    await worker.output(next);
+    expect(await attempts(run)).toEqual(['returned']);
+    expect(await calls.status(run.request_id)).toMatchObject({ status: 'IN_QUEUE', attempt: 1 });
+  });
+
+  test.each([{ retry_after_s: -1 }, { retry_after_s: 3_601 }, { retry_after_s: 'soon' }])(
+    'with a delay such as %j is refused, and goes on',
+    async (release) => {
+      const run = await begin('test/once');
+      expect(await verdict(worker.release(run, release))).toEqual([400, 'bad_request']);
+      expect((await worker.output(run)).status).toBe(200);
+    },
+  );
 
   test('goes back with all others when its worker leaves', async () => {
     const runs = [await begin('test/once'), await begin('test/once')];

@@ -85,7 +85,7 @@ def _written(given: Mapping[str, Any], known: Mapping[str, Any], kind: str) -> d
     """Returns the given members by their names in the API, without those that are None."""
     for name in given:
         if name not in known:
-            raise TypeError(f"There is no {kind} {name!r}. The known ones are: {', '.join(known)}.")
+            raise TypeError(f"There is no {kind} {name!r}. The known ones are {', '.join(known)}.")
     wire_name = {"tags": "tag"}
     return {
         wire_name.get(name, name): known[name](value) for name, value in given.items() if value is not None

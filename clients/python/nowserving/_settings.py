@@ -28,7 +28,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         if not self.url.startswith(("http://", "https://")):
-            raise ValueError(f"The url must begin with http:// or https://, unlike {self.url!r}.")
+            raise ValueError(f"The address of the service must begin with http:// or https://, unlike {self.url}.")
         # The longest time that the service holds a call.
         if not 0 <= self.hold_s <= 60:
             raise ValueError(f"hold_s must be 0 to 60 seconds, not {self.hold_s}.")

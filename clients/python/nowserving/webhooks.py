@@ -29,9 +29,9 @@ def verify_webhook(
     try:
         id, timestamp, signatures = (fields[f"webhook-{name}"] for name in ("id", "timestamp", "signature"))
     except KeyError as missing:
-        raise _invalid(f"The header {missing} is missing.") from None
+        raise _invalid(f"The header {missing.args[0]} is missing.") from None
     if not (timestamp.isascii() and timestamp.isdigit()):
-        raise _invalid("The header 'webhook-timestamp' is not a number of seconds.")
+        raise _invalid("The header webhook-timestamp is not a number of seconds.")
     if abs((time.time() if now is None else now) - int(timestamp)) > TOLERANCE_S:
         raise _invalid("It is more than five minutes old, or the clocks differ by more than that.")
 
@@ -52,7 +52,7 @@ def _key(secret: str) -> bytes:
         text = secret.removeprefix("whsec_")
         return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
     except binascii.Error:
-        raise ValueError("A webhook secret must be whsec_ followed by base64.") from None
+        raise ValueError("The secret of a webhook must be whsec_ followed by base64.") from None
 
 
 def _invalid(detail: str) -> NowServingError:

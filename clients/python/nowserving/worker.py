@@ -40,10 +40,10 @@ import uuid
 from collections.abc import AsyncIterable, Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from typing import IO, Any, Optional, Union
-from urllib.parse import urljoin, urlsplit
+from typing import IO, Any, NamedTuple, Optional, Union
+from urllib.parse import quote, unquote, urljoin, urlsplit
 
-__all__ = ["Fail", "Retry", "Run", "Stopped", "TransferError", "serve"]
+__all__ = ["Away", "Fail", "Retry", "Run", "Stopped", "TransferError", "serve"]
 
 CLAIM_WAIT_S = 20
 # Runs per claim.
@@ -60,9 +60,18 @@ MAX_FAILURE = 500
 # A call under a lease must be made before the lease ends.
 LEASED_PAUSE_S = 8.0
 PATIENCE_S = 30.0
+# Time for runs to end by themselves after they were asked to stop.
+ABORT_S = 2.0
+# The exit code of a worker that ends because a handler does not return.
+STUCK_EXIT = 70
+# How often the worker looks whether it may claim again.
+LOOK_S = 1.0
+READY_TIMEOUT_S = 5.0
 BYTES_PER_S = 64 * 1024
 # Statuses below 500 after which another try may succeed.
 PASSING = (408, 409, 425, 429)
+# A file that is not there, or not any more.
+MISSING = (404, 410)
 # The service, or a proxy before it, is away or has no room. Calls are retried while the lease lasts.
 AWAY = (408, 425, 429, 502, 503, 504, 507)
 # Failures in a row of a transfer that makes no progress for another reason.
@@ -79,6 +88,18 @@ class Retry(Exception):
     """Raised by a handler: this attempt failed, another one may not. `after` is in seconds."""
 
     def __init__(self, message: str = "The worker asked for another attempt.", *, after: float | None = None) -> None:
+        super().__init__(message)
+        self.after = after
+
+
+class Away(Exception):
+    """Raised or returned by a handler: it can run nothing yet, for example because its backend loads.
+
+    The run goes back to the queue at no cost to its attempts. It starts again after `after` seconds or later, and so
+    long this worker claims no run of the model.
+    """
+
+    def __init__(self, message: str = "The worker's backend is away.", *, after: float = 5.0) -> None:
         super().__init__(message)
         self.after = after
 
@@ -160,6 +181,11 @@ class Run:
         self.request_id: str = claimed["request_id"]
         self.model: str = claimed["model_id"]
         self.attempt: int = claimed["attempt"]
+        # The name of the key that submitted the request; None: it was submitted without one.
+        self.key_name: str | None = claimed.get("key_name")
+        # As `key:value`.
+        self.tags: list[str] = list(claimed.get("tags") or ())
+        self.priority: str = claimed.get("priority", "normal")
         self.deadline: str | None = _deadline(claimed.get("remaining_ms"))
         self.traceparent: str | None = claimed.get("traceparent")
         self.cancelled = Cancelled()
@@ -211,19 +237,26 @@ class Run:
 def serve(
     models: str | Mapping[str, Handler],
     *,
-    concurrency: int = 1,
+    concurrency: int | Callable[[], int] = 1,
     url: str | None = None,
     key: str | None = None,
     name: str | None = None,
     version: str | None = None,
     labels: Mapping[str, str] | None = None,
     grace: float = 25.0,
+    stuck: float = 30.0,
+    ready: str | Callable[[], Any] | None = None,
     downloads: Sequence[str] = (),
 ) -> Any:
     """Runs the requests of a model until SIGTERM or SIGINT, then ends what runs, for `grace` seconds at most.
 
     A handler may be an `async def`, also one that yields. All of them share one event loop, and a run that must stop is
     cancelled as a task.
+
+    `concurrency` may be a function, which is called before each claim: the number may change while the worker runs.
+    `ready` is a URL or a function, also an `async def`: nothing is claimed until the URL is answered 2xx, or the
+    function returns something true. `stuck`: a handler that has not returned this many seconds after its run was over
+    ends the process with exit code 70. First the worker hands back its other runs.
 
     `@serve("me/x")` serves where it stands, in the program that is started, so it comes last; a module that is
     imported serves nothing. `serve({"me/x": handler, …})` serves several, from anywhere but a child of multiprocessing
@@ -239,13 +272,20 @@ def serve(
             _try_once(handlers, tried)
             return
         address = url or os.environ.get("NOWSERVING_URL")
-        if not address or not address.startswith(("http://", "https://")):
-            raise ValueError("The address of the service is missing. Set NOWSERVING_URL, or url=, to one such as http://127.0.0.1:3000.")
-        if concurrency < 1:
-            raise ValueError(f"The concurrency must be a number of at least 1, not {concurrency}.")
+        if not address:
+            raise ValueError('The address of the service is missing. Set NOWSERVING_URL, or the option "url".')
+        if not _is_http(address):
+            raise ValueError(f"The address of the service must begin with http:// or https://, unlike {address}.")
+        if not callable(concurrency) and concurrency < 1:
+            raise ValueError(f"The concurrency must be a whole number of at least 1, not {concurrency}.")
+        if isinstance(ready, str) and not _is_http(ready):
+            raise ValueError('The URL of the option "ready" must begin with http:// or https://.')
+        if not handlers:
+            raise ValueError("There is no model to serve.")
         about = {"name": name or socket.gethostname(), "version": version, "labels": dict(labels or {})}
         secret = key or os.environ.get("NOWSERVING_KEY")
-        _Worker(dict(handlers), _Service(address, secret), about, concurrency, grace, tuple(downloads)).work()
+        options = _Options(concurrency, grace, stuck, ready, tuple(downloads))
+        _Worker(dict(handlers), _Service(address, secret), about, options).work()
 
     def decorate(handler: Handler) -> Handler:
         if getattr(handler, "__module__", None) == "__main__":
@@ -255,6 +295,18 @@ def serve(
     if isinstance(models, str):
         return decorate
     return start(models)
+
+
+def _is_http(url: str) -> bool:
+    return re.match(r"https?://[^/]", url) is not None
+
+
+class _Options(NamedTuple):
+    concurrency: int | Callable[[], int]
+    grace: float
+    stuck: float
+    ready: str | Callable[[], Any] | None
+    downloads: Sequence[str]
 
 
 def say(line: str) -> None:
@@ -584,12 +636,16 @@ class _Leased:
         service: _Service,
         downloads: Sequence[str],
         deadline_s: float,
+        pause: Callable[[str, float], None] = lambda *_: None,
     ) -> None:
         self.request_id: str = claimed["request_id"]
         self.token: str = claimed["lease_token"]
         self.deadline_s = deadline_s
         self.gone = threading.Event()
         self._is_ending = False
+        self._over_at: float | None = None
+        # Called with a model and the seconds for which no run of it can be carried out here.
+        self._pause = pause
         self._claimed = claimed
         self._handler = handler
         self._service = service
@@ -608,8 +664,15 @@ class _Leased:
 
     def stop(self, reason: str) -> None:
         if not self.run.cancelled.is_set():
+            if reason != "shutdown":
+                self._over_at = time.monotonic()
             self.run.cancelled.reason = reason
             self.run.cancelled.set()
+
+    @property
+    def outlived_s(self) -> float:
+        """The seconds for which the handler has gone on since its run was over."""
+        return 0.0 if self._over_at is None or self._is_ending else time.monotonic() - self._over_at
 
     def lose(self) -> None:
         if self._is_ending or self.gone.is_set():
@@ -653,6 +716,11 @@ class _Leased:
                 return "silence", None
             if reason:
                 return "failure", failure_of(Stopped(reason))
+            if isinstance(error, Away):
+                model = self.run.model
+                say(f"{self.request_id}: the run is handed back, and no run of {model} is claimed for {error.after:g} s: {error}")
+                self._pause(model, error.after)
+                return "release", {"retry_after_s": error.after}
             failure = failure_of(error)
             is_meant = isinstance(error, (Fail, Retry))
             say(f"{self.request_id}: {failure['message'] if is_meant else traceback.format_exc().rstrip()}")
@@ -677,6 +745,8 @@ class _Leased:
             self._tell("failure", {"message": answer.detail, "retryable": False})
         elif is_refused and kind == "failure" and len(what) > 2:
             self._tell("failure", {name: what[name] for name in ("message", "retryable")})
+        elif is_refused and kind == "release" and what is not None:
+            self._tell("release", None)
         else:
             say(f"{self.request_id}: the service refused its end: {answer.detail}")
 
@@ -739,17 +809,26 @@ class _Worker:
         handlers: Mapping[str, Handler],
         service: _Service,
         about: Mapping[str, Any],
-        concurrency: int,
-        grace: float,
-        downloads: Sequence[str],
+        options: _Options,
     ) -> None:
         self._handlers = handlers
         self._service = service
         self._about = {"id": str(uuid.uuid4()), **{name: value for name, value in about.items() if value is not None}}
-        self._concurrency = concurrency
-        self._grace = grace
-        self._downloads = downloads
+        self._options = options
+        self._concurrency = 1 if callable(options.concurrency) else options.concurrency
+        self._concurrency_fault = ""
         self._changed = threading.Condition()
+        # The time from which a model may be claimed again, by time.monotonic().
+        self._claimed_from: dict[str, float] = {}
+        # Models that the service did not know when they were last claimed.
+        self._unknown: dict[str, Backoff] = {}
+        self._ready_until = -math.inf
+        self._is_unready = False
+        # Threads that run handlers.
+        self._slots = 0
+        self._was_stuck = False
+        self._has_said_stuck = False
+        self._stuck_run: _Leased | None = None
         self._runs: dict[str, _Leased] = {}
         self._started: queue.SimpleQueue[_Leased] = queue.SimpleQueue()
         self._claim_line = service.line()
@@ -766,18 +845,22 @@ class _Worker:
         is_main = threading.current_thread() is threading.main_thread()
         if is_main:
             _signals.handle_by(self._on_signal)
-        say(f"Serving {', '.join(self._handlers)} from {self._service.base}, {self._concurrency} at once.")
+        say(f"Serving {', '.join(self._handlers)} from {self._service.base}, {self._most()} at once.")
         try:
-            for target in (self._claim_all, self._beat_all, *[self._slot] * self._concurrency):
+            for target in (self._claim_all, self._beat_all):
                 threading.Thread(target=target, name=f"nowserving{target.__name__}", daemon=True).start()
             self._watch(lambda: self._is_draining, math.inf)
-            self._watch(lambda: self._is_stopping or not self._runs, time.monotonic() + self._grace)
+            self._watch(lambda: self._is_stopping or not self._runs, time.monotonic() + self._options.grace)
             self._release_rest()
             self._is_over = True
             self._leave()
         finally:
             if is_main:
                 _signals.restore()
+        if self._stuck_run is not None:
+            # The handler's thread may keep the interpreter from ending.
+            sys.stdout.flush()
+            os._exit(STUCK_EXIT)
         if self._fault is not None:
             raise self._fault
 
@@ -795,20 +878,41 @@ class _Worker:
             for run in self._now():
                 if now > run.deadline_s:
                     run.stop("timed_out")
+                if run.outlived_s > self._options.stuck:
+                    self._give_up(run)
+            was_stuck, self._was_stuck = self._was_stuck, self._is_stuck
+            if self._was_stuck and not was_stuck:
+                self._beat_line.cut()  # the next beat says it
             with self._changed:
                 self._changed.wait(0.2)
+
+    def _give_up(self, run: _Leased) -> None:
+        if self._stuck_run is not None:
+            return
+        self._stuck_run = run
+        said = f"the handler has not returned {self._options.stuck:g} s after its run was over ({run.run.cancelled.reason})."
+        say(f"{run.request_id}: {said} The worker hands back its other runs and ends with exit code {STUCK_EXIT}.")
+        self._drain()
+        self._is_stopping = True
+
+    @property
+    def _is_stuck(self) -> bool:
+        """Whether a handler goes on although its run is over. Until it returns, the worker claims nothing."""
+        after_s = min(ABORT_S, self._options.stuck / 2)
+        return any(run.outlived_s > after_s for run in self._now())
 
     def _now(self) -> list[_Leased]:
         with self._changed:
             return list(self._runs.values())
 
-    def _drain(self, why: str) -> None:
+    def _drain(self, why: str = "") -> None:
         with self._changed:
             if self._is_draining:
                 return
             self._is_draining = True
             self._changed.notify_all()
-        say(why)
+        if why:
+            say(why)
         self._claim_line.cut()
         self._beat_line.cut()
 
@@ -822,14 +926,16 @@ class _Worker:
 
     def _claim_all(self) -> None:
         backoff, hold, body, is_unreached = Backoff(), Hold(CLAIM_WAIT_S), None, False
-        while True:
-            with self._changed:
-                self._changed.wait_for(lambda: self._is_draining or len(self._runs) < self._concurrency)
-                if self._is_draining:
-                    return
-                free = min(self._concurrency - len(self._runs), MAX_RUNS)
+        models: list[str] = []
+        while not self._is_draining:
             # A claim whose answer was lost is repeated unchanged, because the lost answer may have contained runs.
-            body = body or self._claim_for(free)
+            if body is None:
+                free, models = self._room()
+                if free < 1 or not models or not self._is_ready():
+                    continue
+                if self._has_said_stuck:
+                    self._ask()
+                body = self._claim_for(models, free)
             began, answer, retry_after = time.monotonic(), None, None
             try:
                 answer = self._service.once("POST", "/claims", body, wait=hold.seconds, line=self._claim_line)
@@ -847,14 +953,14 @@ class _Worker:
             backoff.reset()
             hold.answered()
             body, is_unreached = None, False
-            self._take(answer)
+            self._take(answer, models)
             if answer.status != 200 and time.monotonic() - began < 1:
                 if answer.status == 204:
                     self._ask()
                 self._pause(JITTER())
 
     def _ask(self) -> None:
-        """Sends a beat, because an operator may be draining the worker: then no claim of it waits."""
+        """Sends a beat without leases: it says that the worker goes on, and learns whether an operator drains it."""
         try:
             self._heed(self._beat([], 0, None), [])
         except Exception:
@@ -864,15 +970,73 @@ class _Worker:
         with self._changed:
             self._changed.wait_for(lambda: self._is_draining, timeout=seconds)
 
-    def _claim_for(self, most: int) -> bytes:
-        models = [{"model_id": model, "max": most} for model in self._handlers]
-        return _json({"claim_id": str(uuid.uuid4()), "worker": self._about, "models": models, "max": most})
+    def _room(self) -> tuple[int, list[str]]:
+        """Returns how many runs may be claimed, and of which models. Waits a moment if there is nothing to claim."""
+        most = self._most()
+        with self._changed:
+            now = time.monotonic()
+            models = [model for model in self._handlers if self._claimed_from.get(model, now) <= now]
+            free = 0 if self._is_stuck or self._is_draining else min(most - len(self._runs), MAX_RUNS)
+            if free < 1 or not models:
+                self._changed.wait(LOOK_S)
+            return free, models
 
-    def _take(self, answer: Answer) -> None:
+    def _most(self) -> int:
+        """Returns how many runs the worker may have. What the option's function cannot say stays as it was."""
+        if not callable(self._options.concurrency):
+            return self._concurrency
+        try:
+            given = self._options.concurrency()
+            if not isinstance(given, int) or given < 0:
+                raise ValueError(f"The concurrency must be a whole number of at least 0, not {given}.")
+            self._concurrency = given
+            self._concurrency_fault = ""
+        except Exception as error:
+            said = f"The concurrency stays {self._concurrency}: {_described(error)}"
+            if said != self._concurrency_fault:
+                say(said)
+            self._concurrency_fault = said
+        return self._concurrency
+
+    def _is_ready(self) -> bool:
+        """Asks whether the handlers could run anything. Waits a moment if not."""
+        if self._options.ready is None or time.monotonic() < self._ready_until:
+            return True
+        is_ready, why = _asked(self._options.ready)
+        if is_ready:
+            self._ready_until = time.monotonic() + LOOK_S
+        if self._is_unready is is_ready:
+            self._is_unready = not is_ready
+            say("The backend is ready." if is_ready else f"The backend is not ready ({why}). The worker claims nothing until it is.")
+        if not is_ready:
+            self._pause(LOOK_S)
+        return is_ready
+
+    def _pause_model(self, model: str, seconds: float) -> None:
+        with self._changed:
+            self._claimed_from[model] = time.monotonic() + seconds
+
+    def _claim_for(self, models: Sequence[str], most: int) -> bytes:
+        named = [{"model_id": model, "max": most} for model in models]
+        return _json({"claim_id": str(uuid.uuid4()), "worker": self._about, "models": named, "max": most})
+
+    def _take(self, answer: Answer, models: Sequence[str]) -> None:
+        if answer.status in (200, 204):
+            for model in [model for model in models if self._unknown.pop(model, None)]:
+                say(f"The service knows {model} now.")
         if answer.status == 410:
             self._drain(f"{answer.detail} The worker stops.")
         elif answer.status == 200:
             self._start(answer)
+        elif answer.code == "unknown_model":
+            # The models file of a node may be older or newer than that of others.
+            unknown = answer.body.get("model_id")
+            for model in models:
+                if unknown not in (None, model):
+                    continue
+                if model not in self._unknown:
+                    say(f"{answer.detail} The worker asks for its runs again later.")
+                self._pause_model(model, self._unknown.setdefault(model, Backoff()).next())
         elif answer.status not in (204, 409):
             self._fault = RuntimeError(f"{answer.code}: {answer.detail}")
             self._drain(answer.detail)
@@ -883,7 +1047,8 @@ class _Worker:
             # Not deadline_at, because the clock of a machine may be wrong.
             left = math.inf if claimed.get("remaining_ms") is None else claimed["remaining_ms"] / 1000
             handler = self._handlers[claimed["model_id"]]
-            run = _Leased(claimed, handler, self._service, self._downloads, time.monotonic() + left)
+            deadline_s = time.monotonic() + left
+            run = _Leased(claimed, handler, self._service, self._options.downloads, deadline_s, self._pause_model)
             for other in self._now():
                 if other.request_id == run.request_id and other.token != run.token:
                     other.lose()
@@ -904,6 +1069,9 @@ class _Worker:
             pass
         for run in runs:
             self._started.put(run)
+        while self._slots < len(self._now()):
+            self._slots += 1
+            threading.Thread(target=self._slot, name="nowserving_slot", daemon=True).start()
         if not self._is_waking:
             self._is_waking = True
             timer = threading.Timer(NEW_LEASE_S, self._beat_anew)
@@ -945,7 +1113,8 @@ class _Worker:
         return [run.token for run in self._now() if not run.gone.is_set()]
 
     def _beat(self, leases: list[str], wait: int, line: _Line | None) -> Answer:
-        state = "drain" if self._is_draining else "run"
+        state = "stuck" if self._is_stuck else "drain" if self._is_draining else "run"
+        self._has_said_stuck = state == "stuck"
         body = _json({"worker_id": self._about["id"], "state": state, "leases": leases})
         return self._service.once("POST", "/beats", body, wait=wait, line=line)
 
@@ -967,14 +1136,14 @@ class _Worker:
         return is_news
 
     def _release_rest(self) -> None:
-        rest = self._now()
+        rest = [run for run in self._now() if not run.gone.is_set()]
         if not rest:
             return
         say(f"{len(rest)} runs are handed back.")
         if not self._is_stopping:
             for run in rest:
                 run.stop("shutdown")
-            self._watch(lambda: self._is_stopping or not self._runs, time.monotonic() + 2)
+            self._watch(lambda: self._is_stopping or not self._runs, time.monotonic() + ABORT_S)
         for run in self._now():
             run.release()
 
@@ -996,6 +1165,23 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 _NO_PROXY = urllib.request.ProxyHandler({})
 _OPENER = urllib.request.build_opener(_NO_PROXY, _NoRedirect)
 _FOLLOWING_OPENER = urllib.request.build_opener(_NO_PROXY)
+
+
+def _asked(ready: str | Callable[[], Any]) -> tuple[bool, str]:
+    """Returns whether the backend is ready, and why not. The URL of a backend may hold a secret, so it is not named."""
+    try:
+        if isinstance(ready, str):
+            with _OPENER.open(ready, timeout=READY_TIMEOUT_S) as answer:
+                return 200 <= answer.status <= 299, f"it answered {answer.status}"
+        said = ready()
+        if inspect.isawaitable(said):
+            said = _loop.value_of(said)
+        return bool(said), "the function did not return something true"
+    except urllib.error.HTTPError as error:
+        error.close()
+        return False, f"it answered {error.code}"
+    except Exception as error:
+        return False, _said(error) if isinstance(ready, str) else _described(error)
 
 
 class _Files:
@@ -1135,7 +1321,9 @@ class _Arrival:
         try:
             answer, is_ours = ask(url, fields)
         except urllib.error.HTTPError as error:
-            raise self._refusal(error) from None
+            raise self._refusal(error, url) from None
+        except http.client.InvalidURL:
+            raise Fail("A URL that is to be downloaded is not valid.") from None
         except (OSError, http.client.HTTPException) as error:
             raise _Broken(f"The download got no answer: {_said(error)}") from error
         with answer:
@@ -1189,15 +1377,26 @@ class _Arrival:
         of = "" if self._size is None else f" of {self._size}"
         return _Broken(f"The download broke off after {self._count}{of} bytes: {why}.")
 
-    def _refusal(self, error: urllib.error.HTTPError) -> Exception:
+    def _refusal(self, error: urllib.error.HTTPError, url: str) -> Exception:
         with error:
             said = f"The download was answered {error.code}."
+            if error.code in MISSING:
+                return TransferError(f"{said} {_file_of(url)} does not exist.", status=error.code)
             if error.code == 416 and self._count > 0:
                 self._restart()
             elif error.code < 500 and error.code not in PASSING:
                 return TransferError(said, status=error.code)
             after = _seconds(error.headers.get("retry-after"))
             return _Broken(said, status=error.code, is_away=error.code in AWAY, retry_after=after)
+
+
+def _file_of(url: str) -> str:
+    """Names a file by what is no secret: its URL may be the right to read it."""
+    parts = urlsplit(url)
+    own = re.fullmatch(r"/v1/files/[^/]+/([^/]+)", parts.path)
+    if own is not None:
+        return f'The file "{unquote(own[1])[:200]}"'
+    return f"A file of {parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
 def _said(error: BaseException) -> str:
@@ -1230,8 +1429,14 @@ class _LocalFiles:
 
 def source_of(url: str, base: str, downloads: Sequence[str]) -> tuple[str, bool]:
     """Returns the address of a file, and whether the key is sent. Other addresses must be allowed."""
-    to = urljoin(base, url)
-    parts = urlsplit(to)
+    try:
+        to = quote(urljoin(base, url), safe="!#$%&'()*+,/:;=?@[]~")
+        parts = urlsplit(to)
+        _ = parts.port
+    except ValueError:
+        raise Fail("A URL that is to be downloaded is not valid.") from None
+    if "@" in parts.netloc:
+        raise Fail("Nothing is downloaded from a URL that holds a name or a password.")
     if parts.scheme in ("http", "https") and parts.hostname:
         if _origin(to) == _origin(base):
             return to, True
@@ -1333,6 +1538,8 @@ def _is_imported_by_multiprocessing() -> bool:
 def _execute(handler: Handler, input: Any, run: Run) -> Any:
     """Runs a handler to its end. The values that it yields are deltas. None: the deltas are the output."""
     output = _output_of(handler(input, run), run)
+    if isinstance(output, Away):
+        raise output
     # The deltas until the run had to stop are not the whole output.
     if output is None and run.cancelled:
         raise Stopped(run.cancelled.reason)
@@ -1365,6 +1572,12 @@ class _Loop:
         if error is not None:
             raise error
         return output
+
+    def value_of(self, awaitable: Any) -> Any:
+        async def value() -> Any:
+            return await awaitable
+
+        return asyncio.run_coroutine_threadsafe(value(), self._started()).result()
 
     def _started(self) -> asyncio.AbstractEventLoop:
         with self._lock:
@@ -1434,12 +1647,17 @@ def failure_of(error: BaseException) -> dict[str, Any]:
     """Returns the failure as the service takes it. Callers see it, so it has no stack and is short."""
     if isinstance(error, Fail):
         return {"message": str(error), "retryable": False, **_told(status=error.status, details=error.details)}
-    if isinstance(error, Retry):
+    if isinstance(error, (Retry, Away)):
         return {"message": str(error), "retryable": True, **_told(retry_after_s=error.after)}
     if isinstance(error, Stopped):
         return {"message": str(error), "retryable": error.reason != "cancelled"}
-    text = f"{type(error).__name__}: {error}".split("\n", 1)[0]
-    return {"message": text[:MAX_FAILURE], "retryable": True}
+    if isinstance(error, TransferError) and error.status in MISSING:
+        return {"message": str(error), "retryable": False, "status": 422}
+    return {"message": _described(error), "retryable": True}
+
+
+def _described(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}".split("\n", 1)[0][:MAX_FAILURE]
 
 
 def _told(**fields: Any) -> dict[str, Any]:
@@ -1497,7 +1715,7 @@ def _try_once(handlers: Mapping[str, Handler], text: str) -> None:
         _output_json(output)  # raises if it is none
         show({"type": "output", "output": _joined(deltas) if output is None and deltas else output})
     except Exception as error:
-        if not isinstance(error, (Fail, Retry)):
+        if not isinstance(error, (Away, Fail, Retry)):
             traceback.print_exc()
         show({"type": "error", **failure_of(error)})
         sys.exit(1)

@@ -76,13 +76,13 @@ def handle(input, run):
     run.log("begun")
     return [run.download("/v1/files/1/a.bin").decode(), run.upload("b.bin", b"123")]
 
-serve({"me/x": handle})
-""",
+serve({"me/x": handle}, ready="URL/ready")
+""".replace("URL", protocol.url),
         **variables(proxy),
     )
     [output] = until(lambda: protocol.of("output"))
     assert json.loads(output) == ["{}", "/v1/files/b.bin"]
-    assert {"claims", "beats", "events", "a.bin", "files", "here", "output"} <= {name for name, _, _ in protocol.calls}
+    assert {"ready", "claims", "beats", "events", "a.bin", "files", "here", "output"} <= {name for name, _, _ in protocol.calls}
     assert proxy.heads == []
 
 

@@ -55,7 +55,7 @@ export class Transport {
 
   constructor({ url, key, fetch = globalThis.fetch, retries = 5, timeout = 60_000 }: ClientOptions) {
     if (!/^https?:\/\/[^/]/.test(url))
-      throw new TypeError(`The url of the service must begin with http:// or https://, unlike ${url}`);
+      throw new TypeError(`The address of the service must begin with http:// or https://, unlike ${url}.`);
     this.base = url.replace(/\/+$/, '');
     this.headers = key === undefined ? {} : { authorization: `Key ${key}` };
     this.retries = retries;

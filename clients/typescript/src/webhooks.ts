@@ -31,14 +31,16 @@ export async function verifyWebhook<Output = unknown>(
   headers: WebhookHeaders,
   secret: string,
 ): Promise<WebhookEvent<Output>> {
-  const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map((name) =>
-    fieldOf(headers, `webhook-${name}`),
-  );
-  if (!id || !timestamp || !signatures) throw refused('One of its three webhook-… fields is missing.');
+  const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map((name) => {
+    const field = fieldOf(headers, `webhook-${name}`);
+    if (!field) throw refused(`The header webhook-${name} is missing.`);
+    return field;
+  }) as [string, string, string];
   const age = Date.now() / 1_000 - Number(timestamp);
-  if (!/^\d+$/.test(timestamp)) throw refused('Its webhook-timestamp is not a number.');
+  if (!/^\d+$/.test(timestamp)) throw refused('The header webhook-timestamp is not a number of seconds.');
   if (Math.abs(age) > toleranceSeconds) {
-    throw new NowServingError('outside_tolerance', `The webhook is ${Math.round(age)} s old.`);
+    const why = 'It is more than five minutes old, or the clocks differ by more than that.';
+    throw new NowServingError('outside_tolerance', untrusted(why));
   }
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : new Uint8Array(body);
   const signed = joined(new TextEncoder().encode(`${id}.${timestamp}.`), bytes);
@@ -51,10 +53,11 @@ export async function verifyWebhook<Output = unknown>(
       return JSON.parse(new TextDecoder().decode(bytes)) as WebhookEvent<Output>;
     }
   }
-  throw refused('None of its signatures matches this body and this secret.');
+  throw refused('No signature matches: the secret is another one, or the body was changed.');
 }
 
-const refused = (detail: string): NowServingError => new NowServingError('invalid_signature', detail);
+const untrusted = (why: string): string => `The webhook cannot be trusted. ${why}`;
+const refused = (why: string): NowServingError => new NowServingError('invalid_signature', untrusted(why));
 
 function fieldOf(headers: WebhookHeaders, name: string): string | undefined {
   if (typeof headers.get === 'function') return (headers as Headers).get(name) ?? undefined;

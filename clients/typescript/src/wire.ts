@@ -474,11 +474,11 @@ export interface components {
              */
             models: string[];
             /**
-             * @description `resting`: its last runs failed, so it claims nothing for a while. `draining`, `stopping`: an operator ordered that. `away`: it has made no call for 30 s.
+             * @description `resting`: its last runs failed, so it claims nothing for a while. `stuck`: it does not return from a run that is over, so it claims nothing. `draining`, `stopping`: an operator ordered that. `away`: it has made no call for 30 s.
              * @example ready
              * @enum {string}
              */
-            state: "ready" | "resting" | "draining" | "stopping" | "away";
+            state: "ready" | "resting" | "stuck" | "draining" | "stopping" | "away";
             /**
              * @description The state that the worker itself reports; often empty.
              * @example
@@ -2726,6 +2726,24 @@ export interface components {
              * @example vendor=1
              */
             tracestate?: string;
+            /**
+             * @description The name of the key that submitted the request; null: the key was deleted.
+             * @example web shop
+             */
+            key_name: string | null;
+            /**
+             * @description The tags of the request, as `key:value`.
+             * @example [
+             *       "team:search"
+             *     ]
+             */
+            tags: string[];
+            /**
+             * @description The priority of the request.
+             * @example normal
+             * @enum {string}
+             */
+            priority: "high" | "normal" | "low";
         };
         /** @description The result of a claim. */
         ClaimedRuns: {
@@ -2740,7 +2758,7 @@ export interface components {
              */
             worker_id: string;
             /**
-             * @description The state of the worker, for people.
+             * @description The state of the worker, for people. A worker that says `drain` or `stuck` claims nothing, so it does not count as a worker of its models until its next claim.
              * @example ready
              */
             state?: string;
@@ -2825,6 +2843,11 @@ export interface components {
              *     }
              */
             details?: components["schemas"]["JsonValue"];
+            /**
+             * @description The words of the program that the worker ran, such as the last line of its standard error. Operators see them; callers do not, because they may hold anything.
+             * @example CUDA error: out of memory
+             */
+            model_message?: string;
         };
         /** @description The file to upload. */
         NewUpload: {
@@ -2853,6 +2876,14 @@ export interface components {
              * @example http://127.0.0.1:3000/v1/storage/uploads/5b1c6f2e-8f0d-4d39-9d5e-0c4a7b1e2f63?expires=1767268800&type=image%2Fpng&signature=m3Qx
              */
             upload_url: string;
+        };
+        /** @description How a run is given back. */
+        WorkerRelease: {
+            /**
+             * @description The minimum number of seconds until the request starts again; 0 if omitted.
+             * @example 5
+             */
+            retry_after_s?: number;
         };
         /** @description A page of a list of requests. */
         RequestPage: {

@@ -210,7 +210,7 @@ const cases: Case[] = [
       event(20, 'completed', { node: 'beta', outcome: 'succeeded' }),
     ],
     {},
-    'Waited 41 s, ran 10 s on beta and succeeded, at the second start: before that the node alpha was stopped and handed it back.',
+    'Waited 41 s, ran 10 s on beta and succeeded, at the second start: before that alpha handed it back.',
   ],
   [
     'failed for good',

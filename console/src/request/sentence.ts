@@ -138,8 +138,7 @@ function failure(end: Partial<Pick<RequestEvent, 'outcome' | 'code' | 'message' 
   if (end.outcome === 'lost' || end.code === 'node_lost' || end.code === 'worker_lost') {
     return end.node ? `it was lost with its node ${end.node}` : 'it was lost with its nodes';
   }
-  if (end.outcome === 'returned')
-    return `the node ${end.node ?? 'that ran it'} was stopped and handed it back`;
+  if (end.outcome === 'returned') return `${end.node ?? 'the node that ran it'} handed it back`;
   if (end.outcome === 'unreached') return `its model could not be reached${where}${message}`;
   if (end.outcome === 'timed_out' || end.code === 'timed_out')
     return `the run took longer than it may${where}`;

@@ -79,6 +79,7 @@ const columns: readonly Column<AdminWorker>[] = [
             until <Time at={resting_until} />, after {counted(failures_in_row, 'failure')} in a row{' '}
           </>
         )}
+        {state === 'stuck' && 'does not return from a run that is over '}
         {says !== '' && says !== state && <span className="muted">says “{says}”</span>}
       </>
     ),

@@ -5,7 +5,7 @@ import { exampleId } from '../../http/openapi/responses.js';
 import { KeyNameDto } from '../keys/key-name.dto.js';
 import { count, time, timeOrNull } from '../../http/openapi/schemas.js';
 
-export const workerStates = ['ready', 'resting', 'draining', 'stopping', 'away'] as const;
+export const workerStates = ['ready', 'resting', 'stuck', 'draining', 'stopping', 'away'] as const;
 export type WorkerState = (typeof workerStates)[number];
 
 @ApiSchema({ name: 'AdminWorker', description: 'A program that claims runs over HTTP, as operators see it.' })
@@ -32,8 +32,8 @@ export class AdminWorkerDto {
   })
   models!: string[];
   @Field(
-    '`resting`: its last runs failed, so it claims nothing for a while. `draining`, `stopping`: an operator ' +
-      'ordered that. `away`: it has made no call for 30 s.',
+    '`resting`: its last runs failed, so it claims nothing for a while. `stuck`: it does not return from a run ' +
+      'that is over, so it claims nothing. `draining`, `stopping`: an operator ordered that. `away`: it has made no call for 30 s.',
     'ready',
     { enum: workerStates },
   )

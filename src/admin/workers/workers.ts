@@ -75,8 +75,9 @@ function toView(row: WorkerRow): AdminWorkerDto {
   };
 }
 
-function stateOf({ isSeen, told, restsUntil }: WorkerRow): WorkerState {
+function stateOf({ isSeen, told, restsUntil, state }: WorkerRow): WorkerState {
   if (!isSeen) return 'away';
+  if (state === 'stuck') return 'stuck';
   if (told !== 'run') return told === 'drain' ? 'draining' : 'stopping';
   return restsUntil === null ? 'ready' : 'resting';
 }

@@ -49,7 +49,7 @@ export class RunEnds {
     }
     if (end.kind === 'aborted' && (end.reason === 'shutdown' || end.reason === 'lost')) {
       // The lease may still be this node's, even if the run was lost: after an outage that kept all nodes out.
-      if (await this.requeue(run, { attemptOutcome: 'returned', delayMs: 0 })) return true;
+      if (await this.requeue(run, { attemptOutcome: 'returned', delayMs: end.delayMs ?? 0 })) return true;
       return this.finish(run, { kind: 'aborted', reason: 'cancelled' });
     }
     if (end.kind === 'failure' && end.error instanceof ResultUnstored) return this.giveBack(run, end.error);

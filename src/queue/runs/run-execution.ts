@@ -12,7 +12,8 @@ export type RunEnd =
   /** undefined `output`: the output is what its deltas make. */
   | { kind: 'output'; output: string | Buffer | undefined; bytes?: number }
   | { kind: 'failure'; error: unknown }
-  | { kind: 'aborted'; reason: AbortReason };
+  /** `delayMs`: a run that was given back starts again no sooner. */
+  | { kind: 'aborted'; reason: AbortReason; delayMs?: number };
 
 /** What a run reads and writes beside its events. */
 export interface RunBooks {

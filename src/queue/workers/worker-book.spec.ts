@@ -33,6 +33,32 @@ it('counts a worker whose claim is held as long as its connection stands, and wr
   expect(worker.heldCalls).toBe(0);
 });
 
+it.each(['stuck', 'drain'])('does not count a worker that says %s, until it claims again', (state) => {
+  const book = bookOf();
+  book.note('key', { id: 'one', models: [model] });
+  book.note('key', { id: 'one', state });
+  expect(book.count(model)).toBe(0);
+  book.note('key', { id: 'one', state: 'run' });
+  expect(book.count(model)).toBe(1);
+  book.note('key', { id: 'one', state });
+  book.note('key', { id: 'one', models: [model] });
+  expect(book.count(model)).toBe(1);
+  expect(book.due()).toMatchObject([{ id: 'one', state: '' }]);
+});
+
+it('does not count a worker that has said so to another node, or that an operator has drained', () => {
+  const book = bookOf();
+  const { uid } = book.note('key', { id: 'one', models: [model] });
+  book.written(book.due());
+  const row = { uid, told: 'run', state: '', failuresInRow: 0, restsMs: null } as const;
+  book.read([{ ...row, state: 'stuck' }], new Map());
+  expect(book.count(model)).toBe(0);
+  book.read([row], new Map());
+  expect(book.count(model)).toBe(1);
+  book.read([{ ...row, told: 'drain' }], new Map());
+  expect(book.count(model)).toBe(0);
+});
+
 it('counts a worker that rests, which is told to stay away for up to a minute', () => {
   const book = bookOf();
   const worker = book.note('key', { id: 'one', models: [model] });

@@ -7,6 +7,7 @@ import { ModelsService } from '../../models/models.service.js';
 import { ModelAvailability } from '../circuits/model-availability.js';
 import {
   forgetWorkers,
+  notClaiming,
   restAfterMs,
   workerAwayMs,
   type Told,
@@ -41,6 +42,8 @@ export class KnownWorker {
   writtenAt = -Infinity;
   /** Its claims and beats that wait. While their connections are open, the worker is present. */
   heldCalls = 0;
+  /** True: it has said, to this node or to another one, that it claims nothing. */
+  isIdle = false;
   /** True: something must be written before the worker is next seen. */
   isChanged = true;
   /** True: its name is kept for the history of its runs. */
@@ -120,6 +123,12 @@ export class WorkerBook {
     for (const [name, value] of Object.entries(said) as [keyof WorkerSaid, unknown][]) {
       if (value === undefined || isSame(worker.said[name], value)) continue;
       worker.said = { ...worker.said, [name]: value };
+      worker.isChanged = true;
+    }
+    if (said.state !== undefined) worker.isIdle = isIdle(said.state);
+    if (said.models !== undefined && worker.isIdle) {
+      worker.said = { ...worker.said, state: '' };
+      worker.isIdle = false;
       worker.isChanged = true;
     }
     if (worker.said.models !== undefined && worker.isChanged) this.tellAvailability();
@@ -207,9 +216,10 @@ export class WorkerBook {
 
   /** Takes over what the table has, for all nodes. */
   read(states: readonly WorkerState[], counts: ReadonlyMap<string, number>): void {
-    for (const { uid, told, failuresInRow, restsMs } of states) {
+    for (const { uid, told, state, failuresInRow, restsMs } of states) {
       const worker = this.known.get(uid);
       if (worker === undefined) continue;
+      if (!worker.isChanged) worker.isIdle = isIdle(state);
       worker.failuresInRow = failuresInRow;
       // Ends since then are not in the table yet.
       if (!this.ended.has(uid))
@@ -226,8 +236,8 @@ export class WorkerBook {
   count(modelId: string): number {
     const from = performance.now() - workerAwayMs;
     const here = [...this.known.values()].filter(
-      ({ said: { models = [] }, presentAt, restMs }) =>
-        models.includes(modelId) && (presentAt > from || restMs > 0),
+      ({ said: { models = [] }, told, isIdle, presentAt, restMs }) =>
+        models.includes(modelId) && told === 'run' && !isIdle && (presentAt > from || restMs > 0),
     );
     return Math.max(this.counts.get(modelId) ?? 0, here.length);
   }
@@ -259,6 +269,8 @@ export class WorkerBook {
     this.availability.setWithoutWorkers(pulled.flatMap(({ id }) => (this.count(id) === 0 ? id : [])));
   }
 }
+
+const isIdle = (state: string): boolean => notClaiming.includes(state);
 
 function tooManyWorkers(): DomainError {
   const detail =

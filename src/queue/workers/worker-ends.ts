@@ -79,10 +79,11 @@ export class WorkerEnds {
     return this.endedBefore(lease, ['failed', 'cancelled']);
   }
 
-  /** Requeues the run at no cost; or ends it, if it was to be cancelled. */
-  async release(lease: LeaseName): Promise<EndTaken> {
+  /** Requeues the run at no cost, to start no sooner than `delayMs` from now; or ends it, if it was to be cancelled. */
+  async release(lease: LeaseName, delayMs: number): Promise<EndTaken> {
     const run = await this.runs.find(lease);
-    if (run !== undefined && (await this.end(run, { kind: 'aborted', reason: 'lost' }))) return 'taken';
+    if (run !== undefined && (await this.end(run, { kind: 'aborted', reason: 'lost', delayMs })))
+      return 'taken';
     return this.endedBefore(lease, ['returned', 'cancelled']);
   }
 

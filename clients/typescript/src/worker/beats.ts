@@ -12,6 +12,8 @@ const maxPauseMs = 4_000;
 
 export interface BeatHooks {
   isDraining(): boolean;
+  /** Whether a handler of the worker goes on although its run is over. */
+  isStuck(): boolean;
   drain(): void;
   stop(): void;
   say(line: string): void;
@@ -20,6 +22,7 @@ export interface BeatHooks {
 /** Renews the leases of a worker and learns which of them were cancelled or lost. */
 export class Beats {
   private isOver = false;
+  private hasSaidStuck = false;
   private held = new AbortController();
   private timer: NodeJS.Timeout | undefined;
 
@@ -37,7 +40,7 @@ export class Beats {
       this.held = new AbortController();
       const { signal } = this.held;
       const leases = this.leases();
-      if (leases.length === 0) {
+      if (leases.length === 0 && !this.hooks.isStuck() && !this.hasSaidStuck) {
         await this.untilAborted(signal);
         continue;
       }
@@ -78,7 +81,8 @@ export class Beats {
   }
 
   private beat(leases: string[], waitS: number, signal: AbortSignal): Promise<Answer | undefined> {
-    const state = this.hooks.isDraining() ? 'drain' : 'run';
+    const state = this.hooks.isStuck() ? 'stuck' : this.hooks.isDraining() ? 'drain' : 'run';
+    this.hasSaidStuck = state === 'stuck';
     const body = JSON.stringify({ worker_id: this.workerId, state, leases });
     return this.calls.once({ method: 'POST', path: '/beats', body, waitS, signal }).catch(() => undefined);
   }

@@ -37,7 +37,7 @@ export class WorkerCalls {
 
   constructor({ url, key }: { url: string; key: string | undefined }) {
     if (!/^https?:\/\/[^/]/.test(url))
-      throw new TypeError(`The url of the service must begin with http:// or https://, unlike ${url}`);
+      throw new TypeError(`The address of the service must begin with http:// or https://, unlike ${url}.`);
     this.base = url.replace(/\/+$/, '');
     this.authorization = key === undefined ? {} : { authorization: `Key ${key}` };
   }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import { help, parseArguments, UsageError } from './command/arguments.js';
 import { commandHandler } from './command/command-handler.js';
@@ -27,8 +27,12 @@ async function main(): Promise<void> {
   const given = parseArguments(process.argv.slice(2));
   if (given === undefined) return void process.stdout.write(`${help}\n`);
   const { model, command, options } = given;
+  const { cwd } = command;
+  if (cwd !== undefined && !statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
+    throw new UsageError(`--cwd must be a folder, and ${cwd} is none.`);
   for (const arg of command.args) {
     if (arg.startsWith('-') || isAbsolute(arg) || !existsSync(arg)) continue;
+    if (cwd !== undefined && existsSync(resolve(cwd, arg))) continue;
     sayOnStderr(`"${arg}" is not found from the folder of a run. Write ${resolve(arg)}`);
   }
   // A path is relative to our folder, not to the temporary folder of a run. A name without a slash is looked up in

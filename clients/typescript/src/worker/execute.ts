@@ -1,5 +1,5 @@
 import { piecesOf, type EventSender, type LogLevel } from './event-sender.js';
-import { Fail } from './failures.js';
+import { Away, Fail } from './failures.js';
 import { jsonOf, JsonText } from './json-text.js';
 import type { Handler, Run } from './types.js';
 
@@ -13,6 +13,7 @@ export async function execute(
   room: () => Promise<void>,
 ): Promise<unknown> {
   const output = await outputOf(await handler(input, run), run, room);
+  if (output instanceof Away) throw output;
   // The deltas of a run that was stopped are not its whole output.
   if (output === undefined) run.signal.throwIfAborted();
   return output;

@@ -10,12 +10,27 @@ export class Retry extends Error {
   /** Seconds until the next attempt, if the model's own backoff should not decide. */
   readonly after: number | undefined;
 
-  constructor({
-    after,
-    message = 'The worker asked for another attempt.',
-  }: { after?: number; message?: string } = {}) {
-    super(message);
+  constructor(message?: string, options?: { after?: number });
+  constructor(options?: { after?: number; message?: string });
+  constructor(first: string | { after?: number; message?: string } = {}, options: { after?: number } = {}) {
+    const { after, message } = typeof first === 'string' ? { ...options, message: first } : first;
+    super(message ?? 'The worker asked for another attempt.');
     this.name = 'Retry';
+    this.after = after;
+  }
+}
+
+/**
+ * Thrown or returned by a handler: it can run nothing yet, for example because its backend loads. The run goes back to
+ * the queue at no cost to its attempts. It starts again after `after` seconds (5) or later, and so long this worker
+ * claims no run of the model.
+ */
+export class Away extends Error {
+  readonly after: number;
+
+  constructor(message = "The worker's backend is away.", { after = 5 }: { after?: number } = {}) {
+    super(message);
+    this.name = 'Away';
     this.after = after;
   }
 }
@@ -85,6 +100,17 @@ export class Broken extends Error {
   }
 }
 
+/** The statuses of a file that is not there, or not any more. */
+export const missing: readonly (number | undefined)[] = [404, 410];
+
+/** What a program that a handler ran has said last. Operators see it; callers do not, because it may hold anything. */
+const lastWords = new WeakMap<Error, string>();
+
+export function withLastWords<Failed extends Error>(error: Failed, words: string): Failed {
+  if (words !== '') lastWords.set(error, words.slice(0, maxMessageLength));
+  return error;
+}
+
 /** A failure as the service accepts it. */
 export interface Failure {
   message: string;
@@ -92,19 +118,24 @@ export interface Failure {
   retry_after_s?: number;
   status?: number;
   details?: unknown;
+  model_message?: string;
 }
 
 export function failureOf(error: unknown): Failure {
   if (error instanceof Fail) {
     const { message, status, details } = error;
-    return { message, retryable: false, ...told({ status, details }) };
+    const model_message = lastWords.get(error);
+    return { message, retryable: false, ...told({ status, details, model_message }) };
   }
-  if (error instanceof Retry) {
+  if (error instanceof Retry || error instanceof Away) {
     const { message, after } = error;
-    return { message, retryable: true, ...told({ retry_after_s: after }) };
+    const model_message = lastWords.get(error);
+    return { message, retryable: true, ...told({ retry_after_s: after, model_message }) };
   }
+  if (error instanceof TransferError && missing.includes(error.status))
+    return { message: error.message, retryable: false, status: 422 };
   if (error instanceof Stopped) return { message: error.message, retryable: error.reason !== 'cancelled' };
-  return { message: firstLineOf(error), retryable: true };
+  return { message: described(error), retryable: true };
 }
 
 /** Drops the fields that are not valid JSON, so that the failure itself is still reported. */
@@ -113,7 +144,7 @@ function told<Fields extends object>(fields: Fields): Partial<Fields> {
 }
 
 /** The message is shown to callers, so it has no stack and a bounded length. */
-function firstLineOf(error: unknown): string {
+export function described(error: unknown): string {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return text.split('\n', 1)[0]!.slice(0, maxMessageLength);
 }

@@ -5,7 +5,7 @@ import { isUnreadable, secondsOf } from '../transport.js';
 import { type Answered, Arrival, reasonOf } from './arrival.js';
 import { Backoff } from './backoff.js';
 import { type Answer, answerOf, isSuccess, type WorkerCalls } from './calls.js';
-import { Broken, Fail, TransferError } from './failures.js';
+import { Broken, Fail, missing, TransferError } from './failures.js';
 
 /** Tries in a row without progress after which a transfer fails, unless the service is away. */
 const maxTries = 6;
@@ -31,7 +31,9 @@ export function sourceOf(
   base: string,
   downloads: readonly string[],
 ): { url: URL; isOurs: boolean } {
-  const to = new URL(url, base);
+  const to = validUrl(url, base);
+  if (to.username !== '' || to.password !== '')
+    throw new Fail('Nothing is downloaded from a URL that holds a name or a password.');
   const isHttp = to.protocol === 'http:' || to.protocol === 'https:';
   const isOurs = to.origin === new URL(base).origin;
   if (isHttp && isOurs) return { url: to, isOurs };
@@ -43,6 +45,14 @@ export function sourceOf(
   throw new Fail(
     `Nothing is downloaded from ${origin}. The worker's option "downloads" allows other origins.`,
   );
+}
+
+function validUrl(url: string, base: string): URL {
+  try {
+    return new URL(url, base);
+  } catch {
+    throw new Fail('A URL that is to be downloaded is not valid.');
+  }
 }
 
 /**
@@ -73,7 +83,7 @@ async function followed(
     const response = await asked(source, { headers: { ...own, ...fields }, signal, redirect: 'manual' });
     const location = response.headers.get('location');
     const isRedirect = response.status >= 300 && response.status <= 399 && location !== null;
-    if (!isRedirect) return { response: await checked(response), isOurs };
+    if (!isRedirect) return { response: await checked(response, new URL(url, calls.base)), isOurs };
     await response.body?.cancel();
     next = new URL(location, source).href;
   }
@@ -85,7 +95,7 @@ export async function downloadOnce(url: string, to?: string): Promise<Uint8Array
   const arrival = await Arrival.begin(to);
   try {
     await arrival.take(async (headers) => ({
-      response: await checked(await asked(new URL(url), { headers })),
+      response: await checked(await asked(new URL(url), { headers }), new URL(url)),
       isOurs: false,
     }));
     return await arrival.whole();
@@ -102,17 +112,32 @@ async function asked(url: URL, init: RequestInit): Promise<Response> {
   });
 }
 
-async function checked(response: Response): Promise<Response> {
+async function checked(response: Response, url: URL): Promise<Response> {
   const { status, ok, headers } = response;
   if (ok || status === 416) return response;
   await response.body?.cancel().catch(() => undefined);
   const said = `The download was answered ${status}.`;
+  if (missing.includes(status)) throw new TransferError(`${said} ${shown(url)} does not exist.`, { status });
   if (!isPassing(status)) throw new TransferError(said, { status });
   throw new Broken(said, {
     status,
     isAway: isAway(status),
     retryAfterS: secondsOf(headers.get('retry-after')),
   });
+}
+
+/** Names a file by what is no secret: its URL may be the right to read it. */
+function shown({ pathname, origin }: URL): string {
+  const name = /^\/v1\/files\/[^/]+\/([^/]+)$/.exec(pathname)?.[1];
+  return name === undefined ? `A file of ${origin}` : `The file "${readable(name).slice(0, 200)}"`;
+}
+
+function readable(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
 }
 
 export async function upload(

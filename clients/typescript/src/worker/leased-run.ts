@@ -2,14 +2,26 @@ import { Backoff } from './backoff.js';
 import { isSuccess, type WorkerCall, type WorkerCalls } from './calls.js';
 import { EventSender, type Sent } from './event-sender.js';
 import { execute, outputText, voiceOf } from './execute.js';
-import { Fail, type Failure, failureOf, HandBack, Retry, Stopped, type StopReason } from './failures.js';
+import {
+  Away,
+  Fail,
+  type Failure,
+  failureOf,
+  HandBack,
+  Retry,
+  Stopped,
+  type StopReason,
+} from './failures.js';
 import { download, type FileAccess, upload } from './files.js';
 import type { ClaimedRun, Handler, Run } from './types.js';
 
 /** Longest pause between tries. A message must arrive before the lease is over. */
 const maxPauseMs = 8_000;
 
-type End = { output: string } | { failure: Failure } | 'release' | 'silence';
+/** A handler that takes this long to return after its run is over is stuck. */
+const returnMs = 2_000;
+
+type End = { output: string } | { failure: Failure } | { releaseForS: number } | 'release' | 'silence';
 
 export interface RunSurroundings {
   calls: WorkerCalls;
@@ -18,6 +30,14 @@ export interface RunSurroundings {
   say(line: string): void;
   /** The handler cannot run here at all. */
   unfit(error: HandBack): void;
+  /** The handler can run nothing of the model for these seconds. */
+  away(model: string, seconds: number): void;
+  /** Milliseconds that a handler may take to return after its run is over. */
+  stuckMs: number;
+  /** `isStuck` has changed. */
+  noteStuck(): void;
+  /** The handler has not returned in time. */
+  outlived(run: LeasedRun, reason: StopReason): void;
 }
 
 /** A run under its lease, from the claim until its end is recorded or the lease is lost. */
@@ -29,8 +49,10 @@ export class LeasedRun {
   private readonly gone = new AbortController();
   private readonly events: EventSender;
   private isEnding = false;
+  private hasOutlived = false;
   private hasDeltas = false;
   private timer: NodeJS.Timeout | undefined;
+  private readonly stuckTimers: NodeJS.Timeout[] = [];
 
   constructor(
     private readonly claimed: ClaimedRun,
@@ -50,6 +72,11 @@ export class LeasedRun {
     return this.stop.signal.aborted;
   }
 
+  /** Whether the handler goes on although the run is over. */
+  get isStuck(): boolean {
+    return this.hasOutlived && !this.isEnding;
+  }
+
   async carryOut(): Promise<void> {
     const { remaining_ms: ms } = this.claimed;
     if (typeof ms === 'number' && ms < 2 ** 31) {
@@ -57,7 +84,10 @@ export class LeasedRun {
     }
     const end = await this.run().catch((error: unknown) => this.endOf(error));
     clearTimeout(this.timer);
+    for (const timer of this.stuckTimers) clearTimeout(timer);
+    const wasStuck = this.isStuck;
     this.isEnding = true;
+    if (wasStuck) this.around.noteStuck();
     await this.events.flush();
     const { refusal } = this.events;
     await this.tell(refusal === undefined ? end : { failure: { message: refusal, retryable: false } });
@@ -66,7 +96,19 @@ export class LeasedRun {
 
   /** Asks the handler to stop. */
   abort(reason: StopReason): void {
+    if (this.isCancelled) return;
     this.stop.abort(new Stopped(reason));
+    if (reason !== 'shutdown' && !this.isEnding) this.awaitReturn(reason);
+  }
+
+  private awaitReturn(reason: StopReason): void {
+    const { stuckMs, outlived, noteStuck } = this.around;
+    const note = (): void => {
+      this.hasOutlived = true;
+      noteStuck();
+    };
+    this.stuckTimers.push(setTimeout(note, Math.min(returnMs, stuckMs / 2)).unref());
+    if (stuckMs < 2 ** 31) this.stuckTimers.push(setTimeout(() => outlived(this, reason), stuckMs).unref());
   }
 
   /** The run no longer has the lease, so further work of the handler is useless. */
@@ -109,6 +151,9 @@ export class LeasedRun {
       model: claimed.model_id,
       inputText,
       attempt: claimed.attempt,
+      keyName: claimed.key_name ?? undefined,
+      tags: claimed.tags ?? [],
+      priority: claimed.priority ?? 'normal',
       deadline:
         typeof claimed.remaining_ms === 'number' ? new Date(Date.now() + claimed.remaining_ms) : undefined,
       traceparent: claimed.traceparent ?? undefined,
@@ -142,6 +187,14 @@ export class LeasedRun {
       this.around.unfit(error);
       return 'release';
     }
+    if (error instanceof Away) {
+      const { model_id: model } = this.claimed;
+      const { after, message } = error;
+      const said = `the run is handed back, and no run of ${model} is claimed for ${after} s: ${message}`;
+      this.around.say(`${this.requestId}: ${said}`);
+      this.around.away(model, after);
+      return { releaseForS: after };
+    }
     const isMeant = error instanceof Fail || error instanceof Retry;
     const stack = error instanceof Error && !isMeant ? error.stack : undefined;
     const failure = failureOf(error);
@@ -163,6 +216,10 @@ export class LeasedRun {
   private callOf(end: Exclude<End, 'silence'>): WorkerCall {
     const held = { leaseToken: this.token, signal: this.gone.signal };
     if (end === 'release') return { method: 'POST', path: this.path('release'), ...held };
+    if ('releaseForS' in end) {
+      const body = JSON.stringify({ retry_after_s: end.releaseForS });
+      return { method: 'POST', path: this.path('release'), body, ...held };
+    }
     if ('output' in end) return { method: 'PUT', path: this.path('output'), body: end.output, ...held };
     return { method: 'PUT', path: this.path('failure'), body: JSON.stringify(end.failure), ...held };
   }
@@ -187,7 +244,7 @@ export class LeasedRun {
       this.lose();
       return 'over';
     }
-    return { refused: answer.detail ?? `The service answered ${answer.status} to the events of the run.` };
+    return { refused: answer.detail ?? `The service answered ${answer.status}.` };
   }
 
   private path(call: string): string {
@@ -198,6 +255,7 @@ export class LeasedRun {
 /** Returns a simpler end to report if, for example, the first one is too large or has an invalid status. */
 function simplerThan(end: End, fault: string): End | undefined {
   if (typeof end === 'string') return undefined;
+  if ('releaseForS' in end) return 'release';
   if ('output' in end) return { failure: { message: fault, retryable: false } };
   const { message, retryable, ...others } = end.failure;
   return Object.keys(others).length > 0 ? { failure: { message, retryable } } : undefined;

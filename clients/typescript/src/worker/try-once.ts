@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { lineOf, type RunEvent } from './event-sender.js';
 import { execute, outputText, voiceOf } from './execute.js';
-import { Fail, failureOf, Retry, Stopped } from './failures.js';
+import { Away, Fail, failureOf, Retry, Stopped } from './failures.js';
 import { downloadOnce } from './files.js';
 import { joined } from './json-text.js';
 import type { Handler, Run } from './types.js';
@@ -30,6 +30,9 @@ export async function tryOnce(handlers: ReadonlyMap<string, Handler>, inputText:
       model,
       inputText,
       attempt: 1,
+      keyName: undefined,
+      tags: [],
+      priority: 'normal',
       deadline: undefined,
       traceparent: undefined,
       signal: stop.signal,
@@ -41,7 +44,7 @@ export async function tryOnce(handlers: ReadonlyMap<string, Handler>, inputText:
     const json = outputText(output === undefined && deltas.length > 0 ? joined(deltas) : output);
     print(`{"type":"output","output":${json.replaceAll(lineEnds, ' ')}}`);
   } catch (error) {
-    const isMeant = error instanceof Fail || error instanceof Retry;
+    const isMeant = error instanceof Fail || error instanceof Retry || error instanceof Away;
     if (error instanceof Error && !isMeant) process.stderr.write(`${error.stack}\n`);
     print(JSON.stringify({ type: 'error', ...failureOf(error) }));
     process.exitCode = 1;

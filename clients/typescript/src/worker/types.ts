@@ -8,6 +8,11 @@ export interface Run {
   readonly inputText: string;
   /** Failed and lost runs so far + 1. */
   readonly attempt: number;
+  /** The name of the key that submitted the request; undefined: it is not known. */
+  readonly keyName: string | undefined;
+  /** The tags of the request, as `key:value`. */
+  readonly tags: readonly string[];
+  readonly priority: Priority;
   /** When the run ends in any case, by this machine's clock. */
   readonly deadline: Date | undefined;
   readonly traceparent: string | undefined;
@@ -36,12 +41,14 @@ export interface Run {
 /** The handler defines the type of its input. models.yaml may validate it. */
 export type Parsed = ReturnType<typeof JSON.parse>;
 
+export type Priority = 'high' | 'normal' | 'low';
+
 /** Returns the output, or a generator of deltas. A value that the generator returns is the output. */
 export type Handler<Input = Parsed> = (input: Input, run: Run) => unknown;
 
 export interface ServeOptions {
-  /** Concurrent runs, over all models; default 1. */
-  concurrency?: number;
+  /** Concurrent runs, over all models; default 1. A function is called before each claim. */
+  concurrency?: number | (() => number);
   /** URL of the service; default `NOWSERVING_URL`. */
   url?: string;
   /** Key with the scope `work`; default `NOWSERVING_KEY`. */
@@ -52,6 +59,13 @@ export interface ServeOptions {
   labels?: Record<string, string>;
   /** Milliseconds for which runs may go on after SIGTERM or SIGINT; default 25,000. */
   grace?: number;
+  /**
+   * Milliseconds after which a handler that has not returned, although its run is over, ends the process with exit code
+   * 70; default 30,000. First the worker hands back its other runs.
+   */
+  stuck?: number;
+  /** A URL or a function. Nothing is claimed until the URL is answered 2xx, or the function gives something true. */
+  ready?: string | (() => unknown);
   /** Origins that `run.download` may call besides the service, such as `https://images.example.com`; `*`: any. */
   downloads?: readonly string[];
   /** Drains the worker, as SIGTERM does. */
@@ -73,4 +87,7 @@ export interface ClaimedRun {
   input?: string | undefined;
   input_url?: string;
   traceparent?: string | null;
+  key_name?: string | null;
+  tags?: readonly string[];
+  priority?: Priority;
 }

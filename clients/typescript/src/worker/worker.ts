@@ -4,8 +4,9 @@ import { NowServingError } from '../errors.js';
 import { pause } from '../deadline.js';
 import { Backoff, Hold } from './backoff.js';
 import { Beats } from './beats.js';
-import { type Answer, isPassing, WorkerCalls } from './calls.js';
-import type { HandBack } from './failures.js';
+import { type Answer, isPassing, isSuccess, WorkerCalls } from './calls.js';
+import { ClaimLimits } from './claim-limits.js';
+import type { HandBack, StopReason } from './failures.js';
 import { memberOf, partsOf } from './json-scanner.js';
 import { LeasedRun, type RunSurroundings } from './leased-run.js';
 import type { ClaimedRun, Handler, ServeOptions } from './types.js';
@@ -18,9 +19,11 @@ const shortMs = 1_000;
 /** Time for runs to end by themselves after they were asked to stop. */
 const abortMs = 2_000;
 const leaveMs = 5_000;
+/** The exit code of a worker that ends because a handler does not return. */
+const stuckExit = 70;
 
-export type WorkerOptions = Required<Pick<ServeOptions, 'url' | 'concurrency' | 'grace' | 'say'>> &
-  ServeOptions;
+export type WorkerOptions = Required<Pick<ServeOptions, 'url' | 'concurrency' | 'grace' | 'stuck' | 'say'>> &
+  ServeOptions & { exit(code: number): void };
 
 /** Claims runs for its free slots, renews their leases, and leaves when it is asked to. */
 export class Worker {
@@ -30,20 +33,25 @@ export class Worker {
   private readonly runs = new Map<string, LeasedRun>();
   private readonly draining = new AbortController();
   private readonly released = new AbortController();
+  /** What the worker may claim now. */
+  readonly limits: ClaimLimits;
   private readonly beats: Beats;
   private slotFreed = (): void => undefined;
   private fault: Error | undefined;
   private isUnreached = false;
+  private hasStuck = false;
 
   constructor(
     private readonly handlers: ReadonlyMap<string, Handler>,
     private readonly options: WorkerOptions,
   ) {
     this.calls = new WorkerCalls({ url: options.url, key: options.key });
+    this.limits = new ClaimLimits([...handlers.keys()], options);
     this.beats = new Beats(this.calls, this.id, this.runs, {
       isDraining: () => this.draining.signal.aborted,
+      isStuck: () => this.isStuck,
       drain: () => this.drain('The service asked the worker to finish its runs and stop.'),
-      stop: () => this.stop(),
+      stop: () => this.stop('The service told the worker to stop.'),
       say: options.say,
     });
   }
@@ -59,13 +67,14 @@ export class Worker {
     this.beats.stop();
     await beating;
     await this.leave();
+    if (this.hasStuck) this.options.exit(stuckExit);
     if (this.fault !== undefined) throw this.fault;
   }
 
   /** Stops claiming. Runs in progress may end within the grace period. */
-  drain(why: string): void {
+  drain(why?: string): void {
     if (this.draining.signal.aborted) return;
-    this.options.say(why);
+    if (why !== undefined) this.options.say(why);
     this.draining.abort();
     this.slotFreed();
     this.beats.soon();
@@ -75,10 +84,15 @@ export class Worker {
     return this.draining.signal.aborted;
   }
 
-  /** Stops without a grace period. */
-  stop(): void {
-    this.drain('The worker stops.');
+  /** Stops without a grace period. `why`: printed unless the worker drains already. */
+  stop(why?: string): void {
+    this.drain(why);
     this.released.abort();
+  }
+
+  /** Whether a handler goes on although its run is over. Until it returns, the worker claims nothing. */
+  private get isStuck(): boolean {
+    return [...this.runs.values()].some((run) => run.isStuck);
   }
 
   private async claimAll(): Promise<void> {
@@ -86,14 +100,19 @@ export class Worker {
     const backoff = new Backoff();
     const hold = new Hold(claimWaitS);
     let body: string | undefined;
+    let models: string[] = [];
     while (!signal.aborted) {
-      const free = this.options.concurrency - this.runs.size;
-      if (free <= 0) {
-        await new Promise<void>((resolve) => (this.slotFreed = resolve));
-        continue;
-      }
       // A claim whose answer was lost is repeated unchanged, because it may have been given runs.
-      body ??= this.claimFor(Math.min(free, maxRuns));
+      if (body === undefined) {
+        const free = this.isStuck ? 0 : this.limits.runs - this.runs.size;
+        ({ models } = this.limits);
+        if (free <= 0 || models.length === 0) {
+          await this.changed();
+          continue;
+        }
+        if (!(await this.limits.isReady(signal))) continue;
+        body = this.claimFor(models, Math.min(free, maxRuns));
+      }
       const startedMs = performance.now();
       const answer = await this.calls
         .once({ method: 'POST', path: '/claims', body, waitS: hold.seconds, signal })
@@ -108,7 +127,7 @@ export class Worker {
       if (this.isUnreached) this.options.say('The service answers again.');
       this.isUnreached = false;
       body = undefined;
-      this.take(answer);
+      this.take(answer, models);
       const isShort = performance.now() - startedMs < shortMs;
       if (answer.status === 200 || !isShort) continue;
       // Claims of a worker that an operator drains are not held, so ask.
@@ -117,12 +136,22 @@ export class Worker {
     }
   }
 
-  private take(answer: Answer): void {
-    const { status, code = `http_${status}`, detail = 'The claim was refused.' } = answer;
+  /** Resolves when a run has ended, or after a moment, because other limits may have changed. */
+  private async changed(): Promise<void> {
+    const freed = new Promise<void>((resolve) => (this.slotFreed = resolve));
+    await Promise.race([freed, pause(shortMs, this.draining.signal)]);
+  }
+
+  private take(answer: Answer, models: readonly string[]): void {
+    const { status, code = `http_${status}`, detail = `The service answered ${status}.` } = answer;
+    if (isSuccess(answer)) this.limits.known(models);
     if (status === 204 || status === 409) return;
     if (status === 410) this.drain(`${detail} The worker stops.`);
     else if (status === 200) for (const run of claimedRuns(answer)) this.start(run);
-    else {
+    else if (code === 'unknown_model') {
+      const { model_id: id } = answer.body;
+      this.limits.unknown(typeof id === 'string' ? [id] : models, detail);
+    } else {
       this.fault = new NowServingError(code, detail, { status });
       this.drain(detail);
     }
@@ -137,6 +166,10 @@ export class Worker {
       downloads: this.options.downloads ?? [],
       say: this.options.say,
       unfit: (error) => this.unfit(error),
+      away: (model, seconds) => this.limits.pause(model, seconds * 1_000),
+      stuckMs: this.options.stuck,
+      noteStuck: () => this.beats.soon(),
+      outlived: (run, reason) => this.giveUp(run, reason),
     };
     const run = new LeasedRun(claimed, around);
     if (this.isDraining) return void run.release();
@@ -146,6 +179,15 @@ export class Worker {
       this.runs.delete(run.token);
       this.slotFreed();
     });
+  }
+
+  private giveUp({ requestId }: LeasedRun, reason: StopReason): void {
+    if (this.hasStuck) return;
+    this.hasStuck = true;
+    const said = `the handler has not returned ${this.options.stuck / 1_000} s after its run was over (${reason}).`;
+    const what = `The worker hands back its other runs and ends with exit code ${stuckExit}.`;
+    this.options.say(`${requestId}: ${said} ${what}`);
+    this.stop();
   }
 
   private unfit(error: HandBack): void {
@@ -166,7 +208,7 @@ export class Worker {
   }
 
   private async releaseRest(): Promise<void> {
-    const rest = [...this.runs.values()];
+    const rest = [...this.runs.values()].filter(({ isHeld }) => isHeld);
     if (rest.length === 0) return;
     this.options.say(`${rest.length} runs are handed back.`);
     if (!this.released.signal.aborted) {
@@ -183,12 +225,12 @@ export class Worker {
     await this.calls.untilDecided(call, new Backoff(shortMs));
   }
 
-  private claimFor(max: number): string {
+  private claimFor(models: readonly string[], max: number): string {
     const { name = hostname(), version, labels = {} } = this.options;
     return JSON.stringify({
       claim_id: randomUUID(),
       worker: { id: this.id, name, version, labels },
-      models: [...this.handlers.keys()].map((model_id) => ({ model_id, max })),
+      models: models.map((model_id) => ({ model_id, max })),
       max,
     });
   }

@@ -29,7 +29,7 @@ export type ClaimedRun = LeasedRun & { slot: number; queueMs: number };
  *   stop.
  * Race: that of `startFirst`. A bound counts the existing leases: a lock on the model's row, in the statement before,
  *   keeps others from adding any between this snapshot and its commit.
- * Index: those of `startFirst`; lease_by_claim, worker_pkey; lease_of_workers counts the runs, if there is a bound.
+ * Index: those of `startFirst`; lease_by_claim, worker_pkey, api_key_pkey; lease_of_workers counts the runs, if there is a bound.
  */
 const claimStatement = statement('claim_for_workers')`WITH slot AS MATERIALIZED (
   SELECT row_number() OVER () AS number, wanted.number - 1 AS slot, wanted.worker_id, wanted.claim_id, wanted.claim_hash,

@@ -43,6 +43,9 @@ export interface LeasedRun extends LeaseName {
   deadlineAtMs: number;
   traceparent: string | null;
   tracestate: string | null;
+  /** The name of the key that submitted the request; null: there is no such key any more. */
+  keyName: string | null;
+  tags: string[] | null;
   /** null: it is too large to be sent along. */
   input: string | null;
 }
@@ -66,7 +69,8 @@ export const runColumns = (
        ${request}.failed_attempts AS "failedAttempts", ${request}.lost_attempts AS "lostAttempts",
        ${request}.timeout_ms AS "timeoutMs", ${run}.bounded_key_id AS "boundedKeyId",
        ${ms(`${run}.started_at`)} AS "startedAtMs", ${ms(`${run}.deadline_at`)} AS "deadlineAtMs",
-       ${request}.traceparent, ${request}.tracestate,
+       ${request}.traceparent, ${request}.tracestate, ${request}.tags,
+       (SELECT name FROM api_key WHERE api_key.id = ${request}.api_key_id) AS "keyName",
        CASE WHEN octet_length(${request}.input::text) <= ${maxInlineBytes} THEN ${request}.input::text END AS input`;
 
 /*

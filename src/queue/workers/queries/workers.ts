@@ -38,6 +38,8 @@ export interface WorkerEnds {
 export interface WorkerState {
   uid: string;
   told: Told;
+  /** As the worker reported it last, to any node. */
+  state: string;
   failuresInRow: number;
   /** Milliseconds until it may claim again; null: it may claim now. */
   restsMs: number | null;
@@ -133,7 +135,7 @@ export async function countEnds(database: Database, ends: readonly WorkerEnds[])
   await database.query(countEndsStatement, [JSON.stringify(ends)]);
 }
 
-const readStatement = statement('read_workers')`SELECT uid, told, failures_in_row AS "failuresInRow",
+const readStatement = statement('read_workers')`SELECT uid, told, state, failures_in_row AS "failuresInRow",
   extract(epoch FROM claims_from - clock_timestamp())::float8 * 1000 AS "restsMs"
 FROM worker
 WHERE uid = ANY ($1::uuid[])`;
@@ -148,10 +150,13 @@ export function readWorkers(database: Database, uids: readonly string[]): Promis
  */
 export const workerAwayMs = 30_000;
 
+/** A worker that says one of these claims nothing: it ends its runs, or a handler does not return. */
+export const notClaiming: readonly string[] = ['drain', 'stuck'];
+
 const countStatement = statement('count_workers')`SELECT model_id AS "modelId", count(*)::integer AS workers
 FROM worker, unnest(models) AS model_id
 WHERE (seen_at > clock_timestamp() - interval '${String(workerAwayMs)} milliseconds' OR claims_from > clock_timestamp())
-  AND told = 'run'
+  AND told = 'run' AND state NOT IN (${notClaiming.map((state) => `'${state}'`).join(', ')})
 GROUP BY model_id`;
 
 /** Returns how many workers claim runs of each model, on all nodes. */

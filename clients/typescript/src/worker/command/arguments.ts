@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { ServeOptions } from '../types.js';
 import type { Command } from './command-handler.js';
@@ -16,6 +17,10 @@ NOWSERVING_URL is the address of the service, NOWSERVING_KEY a key with the scop
                        output and error; text: streamed, and joined as the output
   --kill-after <time>  time from SIGTERM to SIGKILL when a run must stop (10s)
   --grace <time>       time that runs have to end when the worker must stop (25s)
+  --cwd <folder>       the working directory of the command, in place of a new folder
+  --files              files of the service that the input names are downloaded, and the input has
+                       their paths in place of their URLs
+  --ready <url>        nothing is claimed until this URL is answered with a 2xx status
   --env <name>         passes an environment variable on to the command; may be repeated
   --url <url>          the address of the service, in place of NOWSERVING_URL
   --name <name>        the name of the worker that operators see (the host's name)
@@ -23,7 +28,8 @@ NOWSERVING_URL is the address of the service, NOWSERVING_KEY a key with the scop
   --try <json>         runs this input once, without a service
   --help               prints this text
 
-The command runs in a new folder, without a shell, so give absolute paths. Exit codes: 0: success,
+The command runs in a new folder, without a shell, so give absolute paths. Of a long standard error
+the log has the first and the last lines; operators see the last line in a failure. Exit codes: 0: success,
 with an output; 64, 65, 66: the request fails and is not tried again; 78, 126, 127: the request is
 handed back and the worker stops; others: the request may be tried again.`;
 
@@ -54,13 +60,18 @@ export function parseArguments(argv: readonly string[]): WorkArguments | undefin
   const stdout = formOf(values.stdout ?? 'json');
   return {
     model: values.model,
-    command: { command, args, stdout, killAfterMs, env },
+    command: {
+      ...{ command, args, stdout, killAfterMs, env },
+      ...(values.cwd !== undefined && { cwd: resolve(values.cwd) }),
+      ...(values.files === true && { files: true }),
+    },
     options: {
       concurrency: countOf(values.concurrency ?? '1'),
       grace: durationOf('grace', values.grace ?? '25s'),
       labels: Object.fromEntries((values.label ?? []).map(labelOf)),
       ...(values.url !== undefined && { url: values.url }),
       ...(values.name !== undefined && { name: values.name }),
+      ...(values.ready !== undefined && { ready: values.ready }),
     },
   };
 }
@@ -77,6 +88,9 @@ function parsed(args: string[]) {
         concurrency: text,
         stdout: text,
         'kill-after': text,
+        cwd: text,
+        ready: text,
+        files: { type: 'boolean' },
         grace: text,
         env: texts,
         url: text,

@@ -1,7 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { basename, isAbsolute, relative, resolve, sep } from 'node:path';
 import { Fail } from '../failures.js';
-import { stringsOf } from '../json-scanner.js';
+import { withStrings } from './json-strings.js';
 
 const scheme = 'file:';
 
@@ -12,18 +12,13 @@ export async function withUploads(
   upload: (name: string, path: string) => Promise<string>,
 ): Promise<string> {
   const urls = new Map<string, string>();
-  const pieces: string[] = [];
-  let from = 0;
-  for (const { start, end } of stringsOf(output)) {
-    const text = JSON.parse(output.slice(start, end)) as string;
-    if (!isFileName(text)) continue;
+  return withStrings(output, async (text) => {
+    if (!isFileName(text)) return undefined;
     const name = text.slice(scheme.length);
     const path = await fileIn(folder, name);
     if (!urls.has(path)) urls.set(path, await upload(basename(name), path));
-    pieces.push(output.slice(from, start), JSON.stringify(urls.get(path)));
-    from = end;
-  }
-  return pieces.join('') + output.slice(from);
+    return urls.get(path);
+  });
 }
 
 /** `file://…` is a URL and stays as it is. */
