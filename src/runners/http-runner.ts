@@ -78,7 +78,9 @@ class HttpRunnerOptions extends RunnerOptions {
   }
 
   override get follows(): boolean {
-    return mappingFor(this, this.addresses())?.follow !== undefined;
+    const follow = mappingFor(this, this.addresses())?.follow;
+    // A run whose events are read ends with its connection.
+    return follow !== undefined && follow.events === undefined;
   }
 
   override fault(): string | undefined {

@@ -195,7 +195,7 @@ describe('a models file', () => {
   it.each([
     [
       '{ kind: http, url: "http://a/", preset: opnai }',
-      'preset: expected one of bentoml, cog, comfyui, llama.cpp, ollama, openai, tgi, did you mean "openai"?',
+      'preset: expected one of bentoml, cog, comfyui, gradio, llama.cpp, ollama, openai, tgi, did you mean "openai"?',
     ],
     [
       '{ kind: http, url: "http://a/v1/chat", preset: openai }',
@@ -226,7 +226,15 @@ describe('a models file', () => {
     ],
     [
       '{ kind: http, url: "http://a/", follow: { url: "{base}/jobs/{$.id}" } }',
-      `"follow" needs "url" and "done", such as { url: '{base}/jobs/{$.id}', done: $.output }`,
+      `"follow" needs "url" and "done" or "events", such as { url: '{base}/jobs/{$.id}', done: $.output }`,
+    ],
+    [
+      '{ kind: http, url: "http://a/", follow: { url: "{base}/jobs/{$.id}", events: { failed: error } } }',
+      'events: expected the types of events, such as { done: complete, failed: error }',
+    ],
+    [
+      '{ kind: http, url: "http://a/", preset: gradio, follow: { cancel: { url: /cancel } } }',
+      '"cancel" of "follow" is not for a run whose "events" are read',
     ],
     [
       '{ kind: http, url: "http://a/", follow: { url: "http://b/jobs" } }',
@@ -242,8 +250,8 @@ describe('a models file', () => {
     ],
     [
       '{ kind: http, url: "http://a/", follow: { dnoe: $.a } }',
-      'dnoe: unknown option, did you mean "done"?; there are method, url, headers, every, done, failed, error, log, ' +
-        'progress, output, result, files, cancel',
+      'dnoe: unknown option, did you mean "done"?; there are method, url, headers, every, events, done, failed, error, ' +
+        'log, progress, output, result, files, cancel',
     ],
     [
       '{ kind: http, url: "http://a/", follow: { cancel: DELETE } }',

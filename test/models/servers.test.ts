@@ -4,6 +4,7 @@ import { problemOf } from '../support/queue-calls.js';
 import { BentoMl } from '../support/servers/bentoml.js';
 import { Cog } from '../support/servers/cog.js';
 import { ComfyUi } from '../support/servers/comfyui.js';
+import { Gradio } from '../support/servers/gradio.js';
 import { llamaCpp } from '../support/servers/llama-cpp.js';
 import { ollama } from '../support/servers/ollama.js';
 import { openai, png } from '../support/servers/openai.js';
@@ -35,6 +36,10 @@ const { service, calls, model } = testQueue({
     'acme/cog': { runner: { preset: 'cog', path: '/predictions' } },
     'acme/comfy': { runner: { preset: 'comfyui', path: '/comfy', follow: { every: '20ms' } }, attempts: 2 },
     'acme/bento': { runner: { preset: 'bentoml', path: '/bento/summarize', follow: { every: '20ms' } } },
+    'acme/gradio': { runner: { preset: 'gradio', path: '/gradio_api/call/predict' } },
+    'acme/silent': {
+      runner: { preset: 'gradio', path: '/gradio_api/call/predict', idle_timeout: '200ms' },
+    },
     'acme/named': {
       runner: {
         path: '/named',
@@ -52,6 +57,7 @@ const files = new FileCalls(service);
 const cog = new Cog();
 const comfy = new ComfyUi();
 const bento = new BentoMl();
+const gradio = new Gradio();
 
 /** The stand-ins for servers, by the first segment of their paths. */
 const servers: Record<string, (call: Call) => void> = {
@@ -63,6 +69,7 @@ const servers: Record<string, (call: Call) => void> = {
   predictions: cog.respond,
   comfy: comfy.respond,
   bento: bento.respond,
+  gradio_api: gradio.respond,
 };
 
 beforeEach(() => {
@@ -319,4 +326,35 @@ test('BentoML: a task of a request that is cancelled is cancelled', async () => 
   const task = `task-${bento.tasks.size}`;
   await calls.cancel(id);
   await until(() => bento.cancelled.includes(task));
+});
+
+test('Gradio: an event is read to its end, and its files are fetched', async () => {
+  expect(await output('acme/gradio', { data: ['well met', true] })).toEqual(['well met', -15.5]);
+  const [file, number] = (await output('acme/gradio', { data: ['a picture'] })) as [{ url: string }, number];
+  expect([file, number]).toEqual([expect.objectContaining({ orig_name: 'a cat.png' }), 7]);
+  expect(file.url).toContain('/v1/files/');
+  expect(Buffer.from(await (await fetch(file.url)).arrayBuffer()).equals(png)).toBe(true);
+});
+
+test.each([
+  ['fail', /^CUDA out of memory$/],
+  ['fail silently', /without a message/],
+  ['cut', /^The connection to the model broke/],
+  ['end', /^The model's stream ended without its end mark \(complete\)/],
+])('Gradio: an event that must "%s" is no success', async (what, message) => {
+  expect(await failureMessage('acme/gradio', { data: [what] })).toMatch(message);
+});
+
+test('Gradio: a stream that says nothing for too long is broken', async () => {
+  expect(await failureMessage('acme/silent', { data: ['hold'] })).toMatch(/^The model's stream was silent/);
+});
+
+test('Gradio: a cancel closes the stream, which cancels the event', async () => {
+  const id = await calls.submit('acme/gradio', { data: ['hold'] });
+  const held = await until(() => [...gradio.inputs].findLast(([, text]) => text === 'hold')?.[0]);
+  await until(() => model.calls.some(({ url }) => url.endsWith(`/${held}`)));
+  expect(await rowsOf(id)).toEqual([]);
+  await calls.cancel(id);
+  await calls.reached(id, 'COMPLETED');
+  await until(() => gradio.left.includes(held));
 });

@@ -108,7 +108,7 @@ export const notRun: { page: string; first: string; reason: string }[] = [
   {
     page: 'examples/README.md',
     first: 'npx nowserving work --model story/command --stdout text -- \\',
-    reason: 'needs the weights of a model',
+    reason: 'needs the weights of a model; test/processes/gpu-examples.test.ts runs it with a stand-in',
   },
 ];
 

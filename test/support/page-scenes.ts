@@ -151,6 +151,28 @@ export const scenes: Record<string, (stage: Stage) => Promise<PageScene>> = {
     };
   },
 
+  'docs/servers/cog-workers.md': async ({ service }) => ({
+    after: {
+      'python3 -m nowserving.cog predict.py:Predictor --model me/text/story': async () => {
+        const calls = new QueueCalls(service);
+        const answer = await calls.response(
+          await calls.submit('me/text/story', { prompt: 'once', times: 1 }),
+        );
+        expect(await answer.json()).toBe('once! ');
+      },
+    },
+  }),
+
+  'docs/servers/runpod.md': async ({ service }) => ({
+    after: {
+      'python3 -m nowserving.runpod handler.py --model me/text/story': async () => {
+        const calls = new QueueCalls(service);
+        const answer = await calls.response(await calls.submit('me/text/story', { prompt: 'once upon' }));
+        expect(await answer.json()).toEqual(['once ', 'upon ']);
+      },
+    },
+  }),
+
   'docs/worker-libraries.md': async ({ service }) => ({
     cwd: (await UserProject.with(await packClient(), {})).directory,
     after: {

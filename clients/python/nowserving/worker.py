@@ -190,6 +190,8 @@ class Run:
         self.traceparent: str | None = claimed.get("traceparent")
         self.cancelled = Cancelled()
         self._pid = os.getpid()
+        # Lets the worker end when its runs have ended.
+        self._retire: Callable[[], None] = lambda: None
         self._add_event = add
         self._files = files
         # Whether another delta would not have to wait.
@@ -1049,6 +1051,7 @@ class _Worker:
             handler = self._handlers[claimed["model_id"]]
             deadline_s = time.monotonic() + left
             run = _Leased(claimed, handler, self._service, self._options.downloads, deadline_s, self._pause_model)
+            run.run._retire = lambda: self._drain("A handler asked for a fresh worker. This one finishes its runs and stops.")
             for other in self._now():
                 if other.request_id == run.request_id and other.token != run.token:
                     other.lose()

@@ -58,6 +58,38 @@ def start(protocol: Protocol, tmp_path: Path) -> Iterator[Callable[..., subproce
         return program
 
     yield start
+    end_all(started)
+
+
+@pytest.fixture
+def start_file(protocol: Protocol, tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Starts a worker for a file of another service, with the package alone: -S ignores installed ones."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(module: str, *args: str, path: str = "", **files: str) -> subprocess.Popen[str]:
+        for name, text in files.items():
+            (tmp_path / f"{name}.py").write_text(text)
+        source = os.pathsep.join([str(Path(worker.__file__).parent.parent), *([path] if path else [])])
+        temporary = tmp_path / "temporary"
+        temporary.mkdir(exist_ok=True)
+        env = {
+            "PATH": os.environ["PATH"],
+            "NOWSERVING_URL": protocol.url,
+            "NOWSERVING_KEY": "ns_k",
+            "PYTHONPATH": source,
+            "TMPDIR": str(temporary),
+        }
+        command = [sys.executable, "-S", "-B", "-m", f"nowserving.{module}", *args, "--model", "me/x"]
+        pipe = subprocess.PIPE
+        program = subprocess.Popen(command, cwd=tmp_path, env=env, stdout=pipe, stderr=pipe, text=True)
+        started.append(program)
+        return program
+
+    yield start
+    end_all(started)
+
+
+def end_all(started: list[subprocess.Popen[str]]) -> None:
     for program in started:
         program.kill()
         program.communicate()

@@ -51,7 +51,7 @@ def installed(wheel: Path, tmp_path: Path) -> Path:
 
 def test_the_wheel_has_the_package_and_no_more(wheel: Path) -> None:
     names = set(ZipFile(wheel).namelist())
-    package = {f"nowserving/{path.name}" for path in (HERE / "nowserving").glob("*.py*")}
+    package = {path.relative_to(HERE).as_posix() for path in (HERE / "nowserving").rglob("*.py")}
     assert {name for name in names if ".dist-info/" not in name} == {*package, "nowserving/py.typed"}
     metadata = next(name for name in names if name.endswith("/METADATA"))
     text = ZipFile(wheel).read(metadata).decode()

@@ -72,5 +72,8 @@ class Protocol:
     def of(self, route: str) -> list[bytes]:
         return [body for name, _, body in self.calls if name == route]
 
+    def events(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in b"".join(self.of("events")).splitlines()]
+
 
 RUN = {"request_id": "r1", "attempt": 1, "model_id": "me/x", "lease_token": "t1", "lease_s": 10, "input": {"n": 7}}

@@ -9,6 +9,7 @@ import { keepOutput } from '../file-output.js';
 import { breakOf, failureOf, type HttpAnswer } from '../http-failure.js';
 import { messageIn } from '../model-message.js';
 import { endUnknown } from '../output.js';
+import { readEvents } from './event-stream.js';
 import { storeEmbedded } from './mapped-answer.js';
 import {
   headersFor,
@@ -18,10 +19,11 @@ import {
   templatesThatFollow,
   valuesFor,
 } from './mapped-request.js';
-import type { FollowMapping, Mapping } from './mapping.js';
+import type { EventTypes, FollowMapping, Mapping } from './mapping.js';
 import { placeFiles } from './output-files.js';
 import { firstAt, valuesAt } from './paths.js';
 import { quotesOf, type TemplateValues } from './templates.js';
+import { broken, WatchedChunks } from './watched-chunks.js';
 
 /** The answers of a server that does not know a run. */
 const unknownStatuses = new Set([404, 410]);
@@ -103,6 +105,8 @@ export class Follower {
     const start = followed?.start ?? run.start;
     const begun = { requestId, attempt, start, facts: () => run.facts() };
     this.values = await valuesFor(begun, this.address, templatesThatFollow(follow));
+    if (follow.events !== undefined)
+      return this.untilEvent(follow.events, await this.promised(await begin(start)));
     let answer = followed?.answer ?? null;
     const isSent = followed !== undefined && (answer !== null || (await this.isKnown()));
     if (!isSent) {
@@ -141,6 +145,25 @@ export class Follower {
       if (error instanceof UnknownRun) return false;
       throw error;
     }
+  }
+
+  /**
+   * Reads the stream of a run until an event ends it. The run belongs to the connection: its server gives it up when the
+   * stream closes, so it is asked for once, and no other node follows it.
+   */
+  private async untilEvent({ done, failed }: EventTypes, answer: FollowedRun['answer']): Promise<string> {
+    this.values = { ...this.values, answer };
+    return this.once(this.pathOf('url'), async ({ chunks }) => {
+      const watched = new WatchedChunks(chunks, this.mapping.idleTimeoutMs);
+      for await (const { type = 'message', data } of readEvents(watched, this.maxBytes)) {
+        if (!done.includes(type) && !failed.includes(type)) continue;
+        const json = parseJson(data);
+        if (failed.includes(type)) throw failure(json === undefined ? data : json.value);
+        if (json === undefined) throw new RunFailure("The model's output cannot be read as JSON.");
+        return this.withFiles(json.value);
+      }
+      throw broken(done[0]);
+    });
   }
 
   private async untilDone(): Promise<string> {

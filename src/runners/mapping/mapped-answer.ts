@@ -15,9 +15,8 @@ import { readEvents } from './event-stream.js';
 import type { Mapping } from './mapping.js';
 import { placeFiles } from './output-files.js';
 import { firstAt, valuesAt } from './paths.js';
+import { broken, WatchedChunks } from './watched-chunks.js';
 
-/** A stream whose end mark has come may go on for so long, for example with its usage. */
-const afterEndMs = 2_000;
 const maxTextLength = 8_192;
 /** A longer text of a stream is several deltas. */
 const deltaLength = 16_384;
@@ -100,7 +99,9 @@ export class MappedAnswer {
     read: (chunks: Chunks) => Promise<void>,
   ): Promise<string | undefined> {
     try {
-      await read(this.watched(chunks));
+      const watched = new WatchedChunks(chunks, this.mapping.idleTimeoutMs);
+      this.marked = watched.marked;
+      await read(watched);
       // The end of the connection looks like a break, unless the answer has an end of its own.
       if (!this.isWhole(hasOwnEnd)) throw broken(this.mapping.response.end.texts[0]);
     } catch (error) {
@@ -126,33 +127,6 @@ export class MappedAnswer {
       (!isMarked || this.mapping.response.assemble === 'chat') &&
       this.assembler?.isComplete !== false
     );
-  }
-
-  /** Ends with a failure where the stream is silent for too long, or goes on after its end mark. */
-  private async *watched(chunks: Chunks): Chunks & AsyncGenerator<Buffer> {
-    const { idleTimeoutMs } = this.mapping;
-    const iterator = chunks[Symbol.asyncIterator]();
-    let timer: NodeJS.Timeout | undefined;
-    let giveUp: (error: Error) => void = () => undefined;
-    let endTimer: NodeJS.Timeout | undefined;
-    const givenUp = new Promise<never>((_, reject) => (giveUp = reject));
-    givenUp.catch(() => undefined);
-    this.marked = () => (endTimer ??= setTimeout(() => giveUp(broken(undefined)), afterEndMs));
-    try {
-      for (;;) {
-        if (idleTimeoutMs !== undefined)
-          timer = setTimeout(() => giveUp(silent(idleTimeoutMs)), idleTimeoutMs);
-        const next = await Promise.race([iterator.next(), givenUp]);
-        clearTimeout(timer);
-        if (next.done === true) return;
-        yield next.value;
-      }
-    } finally {
-      clearTimeout(timer);
-      clearTimeout(endTimer);
-      // Not awaited: a stream that is silent does not end.
-      void Promise.resolve(iterator.return?.()).catch(() => undefined);
-    }
   }
 
   private markEnd(): void {
@@ -239,17 +213,6 @@ export async function storeEmbedded(value: unknown, files: Files, run: Run): Pro
 /** A chunk that comes after the last choice has ended, with the usage. */
 const isOnlyUsage = ({ choices }: Record<string, unknown>): boolean =>
   Array.isArray(choices) && choices.length === 0;
-
-function broken(mark: string | undefined): RunFailure {
-  const missing = mark === undefined ? '' : ` (${mark})`;
-  return new RunFailure(`The model's stream ended without its end mark${missing}.`, breakOptions);
-}
-
-function silent(ms: number): RunFailure {
-  return new RunFailure(`The model's stream was silent for ${ms / 1_000} s.`, breakOptions);
-}
-
-const breakOptions = { code: 'model_unavailable', retryable: true, outage: 'costly' } as const;
 
 function isBreak(error: unknown): boolean {
   return error instanceof CallFailure || (error instanceof RunFailure && error.options.outage === 'costly');

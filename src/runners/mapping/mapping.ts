@@ -44,6 +44,8 @@ export interface FollowMapping {
   readonly url: Template;
   readonly headers: ReadonlyMap<string, Template>;
   readonly everyMs: number;
+  /** undefined: the server is asked again and again until the run has ended. */
+  readonly events: EventTypes | undefined;
   /** The run has ended, or has failed, once one of the paths finds something. */
   readonly done: readonly Path[];
   readonly failed: readonly Path[];
@@ -55,6 +57,12 @@ export interface FollowMapping {
   readonly result: Template | undefined;
   readonly files: readonly FilePath[];
   readonly cancel: readonly CancelCall[];
+}
+
+/** The types of the events with which the stream of a run ends: with its output, or with its failure. */
+export interface EventTypes {
+  readonly done: readonly string[];
+  readonly failed: readonly string[];
 }
 
 /** Places of files in an output. */
@@ -155,6 +163,7 @@ const followReaders: Readers<Omit<FollowMapping, 'everyMs'>> & { every: (value: 
     if (ms >= 1 && ms <= 3_600_000) return ms;
     throw new Error('expected a duration from 1ms to 1h, such as 2s');
   },
+  events: readEventTypes,
   done: readPaths,
   failed: readPaths,
   error: readPaths,
@@ -239,6 +248,9 @@ export function mappingOf(plain: PlainMapping, preset: PlainMapping): Mapping {
   };
 }
 
+/** Options of a run that is asked for again and again. */
+const ofPolls = ['done', 'failed', 'error', 'log', 'progress', 'result', 'cancel'] as const;
+
 /** undefined: the model is not followed. */
 function followOf(plain: JsonObject): FollowMapping | undefined {
   if (Object.keys(plain).length === 0) return undefined;
@@ -251,8 +263,13 @@ function followOf(plain: JsonObject): FollowMapping | undefined {
   } = Object.fromEntries(options.map(([name, value]) => [name, readers[name]!(value)])) as Partial<
     FollowMapping & { every: number }
   >;
-  if (url === undefined || others.done === undefined)
-    throw new Error(`"follow" needs "url" and "done", such as { url: '{base}/jobs/{$.id}', done: $.output }`);
+  const { done, events } = others;
+  if (url === undefined || (done ?? events) === undefined)
+    throw new Error(
+      `"follow" needs "url" and "done" or "events", such as { url: '{base}/jobs/{$.id}', done: $.output }`,
+    );
+  const idle = ofPolls.find((name) => events !== undefined && name in others);
+  if (idle !== undefined) throw new Error(`"${idle}" of "follow" is not for a run whose "events" are read`);
   const none: readonly Path[] = [];
   return {
     ...{
@@ -264,8 +281,8 @@ function followOf(plain: JsonObject): FollowMapping | undefined {
       progress: none,
       output: none,
     },
-    ...{ result: undefined, files: [], cancel: [] },
-    ...{ ...others, done: others.done, url, everyMs: every },
+    ...{ events: undefined, result: undefined, files: [], cancel: [] },
+    ...{ ...others, done: done ?? none, url, everyMs: every },
   };
 }
 
@@ -360,6 +377,15 @@ function readFilePath(value: unknown): FilePath {
       "expected a JSONPath, or a map such as { path: '$.files[*]', url: '{base}/files/{$.name}' }",
     );
   return { path: readPath(path), url: readUrl(url, true) };
+}
+
+function readEventTypes(value: unknown): EventTypes {
+  const isName = (name: unknown): name is string => typeof name === 'string' && /^\S.{0,99}$/.test(name);
+  const { done, failed = [], ...others } = isObject(value) ? value : {};
+  const [ends, failures] = [listOf(done), listOf(failed)];
+  if (ends.every(isName) && failures.every(isName) && Object.keys(others).length === 0)
+    return { done: ends, failed: failures };
+  throw new Error('expected the types of events, such as { done: complete, failed: error }');
 }
 
 function readCancelCall(value: unknown): CancelCall {

@@ -1,7 +1,14 @@
 import type { Call } from '../model-server.js';
 
-/** The server of llama.cpp, after https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md. */
-export function llamaCpp({ body, response }: Call): void {
+/**
+ * The server of llama.cpp, after https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md. A streamed
+ * prompt that begins with `break`, `cut` or `fail` ends without its end mark, with its connection, or with an error.
+ */
+export function llamaCpp({ url, body, response }: Call): void {
+  if (url === '/health') {
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"status":"ok"}');
+    return;
+  }
   const { prompt, stream } = JSON.parse(body) as { prompt: string; stream?: boolean };
   const words = prompt.match(/\S+\s*/g) ?? [];
   const last = {
@@ -21,6 +28,18 @@ export function llamaCpp({ body, response }: Call): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   for (const content of words)
     response.write(`data: ${JSON.stringify({ index: 0, content, stop: false })}\n\n`);
-  if (prompt.startsWith('break')) response.end();
-  else response.end(`data: ${JSON.stringify({ ...last, content: '' })}\n\n`);
+  const error = { code: 500, message: 'Compute error.', type: 'server_error' };
+  switch (words[0]?.trim()) {
+    case 'break':
+      response.end();
+      return;
+    case 'cut':
+      setImmediate(() => response.destroy());
+      return;
+    case 'fail':
+      response.end(`data: ${JSON.stringify({ error })}\n\n`);
+      return;
+    default:
+      response.end(`data: ${JSON.stringify({ ...last, content: '' })}\n\n`);
+  }
 }

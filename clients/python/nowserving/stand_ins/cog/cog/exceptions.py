@@ -1,0 +1,3 @@
+from nowserving._cog_types import CancelationException
+
+__all__ = ["CancelationException"]
