@@ -162,7 +162,8 @@ function own(object: JsonObject, name: string): unknown {
 
 /** Sets a member also if its name is `__proto__`. */
 function define(object: JsonObject, name: string, value: unknown): void {
-  Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+  if (name !== '__proto__') object[name] = value;
+  else Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
 }
 
 function withoutIndex(value: unknown): unknown {
