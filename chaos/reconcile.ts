@@ -4,6 +4,7 @@ import { checkCalm } from './checks/check-calm.js';
 import { checkCancels } from './checks/check-cancels.js';
 import { checkConcurrency, checkLeases } from './checks/check-concurrency.js';
 import { FileCheck } from './checks/check-files.js';
+import { checkFollowed } from './checks/check-followed.js';
 import { checkIdempotency } from './checks/check-idempotency.js';
 import { checkLimits } from './checks/check-limits.js';
 import { checkLogs } from './checks/check-logs.js';
@@ -74,6 +75,7 @@ export async function reconcile(all: Surroundings): Promise<{ stored: StoredStat
   checkBursts(all.bursts.records, ledger);
   checkWorkers(stored, fleet, records, ledger);
   checkOutputs(stored, ledger);
+  checkFollowed(stored, model.followed, ledger);
   await new FileCheck(cluster, all.random.fork('files'), records, ledger).run(stored, model.runs, fleet.log);
   const cancels = checkCancels(stored, fleet, records, pace, ledger);
   const limits = checkLimits(cluster.callers.all, records, pace, ledger);

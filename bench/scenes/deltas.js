@@ -17,44 +17,46 @@ export const scene = {
   number: 31,
   name: 'deltas',
   title: `${streams} outputs, ${perSecond} words/s each`,
-
   /** @param {import('../support/bench.js').Bench} bench */
-  async run(bench) {
-    const seconds = bench.short ? 5 : 30;
-    const service = await bench.service({ databaseUrl: await bench.serviceDatabase() });
-    const ids = await Promise.all(Array.from({ length: streams }, () => submit(service)));
-    await bench.model.speakers(streams);
-    const reading = await read(bench, service, ids);
-    const before = [cpuMsOf(service.pid), cpuMsOfChildren(bench.postgres.pid)];
-    const began = performance.now();
-    const words = await bench.model.speak(perSecond, seconds);
-    const tookMs = performance.now() - began;
-    const after = [cpuMsOf(service.pid), cpuMsOfChildren(bench.postgres.pid)];
-    const [cores, postgresCores] = after.map((ms, i) => (ms - before[i]) / tookMs);
-    reading.send('done');
-    const [{ lateMs, wrong, done }] = await once(reading, 'message');
-    const isWhole = wrong === 0 && lateMs.length === words && done === streams;
-    return [
-      promiseRow(
-        'every word once and in order',
-        isWhole,
-        `${lateMs.length} of ${words}, ${wrong} wrong, ${done} done`,
-      ),
-      plainRow('p99 ms from the model to the reader', percentile(lateMs, 99), { most: 200 }),
-      shown(plainRow('p50 ms from the model to the reader', percentile(lateMs, 50))),
-      plainRow('cores, Node', cores, { most: 0.5 }),
-      plainRow('cores, PostgreSQL', postgresCores),
-      plainRow('words/s', words / (tookMs / 1_000)),
-    ];
-  },
+  run: (bench) => measureStreams(bench, { model: 'bench/deltas', body: smallInput, mostCores: 0.5 }),
 };
 
-async function submit({ url }) {
-  const answer = await fetch(`${url}/v1/queue/bench/deltas`, {
-    method: 'POST',
-    headers: keyHeader,
-    body: smallInput,
-  });
+/**
+ * Lets a model emit words in all its runs, while a reader follows each output.
+ * @param {import('../support/bench.js').Bench} bench
+ * @param {{ model: string, body: string, mostCores: number }} options
+ */
+export async function measureStreams(bench, { model, body, mostCores }) {
+  const seconds = bench.short ? 5 : 30;
+  const service = await bench.service({ databaseUrl: await bench.serviceDatabase() });
+  const ids = await Promise.all(Array.from({ length: streams }, () => submit(service, model, body)));
+  await bench.model.speakers(streams);
+  const reading = await read(bench, service, ids);
+  const before = [cpuMsOf(service.pid), cpuMsOfChildren(bench.postgres.pid)];
+  const began = performance.now();
+  const words = await bench.model.speak(perSecond, seconds);
+  const tookMs = performance.now() - began;
+  const after = [cpuMsOf(service.pid), cpuMsOfChildren(bench.postgres.pid)];
+  const [cores, postgresCores] = after.map((ms, i) => (ms - before[i]) / tookMs);
+  reading.send('done');
+  const [{ lateMs, wrong, done }] = await once(reading, 'message');
+  const isWhole = wrong === 0 && lateMs.length === words && done === streams;
+  return [
+    promiseRow(
+      'every word once and in order',
+      isWhole,
+      `${lateMs.length} of ${words}, ${wrong} wrong, ${done} done`,
+    ),
+    plainRow('p99 ms from the model to the reader', percentile(lateMs, 99), { most: 200 }),
+    shown(plainRow('p50 ms from the model to the reader', percentile(lateMs, 50))),
+    plainRow('cores, Node', cores, { most: mostCores }),
+    plainRow('cores, PostgreSQL', postgresCores),
+    plainRow('words/s', words / (tookMs / 1_000)),
+  ];
+}
+
+async function submit({ url }, model, body) {
+  const answer = await fetch(`${url}/v1/queue/${model}`, { method: 'POST', headers: keyHeader, body });
   return (await answer.json()).request_id;
 }
 

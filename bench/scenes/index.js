@@ -21,6 +21,7 @@ import { scene as nothingToDo } from './nothing-to-do.js';
 import { scene as notifications } from './notifications.js';
 import { scene as oldSnapshot } from './old-snapshot.js';
 import { scene as order } from './order.js';
+import { scene as presetStreams } from './preset-streams.js';
 import { scene as soak } from './soak.js';
 import { scene as status } from './status.js';
 import { scene as statusShipped } from './status-shipped.js';
@@ -72,4 +73,5 @@ export const scenes = [
   submitOnce,
   attacks,
   days,
+  presetStreams,
 ];

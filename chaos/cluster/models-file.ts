@@ -8,10 +8,10 @@ export interface ChaosModel {
   /** For a model whose failures are those of single requests, which must not keep the others waiting. */
   circuit?: 'off';
   /**
-   * What runs it: the service itself with the input as output, or workers. undefined: the harness, under the model's
-   * own path.
+   * What runs it: the service itself with the input as output, workers, or the harness as a server whose runs go on
+   * without a connection. undefined: the harness, under the model's own path.
    */
-  kind?: 'echo' | 'worker';
+  kind?: 'echo' | 'worker' | 'followed';
 }
 
 /** The models of a run. A worker's lease lasts 30 s, and runs of workers may take longer. */
@@ -26,6 +26,7 @@ export const models: readonly ChaosModel[] = [
   { id: 'chaos/held', concurrency: 2, timeout: '30m', attempts: 3 },
   { id: 'chaos/tokens', concurrency: 4, timeout: '20s', attempts: 3, circuit: 'off' },
   { id: 'chaos/picture', concurrency: 3, timeout: '20s', attempts: 3, circuit: 'off' },
+  { id: 'chaos/followed', concurrency: 4, timeout: '60s', attempts: 3, kind: 'followed' },
   { id: 'chaos/work', timeout: '100s', attempts: 3, kind: 'worker' },
   { id: 'chaos/story', timeout: '100s', attempts: 3, kind: 'worker' },
   { id: 'chaos/drawing', timeout: '100s', attempts: 3, kind: 'worker' },
@@ -50,11 +51,18 @@ export function modelsFile(modelUrl: string): string {
   return `models:${entries.join('')}\n`;
 }
 
+const place = '"{url}/{run_id}"';
+const howToFollow =
+  `request: { method: PUT, url: ${place} }, ` +
+  `follow: { url: ${place}, every: 200ms, done: { path: $.state, in: [done] }, ` +
+  `failed: { path: $.state, in: [cancelled] }, output: $.output, cancel: { method: DELETE, url: ${place} } }`;
+
 /** `NODE_NAME` tells the model which process called it. */
 function runnerOf(kind: ChaosModel['kind'], url: string): string {
   if (kind === 'worker') return '{ kind: worker }';
   if (kind === 'echo') return '{ kind: demo, demo: echo }';
-  return `{ kind: http, url: "${url}", headers: { x-node: "\${NODE_NAME}" } }`;
+  const followed = kind === 'followed' ? `, ${howToFollow}` : '';
+  return `{ kind: http, url: "${url}", headers: { x-node: "\${NODE_NAME}" }${followed} }`;
 }
 
 function option(name: string, value: string | number | undefined): string {

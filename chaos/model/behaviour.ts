@@ -48,6 +48,8 @@ export function planFor(modelId: string, random: Random): Step[] {
       return [...sometimes(random, 0.3, () => cutWords(random)), words(random)];
     case 'chaos/picture':
       return [...sometimes(random, 0.3, () => ({ ...picture(random), do: 'cut' })), picture(random)];
+    case 'chaos/followed':
+      return [{ do: 'answer', ms: random.integer(500, 12_000) }];
     case 'chaos/work':
       return workPlan(random);
     case 'chaos/story':

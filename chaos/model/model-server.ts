@@ -3,11 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { now, sleep } from '../clock.js';
 import type { ChaosInput, Step } from './behaviour.js';
 import { deltaOf, fileBytes, sha256 } from './made.js';
+import { FollowedJobs, followedModel } from './followed-jobs.js';
 import { type ModelRun, RunLog } from './run-log.js';
 
 /** The models. They are slow, broken or hanging as each request asks, and every call is recorded. */
 export class ModelServer {
   readonly runs = new RunLog();
+  readonly followed = new FollowedJobs();
   private held = new Set<() => void>();
   private port = 0;
   private isUnavailable = false;
@@ -55,6 +57,7 @@ export class ModelServer {
       response.writeHead(503).end();
       return;
     }
+    if (request.url!.startsWith(`/${followedModel}/`)) return this.followed.serve(request, response);
     const chunks: Buffer[] = [];
     const run = this.runs.start({
       requestId: String(request.headers['x-request-id']),

@@ -3,11 +3,13 @@ import { createHash } from 'node:crypto';
 import { DomainError, type DomainErrorOptions, type FieldError } from '../errors/domain-error.js';
 import type { ProblemCode } from '../errors/problem-codes.js';
 import { hasMoreValues, isJson, rawMember } from '../tools/json-scanner.js';
-import { maxModelDepth, storableJsonBytes } from '../tools/storable-text.js';
+import { maxModelDepth, parseJson, storableJsonBytes } from '../tools/storable-text.js';
 import { readSaid, type Said, SaidFault } from '../queue/runs/said.js';
 import { readBatch } from './batch-body.js';
 import { parseInputBody } from '../http/input/json-body.js';
 import { readWrappedInput, type WrappedInput } from './wrapped-input.js';
+import { type Asks, type BodyAsk, bodyOf, type Found, type FoundPart, findIn } from './mapped-json.js';
+import { compiledPath, type Path, type PlainPath } from './paths.js';
 
 /** The kinds of jobs. Unless a job throws, it returns its bytes, or other bytes in their place. */
 export interface Jobs {
@@ -23,6 +25,10 @@ export interface Jobs {
   output: object;
   /** Reads a line that a run emits. If the line is an output, returns that. */
   said: object;
+  /** Reads the answer of a model that has a mapping. Returns the output with its files. */
+  mapped: Asks<PlainPath>;
+  /** Changes an input as the mapping of its model says. Returns the JSON, or the embedded files of a form. */
+  body: BodyAsk<PlainPath>;
 }
 
 export interface Results {
@@ -30,11 +36,16 @@ export interface Results {
   batch: { entries: PlainEntry[]; unknownName: string | undefined };
   members: { members: Readonly<Record<string, unknown>>; sha256: Uint8Array };
   wrapped: Pick<WrappedInput, 'fields'>;
-  output: { fault: 'is not UTF-8' | 'is not JSON' | undefined };
+  output: { fault: AnswerFault | undefined };
   said: { said: Said } | { fault: string };
+  mapped: { found: Found } | { fault: AnswerFault };
+  body: { parts: FoundPart[] | undefined };
 }
 
+export type AnswerFault = 'is not UTF-8' | 'is not JSON';
+
 const maxSaidValues = 100_000;
+const none = Buffer.alloc(0);
 
 export type JobKind = keyof Jobs;
 
@@ -106,9 +117,28 @@ export const runs: Runs = {
     return [{ fault }, fault === undefined ? storableJsonBytes(bytes) : bytes];
   },
 
+  mapped(asks, body) {
+    const bytes = hasMark(body) ? body.subarray(3) : body;
+    if (!isUtf8(bytes)) return [{ fault: 'is not UTF-8' }, none];
+    const json = parseJson(bytes.toString());
+    if (json === undefined) return [{ fault: 'is not JSON' }, none];
+    const [found, output] = findIn(json.value, bytes, compiledAsks(asks));
+    return [{ found }, output];
+  },
+
+  body({ set, multipart }, input) {
+    const [parts, bytes] = bodyOf(JSON.parse(input.toString()), {
+      set,
+      multipart: multipart?.map(([name, from]) => [
+        name,
+        typeof from === 'string' ? from : compiledPath(from),
+      ]),
+    });
+    return [{ parts }, bytes];
+  },
+
   said(_job, line) {
     const text = line.toString();
-    const none = Buffer.alloc(0);
     // The value of an output is not parsed, because it may be larger than any other line.
     const isOutput = isJson(line, maxModelDepth) && rawMember(text, 'type') === '"output"';
     const output = isOutput ? rawMember(text, 'output') : undefined;
@@ -124,6 +154,25 @@ export const runs: Runs = {
     }
   },
 };
+
+/** Compiles the paths of what another thread asks. */
+function compiledAsks({ values, quotes = [], output, outputWith }: Asks<PlainPath>): Asks {
+  const compiled = (paths: readonly PlainPath[]): Path[] => paths.map(compiledPath);
+  return {
+    values: Object.fromEntries(Object.entries(values).map(([name, paths]) => [name, compiled(paths)])),
+    quotes: compiled(quotes),
+    output: output && {
+      ...output,
+      paths: compiled(output.paths),
+      files: output.files.map(({ path, quotes: quoted, ...file }) => ({
+        ...file,
+        path: compiledPath(path),
+        quotes: quoted && compiled(quoted),
+      })),
+    },
+    outputWith,
+  };
+}
 
 export function assertFits(modelId: string, errors: FieldError[] = []): void {
   if (errors.length === 0) return;

@@ -25,6 +25,11 @@ export class RunnerOptions {
     return false;
   }
 
+  /** Returns whether a run that is taken up may begin anew at its server, so that it has all its time again. */
+  get mayBeginAnew(): boolean {
+    return false;
+  }
+
   /** Returns what is wrong with the options as a whole. */
   fault(): string | undefined {
     return undefined;

@@ -17,8 +17,8 @@ export interface Call {
   /** Path and query in place of those of the URL. */
   path?: string | undefined;
   headers: http.OutgoingHttpHeaders;
-  /** A text, or a function that opens a stream. The headers contain the length of a stream. */
-  body?: string | (() => Readable);
+  /** A text, bytes, or a function that opens a stream. The headers contain the length of a stream. */
+  body?: string | Buffer | (() => Readable);
   /** Finds the addresses of the host. undefined: the system does. */
   lookup?: LookupFunction;
   /** Time limit for TCP and TLS. undefined: none. */

@@ -63,7 +63,7 @@ export function statusFailure(
 /** `mapped`: what the model's mapping makes of the status; undefined: it does not name it. */
 export async function failureOf(answer: HttpAnswer, mapped?: Outage): Promise<RunFailure> {
   const { status, headers } = answer;
-  if (status < 300) {
+  if (status < 300 && mapped === undefined) {
     const why = 'only 200 with the whole output is a success';
     const follow = 'If the answer promises an output, set "follow" of the runner in models.yaml';
     return new RunFailure(`The model answered ${status}: ${why}. ${follow}.`);

@@ -17,10 +17,12 @@ import { decode, readBody } from './answer-body.js';
 import { keepOutput } from './file-output.js';
 import { breakOf, failureOf, type HttpAnswer } from './http-failure.js';
 import type { JsonObject } from './mapping/assemblers.js';
+import { AnswerReader } from './mapping/answer-reader.js';
 import { cancelRun, Follower, type SendCall, type ServerCall } from './mapping/follower.js';
 import { MappedAnswer } from './mapping/mapped-answer.js';
 import { bodyFor, headersFor, pathFor, templatesIn, valuesFor } from './mapping/mapped-request.js';
 import {
+  checkAttach,
   checkFollow,
   checkPreset,
   checkRequest,
@@ -38,8 +40,9 @@ const maxTextLength = 8_192;
 const secretName = /auth|key|token|secret|cookie|credential|password|signature/i;
 const maxAddresses = 64;
 const accept =
-  'application/json, application/x-ndjson, text/event-stream;q=0.9, text/plain;q=0.8, image/*;q=0.8, audio/*;q=0.8, ' +
-  'video/*;q=0.8, */*;q=0.7';
+  'application/json, application/x-ndjson, text/plain;q=0.8, image/*;q=0.8, audio/*;q=0.8, video/*;q=0.8, */*;q=0.7';
+/** Only a mapping says how an event stream is read, and some servers stream to everyone who names it. */
+const acceptMapped = `text/event-stream;q=0.9, ${accept}`;
 
 class HttpRunnerOptions extends RunnerOptions {
   @Parsed(readUrl)
@@ -56,6 +59,7 @@ class HttpRunnerOptions extends RunnerOptions {
   @Parsed(checkRequest) request: JsonObject | undefined;
   @Parsed(checkResponse) response: JsonObject | undefined;
   @Parsed(checkFollow) follow: JsonObject | undefined;
+  @Parsed(checkAttach) attach: JsonObject | undefined;
   @Parsed(checkStatuses) busy: readonly number[] | undefined;
   @Parsed(checkStatuses) away: readonly number[] | undefined;
   @Duration('1d') idle_timeout: number | undefined;
@@ -72,15 +76,20 @@ class HttpRunnerOptions extends RunnerOptions {
       ...parameters,
       ...textsIn(this.request),
       ...textsIn(this.follow),
+      ...textsIn(this.attach),
     ].filter(([name]) => secretName.test(name));
     // The token of "Bearer <token>".
     return [...passwords, ...named.flatMap(([, text]) => text.split(' '))];
   }
 
   override get follows(): boolean {
-    const follow = mappingFor(this, this.addresses())?.follow;
+    const { follow, attach } = mappingFor(this, this.addresses()) ?? {};
     // A run whose events are read ends with its connection.
-    return follow !== undefined && follow.events === undefined;
+    return attach !== undefined || (follow !== undefined && follow.events === undefined);
+  }
+
+  override get mayBeginAnew(): boolean {
+    return mappingFor(this, this.addresses())?.attach !== undefined;
   }
 
   override fault(): string | undefined {
@@ -104,10 +113,14 @@ const compiled = new WeakMap<object, Mapping>();
 function mappingFor(options: MappingOptions, addresses: readonly string[]): Mapping | undefined {
   const known = compiled.get(options);
   if (known !== undefined) return known;
-  const { preset, request, response, follow, busy, away, idle_timeout } = options;
-  const plain = { request, response, follow, busy, away, idle_timeout };
+  const { preset, request, response, follow, attach, busy, away, idle_timeout } = options;
+  const plain = { request, response, follow, attach, busy, away, idle_timeout };
   if (preset === undefined && Object.values(plain).every((option) => option === undefined)) return undefined;
   const mapping = mappingOf(plain, preset === undefined ? {} : presetFor(preset, addresses));
+  if (mapping.attach !== undefined && mapping.follow !== undefined)
+    throw new Error('expected "follow" or "attach", not both');
+  if (mapping.attach !== undefined && !templatesIn(mapping.request).some(({ hasRunId }) => hasRunId))
+    throw new Error('"attach" needs {run_id} in "request", such as url: \'{url}/{run_id}\'');
   compiled.set(options, mapping);
   return mapping;
 }
@@ -158,8 +171,8 @@ export class HttpRunner implements Runner {
       ending.attributes = { 'http.response.status_code': answer.status };
       return answer;
     };
-    const begin = async (start: number): Promise<HttpAnswer> => {
-      const answer = await send({ ...(await this.requestFor(run, start, url, mapping)), signal: run.signal });
+    const accepted = async (start: number): Promise<HttpAnswer> => {
+      const answer = await this.begin(run, start, url, mapping, send);
       const { status } = answer;
       if (mapping?.follow !== undefined ? promises.has(status) : status === 200) return answer;
       try {
@@ -168,15 +181,27 @@ export class HttpRunner implements Runner {
         answer.close();
       }
     };
-    try {
-      if (mapping?.follow !== undefined) {
-        const { files, config } = this;
-        const follower = new Follower(run, mapping, mapping.follow, url, files, config.maxOutputBytes, send);
-        return await follower.output(begin);
-      }
-      const answer = await begin(run.start);
+    const begin = async (start: number): Promise<HttpAnswer> => {
       try {
-        return await this.read(answer, run, mapping);
+        return await accepted(start);
+      } catch (thrown) {
+        const error = breakOf(thrown, run.signal);
+        const isFree = error instanceof RunFailure && error.options.outage === 'free';
+        // A run that is attached to may go on, although its server cannot be asked now.
+        const isNew =
+          mapping?.follow !== undefined || (mapping?.attach !== undefined && run.followed === undefined);
+        if (isFree && isNew) await run.forgetFollowed();
+        throw error;
+      }
+    };
+    try {
+      const reader = new AnswerReader(run, this.files, this.threads, this.config.maxOutputBytes);
+      if (mapping?.follow !== undefined)
+        return await new Follower(run, mapping, mapping.follow, url, reader, send).output(begin);
+      if (mapping?.attach !== undefined && run.followed === undefined) await run.keepFollowed(null);
+      const answer = await begin(run.followed?.start ?? run.start);
+      try {
+        return await this.read(answer, run, mapping && new MappedAnswer(run, mapping, reader));
       } finally {
         answer.close();
       }
@@ -191,9 +216,30 @@ export class HttpRunner implements Runner {
 
   async cancel(run: Parameters<NonNullable<Runner['cancel']>>[0]): Promise<void> {
     const options = run.model.runner as HttpRunnerOptions;
-    const follow = mappingFor(options, [run.address])?.follow;
-    if (follow === undefined) return;
-    await cancelRun(follow, run, (one) => this.send(run.address, options.headers, run, one));
+    const mapping = mappingFor(options, [run.address]);
+    const how = mapping?.follow ?? mapping?.attach;
+    if (how === undefined) return;
+    await cancelRun(how, run, (one) => this.send(run.address, options.headers, run, one));
+  }
+
+  /** Sends a request, again with the next value of `accept` while the server answers that it cannot give that. */
+  private async begin(
+    run: Run,
+    start: number,
+    url: string,
+    mapping: Mapping | undefined,
+    send: SendCall,
+  ): Promise<HttpAnswer> {
+    const request = await this.requestFor(run, start, url, mapping);
+    const [first, ...others] = mapping?.request.accept ?? [mapping === undefined ? accept : acceptMapped];
+    const ask = (kind: string): Promise<HttpAnswer> => send({ ...request, accept: kind, signal: run.signal });
+    let answer = await ask(first!);
+    for (const kind of others) {
+      if (answer.status !== 406) break;
+      answer.close();
+      answer = await ask(kind);
+    }
+    return answer;
   }
 
   private async send(
@@ -207,7 +253,7 @@ export class HttpRunner implements Runner {
       ...{ url, path, method, signal, connectTimeoutMs: this.connectTimeoutMs },
       body: body ?? '',
       headers: {
-        accept,
+        accept: call.accept ?? accept,
         'user-agent': 'nowserving',
         ...headers,
         ...call.headers,
@@ -216,7 +262,8 @@ export class HttpRunner implements Runner {
       },
       ...(onConnected && { onConnected }),
     });
-    return { ...answer, chunks: chunksOf(received) };
+    const encoding = answer.headers['content-encoding'] ?? 'identity';
+    return { ...answer, chunks: encoding === 'identity' ? chunksOf(received) : compressed };
   }
 
   /** Returns what is sent for a run, as the mapping of its model says. */
@@ -231,7 +278,7 @@ export class HttpRunner implements Runner {
     const { requestId, attempt } = run;
     const facts = (): Promise<RequestFacts> => run.facts();
     const values = await valuesFor({ requestId, attempt, start, facts }, url, templatesIn(request));
-    const { contentType, body, length } = await bodyFor(run, request, values, this.files);
+    const { contentType, body, length } = await bodyFor(run, request, values, this.files, this.threads);
     const path = request.url && pathFor(request.url, values);
     const headers = {
       ...headersFor(request, values),
@@ -240,18 +287,16 @@ export class HttpRunner implements Runner {
     return { method: request.method, path, body, headers, contentType };
   }
 
+  /** `mapped`: reads the answer by the mapping of the model; undefined: it has none. */
   private async read(
     answer: HttpAnswer,
     run: Run,
-    mapping: Mapping | undefined,
+    mapped: MappedAnswer | undefined,
   ): Promise<string | Buffer | undefined> {
     const { headers, chunks, hasOwnEnd } = answer;
     const { maxOutputBytes } = this.config;
-    const encoding = headers['content-encoding'] ?? 'identity';
-    if (encoding !== 'identity') throw unreadable('it is compressed, which was not requested');
     const contentType = headers['content-type'] ?? '';
     const type = contentType.toLowerCase().split(';')[0]!.trim();
-    const mapped = mapping && new MappedAnswer(run, mapping, this.files, maxOutputBytes);
     switch (type) {
       case 'application/json':
         return mapped?.readJson(answer) ?? readJsonOutput(answer, maxOutputBytes, run, this.threads);
@@ -261,6 +306,7 @@ export class HttpRunner implements Runner {
         if (mapped !== undefined) return mapped.readStream(answer);
         throw unreadable('it is an event stream; set "preset" or "response" of the runner in models.yaml');
       case 'text/plain':
+        if (mapped !== undefined) return mapped.readText(answer);
         if (!hasOwnEnd) throw endUnknown();
         return JSON.stringify(decode(await readBody(chunks, maxOutputBytes)));
     }
@@ -295,6 +341,13 @@ async function* chunksOf(body: Chunks): Chunks {
     throw new CallFailure(cause, true);
   }
 }
+
+/** The chunks of an answer that is compressed. They cannot be read. */
+const compressed: Chunks = {
+  [Symbol.asyncIterator]: () => ({
+    next: () => Promise.reject(unreadable('it is compressed, which was not requested')),
+  }),
+};
 
 function unreadable(reason: string): RunFailure {
   return new RunFailure(`The model's answer cannot be read: ${reason}.`);

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { DomainError } from '../errors/domain-error.js';
-import type { Results } from '../json/jobs.js';
+import type { JobKind, Jobs, Results } from '../json/jobs.js';
 import type { JsonThreads } from '../json/json-threads.js';
 import { maxInlineBytes } from '../models/input-schemas.js';
 import { type Run, RunFailure } from '../queue/runs/runner.js';
@@ -24,7 +24,7 @@ export async function readJsonOutput(
   const bytes = await readBody(chunks, maxBytes);
   const showsItsEnd = hasOwnEnd || /^\s*[[{]/.test(bytes.subarray(0, 1_000).toString('latin1'));
   if (bytes.length > maxInlineBytes) {
-    const [{ fault }, output] = await inThread(threads, 'output', bytes, run);
+    const [{ fault }, output] = await inThread(threads, 'output', {}, bytes, run);
     if (!showsItsEnd || (!hasOwnEnd && fault !== undefined)) throw endUnknown();
     if (fault === undefined) return output;
     throw new RunFailure(fault === 'is not UTF-8' ? notUtf8 : notJson);
@@ -38,18 +38,20 @@ export async function readJsonOutput(
 
 const notJson = "The model's answer has the type application/json, but cannot be read as JSON.";
 
-/** Reads an answer in a thread if it is too large for the event loop. */
-async function inThread<Kind extends 'output' | 'said'>(
+/** Reads an answer, or changes an input, that is too large for the event loop. */
+export async function inThread<Kind extends Exclude<JobKind, 'input' | 'batch'>>(
   threads: JsonThreads,
   kind: Kind,
+  job: Jobs[Kind],
   bytes: Buffer,
   { model }: Pick<Run, 'model'>,
 ): Promise<[Results[Kind], Buffer]> {
   try {
-    return await threads.run<Kind>(kind, {}, bytes, { caller: `model ${model.id}`, isAccepted: true });
+    return await threads.run<Kind>(kind, job, bytes, { caller: `model ${model.id}`, isAccepted: true });
   } catch (cause) {
     const retryable = cause instanceof DomainError && cause.code === 'unavailable';
-    throw new RunFailure("The model's answer takes too much time or memory to read.", { retryable, cause });
+    const what = kind === 'body' ? 'The input' : "The model's answer";
+    throw new RunFailure(`${what} takes too much time or memory to read.`, { retryable, cause });
   }
 }
 
@@ -129,7 +131,7 @@ type LongSaid = Exclude<Said, { type: 'output' }> | { type: 'output'; output: Bu
 
 async function readLongLine(line: Buffer, run: Run, threads: JsonThreads): Promise<LongSaid | RunFailure> {
   if (!isUtf8(line)) return new RunFailure(notUtf8);
-  const [result, output] = await inThread(threads, 'said', line, run);
+  const [result, output] = await inThread(threads, 'said', {}, line, run);
   if ('fault' in result) return holds(result.fault);
   return result.said.type === 'output' ? { type: 'output', output } : result.said;
 }

@@ -259,7 +259,7 @@ describe('a models file', () => {
     ],
     [
       '{ kind: http, url: "http://a/", busy: 409 }',
-      'busy: expected a list of HTTP statuses from 300 to 599, such as [409, 429]',
+      'busy: expected a list of HTTP statuses from 201 to 599, such as [409, 429]',
     ],
     ['{ kind: grpc }', 'kind: expected one of http, demo, worker'],
     ['{ kind: demo, demo: tune }', 'demo: expected one of echo, fractal, story, flaky'],

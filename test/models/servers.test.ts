@@ -227,14 +227,52 @@ test('Ollama: the whole answer and the stream are the same', async () => {
   );
 });
 
-test('Cog: the input is wrapped, the output is unwrapped, and a prediction that failed is a failure', async () => {
-  expect(await output('acme/cog', { prompt: 'a cat' })).toBe('seen: a cat');
-  expect(await failureMessage('acme/cog', { prompt: 'fail' })).toBe('CUDA out of memory');
-  const [url] = (await output('acme/cog', { prompt: 'a picture' })) as string[];
-  expect(Buffer.from(await (await fetch(url!)).arrayBuffer()).equals(png)).toBe(true);
+describe.each([
+  ['a model without a stream', false],
+  ['a model that streams', true],
+])('Cog, %s', (_, isStreaming) => {
+  beforeEach(() => {
+    cog.isStreaming = isStreaming;
+  });
+
+  test('the input is wrapped, and the output is unwrapped', async () => {
+    const expected = isStreaming ? ['a ', 'small ', 'cat'] : 'seen: a small cat';
+    const id = await calls.run('acme/cog', { prompt: 'a small cat' });
+    expect(await (await calls.response(id)).json()).toEqual(expected);
+    expect(await calls.status(id)).toMatchObject({
+      error: null,
+      metrics: { usage: isStreaming ? { tokens: 3 } : { steps: 4 } },
+    });
+    const rows = await service.query('SELECT delta FROM output_delta WHERE request_id = $1 ORDER BY index', [
+      id,
+    ]);
+    expect(rows.map(({ delta }) => delta as string).join('')).toBe(isStreaming ? 'a small cat' : '');
+  });
+
+  test('a prediction that failed is a failure', async () => {
+    expect(await failureMessage('acme/cog', { prompt: 'fail' })).toBe('CUDA out of memory');
+  });
+
+  test('a data URL becomes a file of this service', async () => {
+    const [url] = (await output('acme/cog', { prompt: 'a picture' })) as string[];
+    expect(url).toMatch(/^http/);
+    expect(Buffer.from(await (await fetch(url!)).arrayBuffer()).equals(png)).toBe(true);
+  });
+});
+
+test('Cog: a prediction of a request that is cancelled is cancelled', async () => {
+  cog.isStreaming = true;
+  const id = await calls.submit('acme/cog', { prompt: 'hold' });
+  const own = await until(() =>
+    cog.begun.find((name) => model.calls.some((call) => call.id === id && call.url.endsWith(name))),
+  );
+  await calls.cancel(id);
+  await until(() => cog.cancelled.includes(own));
+  await until(async () => (await rowsOf(id)).length === 0);
 });
 
 test('a server that is busy costs no attempt', async () => {
+  cog.isStreaming = false;
   cog.isBusy = true;
   const id = await calls.submit('acme/cog', { prompt: 'a dog' });
   await until(() => model.times(id) >= 2);

@@ -3,6 +3,7 @@ import type { SpawnedService } from '../support/spawn-service.js';
 import { until } from '../support/index.js';
 import { givenUp, ProcessCluster } from '../support/process-cluster.js';
 import { QueueCalls } from '../support/queue-calls.js';
+import { Cog } from '../support/servers/cog.js';
 
 /** A server whose runs go on without a connection. It does not answer a start while `isSilent`. */
 class JobServer {
@@ -29,6 +30,9 @@ class JobServer {
     });
   };
 }
+
+/** How often the node is killed that follows a run. `KILLS=50` makes a long test of it. */
+const kills = Number(process.env['KILLS'] ?? 4);
 
 const server = new JobServer();
 const cluster = new ProcessCluster();
@@ -57,41 +61,45 @@ async function killed(node: SpawnedService): Promise<SpawnedService> {
   return next;
 }
 
-test('a run is followed by the next node each time its node is killed, and is begun once', async () => {
-  server.isSilent = true;
-  let node = await cluster.scheduler();
-  const id = await cluster.submit();
-  await until(() => server.starts.length === 1, givenUp);
-  // The first answer is lost with the node.
-  node = await killed(node);
-  const progress: number[] = [];
-  for (let kills = 0; kills < 3; kills++) {
+test(
+  'a run is followed by the next node each time its node is killed, and is begun once',
+  async () => {
+    server.isSilent = true;
+    let node = await cluster.scheduler();
+    const id = await cluster.submit();
+    await until(() => server.starts.length === 1, givenUp);
+    // The first answer is lost with the node.
     node = await killed(node);
-    const shown = await until(async () => {
-      const [row] = await cluster.api.query<{ value: number | null }>(
-        'SELECT progress_value AS value FROM lease WHERE request_id = $1',
-        [id],
-      );
-      return row?.value ?? undefined;
-    }, givenUp);
-    progress.push(shown);
-  }
-  expect(progress).toEqual([...progress].sort((a, b) => a - b));
-  // A node that stops hands the run on.
-  const last = await cluster.scheduler();
-  await node.stop();
-  const before = server.polls;
-  await until(() => server.polls > before + 3, givenUp);
-  server.isDone = true;
-  await cluster.completed(id);
-  expect(server.starts).toHaveLength(1);
-  expect(await cluster.story(id)).toMatchObject({
-    ...{ outcome: 'succeeded', code: null, lost: 0, output: server.starts },
-    attempts: [...Array<string>(5).fill('returned'), 'succeeded'],
-  });
-  expect((await new QueueCalls(cluster.api).status(id)).attempt).toBe(1);
-  await last.stop();
-}, 180_000);
+    const progress: number[] = [];
+    for (let made = 1; made < kills; made++) {
+      node = await killed(node);
+      const shown = await until(async () => {
+        const [row] = await cluster.api.query<{ value: number | null }>(
+          'SELECT progress_value AS value FROM lease WHERE request_id = $1',
+          [id],
+        );
+        return row?.value ?? undefined;
+      }, givenUp);
+      progress.push(shown);
+    }
+    expect(progress).toEqual([...progress].sort((a, b) => a - b));
+    // A node that stops hands the run on.
+    const last = await cluster.scheduler();
+    await node.stop();
+    const before = server.polls;
+    await until(() => server.polls > before + 3, givenUp);
+    server.isDone = true;
+    await cluster.completed(id);
+    expect(server.starts).toHaveLength(1);
+    expect(await cluster.story(id)).toMatchObject({
+      ...{ outcome: 'succeeded', code: null, lost: 0, output: server.starts },
+      attempts: [...Array<string>(kills + 1).fill('returned'), 'succeeded'],
+    });
+    expect((await new QueueCalls(cluster.api).status(id)).attempt).toBe(1);
+    await last.stop();
+  },
+  60_000 + kills * 30_000,
+);
 
 test('a run whose cancel was requested while its node was lost is cancelled at its server', async () => {
   server.isDone = server.isSilent = false;
@@ -108,3 +116,33 @@ test('a run whose cancel was requested while its node was lost is cancelled at i
   await until(async () => (await cluster.api.query('SELECT FROM followed_run')).length === 0, givenUp);
   await next.stop();
 }, 120_000);
+
+describe('a server that is attached to by the id of the run', () => {
+  const cog = new Cog();
+  const attached = new ProcessCluster();
+
+  beforeAll(async () => {
+    cog.isStreaming = true;
+    await attached.start(1, { runner: { path: '/predictions', preset: 'cog' } });
+    attached.model.respond = cog.respond;
+  });
+  afterAll(() => attached.stop());
+
+  test('goes on with a run whose node is killed, and the next node reads it from the beginning', async () => {
+    const node = await attached.scheduler();
+    const id = await new QueueCalls(attached.api).submit('test/counted', { prompt: 'hold' });
+    await until(() => cog.readers === 1, givenUp);
+    const next = await attached.scheduler();
+    node.kill('SIGKILL');
+    await until(() => cog.readers === 0, givenUp);
+    await until(() => cog.readers === 1, givenUp);
+    cog.release();
+    await attached.completed(id);
+    expect(cog.begun).toHaveLength(1);
+    expect(await attached.story(id)).toMatchObject({
+      ...{ outcome: 'succeeded', code: null, lost: 0, output: ['held ', 'it ', 'was ', 'held'] },
+      attempts: ['returned', 'succeeded'],
+    });
+    await next.stop();
+  }, 120_000);
+});

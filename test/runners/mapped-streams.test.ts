@@ -1,8 +1,10 @@
 import { RunFailure } from '../../src/queue/runs/runner.js';
 import type { HttpAnswer } from '../../src/runners/http-failure.js';
+import { AnswerReader } from '../../src/runners/mapping/answer-reader.js';
 import { MappedAnswer } from '../../src/runners/mapping/mapped-answer.js';
 import { mappingOf, type PlainMapping, presetFor } from '../../src/runners/mapping/mapping.js';
-import { noFiles, type TestRun, testRun } from '../support/test-run.js';
+import { chunk, done, event, recorded } from '../support/recorded-streams.js';
+import { noFiles, type TestRun, testRun, threads } from '../support/test-run.js';
 
 const chatUrl = 'http://gpu:8000/v1/chat/completions';
 
@@ -66,7 +68,7 @@ async function read(
     chunks: inPieces(pieces),
     close: () => undefined,
   };
-  const reader = new MappedAnswer(run, mapping, noFiles, 1_000_000);
+  const reader = new MappedAnswer(run, mapping, new AnswerReader(run, noFiles, threads, 1_000_000));
   const reading =
     kind === 'stream'
       ? reader.readStream(answer)
@@ -74,7 +76,7 @@ async function read(
         ? reader.readLines(answer)
         : reader.readJson(answer);
   try {
-    return { run, output: await reading, failure: undefined };
+    return { run, output: (await reading)?.toString(), failure: undefined };
   } catch (error) {
     if (!(error instanceof RunFailure)) throw error;
     return { run, output: undefined, failure: error };
@@ -82,182 +84,6 @@ async function read(
 }
 
 const texts = (run: TestRun): string => run.deltas.map((delta) => JSON.parse(delta) as string).join('');
-
-const head = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_700_000_000, model: 'llama' };
-const event = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
-const chunk = (delta: object, finish: string | null = null, index = 0): string =>
-  event({ ...head, choices: [{ index, delta, logprobs: null, finish_reason: finish }] });
-const usage = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 };
-const done = 'data: [DONE]\n\n';
-
-/** Streams with the answers that the servers would have given without `stream`. */
-const recorded: Record<
-  string,
-  { preset: string; url?: string; kind?: 'lines'; stream: string; said: string; answer: unknown }
-> = {
-  'a chat': {
-    preset: 'openai',
-    stream: [
-      chunk({ role: 'assistant', content: '' }),
-      chunk({ content: 'Hé' }),
-      chunk({ content: 'llo 👋' }),
-      chunk({}, 'stop'),
-      event({ ...head, choices: [], usage }),
-      done,
-    ].join(''),
-    said: 'Héllo 👋',
-    answer: {
-      ...head,
-      object: 'chat.completion',
-      choices: [
-        {
-          index: 0,
-          message: { role: 'assistant', content: 'Héllo 👋' },
-          logprobs: null,
-          finish_reason: 'stop',
-        },
-      ],
-      usage,
-    },
-  },
-  'a chat with two choices that come in turn': {
-    preset: 'openai',
-    stream: [
-      chunk({ role: 'assistant', content: '' }, null, 1),
-      chunk({ role: 'assistant', content: '' }),
-      chunk({ content: 'b1' }, null, 1),
-      chunk({ content: 'a1' }),
-      chunk({ content: 'a2' }),
-      chunk({}, 'stop'),
-      chunk({ content: 'b2' }, null, 1),
-      chunk({}, 'length', 1),
-      done,
-    ].join(''),
-    said: 'a1a2',
-    answer: {
-      ...head,
-      object: 'chat.completion',
-      choices: [
-        { index: 0, message: { role: 'assistant', content: 'a1a2' }, logprobs: null, finish_reason: 'stop' },
-        {
-          index: 1,
-          message: { role: 'assistant', content: 'b1b2' },
-          logprobs: null,
-          finish_reason: 'length',
-        },
-      ],
-    },
-  },
-  'calls of tools': {
-    preset: 'openai',
-    stream: [
-      chunk({
-        role: 'assistant',
-        content: null,
-        tool_calls: [
-          { index: 0, id: 'call_1', type: 'function', function: { name: 'weather', arguments: '' } },
-        ],
-      }),
-      chunk({ tool_calls: [{ index: 0, function: { arguments: '{"city":' } }] }),
-      chunk({
-        tool_calls: [
-          { index: 1, id: 'call_2', type: 'function', function: { name: 'time', arguments: '{' } },
-        ],
-      }),
-      chunk({ tool_calls: [{ index: 0, function: { arguments: '"Oslo"}' } }] }),
-      chunk({ tool_calls: [{ index: 1, function: { arguments: '}' } }] }),
-      chunk({}, 'tool_calls'),
-      done,
-    ].join(''),
-    said: '',
-    answer: {
-      ...head,
-      object: 'chat.completion',
-      choices: [
-        {
-          index: 0,
-          message: {
-            role: 'assistant',
-            content: null,
-            tool_calls: [
-              { id: 'call_1', type: 'function', function: { name: 'weather', arguments: '{"city":"Oslo"}' } },
-              { id: 'call_2', type: 'function', function: { name: 'time', arguments: '{}' } },
-            ],
-          },
-          logprobs: null,
-          finish_reason: 'tool_calls',
-        },
-      ],
-    },
-  },
-  'a completion': {
-    preset: 'openai',
-    url: 'http://gpu:8000/v1/completions',
-    stream: [
-      event({
-        id: 'c1',
-        object: 'text_completion',
-        choices: [{ index: 0, text: 'one ', finish_reason: null }],
-      }),
-      event({
-        id: 'c1',
-        object: 'text_completion',
-        choices: [{ index: 0, text: 'two', finish_reason: 'stop' }],
-      }),
-      done,
-    ].join(''),
-    said: 'one two',
-    answer: {
-      id: 'c1',
-      object: 'text_completion',
-      choices: [{ index: 0, text: 'one two', finish_reason: 'stop' }],
-    },
-  },
-  'a completion of llama.cpp': {
-    preset: 'llama.cpp',
-    stream: [
-      ...['Once', ' upon', ' a time'].map((content) => event({ index: 0, content, stop: false })),
-      event({ index: 0, content: '', stop: true, stop_type: 'limit', tokens_predicted: 3 }),
-    ].join(''),
-    said: 'Once upon a time',
-    answer: { index: 0, content: 'Once upon a time', stop: true, stop_type: 'limit', tokens_predicted: 3 },
-  },
-  'a generation of TGI': {
-    preset: 'tgi',
-    stream: [
-      'data:{"index":1,"token":{"id":7,"text":" deep","logprob":-0.1,"special":false},"generated_text":null,"details":null}\r\n\r\n',
-      ':keep-alive\r\n\r\n',
-      'data:{"index":2,"token":{"id":2,"text":"</s>","logprob":-0.1,"special":true},"generated_text":" deep","details":null}\r\n\r\n',
-    ].join(''),
-    said: ' deep',
-    answer: { generated_text: ' deep' },
-  },
-  'a chat of Ollama': {
-    preset: 'ollama',
-    kind: 'lines',
-    stream: [
-      { model: 'llama3', message: { role: 'assistant', content: 'Hi' }, done: false },
-      { model: 'llama3', message: { role: 'assistant', content: ' there' }, done: false },
-      {
-        model: 'llama3',
-        message: { role: 'assistant', content: '' },
-        done: true,
-        done_reason: 'stop',
-        eval_count: 2,
-      },
-    ]
-      .map((line) => `${JSON.stringify(line)}\n`)
-      .join(''),
-    said: 'Hi there',
-    answer: {
-      model: 'llama3',
-      message: { role: 'assistant', content: 'Hi there' },
-      done: true,
-      done_reason: 'stop',
-      eval_count: 2,
-    },
-  },
-};
 
 describe.each(Object.entries(recorded))('%s', (_, { stream, said, answer, ...how }) => {
   const bytes = Buffer.from(stream);
@@ -355,4 +181,26 @@ test('the output of a prediction of Cog is what its server names so, null too', 
     return (await read([body], { preset: 'cog', kind: 'json' })).output;
   });
   expect(await Promise.all(outputs)).toEqual(['["a","b"]', 'null', '{"x":1}']);
+});
+
+test.each([
+  ['an object', '{"a":1}', undefined],
+  ['an array', '[{"a":1}]', undefined],
+  ['a number', '12', /send Content-Length/],
+  ['a text', '"abc"', /send Content-Length/],
+  ['half of an object', '{"a":', /send Content-Length/],
+])('%s whose only end is that of its connection', async (_, body, message) => {
+  const { output, failure } = await read([body], { preset: 'openai', kind: 'json', hasOwnEnd: false });
+  if (message === undefined) expect(output).toBe(body);
+  else expect(failure?.message).toMatch(message);
+});
+
+test('a stream that is silent after its end mark, or goes on without an end, is whole', async () => {
+  const stream = 'data: {"content":"a","stop":false}\n\ndata: {"content":"","stop":true}\n\n';
+  const lines = Array.from({ length: 100 }, () => ': more\n\n');
+  const { output } = await read([stream, ...lines, new Promise<never>(() => undefined)], {
+    preset: 'llama.cpp',
+    options: { idle_timeout: '1h' },
+  });
+  expect(JSON.parse(output!)).toEqual({ content: 'a', stop: true });
 });

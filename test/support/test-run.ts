@@ -52,6 +52,10 @@ export function testRun(runner: object, input = '{"prompt":"a cat"}', attempt = 
       kept.push(answer);
       return Promise.resolve();
     },
+    forgetFollowed: () => {
+      kept.pop();
+      return Promise.resolve();
+    },
     made: () => undefined,
     reached: () => undefined,
     lines,

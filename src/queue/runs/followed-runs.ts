@@ -44,11 +44,17 @@ export class FollowedRuns {
       throw new Error('the run has lost its lease');
   }
 
+  /** Forgets a run of this node that its server has not begun. */
+  async forget({ requestId, start, followed }: RunExecution): Promise<void> {
+    await persist(() => forgetFollowedRun(this.database, { requestId, start: followed?.start ?? start }));
+  }
+
   /** Returns what an earlier run of the same attempt began. */
   async find({ requestId, attempt, start, model }: RunExecution): Promise<Found | undefined> {
     if (start === 1 || !model.runner.follows) return undefined;
     const found = await persist(() => findFollowedRun(this.database, requestId, attempt));
-    return found && { ...found, address: addressOf(model, found) };
+    const { mayBeginAnew } = model.runner;
+    return found && { ...found, ...(mayBeginAnew && { ageMs: 0 }), address: addressOf(model, found) };
   }
 
   /** Cancels runs at their servers that nobody waits for. */

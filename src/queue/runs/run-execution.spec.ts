@@ -32,6 +32,7 @@ const execution = (): RunExecution =>
     {
       facts: () => Promise.reject(new Error('it asks for nothing')),
       keepFollowed: () => Promise.reject(new Error('it is not followed')),
+      forgetFollowed: () => Promise.reject(new Error('it is not followed')),
     },
   );
 const obedient: Runner = {

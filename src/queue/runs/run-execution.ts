@@ -19,6 +19,7 @@ export type RunEnd =
 export interface RunBooks {
   facts(requestId: string): Promise<RequestFacts>;
   keepFollowed(run: RunExecution, answer: FollowedRun['answer']): Promise<void>;
+  forgetFollowed(run: RunExecution): Promise<void>;
 }
 
 /** A run that is taken up again has at least this long, even if its time is over: the output may be there. */
@@ -73,6 +74,10 @@ export class RunExecution implements Run {
   async keepFollowed(answer: FollowedRun['answer']): Promise<void> {
     this.isFollowed = true;
     await this.books.keepFollowed(this, answer);
+  }
+
+  async forgetFollowed(): Promise<void> {
+    await this.books.forgetFollowed(this);
   }
 
   /** Takes up what an earlier run of the attempt began at the server, this long ago. */

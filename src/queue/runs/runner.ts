@@ -51,6 +51,8 @@ export interface Run {
   facts(): Promise<RequestFacts>;
   /** Keeps what other nodes must know to follow the run, or to cancel it. Rejects if the run is another node's by now. */
   keepFollowed(answer: FollowedRun['answer']): Promise<void>;
+  /** Forgets what was kept, because the server has not begun the run. */
+  forgetFollowed(): Promise<void>;
   /** Called once the model has done all its work. Storing the result is left, and no timeout ends that. */
   made(): void;
   /** Called once the model is connected and the input is on its way: from here on it may have been read. */

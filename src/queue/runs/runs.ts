@@ -113,6 +113,7 @@ export class Runs {
     const books: RunBooks = {
       facts: (id) => this.store.facts(id),
       keepFollowed: (run, answer) => this.followed.keep(run, answer),
+      forgetFollowed: (run) => this.followed.forget(run),
     };
     return new RunExecution(claimed, model, open, () => this.clock.now(), this.unstored, books);
   }

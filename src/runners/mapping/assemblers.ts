@@ -23,8 +23,8 @@ export function assemblerOf(kind: AssemblerKind): Assembler {
   return kinds[kind]();
 }
 
-/** Members that each chunk repeats whole. All other texts are continued. */
-const repeated = new Set(['id', 'type', 'role', 'index', 'object', 'model', 'created_at', 'done_reason']);
+/** Members that each chunk repeats whole, if it has them. All other texts are continued. */
+const repeated = new Set(['id', 'type', 'role', 'name', 'object', 'model', 'created_at', 'done_reason']);
 
 /**
  * Continues a value by a part of it: texts are joined, lists are merged by the `index` of their entries or joined,
@@ -34,7 +34,7 @@ function continued(before: unknown, part: unknown, name: string): unknown {
   if (before === undefined || before === null) return part;
   if (part === undefined || part === null) return before;
   if (typeof before === 'string' && typeof part === 'string')
-    return repeated.has(name) ? part : before + part;
+    return repeated.has(name) ? part || before : before + part;
   if (Array.isArray(before) && Array.isArray(part)) return continuedList(before, part);
   if (isObject(before) && isObject(part)) {
     for (const [member, value] of Object.entries(part))
@@ -57,7 +57,7 @@ function continuedList(before: unknown[], part: readonly unknown[]): unknown[] {
 
 /** Chunks of OpenAI's API: their choices are continued by `index`. */
 class ChoiceAssembler implements Assembler {
-  private head: JsonObject = {};
+  private readonly head: JsonObject = {};
   private usage: unknown;
   private readonly choices = new Map<number, JsonObject>();
 
@@ -69,7 +69,9 @@ class ChoiceAssembler implements Assembler {
   ) {}
 
   add({ choices, usage, ...head }: JsonObject): void {
-    this.head = { ...head, ...this.head };
+    for (const [name, value] of Object.entries(head))
+      if (value !== this.head[name] && (value !== null || !Object.hasOwn(this.head, name)))
+        define(this.head, name, value);
     if (usage !== undefined && usage !== null) this.usage = usage;
     if (!Array.isArray(choices)) return;
     for (const chunk of choices.filter(isObject)) this.addChoice(chunk);
@@ -110,7 +112,7 @@ class ChoiceAssembler implements Assembler {
     // The index of a call orders the chunks and is no part of a message.
     const tools = Array.isArray(calls) ? calls.map(withoutIndex) : undefined;
     // An empty text beside calls stands for no text.
-    const text = tools !== undefined && content === '' ? null : content;
+    const text = tools !== undefined && tools.length > 0 && content === '' ? null : content;
     return {
       ...choice,
       [this.whole]: { role, content: text, ...others, ...(tools && { tool_calls: tools }) },
@@ -135,7 +137,7 @@ class JoinedAssembler implements Assembler {
   }
 }
 
-/** The last chunk has the whole output, beside its own token. */
+/** The last chunk has the whole output, beside its own token or the type of its event. */
 class LastAssembler implements Assembler {
   private last: JsonObject = {};
   readonly isComplete = true;
@@ -145,7 +147,7 @@ class LastAssembler implements Assembler {
   }
 
   get output(): unknown {
-    const { index: _index, token: _token, top_tokens: _top, ...output } = this.last;
+    const { index: _index, token: _token, top_tokens: _top, type: _type, ...output } = this.last;
     return Object.fromEntries(Object.entries(output).filter(([, value]) => value !== null));
   }
 }
@@ -160,7 +162,8 @@ function own(object: JsonObject, name: string): unknown {
 
 /** Sets a member also if its name is `__proto__`. */
 function define(object: JsonObject, name: string, value: unknown): void {
-  Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+  if (name !== '__proto__') object[name] = value;
+  else Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
 }
 
 function withoutIndex(value: unknown): unknown {

@@ -10,11 +10,11 @@ export interface StreamEvent {
 }
 
 /**
- * Yields the events of an event stream (`text/event-stream`), across chunk borders. An event that the stream's end cuts
- * off is not yielded, as the standard demands.
+ * Yields the events of an event stream (`text/event-stream`), those of a chunk at once, across chunk borders. An event
+ * that the stream's end cuts off is not yielded, as the standard demands.
  */
-export async function* readEvents(chunks: Chunks, maxEventBytes: number): AsyncGenerator<StreamEvent> {
-  const events: StreamEvent[] = [];
+export async function* readEvents(chunks: Chunks, maxEventBytes: number): AsyncGenerator<StreamEvent[]> {
+  let events: StreamEvent[] = [];
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const parser = createParser({
     maxBufferSize: maxEventBytes,
@@ -26,7 +26,10 @@ export async function* readEvents(chunks: Chunks, maxEventBytes: number): AsyncG
   });
   for await (const chunk of chunks) {
     parser.feed(decoded(decoder, chunk));
-    yield* events.splice(0);
+    if (events.length === 0) continue;
+    const complete = events;
+    events = [];
+    yield complete;
   }
   decoded(decoder, undefined);
 }

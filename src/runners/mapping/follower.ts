@@ -1,28 +1,26 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Files } from '../../files/files.js';
+import type { Asks } from '../../json/mapped-json.js';
 import { readBeginning } from '../../outgoing/answer-body.js';
 import type { Call } from '../../outgoing/outgoing.js';
 import { type FollowedRun, type Run, RunFailure } from '../../queue/runs/runner.js';
 import { cleanText, parseJson } from '../../tools/storable-text.js';
 import { decode, readBody } from '../answer-body.js';
-import { keepOutput } from '../file-output.js';
 import { breakOf, failureOf, type HttpAnswer } from '../http-failure.js';
 import { messageIn } from '../model-message.js';
 import { endUnknown } from '../output.js';
+import type { AnswerReader, FetchFile, JsonAnswer } from './answer-reader.js';
 import { readEvents } from './event-stream.js';
-import { storeEmbedded } from './mapped-answer.js';
 import {
   headersFor,
   pathFor,
   rendered,
   templatesIn,
+  templatesThatCancel,
   templatesThatFollow,
   valuesFor,
 } from './mapped-request.js';
 import type { EventTypes, FollowMapping, Mapping } from './mapping.js';
-import { placeFiles } from './output-files.js';
-import { firstAt, valuesAt } from './paths.js';
-import { quotesOf, type TemplateValues } from './templates.js';
+import { assertQuoted, type TemplateValues } from './templates.js';
 import { broken, WatchedChunks } from './watched-chunks.js';
 
 /** The answers of a server that does not know a run. */
@@ -39,6 +37,8 @@ const maxTextLength = 8_192;
 /** One call of the server of a run: at the address of the run, and below `path`. */
 export interface ServerCall extends Partial<Pick<Call, 'method' | 'path' | 'headers' | 'body'>> {
   contentType?: string;
+  /** The kinds of answers that are asked for, unless the model's headers say otherwise. */
+  accept?: string;
   signal: AbortSignal;
 }
 
@@ -57,16 +57,16 @@ function takesOwnId(mapping: Mapping, follow: FollowMapping): boolean {
 
 /** Cancels a run at its server. */
 export async function cancelRun(
-  follow: FollowMapping,
+  how: Pick<FollowMapping, 'headers' | 'cancel'>,
   run: Followable & FollowedRun,
   send: SendCall,
 ): Promise<void> {
-  const values = { ...(await valuesFor(run, run.address, templatesThatFollow(follow))), answer: run.answer };
-  for (const { method, url, body } of follow.cancel) {
+  const values = { ...(await valuesFor(run, run.address, templatesThatCancel(how))), answer: run.answer };
+  for (const { method, url, body } of how.cancel) {
     const answer = await send({
       method,
       path: pathFor(url, values),
-      headers: headersFor(follow, values),
+      headers: headersFor(how, values),
       ...(body !== undefined && {
         body: JSON.stringify(rendered(body, values)),
         contentType: 'application/json',
@@ -89,8 +89,7 @@ export class Follower {
     private readonly mapping: Mapping,
     private readonly follow: FollowMapping,
     private readonly address: string,
-    private readonly files: Files,
-    private readonly maxBytes: number,
+    private readonly reader: AnswerReader,
     private readonly send: SendCall,
   ) {}
 
@@ -98,7 +97,7 @@ export class Follower {
    * Begins the run at the server, unless an earlier run of the same attempt did, and returns its output. `begin` sends
    * the request, and returns the first answer.
    */
-  async output(begin: (start: number) => Promise<HttpAnswer>): Promise<string> {
+  async output(begin: (start: number) => Promise<HttpAnswer>): Promise<string | Buffer> {
     const { run, mapping, follow } = this;
     const { requestId, attempt, followed } = run;
     // The id of the run stays that of the start that sent it.
@@ -123,10 +122,15 @@ export class Follower {
   /** Reads the first answer and returns what the templates quote of it. */
   private async promised(answer: HttpAnswer): Promise<FollowedRun['answer']> {
     try {
-      const json = parseJson(decode(await readBody(answer.chunks, this.maxBytes)))?.value;
-      const fault = firstAt(this.mapping.response.error, json);
+      const templates = templatesThatFollow(this.follow);
+      const said = await this.read(answer, {
+        values: { error: this.mapping.response.error },
+        quotes: templates.flatMap(({ quotes }) => quotes),
+      });
+      const fault = said?.values.error;
       if (fault !== undefined) throw failure(fault);
-      const quotes = quotesOf(templatesThatFollow(this.follow), json);
+      const quotes = said?.quotes ?? {};
+      assertQuoted(templates, quotes);
       if (JSON.stringify(quotes).length <= maxQuotesLength) return quotes;
       throw new RunFailure(
         `What "follow" quotes of the model's first answer is longer than ${maxQuotesLength} characters.`,
@@ -139,7 +143,7 @@ export class Follower {
   /** Asks once whether the server knows a run that was sent, and perhaps not received. */
   private async isKnown(): Promise<boolean> {
     try {
-      await this.once(this.pathOf('url'), readText(this.maxBytes), callTimeoutMs);
+      await this.once(this.pathOf('url'), async (answer) => this.bytesOf(answer), callTimeoutMs);
       return true;
     } catch (error) {
       if (error instanceof UnknownRun) return false;
@@ -151,34 +155,42 @@ export class Follower {
    * Reads the stream of a run until an event ends it. The run belongs to the connection: its server gives it up when the
    * stream closes, so it is asked for once, and no other node follows it.
    */
-  private async untilEvent({ done, failed }: EventTypes, answer: FollowedRun['answer']): Promise<string> {
+  private async untilEvent(types: EventTypes, answer: FollowedRun['answer']): Promise<string | Buffer> {
     this.values = { ...this.values, answer };
     return this.once(this.pathOf('url'), async ({ chunks }) => {
       const watched = new WatchedChunks(chunks, this.mapping.idleTimeoutMs);
-      for await (const { type = 'message', data } of readEvents(watched, this.maxBytes)) {
-        if (!done.includes(type) && !failed.includes(type)) continue;
-        const json = parseJson(data);
-        if (failed.includes(type)) throw failure(json === undefined ? data : json.value);
-        if (json === undefined) throw new RunFailure("The model's output cannot be read as JSON.");
-        return this.withFiles(json.value);
-      }
-      throw broken(done[0]);
+      for await (const events of readEvents(watched, this.reader.maxBytes))
+        for (const { type = 'message', data } of events) {
+          if (types.failed.includes(type)) throw failure(parseJson(data)?.value ?? data);
+          if (types.done.includes(type)) return this.outputIn(data);
+        }
+      throw broken(types.done[0]);
     });
   }
 
-  private async untilDone(): Promise<string> {
+  private async outputIn(data: string): Promise<string | Buffer> {
+    const said = await this.reader.read(Buffer.from(data), { values: {}, output: this.outputAsk });
+    if (said === undefined) throw new RunFailure("The model's output cannot be read as JSON.");
+    return this.withFiles(said);
+  }
+
+  private async untilDone(): Promise<string | Buffer> {
     const { run, follow } = this;
+    const { done, failed, error, log, progress, result } = follow;
+    const asks = {
+      values: { done, failed, error, log, progress },
+      output: result === undefined ? this.outputAsk : undefined,
+      outputWith: 'done',
+    };
     for (;;) {
-      const text = await this.ask(this.pathOf('url'), readText(this.maxBytes), callTimeoutMs);
-      const json = parseJson(text)?.value;
-      if (json === undefined) throw new RunFailure('The model says how its run goes, but not in JSON.');
-      const progress = firstAt(follow.progress, json);
-      if (typeof progress === 'number') run.progress(progress);
-      this.addLog(firstAt(follow.log, json));
-      const fault = firstAt(follow.error, json);
-      if (fault !== undefined) throw failure(fault);
-      if (firstAt(follow.failed, json) !== undefined) throw failure(await this.words());
-      if (firstAt(follow.done, json) !== undefined) return this.result(json);
+      const said = await this.ask(this.pathOf('url'), (answer) => this.read(answer, asks), callTimeoutMs);
+      if (said === undefined) throw new RunFailure('The model says how its run goes, but not in JSON.');
+      const { values } = said;
+      if (typeof values.progress === 'number') run.progress(values.progress);
+      this.addLog(values.log);
+      if (values.error !== undefined) throw failure(values.error);
+      if (values.failed !== undefined) throw failure(await this.words());
+      if (values.done !== undefined) return this.result(said);
       await delay(follow.everyMs, undefined, { signal: run.signal });
     }
   }
@@ -203,56 +215,68 @@ export class Follower {
     }
   }
 
-  private async result(json: unknown): Promise<string> {
-    if (this.follow.result === undefined) return this.withFiles(json);
+  private async result(said: JsonAnswer): Promise<string | Buffer> {
+    if (this.follow.result === undefined) return this.withFiles(said);
     return this.ask(this.pathOf('result'), (answer) => this.readResult(answer));
   }
 
-  private async readResult(answer: HttpAnswer): Promise<string> {
+  private async readResult(answer: HttpAnswer): Promise<string | Buffer> {
     const contentType = answer.headers['content-type'] ?? '';
     const type = contentType.toLowerCase().split(';')[0]!.trim();
-    if (!/^text\/|[/+]json$/.test(type)) {
+    if (type !== '' && !/^text\/|json$/.test(type)) {
       if (!answer.hasOwnEnd) throw endUnknown();
-      return JSON.stringify(await keepOutput(this.files, this.run, answer.chunks, contentType));
+      return JSON.stringify(await this.reader.keep(answer.chunks, contentType));
     }
-    const text = decode(await readBody(answer.chunks, this.maxBytes));
-    const json = type.endsWith('json') ? parseJson(text) : { value: text };
-    if (!answer.hasOwnEnd && (typeof json?.value !== 'object' || json.value === null)) throw endUnknown();
-    if (json === undefined) throw new RunFailure("The model's output cannot be read as JSON.");
-    return this.withFiles(json.value);
+    const bytes = await this.bytesOf(answer);
+    const asks = { values: {}, output: this.outputAsk };
+    const isCalledJson = type.endsWith('json');
+    // An object that is called a text has the wrong type. The thread takes the bytes that it is given.
+    const json =
+      isCalledJson || /^\s*\{/.test(bytes.subarray(0, 1_000).toString('latin1'))
+        ? await this.reader.read(Buffer.from(bytes), asks)
+        : undefined;
+    if (!answer.hasOwnEnd && json?.showsItsEnd !== true) throw endUnknown();
+    if (json !== undefined) return this.withFiles(json);
+    if (isCalledJson) throw new RunFailure("The model's output cannot be read as JSON.");
+    const text = Buffer.from(JSON.stringify(decode(bytes)));
+    return this.withFiles((await this.reader.read(text, asks))!);
   }
 
-  /** Takes the output from an answer, stores its files and puts their URLs in their places. */
-  private async withFiles(json: unknown): Promise<string> {
-    const { output: paths, files } = this.follow;
-    const output = paths.length > 0 ? paths.flatMap((path) => valuesAt(path, json))[0] : json;
+  private get outputAsk(): Asks['output'] {
+    const { output, files } = this.follow;
+    const asked = files.map(({ url, ...file }) => ({ ...file, quotes: url?.quotes }));
+    return { paths: output, files: asked, address: this.address };
+  }
+
+  /** Stores the files of an output and puts their URLs in their places. */
+  private withFiles({ output, bytes }: JsonAnswer): Promise<string | Buffer> {
     if (output === undefined)
       throw new RunFailure('The model\'s answer has no output at the path of "output".');
-    for (const { path, url } of files)
-      await placeFiles(output, path, (value) =>
-        url === undefined
-          ? this.storeFound(value)
-          : this.fetchFile(pathFor(url, { ...this.values, answer: quotesOf([url], value) })),
-      );
-    return JSON.stringify(output);
+    return this.reader.whole(output, bytes, (file) => this.fetchFile(this.pathOfFile(file)));
   }
 
-  /** Stores a file that is embedded in a text, or that is at the server. Files of other servers are not fetched. */
-  private async storeFound(value: unknown): Promise<string | undefined> {
-    if (typeof value !== 'string') return undefined;
-    if (/^(?:https?:\/)?\//i.test(value)) {
-      const { origin, pathname, search } = new URL(value, this.address);
-      return origin === this.values.base ? this.fetchFile(pathname + search) : undefined;
-    }
-    return storeEmbedded(value, this.files, this.run);
+  private pathOfFile(file: Parameters<FetchFile>[0]): string {
+    if ('path' in file) return file.path;
+    return pathFor(this.follow.files[file.ask]!.url!, { ...this.values, answer: file.quotes });
   }
 
   private fetchFile(path: string): Promise<string> {
     return this.ask(path, async ({ headers, hasOwnEnd, chunks }) => {
       if (!hasOwnEnd) throw endUnknown();
       const type = headers['content-type'] ?? 'application/octet-stream';
-      return (await keepOutput(this.files, this.run, chunks, type)).file.url;
+      return (await this.reader.keep(chunks, type)).file.url;
     });
+  }
+
+  /** Returns what an answer says. undefined: it is not JSON. */
+  private async read(answer: HttpAnswer, asks: Asks): Promise<JsonAnswer | undefined> {
+    const said = await this.reader.read(await this.bytesOf(answer), asks);
+    if (!answer.hasOwnEnd && said?.showsItsEnd !== true) throw endUnknown();
+    return said;
+  }
+
+  private bytesOf({ chunks }: HttpAnswer): Promise<Buffer> {
+    return readBody(chunks, this.reader.maxBytes);
   }
 
   private pathOf(name: 'url' | 'result'): string {
@@ -314,11 +338,6 @@ class UnknownRun extends RunFailure {
     });
   }
 }
-
-const readText =
-  (maxBytes: number): Reader<string> =>
-  async ({ chunks }) =>
-    decode(await readBody(chunks, maxBytes));
 
 function failure(said: unknown): RunFailure {
   const message = typeof said === 'string' ? cleanText(said, maxTextLength) : messageIn(said);

@@ -1,20 +1,19 @@
-import type { Files } from '../../files/files.js';
+import { outputIn } from '../../json/mapped-json.js';
+import { firstAt, type Path } from '../../json/paths.js';
+import { maxInlineBytes } from '../../models/input-schemas.js';
 import type { Chunks } from '../../outgoing/answer-body.js';
 import { CallFailure } from '../../outgoing/call-failure.js';
 import { type Run, RunFailure } from '../../queue/runs/runner.js';
 import { usageIn } from '../../queue/runs/usage.js';
 import { cleanText, parseJson } from '../../tools/storable-text.js';
 import { decode, readBody, readLines } from '../answer-body.js';
-import { keepOutput } from '../file-output.js';
 import type { HttpAnswer } from '../http-failure.js';
 import { messageIn } from '../model-message.js';
 import { endUnknown } from '../output.js';
+import type { AnswerReader, JsonAnswer } from './answer-reader.js';
 import { type Assembler, assemblerOf, isObject } from './assemblers.js';
-import { fileBytes } from './embedded-file.js';
 import { readEvents } from './event-stream.js';
-import type { Mapping } from './mapping.js';
-import { placeFiles } from './output-files.js';
-import { firstAt, valuesAt } from './paths.js';
+import type { Mapping, ResponseMapping } from './mapping.js';
 import { broken, WatchedChunks } from './watched-chunks.js';
 
 const maxTextLength = 8_192;
@@ -24,11 +23,17 @@ const longDelta = new RegExp(`[^]{1,${deltaLength}}`, 'gu');
 /** The chunks of a stream may be this many times as long as the output that they make. */
 const chunkOverhead = 64;
 
+/** What every answer and every chunk may say. */
+const facts = ['error', 'retryable', 'log', 'progress', 'usage'] as const;
+/** What a chunk of a stream may say beside. */
+const partial = ['delta', 'end'] as const;
+type Say = (name: (typeof facts)[number] | (typeof partial)[number]) => unknown;
+
 /** Reads the answer to one run by the mapping of its model. */
 export class MappedAnswer {
   private readonly assembler: Assembler | undefined;
-  /** The last value at the path of the output, in a stream. */
-  private output: unknown;
+  /** The last value at the path of the output, in a stream, or an answer that has it. */
+  private output: { value: unknown } | JsonAnswer | undefined;
   private deltaBytes = 0;
   private bytes = 0;
   private hasEndMark = false;
@@ -38,58 +43,92 @@ export class MappedAnswer {
   constructor(
     private readonly run: Run,
     private readonly mapping: Mapping,
-    private readonly files: Files,
-    private readonly maxBytes: number,
+    private readonly reader: AnswerReader,
   ) {
     const { assemble } = mapping.response;
     this.assembler = assemble && assemblerOf(assemble);
   }
 
-  /** Reads an answer that is one JSON value. */
-  async readJson({ chunks, hasOwnEnd }: HttpAnswer): Promise<string> {
-    const text = decode(await readBody(chunks, this.maxBytes));
-    const json = parseJson(text);
-    if (!hasOwnEnd && !isObject(json?.value)) throw endUnknown();
-    if (json === undefined)
-      throw new RunFailure("The model's answer has the type application/json, but cannot be read as JSON.");
-    this.takeFacts(json.value);
+  private get maxBytes(): number {
+    return this.reader.maxBytes;
+  }
+
+  /** Reads an answer that is called JSON. undefined: the deltas are the output. */
+  async readJson(answer: HttpAnswer): Promise<string | Buffer | undefined> {
+    const read = await this.readByLooks(await readBody(answer.chunks, this.maxBytes), answer);
+    if (read !== undefined) return read.output;
+    if (!answer.hasOwnEnd) throw endUnknown();
+    throw new RunFailure("The model's answer has the type application/json, but cannot be read as JSON.");
+  }
+
+  /**
+   * Reads an answer that is called a text. If it is a JSON object or a stream, only its type is wrong, and it may say
+   * that the run has failed. undefined: the deltas are the output.
+   */
+  async readText(answer: HttpAnswer): Promise<string | Buffer | undefined> {
+    const bytes = await readBody(answer.chunks, this.maxBytes);
+    const isText = !/^\s*\{/.test(headOf(bytes)) && kindOf(bytes) === 'value';
+    // The thread takes the bytes that it is given.
+    const read = isText ? undefined : await this.readByLooks(Buffer.from(bytes), answer);
+    if (read !== undefined) return read.output;
+    if (!answer.hasOwnEnd) throw endUnknown();
+    return JSON.stringify(decode(bytes));
+  }
+
+  /** Reads a whole answer as what it looks like. undefined: it is neither JSON nor a stream. */
+  private async readByLooks(
+    bytes: Buffer,
+    answer: HttpAnswer,
+  ): Promise<{ output: string | Buffer | undefined } | undefined> {
+    const kind = this.mapping.response.delta.length > 0 ? kindOf(bytes) : 'value';
+    const whole = { ...answer, chunks: once(bytes) };
+    if (kind === 'events') return { output: await this.readStream(whole) };
+    if (kind === 'lines') return { output: await this.readLines(whole) };
     const { output: paths, files } = this.mapping.response;
-    const output = paths.length > 0 ? paths.flatMap((path) => valuesAt(path, json.value))[0] : json.value;
-    if (output === undefined)
+    const said = await this.reader.read(bytes, { values: this.pathsOf(facts), output: { paths, files } });
+    if (said === undefined) return undefined;
+    if (!answer.hasOwnEnd && !said.showsItsEnd) throw endUnknown();
+    this.takeFacts((name) => said.values[name]);
+    if (said.output === undefined)
       throw new RunFailure('The model\'s answer has no output at the path of "output".');
-    if (paths.length === 0 && files.length === 0) return text;
-    return JSON.stringify(await this.withFiles(output));
+    return { output: await this.reader.whole(said.output, said.bytes) };
+  }
+
+  private pathsOf(
+    names: readonly (keyof ResponseMapping & Parameters<Say>[0])[],
+  ): Record<string, readonly Path[]> {
+    const { response } = this.mapping;
+    return Object.fromEntries(
+      names.map((name) => [name, name === 'end' ? response.end.paths : response[name]]),
+    );
   }
 
   /** Reads an event stream. undefined: the deltas are the output. */
-  async readStream(answer: HttpAnswer): Promise<string | undefined> {
+  async readStream(answer: HttpAnswer): Promise<string | Buffer | undefined> {
     const { texts } = this.mapping.response.end;
     return this.readParts(answer, async (chunks) => {
-      for await (const { type, data } of readEvents(chunks, this.maxBytes)) {
-        if (texts.includes(data.trim())) {
-          this.markEnd();
-          return;
+      for await (const events of readEvents(chunks, this.maxBytes))
+        for (const { type, data } of events) {
+          if (texts.includes(data.trim())) {
+            this.markEnd();
+            return;
+          }
+          if (data === '') continue;
+          if (type === 'error') throw this.errorEvent(data);
+          const taken = this.takeText(data);
+          if (taken !== true && !(await taken))
+            throw new RunFailure("The model's stream contains an event that is not JSON.");
         }
-        if (data === '') continue;
-        const json = parseJson(data);
-        if (type === 'error')
-          throw this.failure(messageIn(json === undefined ? data : json.value), json?.value);
-        if (json === undefined)
-          throw new RunFailure("The model's stream contains an event that is not JSON.");
-        this.take(json.value, data.length);
-      }
     });
   }
 
   /** Reads lines of JSON (NDJSON). undefined: the deltas are the output. */
-  async readLines(answer: HttpAnswer): Promise<string | undefined> {
+  async readLines(answer: HttpAnswer): Promise<string | Buffer | undefined> {
     return this.readParts(answer, async (chunks) => {
       for await (const line of readLines(chunks, this.maxBytes)) {
         const text = decode(line).trim();
-        if (text === '') continue;
-        const json = parseJson(text);
-        if (json === undefined) throw new RunFailure("The model's answer contains a line that is not JSON.");
-        this.take(json.value, text.length);
+        if (text !== '' && !(await this.takeText(text)))
+          throw new RunFailure("The model's answer contains a line that is not JSON.");
       }
     });
   }
@@ -97,7 +136,7 @@ export class MappedAnswer {
   private async readParts(
     { chunks, hasOwnEnd, close }: HttpAnswer,
     read: (chunks: Chunks) => Promise<void>,
-  ): Promise<string | undefined> {
+  ): Promise<string | Buffer | undefined> {
     try {
       const watched = new WatchedChunks(chunks, this.mapping.idleTimeoutMs);
       this.marked = watched.marked;
@@ -134,21 +173,49 @@ export class MappedAnswer {
     this.marked();
   }
 
-  /** Takes one chunk of a stream. */
-  private take(chunk: unknown, length: number): void {
-    this.bytes += length;
+  /** Takes one chunk of a stream. False: it is not JSON. */
+  private takeText(text: string): boolean | Promise<boolean> {
+    this.bytes += text.length;
     if (this.bytes > this.maxBytes * chunkOverhead) throw this.tooLarge();
+    // An assembler needs the whole chunk.
+    if (text.length > maxInlineBytes && this.assembler === undefined)
+      return this.takeLarge(Buffer.from(text));
+    const json = parseJson(text);
+    if (json === undefined) return false;
+    this.take(json.value);
+    return true;
+  }
+
+  private async takeLarge(bytes: Buffer): Promise<boolean> {
+    const { output: paths, files } = this.mapping.response;
+    const answer = await this.reader.read(bytes, {
+      values: this.pathsOf([...facts, ...partial]),
+      output: paths.length > 0 ? { paths, files } : undefined,
+    });
+    if (answer === undefined) return false;
     const hadEnded = this.hasEnded;
-    this.takeFacts(chunk);
-    const { delta, output, end } = this.mapping.response;
+    const say: Say = (name) => answer.values[name];
+    this.takeFacts(say);
+    if (!hadEnded) this.takePart(say, answer.output && answer);
+    return true;
+  }
+
+  private take(chunk: unknown): void {
+    const { response } = this.mapping;
+    const hadEnded = this.hasEnded;
+    const say: Say = (name) => firstAt(name === 'end' ? response.end.paths : response[name], chunk);
+    this.takeFacts(say);
     if (isObject(chunk) && (!hadEnded || isOnlyUsage(chunk))) this.assembler?.add(chunk);
     if (hadEnded) return;
-    const part = firstAt(delta, chunk);
+    const value = firstAt(response.output, chunk);
+    this.takePart(say, value === undefined ? undefined : { value });
+  }
+
+  private takePart(say: Say, output: MappedAnswer['output']): void {
+    const part = say('delta');
     if (part !== undefined) this.addDelta(part);
-    const whole = firstAt(output, chunk);
-    if (whole !== undefined) this.output = whole;
-    const mark = firstAt(end.paths, chunk);
-    if (mark !== undefined) this.markEnd();
+    if (output !== undefined) this.output = output;
+    if (say('end') !== undefined) this.markEnd();
   }
 
   private addDelta(part: unknown): void {
@@ -166,48 +233,71 @@ export class MappedAnswer {
     return new RunFailure(`The model's output is larger than ${this.maxBytes} bytes.`);
   }
 
-  /** Takes what every answer and every chunk may say: a failure, a log line, the progress. */
-  private takeFacts(json: unknown): void {
-    const { error, log, progress, usage: used } = this.mapping.response;
-    const usage = usageIn(firstAt(used, json));
+  private takeFacts(say: Say): void {
+    const used = say('usage');
+    const usage = used === undefined ? undefined : usageIn(used);
     if (usage !== undefined) this.run.usage(usage);
-    const fault = firstAt(error, json);
+    const fault = say('error');
     if (fault !== undefined)
       throw this.failure(
         typeof fault === 'string' ? cleanText(fault, maxTextLength) : messageIn(fault),
-        json,
+        say('retryable'),
       );
-    const line = firstAt(log, json);
-    if (typeof line === 'string') this.run.log('INFO', line.slice(0, maxTextLength));
-    const value = firstAt(progress, json);
+    const line = say('log');
+    if (typeof line === 'string' && line.trim() !== '')
+      this.run.log('INFO', line.trim().slice(0, maxTextLength));
+    const value = say('progress');
     if (typeof value === 'number') this.run.progress(value);
   }
 
-  private failure(message: string | undefined, json: unknown): RunFailure {
-    const retryable = firstAt(this.mapping.response.retryable, json) === true;
-    return new RunFailure(message ?? 'The model reports an error without a message.', { retryable });
+  private errorEvent(data: string): RunFailure {
+    const json = data.length > maxInlineBytes ? undefined : parseJson(data);
+    const retryable = json && firstAt(this.mapping.response.retryable, json.value);
+    return this.failure(messageIn(json === undefined ? data : json.value), retryable);
+  }
+
+  private failure(
+    message = 'The model reports an error without a message.',
+    retryable?: unknown,
+  ): RunFailure {
+    if (retryable === undefined) return new RunFailure(message);
+    const { run, mapping } = this;
+    // The server has given up the run of a lost node, which says nothing about the request: it begins anew.
+    if (mapping.attach !== undefined && run.followed !== undefined)
+      return new RunFailure(message, { code: 'model_unavailable', retryable: true, outage: 'free' });
+    return new RunFailure(message, { retryable: true });
   }
 
   /** Returns the output of a stream. */
-  private async assembled(): Promise<string | undefined> {
-    const output = this.output ?? this.assembler?.output;
-    if (output !== undefined) return JSON.stringify(await this.withFiles(output));
+  private async assembled(): Promise<string | Buffer | undefined> {
+    const { files } = this.mapping.response;
+    const { output = this.assembler && { value: this.assembler.output } } = this;
+    if (output !== undefined) {
+      if ('bytes' in output) return this.reader.whole(output.output!, output.bytes);
+      const [found, bytes] = outputIn(output.value, undefined, { paths: [], files });
+      return this.reader.whole(found!, bytes);
+    }
     if (this.deltaBytes > 0) return undefined;
     throw new RunFailure("The model's answer ended without an output.", { retryable: true });
   }
-
-  /** Stores embedded files and returns the output with their URLs in their places. */
-  private async withFiles(output: unknown): Promise<unknown> {
-    for (const path of this.mapping.response.files)
-      await placeFiles(output, path, (value) => storeEmbedded(value, this.files, this.run));
-    return output;
-  }
 }
 
-/** Stores the file that a value embeds, and returns its URL. undefined: it embeds none. */
-export async function storeEmbedded(value: unknown, files: Files, run: Run): Promise<string | undefined> {
-  const found = typeof value === 'string' ? fileBytes(value) : undefined;
-  return found && (await keepOutput(files, run, [found.bytes], found.contentType)).file.url;
+const headOf = (bytes: Buffer): string => bytes.subarray(0, maxInlineBytes).toString('latin1');
+
+/** The fields and comments before the data of a first event, which is JSON. */
+const firstEvent = /^(?:(?::|event:|id:|retry:)[^\n]*\n|\r?\n)*data: ?[[{]/;
+
+/** Returns what an answer looks like, by its beginning. */
+function kindOf(bytes: Buffer): 'events' | 'lines' | 'value' {
+  const head = headOf(bytes);
+  if (firstEvent.test(head)) return 'events';
+  const end = head.indexOf('\n');
+  const hasMore = end !== -1 && head.slice(end).trim() !== '';
+  return hasMore && isObject(parseJson(head.slice(0, end))?.value) ? 'lines' : 'value';
+}
+
+async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
 }
 
 /** A chunk that comes after the last choice has ended, with the usage. */

@@ -2,18 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { v5 } from 'uuid';
 import type { Files } from '../../files/files.js';
+import type { JsonThreads } from '../../json/json-threads.js';
+import { type BodyAsk, bodyOf, type FoundPart } from '../../json/mapped-json.js';
+import { plainPath } from '../../json/paths.js';
+import { maxInlineBytes } from '../../models/input-schemas.js';
 import { type Run, RunFailure } from '../../queue/runs/runner.js';
-import { mergePatch } from '../../tools/merge-patch.js';
-import { isObject } from './assemblers.js';
-import { fileBytes } from './embedded-file.js';
+import { inThread } from '../output.js';
 import type { FollowMapping, RequestMapping, SetValue } from './mapping.js';
-import { firstAt, nodesAt } from './paths.js';
 import { Template, type TemplateValues } from './templates.js';
 
 /** The body of a request to a server, with its media type. */
 export interface RequestBody {
   readonly contentType: string;
-  readonly body: string | (() => Readable);
+  readonly body: string | Buffer | (() => Readable);
   /** Bytes of a body that is read while it is sent. */
   readonly length?: number;
 }
@@ -47,12 +48,16 @@ export function templatesIn({ url, set, headers }: RequestMapping): Template[] {
 }
 
 /** Returns the templates that follow or cancel a run, except those of files, which quote their own places. */
-export function templatesThatFollow({ url, headers, result, cancel }: FollowMapping): Template[] {
-  const cancels = cancel.flatMap((call) => [
-    call.url,
-    ...(call.body === undefined ? [] : templatesOf(call.body)),
-  ]);
-  return [url, ...headers.values(), ...present(result), ...cancels];
+export function templatesThatFollow(follow: FollowMapping): Template[] {
+  return [follow.url, ...present(follow.result), ...templatesThatCancel(follow)];
+}
+
+export function templatesThatCancel({
+  headers,
+  cancel,
+}: Pick<FollowMapping, 'headers' | 'cancel'>): Template[] {
+  const cancels = cancel.flatMap(({ url, body }) => [url, ...(body === undefined ? [] : templatesOf(body))]);
+  return [...headers.values(), ...cancels];
 }
 
 const present = (template: Template | undefined): Template[] => (template === undefined ? [] : [template]);
@@ -97,25 +102,48 @@ export function headersFor(
   );
 }
 
-/** Returns the body for a run: its input, changed as the mapping says. */
+/** Returns the body for a run: its input, changed as the mapping says. A large one is changed in a thread. */
 export async function bodyFor(
-  { input: json }: Pick<Run, 'input'>,
+  run: Pick<Run, 'input' | 'model'>,
   { set, wrap, multipart }: RequestMapping,
   values: TemplateValues,
   files: Files,
+  threads: JsonThreads,
 ): Promise<RequestBody> {
-  if (set === undefined && multipart === undefined) return jsonBody(json, wrap);
-  const input: unknown = JSON.parse(json);
-  const merged = set === undefined ? input : mergePatch(input, rendered(set, values));
-  if (multipart === undefined) return jsonBody(JSON.stringify(merged), wrap);
-  return formBody(await partsOf(merged, multipart, files));
+  if (set === undefined && multipart === undefined) return jsonBody(run.input, wrap);
+  const ask: BodyAsk = {
+    set: set === undefined ? undefined : rendered(set, values),
+    multipart: multipart && [...multipart],
+  };
+  const [parts, bytes] = await changed(run, ask, threads);
+  return parts === undefined ? jsonBody(bytes, wrap) : formBody(await partsOf(parts, bytes, files));
 }
 
-function jsonBody(json: string, wrap: string | undefined): RequestBody {
-  return {
-    contentType: 'application/json',
-    body: wrap === undefined ? json : `{${JSON.stringify(wrap)}:${json}}`,
-  };
+async function changed(
+  run: Pick<Run, 'input' | 'model'>,
+  ask: BodyAsk,
+  threads: JsonThreads,
+): Promise<[FoundPart[] | undefined, Buffer]> {
+  if (run.input.length <= maxInlineBytes) return bodyOf(JSON.parse(run.input), ask);
+  const multipart = ask.multipart?.map(
+    ([name, from]) => [name, typeof from === 'string' ? from : plainPath(from)] as const,
+  );
+  const [{ parts }, bytes] = await inThread(
+    threads,
+    'body',
+    { ...ask, multipart },
+    Buffer.from(run.input),
+    run,
+  );
+  return [parts, bytes];
+}
+
+function jsonBody(json: string | Buffer, wrap: string | undefined): RequestBody {
+  const contentType = 'application/json';
+  if (wrap === undefined) return { contentType, body: json };
+  const before = `{${JSON.stringify(wrap)}:`;
+  if (typeof json === 'string') return { contentType, body: `${before}${json}}` };
+  return { contentType, body: Buffer.concat([Buffer.from(before), json, Buffer.from('}')]) };
 }
 
 interface Part {
@@ -124,49 +152,29 @@ interface Part {
   readonly chunks: () => AsyncIterable<Buffer> | Promise<AsyncIterable<Buffer>>;
 }
 
-async function partsOf(
-  input: unknown,
-  multipart: NonNullable<RequestMapping['multipart']>,
-  files: Files,
-): Promise<Part[]> {
+/** `bytes`: the embedded files, one after another. */
+async function partsOf(found: readonly FoundPart[], bytes: Buffer, files: Files): Promise<Part[]> {
   const parts: Part[] = [];
-  /** Members of the input that have parts of their own. */
-  const used = new Set<unknown>();
-  for (const [name, from] of multipart) {
-    if (name === '*') continue;
-    if (typeof from === 'string') parts.push(textPart(name, from));
-    else
-      for (const { location, value } of nodesAt(from, input)) {
-        used.add(location[0]);
-        parts.push(await partOf(name, value, files));
-      }
+  let from = 0;
+  for (const part of found) {
+    const { name } = part;
+    if ('text' in part) parts.push(textPart(name, part.text));
+    else if ('value' in part) parts.push(await partOf(name, part.value, files));
+    else {
+      const file = bytes.subarray(from, from + part.length);
+      from += part.length;
+      parts.push(filePart(name, 'file', part.contentType, file.length, () => once(file)));
+    }
   }
-  const others = multipart.get('*');
-  const object = others === undefined || typeof others === 'string' ? undefined : firstAt([others], input);
-  if (isObject(object))
-    for (const [name, value] of Object.entries(object))
-      if (!used.has(name) && !multipart.has(name) && value !== null)
-        for (const one of Array.isArray(value) ? (value as unknown[]) : [value])
-          parts.push(fieldPart(name, one, Array.isArray(value)));
   return parts;
 }
 
-function fieldPart(name: string, value: unknown, isListed: boolean): Part {
-  return textPart(isListed ? `${name}[]` : name, typeof value === 'string' ? value : JSON.stringify(value));
-}
-
-/** A file of this service or a data URL becomes a file; another text is sent as it is, unless it is a URL. */
-async function partOf(name: string, value: unknown, files: Files): Promise<Part> {
-  if (typeof value !== 'string') return fieldPart(name, value, false);
+/** A file of this service becomes a file; another text is sent as it is, unless it is a URL. */
+async function partOf(name: string, value: string, files: Files): Promise<Part> {
   const own = await files.named(value);
   if (own !== undefined) {
     const { name: fileName, contentType, size } = own.file;
     return filePart(name, fileName, contentType, size, own.read);
-  }
-  const embedded = value.startsWith('data:') ? fileBytes(value) : undefined;
-  if (embedded !== undefined) {
-    const { bytes, contentType } = embedded;
-    return filePart(name, 'file', contentType, bytes.length, () => once(bytes));
   }
   if (/^https?:\/\//i.test(value))
     throw new RunFailure(

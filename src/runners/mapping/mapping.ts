@@ -3,10 +3,10 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { parse } from 'yaml';
 import { packageRoot } from '../../config/package.js';
 import { parseDuration } from '../../config/parsers.js';
+import { type Path, readPath, readPaths } from '../../json/paths.js';
 import { hint } from '../../tools/closest.js';
 import { EntryFault } from '../../tools/validation.js';
 import { type AssemblerKind, assemblerKinds, isObject, type JsonObject } from './assemblers.js';
-import { type Path, readPath, readPaths } from './paths.js';
 import { Template } from './templates.js';
 
 /** How the input becomes the request to a server. */
@@ -19,6 +19,8 @@ export interface RequestMapping {
   /** The name of the member that the input becomes. */
   readonly wrap: string | undefined;
   readonly headers: ReadonlyMap<string, Template>;
+  /** Values of the header `accept` that are sent one after another while the server answers 406. */
+  readonly accept: readonly string[] | undefined;
   /** Parts of a form by name, each a path into the input or a text; `*` adds all other members of the input. */
   readonly multipart: ReadonlyMap<string, Path | string> | undefined;
 }
@@ -34,7 +36,7 @@ export interface ResponseMapping {
   /** A stream ends where one of the paths has a value, or where an event's data is one of the texts. */
   readonly end: { readonly paths: readonly Path[]; readonly texts: readonly string[] };
   readonly usage: readonly Path[];
-  readonly files: readonly Path[];
+  readonly files: readonly Omit<FilePath, 'url'>[];
   readonly assemble: AssemblerKind | undefined;
 }
 
@@ -65,9 +67,17 @@ export interface EventTypes {
   readonly failed: readonly string[];
 }
 
+/** A server that, asked again with the same id, gives the run that goes on. Otherwise it begins the run anew. */
+export interface AttachMapping {
+  readonly headers: ReadonlyMap<string, Template>;
+  readonly cancel: readonly CancelCall[];
+}
+
 /** Places of files in an output. */
 export interface FilePath {
   readonly path: Path;
+  /** Only data URLs are files there; other texts stay, even those that could be read as base64. */
+  readonly isDataUrl: boolean;
   /** The place of the file at the server, which may quote what is found at the path; undefined: it is found there. */
   readonly url: Template | undefined;
 }
@@ -84,6 +94,8 @@ export interface Mapping {
   readonly response: ResponseMapping;
   /** undefined: the first answer has the output. */
   readonly follow: FollowMapping | undefined;
+  /** undefined: the request, sent again, begins another run. */
+  readonly attach: AttachMapping | undefined;
   /** Statuses of a server that takes no further run now. */
   readonly busy: readonly number[];
   /** Statuses that say that the server is not there, if they come at once. undefined: as for any http model. */
@@ -97,6 +109,7 @@ export interface PlainMapping {
   request?: JsonObject | undefined;
   response?: JsonObject | undefined;
   follow?: JsonObject | undefined;
+  attach?: JsonObject | undefined;
   busy?: readonly number[] | undefined;
   away?: readonly number[] | undefined;
   /** A duration, or milliseconds. */
@@ -110,6 +123,8 @@ export type SetValue =
 type Readers<T> = { [Name in keyof T]: (value: unknown) => T[Name] };
 
 const method = /^[A-Z]{1,20}$/;
+/** A value of the header `accept`. */
+const mediaTypes = /^[\w.+*-]+\/[\w.+*-]+[\w.+*/;=, -]{0,1000}$/;
 
 const requestReaders: Readers<RequestMapping> = {
   method: readMethod,
@@ -120,6 +135,12 @@ const requestReaders: Readers<RequestMapping> = {
     throw new Error('expected the name of a member, such as input');
   },
   headers: (value) => readHeaders(value, false),
+  accept: (value) => {
+    const kinds = listOf(value);
+    if (kinds.length > 0 && kinds.every((kind) => typeof kind === 'string' && mediaTypes.test(kind)))
+      return kinds as string[];
+    throw new Error('expected media types, such as [text/event-stream, application/json]');
+  },
   multipart: (value) =>
     new Map(
       entriesOf(value, 'expected a map of part names, such as { file: $.audio }').map(
@@ -146,7 +167,13 @@ const responseReaders: Readers<ResponseMapping> = {
     return { paths: ends.filter((end) => !isText(end)).map(readPath), texts: ends.filter(isText) };
   },
   usage: readPaths,
-  files: readPaths,
+  files: (value) =>
+    listOf(value)
+      .map(readFilePath)
+      .map(({ url, ...file }) => {
+        if (url === undefined) return file;
+        throw new Error('"url" of a file is for "follow"; here, files are embedded in the answer');
+      }),
   assemble: (value) => {
     const kind = assemblerKinds.find((one) => one === value);
     if (kind !== undefined) return kind;
@@ -175,6 +202,11 @@ const followReaders: Readers<Omit<FollowMapping, 'everyMs'>> & { every: (value: 
   cancel: (value) => listOf(value).map(readCancelCall),
 };
 
+const attachReaders: Readers<AttachMapping> = {
+  headers: (value) => readHeaders(value, false),
+  cancel: (value) => listOf(value).map(readCancelCall),
+};
+
 const cancelReaders: Readers<CancelCall> = {
   method: readMethod,
   url: (value) => readUrl(value, true),
@@ -200,11 +232,16 @@ export function checkFollow(value: unknown): JsonObject {
   );
 }
 
+/** Checks the members of `attach`. Throws an `AggregateError` of `EntryFault`s. */
+export function checkAttach(value: unknown): JsonObject {
+  return checked(value, attachReaders, "expected a map such as { cancel: { url: '{url}/{run_id}/cancel' } }");
+}
+
 export function checkStatuses(value: unknown): readonly number[] {
   const isStatus = (one: unknown): one is number =>
-    Number.isInteger(one) && Number(one) >= 300 && Number(one) <= 599;
+    Number.isInteger(one) && Number(one) >= 201 && Number(one) <= 599;
   if (Array.isArray(value) && value.every(isStatus)) return value;
-  throw new Error('expected a list of HTTP statuses from 300 to 599, such as [409, 429]');
+  throw new Error('expected a list of HTTP statuses from 201 to 599, such as [409, 429]');
 }
 
 /** Merges options over those of the preset and compiles them. */
@@ -227,6 +264,7 @@ export function mappingOf(plain: PlainMapping, preset: PlainMapping): Mapping {
       set: read(requestReaders.set, request.set),
       wrap: read(requestReaders.wrap, request.wrap),
       headers: read(requestReaders.headers, request.headers) ?? new Map<string, Template>(),
+      accept: read(requestReaders.accept, request.accept),
       multipart: read(requestReaders.multipart, request.multipart),
     },
     response: {
@@ -238,10 +276,11 @@ export function mappingOf(plain: PlainMapping, preset: PlainMapping): Mapping {
       retryable: paths('retryable'),
       end: read(responseReaders.end, response.end) ?? { paths: [], texts: [] },
       usage: paths('usage'),
-      files: paths('files'),
+      files: read(responseReaders.files, response.files) ?? [],
       assemble: read(responseReaders.assemble, response.assemble),
     },
     follow: followOf(overridden(preset.follow, plain.follow)),
+    attach: (preset.attach ?? plain.attach) && attachOf(overridden(preset.attach, plain.attach)),
     busy: merged.busy ?? [],
     away: merged.away,
     idleTimeoutMs: read(millisecondsOf, merged.idle_timeout),
@@ -283,6 +322,13 @@ function followOf(plain: JsonObject): FollowMapping | undefined {
     },
     ...{ events: undefined, result: undefined, files: [], cancel: [] },
     ...{ ...others, done: done ?? none, url, everyMs: every },
+  };
+}
+
+function attachOf({ headers, cancel }: JsonObject): AttachMapping {
+  return {
+    headers: readHeaders(headers ?? {}, false),
+    cancel: cancel === undefined || cancel === null ? [] : attachReaders.cancel(cancel),
   };
 }
 
@@ -368,15 +414,16 @@ function readHeaders(value: unknown, mayQuoteAnswer: boolean): ReadonlyMap<strin
   );
 }
 
-/** Reads a path, or `{ path, url }`. */
+/** Reads a path, or a map of a path with `url` or `data_urls`. */
 function readFilePath(value: unknown): FilePath {
-  if (!isObject(value) || value.url === undefined) return { path: readPath(value), url: undefined };
-  const { path, url } = value;
-  if (Object.keys(value).length !== 2)
+  if (!isObject(value) || value.in !== undefined)
+    return { path: readPath(value), isDataUrl: false, url: undefined };
+  const { path, url, data_urls: isDataUrl = false, ...others } = value;
+  if (typeof isDataUrl !== 'boolean' || Object.keys(others).length > 0)
     throw new Error(
-      "expected a JSONPath, or a map such as { path: '$.files[*]', url: '{base}/files/{$.name}' }",
+      "expected a JSONPath, or a map such as { path: '$.files[*]', url: '{base}/files/{$.name}' } or { path: $, data_urls: true }",
     );
-  return { path: readPath(path), url: readUrl(url, true) };
+  return { path: readPath(path), isDataUrl, url: url === undefined ? undefined : readUrl(url, true) };
 }
 
 function readEventTypes(value: unknown): EventTypes {

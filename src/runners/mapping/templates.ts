@@ -1,6 +1,7 @@
+import type { Quotes } from '../../json/mapped-json.js';
+import { type Path, readPath } from '../../json/paths.js';
 import { RunFailure } from '../../queue/runs/runner.js';
 import { hint } from '../../tools/closest.js';
-import { type Path, readPath, valuesAt } from './paths.js';
 
 /** What a placeholder may name, besides `tag.<name>` and paths into the server's first answer. */
 const names = ['request_id', 'run_id', 'attempt', 'key', 'priority', 'base', 'url'] as const;
@@ -13,9 +14,6 @@ export interface TemplateValues extends Readonly<Record<Name, string>> {
   /** What the texts quote of an answer of the server; null: nothing. */
   readonly answer?: Quotes | null;
 }
-
-/** Values of an answer by their paths. */
-export type Quotes = Readonly<Record<string, string | number>>;
 
 type Part = string | { name: Name } | { tag: string } | { path: Path };
 
@@ -75,16 +73,10 @@ export class Template {
   }
 }
 
-/** Returns what the templates quote of an answer. Throws if it is not there. */
-export function quotesOf(templates: readonly Template[], answer: unknown): Quotes {
-  const paths = templates.flatMap(({ quotes }) => quotes);
-  return Object.fromEntries(
-    paths.map((path) => {
-      const [found] = valuesAt(path, answer);
-      if (typeof found !== 'string' && typeof found !== 'number') throw missing(path.text);
-      return [path.text, found];
-    }),
-  );
+/** Throws unless an answer has all that the templates quote of it. */
+export function assertQuoted(templates: readonly Template[], quotes: Quotes): void {
+  for (const { text } of templates.flatMap((template) => template.quotes))
+    if (quotes[text] === undefined) throw missing(text);
 }
 
 function missing(path: string): RunFailure {

@@ -17,8 +17,7 @@ function silent(ms: number): RunFailure {
 
 /** A stream that ends with a failure where it is silent for too long, or goes on after its end mark. */
 export class WatchedChunks {
-  private giveUp: (error: Error) => void = () => undefined;
-  private endTimer: NodeJS.Timeout | undefined;
+  private endsAt = Infinity;
 
   constructor(
     private readonly chunks: Chunks,
@@ -27,29 +26,37 @@ export class WatchedChunks {
 
   /** The end mark has come. */
   readonly marked = (): void => {
-    this.endTimer ??= setTimeout(() => this.giveUp(broken(undefined)), afterEndMs);
+    this.endsAt = Math.min(this.endsAt, performance.now() + afterEndMs);
   };
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
     const { idleTimeoutMs } = this;
     const iterator = this.chunks[Symbol.asyncIterator]();
-    let timer: NodeJS.Timeout | undefined;
-    const givenUp = new Promise<never>((_, reject) => (this.giveUp = reject));
-    givenUp.catch(() => undefined);
+    const isSilent = (): RunFailure => silent(idleTimeoutMs!);
+    const isOver = (): RunFailure => broken(undefined);
     try {
       for (;;) {
-        if (idleTimeoutMs !== undefined)
-          timer = setTimeout(() => this.giveUp(silent(idleTimeoutMs)), idleTimeoutMs);
-        const next = await Promise.race([iterator.next(), givenUp]);
-        clearTimeout(timer);
+        const leftMs = this.endsAt - performance.now();
+        if (leftMs <= 0) throw isOver();
+        const [ms, fault] =
+          idleTimeoutMs !== undefined && idleTimeoutMs < leftMs
+            ? [idleTimeoutMs, isSilent]
+            : [leftMs, isOver];
+        const next = await (ms === Infinity ? iterator.next() : within(ms, iterator.next(), fault));
         if (next.done === true) return;
         yield next.value;
       }
     } finally {
-      clearTimeout(timer);
-      clearTimeout(this.endTimer);
       // Not awaited: a stream that is silent does not end.
       void Promise.resolve(iterator.return?.()).catch(() => undefined);
     }
   }
+}
+
+/** Waits for a promise, at most so long. */
+function within<T>(ms: number, promise: Promise<T>, fault: () => RunFailure): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(fault()), ms);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }

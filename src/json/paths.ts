@@ -1,11 +1,17 @@
 import { type JSONPathNodeList, type JSONPathQuery, jsonpath, type JSONValue } from 'json-p3';
 
-/** A compiled JSONPath (RFC 9535), such as `$.choices[0].delta.content`. */
-export interface Path {
+/** A path as it is passed between threads. */
+export interface PlainPath {
   readonly text: string;
-  readonly query: JSONPathQuery;
   /** Only these values count; undefined: all do. */
   readonly values: readonly unknown[] | undefined;
+}
+
+/** A compiled JSONPath (RFC 9535), such as `$.choices[0].delta.content`. */
+export interface Path extends PlainPath {
+  readonly query: JSONPathQuery;
+  /** The names and indexes of a path that consists of nothing else, which is found without the query. */
+  readonly steps: readonly (string | number)[] | undefined;
 }
 
 const maxPathLength = 1_000;
@@ -21,10 +27,19 @@ export function readPath(value: unknown): Path {
   if (typeof value !== 'string' || value.length > maxPathLength || !value.startsWith('$'))
     throw new Error('expected a JSONPath such as $.choices[0].delta.content');
   try {
-    return { text: value, query: jsonpath.compile(value), values: undefined };
+    return compiledPath({ text: value, values: undefined });
   } catch (error) {
     throw new Error(`is not a JSONPath (RFC 9535): ${(error as Error).message}`, { cause: error });
   }
+}
+
+export function plainPath({ text, values }: PlainPath): PlainPath {
+  return { text, values };
+}
+
+/** Compiles a path that another thread has read. */
+export function compiledPath({ text, values }: PlainPath): Path {
+  return { text, values, query: jsonpath.compile(text), steps: stepsOf(text) };
 }
 
 /** Reads a path, or a list of paths. */
@@ -36,9 +51,29 @@ export function nodesAt({ query }: Path, json: unknown): JSONPathNodeList {
   return query.query(json as JSONValue);
 }
 
+const plainPathText = /^\$(?:\.[A-Za-z_]\w*|\[\d+\])*$/;
+
+function stepsOf(text: string): Path['steps'] {
+  if (!plainPathText.test(text)) return undefined;
+  return [...text.matchAll(/\.(\w+)|\[(\d+)\]/g)].map(([, name, index]) => name ?? Number(index));
+}
+
+/** Returns the value at the end of steps. undefined: there is none. */
+function valueAt(steps: readonly (string | number)[], json: unknown): unknown {
+  let value = json;
+  for (const step of steps) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    if (Array.isArray(value) !== (typeof step === 'number') || !Object.hasOwn(value, step)) return undefined;
+    value = (value as Record<string | number, unknown>)[step];
+  }
+  return value;
+}
+
 /** Returns the values at a path that count. */
 export function valuesAt(path: Path, json: unknown): unknown[] {
-  const values: unknown[] = nodesAt(path, json).values();
+  const found = path.steps && valueAt(path.steps, json);
+  const values: unknown[] =
+    path.steps === undefined ? nodesAt(path, json).values() : found === undefined ? [] : [found];
   return path.values === undefined ? values : values.filter((value) => path.values!.includes(value));
 }
 

@@ -3,17 +3,30 @@ const base64 = /^[A-Za-z0-9+/\r\n]+={0,2}\s*$/;
 /** A shorter text is no file, even if it could be read as base64. */
 const minLength = 64;
 
+export function isDataUrl(text: string): boolean {
+  return dataUrl.test(text.slice(0, 1_000));
+}
+
 /** Returns the file that a text embeds, as a data URL or as base64. undefined: it embeds none. */
 export function fileBytes(text: string): { bytes: Buffer; contentType: string } | undefined {
   const url = dataUrl.exec(text.slice(0, 1_000));
   if (url !== null) {
     const rest = text.slice(url[0].length);
-    const bytes = url[2] === undefined ? Buffer.from(decodeURIComponent(rest)) : Buffer.from(rest, 'base64');
+    const bytes = url[2] === undefined ? percentDecoded(rest) : Buffer.from(rest, 'base64');
     return { bytes, contentType: url[1] === '' ? 'text/plain' : url[1]! };
   }
   if (text.length < minLength || !base64.test(text)) return undefined;
   const bytes = Buffer.from(text, 'base64');
   return { bytes, contentType: typeOf(bytes) };
+}
+
+/** Returns the bytes of a text in which `%` begins a byte. What cannot be decoded stays as it is. */
+function percentDecoded(text: string): Buffer {
+  const bytes = Buffer.from(text).toString('latin1');
+  const decoded = bytes.replace(/%([\da-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return Buffer.from(decoded, 'latin1');
 }
 
 /** Returns the media type that the first bytes of a file show. */

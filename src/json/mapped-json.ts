@@ -1,0 +1,216 @@
+import { randomUUID } from 'node:crypto';
+import { mergePatch } from '../tools/merge-patch.js';
+import { storableJsonBytes } from '../tools/storable-text.js';
+import { isObject } from '../http/input/json-body.js';
+import { fileBytes, isDataUrl } from './embedded-file.js';
+import { firstAt, nodesAt, type Path, type PlainPath, valuesAt } from './paths.js';
+
+/** Values of an answer by their paths. */
+export type Quotes = Readonly<Record<string, string | number>>;
+
+/** Places of files in an output. */
+export interface FileAsk<P extends PlainPath> {
+  readonly path: P;
+  /** Only data URLs are files there; other texts stay, even those that could be read as base64. */
+  readonly isDataUrl?: boolean | undefined;
+  /** What the URL of the file quotes of the value there. undefined: the file or its URL is found there. */
+  readonly quotes?: readonly P[] | undefined;
+}
+
+export interface OutputAsk<P extends PlainPath> {
+  /** The first value at any of the paths is the output; none: the whole answer. */
+  readonly paths: readonly P[];
+  readonly files: readonly FileAsk<P>[];
+  /** URLs of files count if they are of this server. undefined: no URL does. */
+  readonly address?: string | undefined;
+}
+
+/** What is asked of a JSON answer. */
+export interface Asks<P extends PlainPath = Path> {
+  /** Paths by the name under which the first value at them that says something is told. */
+  readonly values: Readonly<Record<string, readonly P[]>>;
+  readonly quotes?: readonly P[];
+  readonly output?: OutputAsk<P> | undefined;
+  /** There is no output yet while the value of this name is not there. */
+  readonly outputWith?: string | undefined;
+}
+
+/** A file in an output: its bytes are embedded, or it is at a path of the server. */
+export type FoundFile =
+  | { readonly contentType: string }
+  | { readonly path: string }
+  /** Its URL quotes these values. `ask`: the index of the `FileAsk`. */
+  | { readonly ask: number; readonly quotes: Quotes };
+
+/** An output in pieces. Between two of them, the URL of a file is missing. */
+export interface FoundOutput {
+  /** Bytes of each piece and of the embedded file after it, in turn; the last piece has no file after it. */
+  readonly lengths: readonly number[];
+  readonly files: readonly FoundFile[];
+}
+
+/** What an answer says. */
+export interface Found {
+  /** It is an object or an array, so its text shows where it ends. */
+  readonly showsItsEnd: boolean;
+  readonly values: Readonly<Record<string, unknown>>;
+  /** Texts and numbers at the paths of `quotes` that are there. */
+  readonly quotes: Quotes;
+  readonly output: FoundOutput | undefined;
+}
+
+/** How the input of a run becomes the body of its call. */
+export interface BodyAsk<P extends PlainPath = Path> {
+  /** Merged over the input; undefined: nothing. */
+  readonly set: unknown;
+  /** Parts of a form; undefined: the body is JSON. */
+  readonly multipart: readonly (readonly [name: string, from: P | string])[] | undefined;
+}
+
+/** A part of a form: a text, an embedded file, or the value at a path, which may name a file. */
+export type FoundPart =
+  | { readonly name: string; readonly text: string }
+  | { readonly name: string; readonly contentType: string; readonly length: number }
+  | { readonly name: string; readonly value: string };
+
+const none: Buffer = Buffer.alloc(0);
+/** A longer value is told only if it is a text. */
+const maxValueLength = 64 * 1024;
+
+/** Returns what an answer says, and the bytes of its output with those of its files. `json` is changed. */
+export function findIn(json: unknown, asWritten: Buffer, asks: Asks): [Found, Buffer] {
+  const { values: paths, quotes = [], output: ask, outputWith } = asks;
+  const values = Object.fromEntries(
+    Object.entries(paths).map(([name, list]) => [name, brief(firstAt(list, json))]),
+  );
+  const quoted = quotedAt(quotes, json);
+  const hasOutput = ask !== undefined && (outputWith === undefined || values[outputWith] !== undefined);
+  const [output, bytes] = hasOutput ? outputIn(json, asWritten, ask) : [undefined, none];
+  const showsItsEnd = typeof json === 'object' && json !== null;
+  return [{ showsItsEnd, values, quotes: quoted, output }, bytes];
+}
+
+function brief(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  return JSON.stringify(value).length <= maxValueLength ? value : {};
+}
+
+function quotedAt(paths: readonly Path[], json: unknown): Quotes {
+  const found = paths.map((path): [string, unknown] => [path.text, valuesAt(path, json)[0]]);
+  return Object.fromEntries(
+    found.filter(
+      (entry): entry is [string, string | number] =>
+        typeof entry[1] === 'string' || typeof entry[1] === 'number',
+    ),
+  );
+}
+
+/** Returns the output in an answer, in pieces. undefined: there is nothing at its paths. `json` is changed. */
+export function outputIn(
+  json: unknown,
+  asWritten: Buffer | undefined,
+  { paths, files, address }: OutputAsk<Path>,
+): [FoundOutput | undefined, Buffer] {
+  let output = paths.length > 0 ? paths.flatMap((path) => valuesAt(path, json))[0] : json;
+  if (output === undefined) return [undefined, none];
+  // As it was written, because numbers could change.
+  if (asWritten !== undefined && paths.length === 0 && files.length === 0) return inOnePiece(asWritten);
+  const mark = randomUUID();
+  const found: { file: FoundFile; bytes: Buffer }[] = [];
+  const markFor = (file: FoundFile, bytes = none): string => `${mark}-${found.push({ file, bytes }) - 1}-`;
+  for (const [index, ask] of files.entries())
+    for (const { value, location } of nodesAt(ask.path, output)) {
+      const file = ask.quotes && { ask: index, quotes: quotedAt(ask.quotes, value) };
+      const there = file === undefined ? fileAt(value, ask, address) : { file, bytes: none };
+      if (there !== undefined) output = placed(output, location, markFor(there.file, there.bytes));
+    }
+  const text = JSON.stringify(output);
+  if (found.length === 0) return inOnePiece(Buffer.from(text));
+  // Every second one is the index of a file.
+  const parts = text.split(new RegExp(`${mark}-(\\d+)-`));
+  const inOrder = parts.filter((_, i) => i % 2 === 1).map((index) => found[Number(index)]!);
+  const pieces = parts.filter((_, i) => i % 2 === 0).map((piece) => storableJsonBytes(Buffer.from(piece)));
+  const all = pieces.flatMap((piece, i) => (i < inOrder.length ? [piece, inOrder[i]!.bytes] : [piece]));
+  return [
+    { lengths: all.map(({ length }) => length), files: inOrder.map(({ file }) => file) },
+    Buffer.concat(all),
+  ];
+}
+
+function inOnePiece(json: Buffer): [FoundOutput, Buffer] {
+  const bytes = storableJsonBytes(json);
+  return [{ lengths: [bytes.length], files: [] }, bytes];
+}
+
+function fileAt(
+  value: unknown,
+  { isDataUrl: isOnlyDataUrl = false }: FileAsk<Path>,
+  address: string | undefined,
+): { file: FoundFile; bytes: Buffer } | undefined {
+  if (typeof value !== 'string' || (isOnlyDataUrl && !isDataUrl(value))) return undefined;
+  if (address !== undefined && /^(?:https?:\/)?\//i.test(value)) {
+    if (!URL.canParse(value, address)) return undefined;
+    const { origin, pathname, search } = new URL(value, address);
+    return origin === new URL(address).origin
+      ? { file: { path: pathname + search }, bytes: none }
+      : undefined;
+  }
+  const embedded = fileBytes(value);
+  return embedded && { file: { contentType: embedded.contentType }, bytes: embedded.bytes };
+}
+
+/**
+ * Puts the URL of a file in its place and returns the output. An object gets the URL as its member `url`. A member
+ * `b64_json` is renamed to `url`, as OpenAI's API names it.
+ */
+function placed(output: unknown, location: readonly (string | number)[], url: string): unknown {
+  const name = location.at(-1);
+  if (name === undefined) return isObject(output) ? { ...output, url } : url;
+  let parent = output as Record<string | number, unknown>;
+  for (const step of location.slice(0, -1)) parent = parent[step] as typeof parent;
+  const value = parent[name];
+  if (isObject(value)) value['url'] = url;
+  else if (name === 'b64_json') {
+    delete parent[name];
+    parent['url'] = url;
+  } else parent[name] = url;
+  return output;
+}
+
+/** Returns the body that an input becomes: JSON, or the parts of a form with the bytes of its embedded files. */
+export function bodyOf(input: unknown, { set, multipart }: BodyAsk): [FoundPart[] | undefined, Buffer] {
+  const merged = set === undefined ? input : mergePatch(input, set);
+  if (multipart === undefined) return [undefined, Buffer.from(JSON.stringify(merged))];
+  const files: Buffer[] = [];
+  const parts: FoundPart[] = [];
+  /** Members of the input that have parts of their own. */
+  const used = new Set<unknown>();
+  const names = new Set(multipart.map(([name]) => name));
+  for (const [name, from] of multipart) {
+    if (name === '*') continue;
+    if (typeof from === 'string') parts.push({ name, text: from });
+    else
+      for (const { location, value } of nodesAt(from, merged)) {
+        used.add(location[0]);
+        parts.push(partOf(name, value, files));
+      }
+  }
+  const others = multipart.find(([name]) => name === '*')?.[1];
+  const object = others === undefined || typeof others === 'string' ? undefined : firstAt([others], merged);
+  if (isObject(object))
+    for (const [name, value] of Object.entries(object))
+      if (!used.has(name) && !names.has(name) && value !== null)
+        for (const one of Array.isArray(value) ? (value as unknown[]) : [value])
+          parts.push({ name: Array.isArray(value) ? `${name}[]` : name, text: textOf(one) });
+  return [parts, Buffer.concat(files)];
+}
+
+function partOf(name: string, value: unknown, files: Buffer[]): FoundPart {
+  if (typeof value !== 'string') return { name, text: textOf(value) };
+  const embedded = isDataUrl(value) ? fileBytes(value) : undefined;
+  if (embedded === undefined) return { name, value };
+  files.push(embedded.bytes);
+  return { name, contentType: embedded.contentType, length: embedded.bytes.length };
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));

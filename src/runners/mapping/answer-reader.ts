@@ -1,0 +1,93 @@
+import type { Files } from '../../files/files.js';
+import type { JsonThreads } from '../../json/json-threads.js';
+import { type Asks, findIn, type Found, type FoundFile, type FoundOutput } from '../../json/mapped-json.js';
+import { type PlainPath, plainPath } from '../../json/paths.js';
+import { maxInlineBytes } from '../../models/input-schemas.js';
+import { type Run, RunFailure } from '../../queue/runs/runner.js';
+import { parseJson } from '../../tools/storable-text.js';
+import { decode, notUtf8 } from '../answer-body.js';
+import { keepOutput } from '../file-output.js';
+import { inThread } from '../output.js';
+
+/** What a JSON answer says, with the bytes of its output. */
+export interface JsonAnswer extends Found {
+  readonly bytes: Buffer;
+}
+
+/** Fetches a file from the server of a run, and returns the URL under which it is stored. */
+export type FetchFile = (file: Exclude<FoundFile, { contentType: string }>) => Promise<string>;
+
+/** Reads the JSON answers of a model's server by the paths of its mapping, large ones in a thread. */
+export class AnswerReader {
+  constructor(
+    private readonly run: Run,
+    private readonly files: Files,
+    private readonly threads: JsonThreads,
+    readonly maxBytes: number,
+  ) {}
+
+  /** Returns undefined if the answer is not JSON. */
+  async read(bytes: Buffer, asks: Asks): Promise<JsonAnswer | undefined> {
+    if (bytes.length > maxInlineBytes) return this.readLarge(bytes, asks);
+    const text = decode(bytes);
+    const json = parseJson(text);
+    if (json === undefined) return undefined;
+    const [found, output] = findIn(json.value, Buffer.from(text), asks);
+    return { ...found, bytes: output };
+  }
+
+  private async readLarge(bytes: Buffer, asks: Asks): Promise<JsonAnswer | undefined> {
+    const [result, output] = await inThread(this.threads, 'mapped', plainAsks(asks), bytes, this.run);
+    if ('found' in result) return { ...result.found, bytes: output };
+    if (result.fault === 'is not UTF-8') throw new RunFailure(notUtf8);
+    return undefined;
+  }
+
+  /** Stores the files of an output and returns it with their URLs in their places. */
+  async whole(
+    { lengths, files }: FoundOutput,
+    bytes: Buffer,
+    fetchFile?: FetchFile,
+  ): Promise<string | Buffer> {
+    const pieces: Buffer[] = [];
+    let from = 0;
+    for (const [i, length] of lengths.entries()) {
+      const piece = bytes.subarray(from, from + length);
+      from += length;
+      if (i % 2 === 0) pieces.push(piece);
+      else
+        pieces.push(
+          Buffer.from(JSON.stringify(await this.urlOf(files[(i - 1) / 2]!, piece, fetchFile)).slice(1, -1)),
+        );
+    }
+    const json = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+    return json.length > maxInlineBytes ? json : json.toString();
+  }
+
+  /** Stores an answer, or a part of one, as a file. */
+  keep(chunks: Parameters<typeof keepOutput>[2], contentType: string): ReturnType<typeof keepOutput> {
+    return keepOutput(this.files, this.run, chunks, contentType);
+  }
+
+  private async urlOf(file: FoundFile, bytes: Buffer, fetchFile: FetchFile | undefined): Promise<string> {
+    if (!('contentType' in file)) return fetchFile!(file);
+    return (await this.keep([bytes], file.contentType)).file.url;
+  }
+}
+
+function plainAsks({ values, quotes, output, outputWith }: Asks): Asks<PlainPath> {
+  return {
+    values: Object.fromEntries(Object.entries(values).map(([name, paths]) => [name, paths.map(plainPath)])),
+    ...(quotes && { quotes: quotes.map(plainPath) }),
+    output: output && {
+      ...output,
+      paths: output.paths.map(plainPath),
+      files: output.files.map(({ path, quotes: quoted, ...file }) => ({
+        ...file,
+        path: plainPath(path),
+        quotes: quoted?.map(plainPath),
+      })),
+    },
+    outputWith,
+  };
+}

@@ -1,0 +1,203 @@
+import { createHash } from 'node:crypto';
+import { Subject } from 'rxjs';
+import type { Files } from '../../src/files/files.js';
+import { Config } from '../../src/config/config.js';
+import type { JobKind, Jobs, Results } from '../../src/json/jobs.js';
+import { type JobOptions, JsonThreads } from '../../src/json/json-threads.js';
+import type { ModelsService } from '../../src/models/models.service.js';
+import { HttpRunner } from '../../src/runners/http-runner.js';
+import { Tracing } from '../../src/tracing/tracing.js';
+import { ModelServer } from '../support/model-server.js';
+import { failureOf, testRun, type TestRun } from '../support/test-run.js';
+
+/** Notes which jobs are done in threads. */
+class NotedThreads extends JsonThreads {
+  readonly kinds: JobKind[] = [];
+
+  override run<Kind extends JobKind>(
+    kind: Kind,
+    job: Jobs[Kind],
+    bytes: Buffer,
+    options: JobOptions,
+  ): Promise<[Results[Kind], Buffer]> {
+    this.kinds.push(kind);
+    return super.run(kind, job, bytes, options);
+  }
+}
+
+const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+/** Stores nothing: the URL of a file names its bytes and its type. */
+const files = {
+  keep: async (source: AsyncIterable<Buffer>, { contentType }: { contentType: string }) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of source) chunks.push(chunk);
+    return { url: `${contentType} ${sha256(Buffer.concat(chunks))}` };
+  },
+  named: () => Promise.resolve(undefined),
+} as unknown as Files;
+
+let threads: NotedThreads;
+let runner: HttpRunner;
+let server: ModelServer;
+
+beforeEach(async () => {
+  threads = new NotedThreads({ changes: new Subject(), file: [] } as Partial<ModelsService> as ModelsService);
+  runner = new HttpRunner(new Config(), new Tracing(), files, threads);
+  server = await new ModelServer().start();
+});
+
+afterEach(async () => {
+  await server.stop();
+  await threads.onApplicationShutdown();
+});
+
+/** Answers each call with the JSON at its path, or with the text that is given. */
+function answers(byPath: Record<string, unknown>, type = 'application/json'): void {
+  server.respond = ({ url, response }) => {
+    const [found] = Object.entries(byPath)
+      .filter(([path]) => url.startsWith(path))
+      .map(([, value]) => value);
+    response.writeHead(200, { 'content-type': type });
+    response.end(typeof found === 'string' ? found : JSON.stringify(found));
+  };
+}
+
+function run(options: object, input: unknown = { prompt: 'a cat' }): TestRun {
+  return testRun({ kind: 'http', url: server.url, headers: {}, ...options }, JSON.stringify(input));
+}
+
+const result = async (one: TestRun): Promise<unknown> => JSON.parse(String(await runner.run(one)));
+
+/** Ten megabytes of values. */
+const many = Array.from({ length: 100_000 }, (_, i) => ({ i, text: `${'x'.repeat(80)}\0` }));
+const cleaned = many.map(({ i, text }) => ({ i, text: text.replace('\0', '\ufffd') }));
+const picture = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(1_000_000, 7)]);
+
+test('an answer of 10 MB is read in a thread, with what it says beside its output', async () => {
+  answers({ '/predict': { result: many, note: 'hello', share: 0.5, used: { tokens: 7 } } });
+  const response = { output: '$.result', log: '$.note', progress: '$.share', usage: '$.used' };
+  const one = run({ response });
+  expect(await result(one)).toEqual(cleaned);
+  expect([one.lines, one.steps, one.usages]).toEqual([
+    [{ level: 'INFO', message: 'hello' }],
+    [[0.5, undefined]],
+    [{ tokens: 7 }],
+  ]);
+  expect(threads.kinds).toEqual(['mapped']);
+});
+
+test('an answer whose output is the whole of it keeps each byte', async () => {
+  const text = `{"n": 12345678901234567890, "x":1e400, "text":"${'x'.repeat(100_000)}"}`;
+  answers({ '/predict': text });
+  expect(String(await runner.run(run({ response: { error: '$.error' } })))).toBe(text);
+  expect(threads.kinds).toEqual(['mapped']);
+});
+
+test.each([
+  [
+    'an error',
+    { error: { message: 'no memory', trace: many } },
+    {},
+    'The model reports an error without a message.',
+  ],
+  ['a brief error', { error: 'no memory', retry: true, rest: many }, { retryable: true }, 'no memory'],
+  ['no output', { rest: many }, {}, 'The model\'s answer has no output at the path of "output".'],
+])('a large answer with %s is a failure', async (_, answer, options, message) => {
+  answers({ '/predict': answer });
+  const response = { output: '$.result', error: ['$.error'], retryable: '$.retry' };
+  const failure = await failureOf(runner, run({ response }));
+  expect([failure.message, failure.options]).toMatchObject([message, options]);
+});
+
+test('a large answer that is not JSON is a failure', async () => {
+  answers({ '/predict': `{"a":"${'x'.repeat(100_000)}"` });
+  expect((await failureOf(runner, run({ response: {} }))).message).toMatch(/cannot be read as JSON/);
+});
+
+test('files are decoded in the thread, and their URLs stand between the texts', async () => {
+  const b64_json = picture.toString('base64');
+  const data = [{ b64_json, a: 1 }, { b64_json }, { url: 'http://elsewhere/' }];
+  answers({ '/v1/images/generations': { data } });
+  const url = new URL('/v1/images/generations', server.url).href;
+  const stored = `image/png ${sha256(picture)}`;
+  expect(await result(run({ preset: 'openai', url }))).toEqual({
+    data: [{ url: stored, a: 1 }, { url: stored }, { url: 'http://elsewhere/' }],
+  });
+  expect(threads.kinds).toEqual(['mapped']);
+});
+
+test('an output that is a file as a whole becomes its URL', async () => {
+  answers({ '/predict': { output: `data:image/png;base64,${picture.toString('base64')}` } });
+  const response = { output: '$.output', files: { path: '$', data_urls: true } };
+  expect(await result(run({ response }))).toBe(`image/png ${sha256(picture)}`);
+});
+
+test('only data URLs are files where the mapping says so', async () => {
+  const hash = 'a'.repeat(64);
+  answers({ '/predict': [hash, 'data:text/plain,a%20b%zz'] });
+  expect(await result(run({ response: { files: { path: '$[*]', data_urls: true } } }))).toEqual([
+    hash,
+    `text/plain ${sha256(Buffer.from('a b%zz'))}`,
+  ]);
+});
+
+test('a large answer of a run that is followed is read in a thread, with files at the server', async () => {
+  const images = [{ name: 'a b' }];
+  answers({
+    '/predict': { id: 7 },
+    '/jobs/7': { state: 'done', output: { images, many } },
+    '/view': picture.toString('latin1'),
+  });
+  const follow = {
+    url: '{base}/jobs/{$.id}',
+    done: { path: '$.state', in: ['done'] },
+    output: '$.output',
+    files: { path: '$.images[*]', url: '{base}/view?name={$.name}' },
+  };
+  const output = (await result(run({ follow }))) as { images: { url: string }[]; many: unknown };
+  expect(output.many).toEqual(cleaned);
+  expect(output.images[0]!.url).toMatch(/^application\/json /);
+  expect(threads.kinds).toEqual(['mapped']);
+  expect(server.calls.at(-1)!.url).toBe('/view?name=a%20b');
+});
+
+test('a large event of a stream is read in a thread', async () => {
+  const last = { status: 'succeeded', output: [`data:image/png;base64,${picture.toString('base64')}`] };
+  const events = [{ chunk: 'a' }, last].map((event) => `data: ${JSON.stringify(event)}\n\n`);
+  answers({ '/predictions': events.join('') }, 'text/event-stream');
+  const one = run({ preset: 'cog', url: new URL('/predictions', server.url).href });
+  expect(await result(one)).toEqual([`image/png ${sha256(picture)}`]);
+  expect(one.deltas).toEqual(['"a"']);
+  expect(threads.kinds).toEqual(['mapped']);
+});
+
+test('a large input is changed in a thread', async () => {
+  answers({ '/predict': 1 });
+  const request = { set: { n: 2, prompt: null }, wrap: 'input' };
+  await runner.run(run({ request }, { many, prompt: 'x' }));
+  expect(JSON.parse(server.calls[0]!.body)).toEqual({ input: { many, n: 2 } });
+  expect(threads.kinds).toEqual(['body']);
+});
+
+test('a large input becomes a form in a thread', async () => {
+  answers({ '/predict': 1 });
+  const request = { multipart: { file: '$.file', model: 'whisper-1', '*': '$' } };
+  await runner.run(
+    run({ request }, { file: `data:image/png;base64,${picture.toString('base64')}`, words: ['a', 2] }),
+  );
+  const { bytes, headers } = server.calls[0]!;
+  const form = await new Response(new Uint8Array(bytes), {
+    headers: { 'content-type': headers['content-type']! },
+  }).formData();
+  const file = form.get('file') as File;
+  expect([file.type, sha256(Buffer.from(await file.arrayBuffer()))]).toEqual(['image/png', sha256(picture)]);
+  expect([form.get('model'), form.getAll('words[]')]).toEqual(['whisper-1', ['a', '2']]);
+  expect(threads.kinds).toEqual(['body']);
+});
+
+test('what is small is read here', async () => {
+  answers({ '/predict': { output: 1 } });
+  expect(await runner.run(run({ request: { set: { a: 1 } }, response: { output: '$.output' } }))).toBe('1');
+  expect(threads.kinds).toEqual([]);
+});
