@@ -129,6 +129,20 @@ const wholes: readonly Exchange[] = [
     },
     output: { summary: 'a' },
   },
+  {
+    name: 'an event of Gradio',
+    ...{ preset: 'gradio', path: '/gradio_api/call/predict' },
+    replies: {
+      '/gradio_api/call/predict': json({ event_id: 'e1' }),
+      '/gradio_api/call/predict/e1': {
+        type: 'text/event-stream',
+        body: Buffer.from(
+          'event: heartbeat\ndata: null\n\nevent: generating\ndata: ["a"]\n\nevent: complete\ndata: ["a",7]\n\n',
+        ),
+      },
+    },
+    output: ['a', 7],
+  },
 ];
 
 const exchanges = [...streams, ...wholes];
@@ -157,7 +171,9 @@ const server = createServer((socket) => {
     if (!isFirst || !received.includes('\r\n\r\n')) return;
     const { pathname } = new URL(received.split(' ', 2)[1]!, 'http://server');
     const { exchange, place, write } = current;
-    const found = Object.keys(exchange.replies).find((path) => pathname.startsWith(path));
+    const [found] = Object.keys(exchange.replies)
+      .filter((path) => pathname.startsWith(path))
+      .sort((one, other) => other.length - one.length);
     if (found === undefined) return void socket.end('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n');
     const count = (times.get(found) ?? 0) + 1;
     times.set(found, count);
@@ -252,9 +268,9 @@ describe.each(places)('%s', (_, exchange, place) => {
       ...{ code: 'model_unavailable', retryable: true, outage: 'costly' },
     });
     expect(await tried(cut)).toEqual(broken);
-    // A call that follows a run is repeated.
+    // A call that follows a run is repeated, unless the run ends with the call.
     const once: Write = (reply, socket, count) => (count > 1 ? plainly : cut)(reply, socket, count);
-    if (!asFirst) expect(await tried(once)).toEqual(output);
+    if (!asFirst && exchange.preset !== 'gradio') expect(await tried(once)).toEqual(output);
   });
 
   test('doubled', async () => {

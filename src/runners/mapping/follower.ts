@@ -161,7 +161,10 @@ export class Follower {
       const watched = new WatchedChunks(chunks, this.mapping.idleTimeoutMs);
       for await (const events of readEvents(watched, this.reader.maxBytes))
         for (const { type = 'message', data } of events) {
-          if (types.failed.includes(type)) throw failure(parseJson(data)?.value ?? data);
+          if (types.failed.includes(type)) {
+            const json = parseJson(data);
+            throw failure(json === undefined ? data : json.value);
+          }
           if (types.done.includes(type)) return this.outputIn(data);
         }
       throw broken(types.done[0]);
