@@ -30,6 +30,11 @@ export class RunnerOptions {
     return false;
   }
 
+  /** Returns the name of the preset that says how its server is called; null: there is none. */
+  presetName(): string | null {
+    return null;
+  }
+
   /** Returns what is wrong with the options as a whole. */
   fault(): string | undefined {
     return undefined;

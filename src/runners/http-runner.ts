@@ -64,6 +64,10 @@ class HttpRunnerOptions extends RunnerOptions {
   @Parsed(checkStatuses) away: readonly number[] | undefined;
   @Duration('1d') idle_timeout: number | undefined;
 
+  override presetName(): string | null {
+    return this.preset ?? null;
+  }
+
   override addresses(): readonly string[] {
     return this.urls ?? [this.url!];
   }

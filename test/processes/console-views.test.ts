@@ -94,8 +94,23 @@ afterAll(async () => {
 
 test.each<[view: string, says: RegExp[]]>([
   ['', [/3 running, \d waiting, 1 model away/, /web shop/, /ECONNREFUSED/, /failed in the last hour/]],
-  ['models/acme/image/upscale', [/Who stands where/, /now/, /web shop/, /alpha/, /gamma/, /The last hour/]],
-  ['models/acme/text/away', [/ECONNREFUSED/]],
+  [
+    'models/acme/image/upscale',
+    [
+      /Concurrency: 3…/,
+      /Shares of capacity/,
+      /http:\/\/127\.0\.0\.1:\d+\s+reached/,
+      /now/,
+      /web shop/,
+      /alpha/,
+      /gamma/,
+      /The last hour/,
+    ],
+  ],
+  [
+    'models/acme/text/away',
+    [/Preset: none/, /http:\/\/127\.0\.0\.1:9\s+not reached[\w, ]*\s+since .*ECONNREFUSED/],
+  ],
   ['requests', [/\d+ found/, /model_error/, /cancelled/, /web shop/]],
   ['requests?outcome=failed', [/1 found/, /model_error/, /CUDA out of memory/]],
   ['requests/:picture', [/ran .* on alpha and succeeded/, /image\/png/, /seed/]],
@@ -127,7 +142,7 @@ afterEach(async () => {
   await tab.page.setViewportSize(looks[0][1]);
 });
 
-test('a model is paused, resumed and let run more at once', async () => {
+test('a model is paused and resumed, and its concurrency changed', async () => {
   const { page } = tab;
   const control = () => admin.json<object>('GET', '/models/acme/image/upscale');
   await tab.show('models/acme/image/upscale');
@@ -143,19 +158,19 @@ test('a model is paused, resumed and let run more at once', async () => {
     else void route.continue();
   });
   await tab.click('Resume');
-  await tab.click('3 at once…');
+  await tab.click('Concurrency: 3…');
   send!();
   await page.getByRole('button', { name: 'Pause…', includeHidden: true }).waitFor({ state: 'attached' });
   await page.unroute('**/models/**');
   // An action that ends meanwhile closes no dialog but its own.
-  await page.getByLabel('Runs at once').fill('4');
+  await page.getByLabel('Concurrency, over all nodes').fill('4');
   expect(await tab.findings()).toEqual([]);
-  await tab.click('Run 4 at once', 'dialog');
-  await page.getByRole('button', { name: '4 at once…' }).waitFor();
+  await tab.click('Set concurrency to 4', 'dialog');
+  await page.getByRole('button', { name: 'Concurrency: 4…' }).waitFor();
   expect(await control()).toMatchObject({ paused: { current: false }, concurrency: { current: 4, base: 3 } });
-  await tab.click('4 at once…');
+  await tab.click('Concurrency: 4…');
   await tab.click('Reset to 3', 'dialog');
-  await page.getByRole('button', { name: '3 at once…' }).waitFor();
+  await page.getByRole('button', { name: 'Concurrency: 3…' }).waitFor();
 });
 
 test('one request is cancelled, retried and erased', async () => {

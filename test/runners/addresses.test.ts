@@ -90,6 +90,7 @@ test('operators see which are away, without secrets, while the model is availabl
     return found.nodes[0]!.addresses_away.length === 2 && found;
   });
   expect(model).toMatchObject({ availability: 'available', unavailable_reason: null });
+  expect(model).toMatchObject({ preset: null, addresses: servers.map(origin), circuit: 'on' });
   expect(model.nodes).toMatchObject([{ circuit: 'closed', slots: concurrency }]);
   const away = model.nodes[0]!.addresses_away;
   expect(new Map(away.map(({ address, reason }) => [address, reason]))).toEqual(

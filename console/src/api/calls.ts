@@ -1,4 +1,4 @@
-import { answer, api, query } from './client';
+import { answer, api, query, send } from './client';
 import type * as t from './types';
 
 /** Every route that the console calls is named here, once. */
@@ -24,6 +24,18 @@ export const readShares = (model: string, signal?: AbortSignal) =>
   answer(api.GET('/v1/admin/shares', { params: { query: { model } }, signal }));
 export const readModelView = (id: string, signal?: AbortSignal) =>
   answer(api.GET('/v1/models/{model_id}', { params: { path: { model_id: id } }, signal }));
+
+/** Returns the type and size of a file of the service. */
+export async function readFileFacts(
+  path: string,
+  signal?: AbortSignal,
+): Promise<{ type: string; bytes: number }> {
+  const { headers } = await send(path, { method: 'HEAD', signal: signal ?? null });
+  return {
+    type: headers.get('content-type') ?? 'application/octet-stream',
+    bytes: Number(headers.get('content-length') ?? 0),
+  };
+}
 
 interface Part {
   limit?: number;

@@ -2384,6 +2384,25 @@ export interface components {
              */
             kind: string;
             /**
+             * @description The preset that says how its server is called; null: there is none.
+             * @example openai
+             */
+            preset: string | null;
+            /**
+             * @description The addresses of its servers, without paths, queries and credentials. Empty: its runs need no server, or workers run it. `addresses_away` names the same ones.
+             * @example [
+             *       "http://gpu-1:8000",
+             *       "http://gpu-2:8000"
+             *     ]
+             */
+            addresses: string[];
+            /**
+             * @description `off`: it gets runs also while it cannot be reached, and no address is known to be away.
+             * @example on
+             * @enum {string}
+             */
+            circuit: "on" | "off";
+            /**
              * @description Whether keys take turns (`fair`), or requests start in the order of their arrival (`arrival`).
              * @example fair
              * @enum {string}
@@ -2721,6 +2740,25 @@ export interface components {
              * @example demo
              */
             kind?: string;
+            /**
+             * @description The preset that says how its server is called; null: there is none.
+             * @example openai
+             */
+            preset?: string | null;
+            /**
+             * @description The addresses of its servers, without paths, queries and credentials. Empty: its runs need no server, or workers run it. `addresses_away` names the same ones.
+             * @example [
+             *       "http://gpu-1:8000",
+             *       "http://gpu-2:8000"
+             *     ]
+             */
+            addresses?: string[];
+            /**
+             * @description `off`: it gets runs also while it cannot be reached, and no address is known to be away.
+             * @example on
+             * @enum {string}
+             */
+            circuit?: "on" | "off";
             /**
              * @description Whether keys take turns (`fair`), or requests start in the order of their arrival (`arrival`).
              * @example fair

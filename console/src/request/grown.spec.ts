@@ -7,6 +7,11 @@ it('has texts as one, and other parts each for itself', () => {
   expect(grown('Once', ' upon', { a: 1 }, 'x', 'y').parts).toEqual(['Once upon', { a: 1 }, 'xy']);
 });
 
+it('has the texts of chunks that a model server made', () => {
+  const chunk = (content: string) => ({ model: 'm', message: { role: 'assistant', content }, done: false });
+  expect(grown(chunk('Once'), chunk(' upon')).parts).toEqual(['Once upon']);
+});
+
 it('begins anew with another attempt', () => {
   const again = grownBy(grown('wrong'), 'reset', { attempt: 2 });
   expect(grownBy(again, 'output', { delta: 'right' })).toEqual({ parts: ['right'], dropped: 0, attempt: 2 });

@@ -1,12 +1,20 @@
-import { boundedView, type Shown } from './payload';
+import { answerTexts } from './answer-text';
+import { boundedView, elementFor, type Shown } from './payload';
 
 export interface PayloadQuestion {
   text: ArrayBuffer;
 }
 
-export type PayloadAnswer = { shown: Shown; blobs: Record<string, Blob> } | { text: string; rest: number };
+/** A text to read, and how many characters of it are not shown. */
+export interface AnswerText {
+  text: string;
+  rest: number;
+}
+
+export type PayloadAnswer = { shown: Shown; blobs: Record<string, Blob>; texts: AnswerText[] } | AnswerText;
 
 const maxRaw = 64 * 1024;
+const maxTexts = 16;
 
 /** Runs outside the page's thread, because parsing 30 MB of JSON would block the page too long. */
 self.addEventListener('message', ({ data }: MessageEvent<PayloadQuestion>) => {
@@ -19,7 +27,7 @@ function read(text: string): PayloadAnswer {
   try {
     value = JSON.parse(text);
   } catch {
-    return { text: text.slice(0, maxRaw), rest: Math.max(0, text.length - maxRaw) };
+    return bounded(text);
   }
   const shown = boundedView(value, (url, type) => {
     const blob = toBlob(url, type);
@@ -28,11 +36,18 @@ function read(text: string): PayloadAnswer {
     blobs[name] = blob;
     return { url: name, bytes: blob.size };
   });
-  return { shown, blobs };
+  return { shown, blobs, texts: answerTexts(value).slice(0, maxTexts).map(bounded) };
 }
 
-function toBlob(url: string, type: string): Blob | undefined {
+const bounded = (text: string): AnswerText => ({
+  text: text.slice(0, maxRaw),
+  rest: Math.max(0, text.length - maxRaw),
+});
+
+function toBlob(url: string, given: string): Blob | undefined {
   const comma = url.indexOf(',');
+  // A page at the address of a blob would belong to this origin.
+  const type = elementFor(given) === undefined ? 'application/octet-stream' : given;
   try {
     if (!/;base64$/i.test(url.slice(0, comma)))
       return new Blob([decodeURIComponent(url.slice(comma + 1))], { type });

@@ -1,21 +1,29 @@
-import { boundedView, mediaOf, type Shown, shownFilesOf } from './payload';
+import { boundedView, elementFor, filesOf, mediaOf, type Shown } from './payload';
 
 const url = (text: string, type: string) => ({ url: `blob:${type}`, bytes: text.length });
 const count = (shown: Shown): number =>
   shown.kind === 'list' ? 1 + shown.entries.reduce((sum, { value }) => sum + count(value), 0) : 1;
 
-test('pictures, sounds and videos become media, everything else stays text', () => {
+test('pictures, sounds, videos and files in base64 become media, everything else stays text', () => {
   const shown = boundedView(
     {
       image: { url: 'data:image/png;base64,AAAA' },
       drawing: 'data:image/svg+xml,<svg onload="alert(1)"/>',
       sounds: ['data:audio/wav;base64,BBBB'],
       page: 'data:text/html,<script>alert(1)</script>',
+      words: 'data:text/plain;charset=utf-8;base64,AAAA',
+      drawn: 'data:application/json,{}',
+      shape: 'data:model/gltf-binary;base64,AAAA',
       link: 'https://example.org/a.png',
     },
     url,
   );
-  expect(mediaOf(shown).map(({ type }) => type)).toEqual(['image/png', 'image/svg+xml', 'audio/wav']);
+  expect(mediaOf(shown).map(({ type }) => [type, elementFor(type)])).toEqual([
+    ['image/png', 'img'],
+    ['image/svg+xml', 'img'],
+    ['audio/wav', 'audio'],
+    ['model/gltf-binary', undefined],
+  ]);
 });
 
 test('what is long, wide or deep is bounded, and says how much is left', () => {
@@ -42,32 +50,34 @@ test('names that mean something to JavaScript are names', () => {
   expect(shown).toMatchObject({ entries: [{ name: '__proto__' }, { name: 'constructor' }] });
 });
 
-test('files of the service are links, and shown by the type beside them or the end of their names', () => {
+test('files of the service are known by their URLs, with the type and size that stand beside them', () => {
   const at = 'https://queue.example.org/base/v1/files/5b1c6f2e-8f0d-4d39-9d5e-0c4a7b1e2f63';
   const shown = boundedView(
     {
       file: { url: `${at}/out`, content_type: 'image/webp', size: 3 },
       image: `${at}/cat.png`,
-      page: { url: `${at}/a.png`, content_type: 'image/svg+xml' },
-      other: `${at}/a.html`,
       foreign: 'https://example.org/v2/files/cat.png',
       long: `${at}/${'x'.repeat(3_000)}`,
     },
     url,
   );
   const path = 'v1/files/5b1c6f2e-8f0d-4d39-9d5e-0c4a7b1e2f63';
-  expect(shownFilesOf(shown)).toMatchObject([
-    { path: `${path}/out`, type: 'image/webp' },
-    { path: `${path}/cat.png`, type: 'image/png' },
+  expect(filesOf(shown)).toEqual([
+    { kind: 'file', path: `${path}/out`, text: `${at}/out`, type: 'image/webp', bytes: 3 },
+    { kind: 'file', path: `${path}/cat.png`, text: `${at}/cat.png`, type: undefined, bytes: undefined },
   ]);
   expect(shown).toMatchObject({
-    entries: [
-      {},
-      {},
-      {},
-      { value: { kind: 'file', path: `${path}/a.html` } },
-      { value: { kind: 'text' } },
-      { value: { kind: 'text' } },
-    ],
+    entries: [{}, {}, { value: { kind: 'text' } }, { value: { kind: 'text' } }],
   });
 });
+
+test.each([
+  ['image/png', 'img'],
+  ['image/svg+xml', 'img'],
+  ['audio/ogg; codecs=opus', 'audio'],
+  ['video/mp4', 'video'],
+  ['model/gltf-binary', undefined],
+  ['application/pdf', undefined],
+  ['text/html', undefined],
+  ['constructor/x', undefined],
+])('%s is shown by %s', (type, element) => expect(elementFor(type)).toBe(element));

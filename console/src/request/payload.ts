@@ -1,9 +1,13 @@
 /** The parts of a payload that are shown, bounded so that 30 MB do not freeze a tab. */
 export type Shown =
   | { kind: 'text'; text: string; rest: number }
+  /** A file that a data URL contains. */
   | { kind: 'media'; url: string; bytes: number; type: string }
-  /** A file of the service. `path` is its path in the API, without a leading slash. */
-  | { kind: 'file'; path: string; text: string; type: string }
+  /**
+   * A file of the service. `path` is its path in the API, without a leading slash. Type and size are those that the
+   * payload states, if it does.
+   */
+  | { kind: 'file'; path: string; text: string; type: string | undefined; bytes: number | undefined }
   | { kind: 'scalar'; text: string }
   | { kind: 'list'; isArray: boolean; entries: { name: string; value: Shown }[]; rest: number };
 
@@ -12,23 +16,32 @@ const maxEntries = 100;
 const maxDepth = 12;
 const maxNodes = 2_000;
 
-/**
- * Types that a browser shows without running their content. SVG is only shown as an image, where scripts are disabled.
- */
-const dataUrl = /^data:((?:image|audio|video)\/[\w.+-]{1,60})((?:;[\w=.+-]{1,80})*),/i;
+const dataUrl = /^data:(\w{1,40}\/[\w.+-]{1,80})(?:;[\w=.+-]{1,80})*?(;base64)?,/i;
 
 const fileUrl = /\/(v1\/files\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\/[^/?#\s]{1,900})$/;
-const types: Record<string, string> = {
-  ...{ png: 'image/png', jpg: 'image/jpeg', jpeg: 'image/jpeg', gif: 'image/gif', webp: 'image/webp' },
-  ...{ avif: 'image/avif', mp3: 'audio/mpeg', wav: 'audio/wav', mp4: 'video/mp4', webm: 'video/webm' },
-};
 
-/** The type comes from the `content_type` beside the URL, or else from the file extension. */
-function fileOf(text: string, beside: unknown): Extract<Shown, { kind: 'file' }> | undefined {
+/** Returns the type of the file in a data URL. undefined: it is no file, but a text. */
+function embeddedType(text: string): string | undefined {
+  const [, given, base64] = dataUrl.exec(text.slice(0, 300)) ?? [];
+  const type = given?.toLowerCase();
+  if (type === undefined || elementFor(type) !== undefined) return type;
+  return base64 === undefined || type.startsWith('text/') ? undefined : type;
+}
+
+/** What stands beside the URL of a file. */
+interface Beside {
+  content_type?: unknown;
+  size?: unknown;
+}
+
+function fileOf(text: string, { content_type: type, size }: Beside): ShownFile | undefined {
   const path = text.length > 2_000 ? undefined : fileUrl.exec(text)?.[1];
   if (path === undefined) return undefined;
-  const type = typeof beside === 'string' ? beside : types[/[^.]*$/.exec(path)![0].toLowerCase()];
-  return { kind: 'file', path, text, type: type ?? 'application/octet-stream' };
+  return {
+    ...{ kind: 'file', path, text },
+    type: typeof type === 'string' ? type : undefined,
+    bytes: typeof size === 'number' ? size : undefined,
+  };
 }
 
 /** `toUrl` turns the content of a data URL into an address and returns its size. */
@@ -37,10 +50,10 @@ export function boundedView(
   toUrl: (text: string, type: string) => { url: string; bytes: number } | undefined,
 ): Shown {
   let nodes = 0;
-  const look = (part: unknown, depth: number, beside?: unknown): Shown => {
+  const look = (part: unknown, depth: number, beside: Beside = {}): Shown => {
     nodes += 1;
     if (typeof part === 'string') {
-      const type = dataUrl.exec(part.slice(0, 300))?.[1]?.toLowerCase();
+      const type = embeddedType(part);
       const media = type === undefined ? undefined : toUrl(part, type);
       if (media !== undefined) return { kind: 'media', type: type!, ...media };
       const file = fileOf(part, beside);
@@ -51,9 +64,8 @@ export function boundedView(
     const isArray = Array.isArray(part);
     const names = Object.keys(part);
     const room = depth >= maxDepth ? 0 : Math.max(0, Math.min(maxEntries, maxNodes - nodes));
-    const { content_type: type } = part as { content_type?: unknown };
     const entries = names.slice(0, room).map((name) => {
-      return { name, value: look((part as Record<string, unknown>)[name], depth + 1, type) };
+      return { name, value: look((part as Record<string, unknown>)[name], depth + 1, part) };
     });
     return { kind: 'list', isArray, entries, rest: names.length - entries.length };
   };
@@ -61,18 +73,27 @@ export function boundedView(
 }
 
 type Media = Extract<Shown, { kind: 'media' }>;
-type File = Extract<Shown, { kind: 'file' }>;
+export type ShownFile = Extract<Shown, { kind: 'file' }>;
 
-/** Returns the images, sounds and videos, in order. */
+/** Returns the files in data URLs, in order. */
 export function mediaOf(shown: Shown): Media[] {
   return leavesOf(shown).filter((leaf) => leaf.kind === 'media');
 }
 
-/** Returns the files that a page can show, in order. */
-export function shownFilesOf(shown: Shown): File[] {
-  return leavesOf(shown)
-    .filter((leaf) => leaf.kind === 'file')
-    .filter(({ type }) => /^(image|audio|video)\/(?!.*(svg|xml))/.test(type));
+/** Returns the files of the service, in order. */
+export function filesOf(shown: Shown): ShownFile[] {
+  return leavesOf(shown).filter((leaf) => leaf.kind === 'file');
+}
+
+const elements = { image: 'img', audio: 'audio', video: 'video' } as const;
+
+/**
+ * Returns the element that shows a type without running its content: as an image, SVG runs no scripts. undefined: a
+ * file of this type is only downloaded.
+ */
+export function elementFor(type: string): 'img' | 'audio' | 'video' | undefined {
+  const kind = type.split('/', 1)[0]!.toLowerCase();
+  return Object.hasOwn(elements, kind) ? elements[kind as keyof typeof elements] : undefined;
 }
 
 function leavesOf(shown: Shown): Shown[] {

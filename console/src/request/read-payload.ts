@@ -1,11 +1,14 @@
 import { send } from '../api/client';
 import { mediaOf, type Shown } from './payload';
-import type { PayloadAnswer, PayloadQuestion } from './payload-worker';
+import type { AnswerText, PayloadAnswer, PayloadQuestion } from './payload-worker';
 
 export interface Payload {
   bytes: number;
   /** undefined: the payload is not JSON, or was not read completely. */
   shown: Shown | undefined;
+  /** The texts to read in what is shown. */
+  texts: AnswerText[];
+  /** What is shown of a payload that is not JSON, or was not read completely. */
   text: string;
   /** Bytes that are not shown. */
   rest: number;
@@ -41,16 +44,17 @@ export async function readPayload(path: string, maxBytes: number, signal: AbortS
   const free = (): void => undefined;
   if (!isWhole) {
     const text = new TextDecoder().decode(whole.subarray(0, 4 * 1024));
-    return { bytes, shown: undefined, text, rest: bytes - 4 * 1024, free };
+    return { bytes, shown: undefined, texts: [], text, rest: bytes - 4 * 1024, free };
   }
   const answer = await inWorker({ text: whole.buffer }, signal);
-  if (!('shown' in answer)) return { bytes, shown: undefined, ...answer, free };
+  if (!('shown' in answer)) return { bytes, shown: undefined, texts: [], ...answer, free };
   const urls = mediaOf(answer.shown).map(
     (media) => (media.url = URL.createObjectURL(answer.blobs[media.url]!)),
   );
   return {
     bytes,
     shown: answer.shown,
+    texts: answer.texts,
     text: '',
     rest: 0,
     free: () => urls.forEach((url) => URL.revokeObjectURL(url)),

@@ -25,9 +25,15 @@ export function GrowingView({ id }: { id: string }) {
         <p className="small muted">{counted(dropped, isText ? 'character' : 'part')} before this.</p>
       )}
       <div className="growing" ref={end} tabIndex={0} role="log" aria-label="The output so far">
-        {parts.map((part, i) => (
-          <pre key={dropped + i}>{typeof part === 'string' ? part : JSON.stringify(part)}</pre>
-        ))}
+        {parts.map((part, i) =>
+          typeof part === 'string' ? (
+            <pre key={dropped + i} className="answer">
+              {part}
+            </pre>
+          ) : (
+            <pre key={dropped + i}>{JSON.stringify(part)}</pre>
+          ),
+        )}
       </div>
     </>
   );

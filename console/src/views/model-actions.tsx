@@ -26,8 +26,8 @@ export function ModelActions({ model }: { model: AdminModel }) {
   return (
     <>
       {model.concurrency.override !== null && (
-        <span className="chip warn" title={`models.yaml says ${model.concurrency.base ?? 'nothing'}`}>
-          {model.concurrency.current} instead of {model.concurrency.base ?? 'any number'} at once
+        <span className="chip warn" title={`Changed by ${model.concurrency.overridden_by ?? 'an operator'}`}>
+          Concurrency in models.yaml: {model.concurrency.base ?? 'no maximum'}
         </span>
       )}
       {isPaused ? (
@@ -42,7 +42,7 @@ export function ModelActions({ model }: { model: AdminModel }) {
         <ActButton onClick={() => setOpen('pause')}>Pause…</ActButton>
       )}
       <ActButton onClick={() => setOpen('concurrency')}>
-        {model.concurrency.current ?? 'Any number'} at once…
+        Concurrency: {model.concurrency.current ?? 'no maximum'}…
       </ActButton>
       {open === undefined && change.error !== null && <Failure error={change.error} />}
       {open === 'pause' && <PauseDialog model={model} change={change} onClose={() => setOpen(undefined)} />}
@@ -120,7 +120,7 @@ function ConcurrencyDialog({ model, change, onClose }: ChangeProps) {
         }}
       >
         <label className="field">
-          <span>Runs at once, over all nodes</span>
+          <span>Concurrency, over all nodes</span>
           <input
             type="number"
             min="1"
@@ -131,7 +131,7 @@ function ConcurrencyDialog({ model, change, onClose }: ChangeProps) {
           />
         </label>
         <p className="small muted">
-          models.yaml says {base ?? 'nothing: as many as workers take'}.{' '}
+          models.yaml: {base ?? 'no maximum, as many as workers take'}.{' '}
           {override !== null && (
             <>
               {overridden_by ?? 'Somebody'} changed it to {override}
@@ -155,18 +155,18 @@ function ConcurrencyDialog({ model, change, onClose }: ChangeProps) {
               disabled={change.isPending}
               onClick={() => change.mutate({ concurrency: null, ...reasonIn(reason) })}
             >
-              Reset to {base ?? 'any number'}
+              Reset to {base ?? 'no maximum'}
             </ActButton>
           )}
           <button type="button" onClick={onClose}>
-            Leave it at {current ?? 'any number'}
+            Leave it at {current ?? 'no maximum'}
           </button>
           <ActButton
             type="submit"
             className="primary"
             disabled={change.isPending || value === String(current ?? '')}
           >
-            Run {value || '…'} at once
+            Set concurrency to {value || '…'}
           </ActButton>
         </div>
       </form>

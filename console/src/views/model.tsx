@@ -9,6 +9,7 @@ import { AsCurl } from '../parts/curl';
 import { Bones, Failure, Loaded } from '../parts/states';
 import { Since } from '../parts/time';
 import { ModelActions } from './model-actions';
+import { ModelServer } from './model-server';
 import { Nodes, QueueTable, Shares } from './model-tables';
 import { ModelName } from './overview';
 import { Plate, plateState, Slots } from './plate';
@@ -125,7 +126,7 @@ function Known({ model }: { model: AdminModel }) {
       </section>
       <section className="card stack" aria-label="Queue">
         <div className="row">
-          <h2>Who stands where</h2>
+          <h2>Queue</h2>
           <span className="end">
             <AsCurl calls={[{ path: `v1/admin/queue?model=${encodeURIComponent(id)}` }]} />
           </span>
@@ -145,13 +146,14 @@ function Known({ model }: { model: AdminModel }) {
       </section>
       <section className="card stack" aria-label="Shares">
         <div className="row">
-          <h2>Who gets how much</h2>
+          <h2>Shares of capacity</h2>
           <span className="end">
             <AsCurl calls={[{ path: `v1/admin/shares?model=${encodeURIComponent(id)}` }]} />
           </span>
         </div>
         <Loaded query={shares}>{({ data }) => <Shares rows={data} />}</Loaded>
       </section>
+      <ModelServer model={model} />
       <Nodes model={model} />
     </>
   );

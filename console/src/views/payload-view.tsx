@@ -2,10 +2,12 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { serviceAddress } from '../api/base';
 import { bytes, counted } from '../format/quantities';
-import { mediaOf, type Shown, shownFilesOf } from '../request/payload';
+import { filesOf, mediaOf, type Shown } from '../request/payload';
+import type { AnswerText } from '../request/payload-worker';
 import { readPayload } from '../request/read-payload';
 import { useMay } from '../parts/rights';
 import { Loaded } from '../parts/states';
+import { FileFigure, FileOf } from './file-figure';
 
 /** Bytes that are read without a click. */
 const atOnce = 4_000_000;
@@ -39,7 +41,7 @@ export function PayloadView({ path, name, size }: PayloadViewProps) {
   }
   return (
     <Loaded query={payload}>
-      {({ bytes: read, shown, text, rest }) => (
+      {({ bytes: read, shown, texts, text, rest }) => (
         <>
           <div className="row small">
             <span className="muted" title={`${Math.max(size ?? 0, read)} bytes`}>
@@ -49,7 +51,7 @@ export function PayloadView({ path, name, size }: PayloadViewProps) {
               Download
             </a>
           </div>
-          {shown !== undefined && <Content shown={shown} name={name} />}
+          {shown !== undefined && <Content shown={shown} texts={texts} name={name} />}
           {shown === undefined && <pre>{text}</pre>}
           {rest > 0 && (
             <div className="notice">
@@ -71,40 +73,41 @@ export function PayloadView({ path, name, size }: PayloadViewProps) {
   );
 }
 
-function Content({ shown, name }: { shown: Shown; name: string }) {
-  const media = mediaOf(shown);
-  const files = shownFilesOf(shown);
+interface ContentProps {
+  shown: Shown;
+  texts: readonly AnswerText[];
+  name: string;
+}
+
+/** Shows what people read, look at and listen to first, then the whole value. */
+function Content({ shown, texts, name }: ContentProps) {
   return (
     <>
-      {media.map((one, i) => (
-        <figure className="media" key={i}>
-          <Media type={one.type} url={one.url} label={`The ${name}, ${one.type}`} />
-          <figcaption className="small muted">
-            {one.type}, {bytes(one.bytes)}
-          </figcaption>
-        </figure>
+      {texts.map(({ text, rest }, i) => (
+        <div key={i}>
+          <pre className="answer" tabIndex={0}>
+            {text}
+          </pre>
+          {rest > 0 && <p className="small muted">… {counted(rest, 'more character')}</p>}
+        </div>
       ))}
-      {files.map(({ path, type }, i) => (
-        <figure className="media" key={`file ${i}`}>
-          <Media type={type} url={serviceAddress(path)} label={`A file of the ${name}, ${type}`} />
-          <figcaption className="small muted">
-            <a href={serviceAddress(path)}>{type}</a>
-          </figcaption>
-        </figure>
+      {mediaOf(shown).map((one, i) => (
+        <FileFigure key={i} {...one} label={`The ${name}`} fileName={`${name}.${endOf(one.type)}`} />
       ))}
-      <div className="tree">
-        <Tree shown={shown} isOpen />
-      </div>
+      {filesOf(shown).map((file, i) => (
+        <FileOf key={i} file={file} label={`A file of the ${name}`} />
+      ))}
+      {(shown.kind !== 'text' || texts.length === 0) && (
+        <div className="tree">
+          <Tree shown={shown} isOpen />
+        </div>
+      )}
     </>
   );
 }
 
-function Media({ type, url, label }: { type: string; url: string; label: string }) {
-  // The model decides what a video contains, so there are no captions.
-  if (type.startsWith('video/')) return <video src={url} controls aria-label={label} muted />;
-  if (type.startsWith('audio/')) return <audio src={url} controls aria-label={label} />;
-  return <img src={url} alt={label} />;
-}
+/** Returns the end of a file's name: `png`, `svg`, `gltf`. */
+const endOf = (type: string): string => /\/(?:x-)?(\w+)/.exec(type)?.[1] ?? 'bin';
 
 function Tree({ shown, isOpen = false }: { shown: Shown; isOpen?: boolean }) {
   switch (shown.kind) {

@@ -11,6 +11,7 @@ import { DeliveriesOf, useDeliveriesOf } from './deliveries-view';
 import { GrowingView } from './growing-view';
 import { LogView } from './log-view';
 import { PayloadView } from './payload-view';
+import { RequestFailure } from './request-failure';
 
 const tabs = ['output', 'input', 'log', 'deliveries'] as const;
 type Tab = (typeof tabs)[number];
@@ -145,12 +146,5 @@ function Other({ id, title }: { id: string; title: string }) {
 function NoOutput({ request: { erased_at, error } }: { request: AdminRequest }) {
   if (erased_at !== undefined) return <p className="empty">The output was erased.</p>;
   if (!error) return <p className="empty">It has no output.</p>;
-  return (
-    <>
-      <p className="notice bad">
-        <code>{error.code}</code> {error.message}
-      </p>
-      {error.details !== undefined && <pre>{JSON.stringify(error.details, null, 2).slice(0, 20_000)}</pre>}
-    </>
-  );
+  return <RequestFailure error={error} />;
 }

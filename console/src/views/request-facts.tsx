@@ -1,8 +1,9 @@
 import { Link } from 'wouter';
 import type { AdminRequest } from '../api/types';
-import { counted, whole } from '../format/quantities';
+import { counted } from '../format/quantities';
 import { Id } from '../parts/copy';
 import { Time, Took } from '../parts/time';
+import { UsageTable } from './usage-table';
 
 /** `starts`: the number of starts, as far as it is known. */
 export function Facts({ request, starts }: { request: AdminRequest; starts: number }) {
@@ -32,10 +33,6 @@ export function Facts({ request, starts }: { request: AdminRequest; starts: numb
     ]);
   if (typeof metrics.inference_time === 'number')
     facts.push([starts > 1 ? 'Last run' : 'Ran', <Took key="took" ms={metrics.inference_time * 1_000} />]);
-  if (metrics.usage) {
-    const used = Object.entries(metrics.usage).map(([name, count]) => `${name}: ${whole(count)}`);
-    facts.push(['Usage', used.join(', ')]);
-  }
   if (tags.length > 0) {
     const links = tags.map((tag) => (
       <Link key={tag} className="chip" href={`/requests?tag=${encodeURIComponent(tag)}`}>
@@ -64,7 +61,7 @@ export function Facts({ request, starts }: { request: AdminRequest; starts: numb
       </Link>,
     ]);
   return (
-    <section className="card" aria-label="Facts">
+    <section className="card stack" aria-label="Facts">
       <dl className="facts">
         {facts.map(([name, value]) => (
           <div key={name}>
@@ -73,6 +70,7 @@ export function Facts({ request, starts }: { request: AdminRequest; starts: numb
           </div>
         ))}
       </dl>
+      {metrics.usage && <UsageTable usage={metrics.usage} />}
     </section>
   );
 }

@@ -15,8 +15,10 @@ import { CallExamples } from './call-examples';
 import { GrowingView } from './growing-view';
 import { PayloadView } from './payload-view';
 import { ProgressBar } from './progress-bar';
+import { RequestFailure } from './request-failure';
 import { emptyInput, type Input, inputOf } from '../request/schema-input';
 import { SchemaForm } from './schema-form';
+import { UsageTable } from './usage-table';
 
 export default function Try({ model }: { model?: string | undefined }) {
   const { overview } = useLive();
@@ -137,6 +139,8 @@ function Outcome({ id }: { id: string }) {
               {request.outcome === 'succeeded' && (
                 <PayloadView path={`${requestPath(id)}/response`} name="output" />
               )}
+              {isDone && request.error && <RequestFailure error={request.error} />}
+              {request.metrics.usage && <UsageTable usage={request.metrics.usage} />}
             </>
           );
         }}

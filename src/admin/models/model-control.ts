@@ -9,6 +9,7 @@ import type { FileModel, Model } from '../../models/model.js';
 import { ModelsService } from '../../models/models.service.js';
 import { changeOverrides, type Overrides, versionOf } from '../../models/overrides.js';
 import { type Looked, ModelFigures } from '../../overview/model-figures.js';
+import { addressLabels } from '../../queue/circuits/addresses.js';
 import { Controls } from '../../queue/cluster/controls.js';
 import type { AdminModelDto, ModelChangeDto } from './models.dto.js';
 
@@ -85,12 +86,15 @@ export class ModelControl {
 
   /** `shown`: adds the front of its queue, with what the reader may see of each id. */
   view(model: Model, looked: Looked, shown?: (requestId: string) => string): AdminModelDto {
-    const { id, runner, order, concurrency, paused } = model;
+    const { id, runner, circuit, order, concurrency, paused } = model;
     const figures = this.figures.of(model, looked, shown);
     const set = this.models.overridesOf(id);
     return {
       id,
       kind: runner.kind,
+      preset: runner.presetName(),
+      addresses: addressLabels(runner.addresses()),
+      circuit: circuit ? 'on' : 'off',
       order,
       concurrency: {
         current: concurrency,

@@ -76,6 +76,23 @@ export class AdminModelDto extends ModelFiguresDto {
   id!: string;
   @Field('The kind of its runner.', 'demo')
   kind!: string;
+  @Field('The preset that says how its server is called; null: there is none.', 'openai', {
+    type: String,
+    nullable: true,
+  })
+  preset!: string | null;
+  @ApiProperty({
+    description:
+      'The addresses of its servers, without paths, queries and credentials. Empty: its runs need no server, or ' +
+      'workers run it. `addresses_away` names the same ones.',
+    type: [String],
+    example: ['http://gpu-1:8000', 'http://gpu-2:8000'],
+  })
+  addresses!: string[];
+  @Field('`off`: it gets runs also while it cannot be reached, and no address is known to be away.', 'on', {
+    enum: ['on', 'off'],
+  })
+  circuit!: 'on' | 'off';
   @Field(
     'Whether keys take turns (`fair`), or requests start in the order of their arrival (`arrival`).',
     'fair',

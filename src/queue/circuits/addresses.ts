@@ -8,9 +8,20 @@ export interface Destination {
   readonly probe?: Probe | undefined;
 }
 
+/**
+ * Returns addresses as they are shown: only their origins, because path, query and user may hold secrets. A number
+ * distinguishes addresses of the same origin.
+ */
+export function addressLabels(urls: readonly string[]): string[] {
+  const origins = urls.map((url) => new URL(url).origin);
+  return origins.map((origin, at) =>
+    origins.indexOf(origin) === origins.lastIndexOf(origin) ? origin : `${origin} (${at + 1})`,
+  );
+}
+
 /** The addresses of one model. */
 export class Addresses {
-  /** The addresses as they are shown: a number distinguishes addresses of the same origin. */
+  /** The addresses as they are shown. */
   readonly labels: readonly string[];
   private turn = 0;
 
@@ -18,10 +29,7 @@ export class Addresses {
     readonly targets: readonly Target[],
     readonly hasCircuits: boolean,
   ) {
-    const origins = targets.map(({ origin }) => origin);
-    this.labels = origins.map((origin, at) =>
-      origins.indexOf(origin) === origins.lastIndexOf(origin) ? origin : `${origin} (${at + 1})`,
-    );
+    this.labels = addressLabels(targets.map(({ url }) => url));
   }
 
   /**
