@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Registry } from 'prom-client';
 import { DatabaseWatch } from '../database/database-watch.js';
+import type { Group } from '../models/model.js';
 import { ModelsService } from '../models/models.service.js';
 import { ModelAvailability } from '../queue/circuits/model-availability.js';
 import { WaitingIndex } from '../queue/waiting/waiting-index.js';
@@ -98,6 +99,7 @@ export class ClusterGauges {
       'Runs that the model may have at once.',
       (id) => this.models.get(id)!.concurrency,
     );
+    this.addGroups();
     this.ofModels(
       'circuits_open',
       'Nodes that find the model away.',
@@ -124,6 +126,26 @@ export class ClusterGauges {
     this.add('schedulers', running, [], (snapshot) => [[[], schedulersOf(snapshot).length]]);
     this.add('nodes', 'Nodes by role.', ['role'], ({ nodes }) =>
       roles.map((role) => [[role], nodes.filter((node) => node.role === role).length]),
+    );
+  }
+
+  private addGroups(): void {
+    const running = ({ runs }: ClusterSnapshot, group: Group): number =>
+      this.models.membersOf(group).reduce((sum, { id }) => sum + sumOf(runs, id), 0);
+    this.add('group_running', 'Runs in progress of the models of a group.', ['group'], (snapshot) =>
+      this.models.groups().map((group) => [[group.id], running(snapshot, group)]),
+    );
+    this.add('group_concurrency', 'Runs that the models of a group may have at once.', ['group'], () =>
+      this.models.groups().map((group) => [[group.id], group.concurrency]),
+    );
+    this.ofModels(
+      'group_full',
+      '1: the models of its group have as many runs as they may.',
+      (id, snapshot) => {
+        const { group } = this.models.get(id)!;
+        return group && (running(snapshot, group) >= group.concurrency ? 1 : 0);
+      },
+      'max',
     );
   }
 

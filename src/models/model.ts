@@ -18,6 +18,15 @@ export const defaultLostAttempts = 2;
 export const pauses = ['hold', 'reject'] as const;
 export type Pause = (typeof pauses)[number];
 
+/** Models that share slots, because they share a GPU. */
+export interface Group {
+  readonly id: string;
+  /** Runs of all its models at once, over all nodes and workers. */
+  readonly concurrency: number;
+  /** A model whose turn it is goes first for this long while it has work; 0: the longest wait always goes first. */
+  readonly stayMs: number;
+}
+
 /** One endpoint of `models.yaml`, checked and ready to use. */
 export interface FileModel {
   readonly id: string;
@@ -26,6 +35,8 @@ export interface FileModel {
   readonly takenBy: Taker;
   /** Runs at once, over all nodes and workers; null: no bound, because workers run it. */
   readonly concurrency: number | null;
+  /** The models that it shares slots with; null: its slots are its own. */
+  readonly group: Group | null;
   readonly timeoutMs: number;
   /** A request may wait this long after its submission, or after its scheduled time; null: forever. */
   readonly expiresMs: number | null;
@@ -69,4 +80,9 @@ export interface Model extends FileModel {
 export function isModelId(text: string): boolean {
   const segments = /^(?!requests(\/|$))[A-Za-z0-9][\w.-]{0,63}(\/[A-Za-z0-9][\w.-]{0,63}){0,7}$/;
   return text.length <= 256 && segments.test(text) && !/(?:^|\/)openapi\.json$/i.test(text);
+}
+
+/** Whether a text can name a group of models. */
+export function isGroupId(text: string): boolean {
+  return /^[A-Za-z0-9][\w.-]{0,63}$/.test(text);
 }

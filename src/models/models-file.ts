@@ -2,9 +2,19 @@ import { readFileSync, statSync } from 'node:fs';
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import { type Config, ConfigError } from '../config/config.js';
 import { parseSwitch } from '../config/parsers.js';
+import { hint } from '../tools/closest.js';
 import { Parsed, WholeNumber } from '../tools/validation.js';
 import { InputSchemas, maxInlineBytes, SchemaFaults } from './input-schemas.js';
-import { defaultLostAttempts, type FileModel, isModelId, type Order, orders, type Retry } from './model.js';
+import {
+  defaultLostAttempts,
+  type FileModel,
+  type Group,
+  isGroupId,
+  isModelId,
+  type Order,
+  orders,
+  type Retry,
+} from './model.js';
 import { OptionMap } from './option-map.js';
 import { Duration, Required, type RunnerKind, type RunnerOptions, Text } from './runner-kind.js';
 import { YamlSource } from './yaml-source.js';
@@ -26,6 +36,12 @@ class ModelOptions {
   @WholeNumber(1, 1_000_000_000) max_waiting: number | undefined;
   @Duration('3650d') retention: number | null = null;
   @Duration('3650d') retention_payload: number | null = null;
+}
+
+/** The options of one group of the file. */
+class GroupOptions {
+  @WholeNumber(1, 10_000) concurrency = 1;
+  @Duration('1d') stay = 0;
 }
 
 const retriable = ['timeout', 'error'];
@@ -69,6 +85,9 @@ function readText(path: string): string {
 /** A fault is added to the source, and reading goes on. With a fault, the models are not used. */
 class ModelsReader {
   private readonly schemas = new InputSchemas();
+  private readonly groups = new Map<string, Group>();
+  /** The first model of each group: the others have the same kind of runner. */
+  private readonly firstOf = new Map<Group, { id: string; kind: string }>();
 
   constructor(
     private readonly source: YamlSource,
@@ -79,7 +98,12 @@ class ModelsReader {
 
   read(): FileModel[] {
     const models = new Map<string, FileModel>();
-    for (const node of this.entries()) {
+    const { root } = this.source;
+    const map = this.mapAt(root, 'expected a map with "models"')?.allowOnly(['groups', 'models']);
+    if (map === undefined) return [];
+    const groups = map.node('groups');
+    if (groups !== null) this.readGroups(groups);
+    for (const node of this.entries(map)) {
       const model = this.readModel(node);
       if (model === undefined) continue;
       if (models.has(model.id)) this.source.fault(node, `the id "${model.id}" appears twice`);
@@ -88,22 +112,34 @@ class ModelsReader {
     return [...models.values()];
   }
 
-  private entries(): Node[] {
-    const { root } = this.source;
-    const map = this.mapAt(root, 'expected a map with "models"')?.allowOnly(['models']);
-    if (map === undefined) return [];
+  private readGroups(node: Node): void {
+    const map = this.mapAt(node, 'groups: expected a map such as { gpu-0: { concurrency: 1, stay: 30s } }');
+    for (const id of map?.names ?? []) {
+      if (!isGroupId(id))
+        map!.fault(
+          id,
+          'expected a name of up to 64 letters, digits, ".", "_" and "-", beginning with a letter or digit',
+        );
+      const expected = `${id}: expected the options of a group, such as { concurrency: 1, stay: 30s }`;
+      const options = this.mapAt(map!.node(id) ?? node, expected)?.read(GroupOptions, {});
+      const { concurrency, stay: stayMs } = options ?? new GroupOptions();
+      this.groups.set(id, { id, concurrency, stayMs });
+    }
+  }
+
+  private entries(map: OptionMap): Node[] {
     const list = map.node('models');
     if (isSeq(list) && list.items.length >= 1 && list.items.length <= maxModels) {
       return list.items.map((item) => this.source.resolve(item) ?? list);
     }
-    this.source.fault(list ?? root, `models: expected a list of 1 to ${maxModels} models`);
+    this.source.fault(list ?? this.source.root, `models: expected a list of 1 to ${maxModels} models`);
     return [];
   }
 
   private readModel(node: Node): FileModel | undefined {
     const map = this.mapAt(node, 'expected a model: a map with "id" and "runner"');
     if (map === undefined) return undefined;
-    const options = map.read(ModelOptions, { besides: ['runner', 'retry', 'input_schema'] });
+    const options = map.read(ModelOptions, { besides: ['runner', 'retry', 'input_schema', 'group', 'stay'] });
     const { id = '', timeout: timeoutMs, expires: expiresMs, concurrency, ...rest } = options;
     const {
       retention: retentionMs,
@@ -119,8 +155,13 @@ class ModelsReader {
       map.fault('retention_payload', 'expected at most the duration of "retention"');
     }
     const schema = this.readInputSchema(map);
+    if (map.node('stay') !== null)
+      map.fault('stay', 'it is an option of a group; write it there: groups: { gpu-0: { stay: 30s } }');
+    const group = this.readGroup(map);
     if (runner === undefined) return undefined;
+    if (group !== null) this.checkMember(map, group, { id, kind: runner.kind, concurrency });
     const { takenBy } = runner;
+    const hasConcurrency = map.node('concurrency') !== null;
     return {
       id,
       ...others,
@@ -129,8 +170,9 @@ class ModelsReader {
       lostAttempts,
       runner,
       takenBy,
-      // Without a number, workers take as many runs as they like.
-      concurrency: takenBy === 'workers' && map.node('concurrency') === null ? null : concurrency,
+      // Without a number, a model may use all slots of its group, and workers take as many runs as they like.
+      concurrency: hasConcurrency ? concurrency : (group?.concurrency ?? (takenBy === 'workers' ? null : 1)),
+      group,
       timeoutMs,
       expiresMs,
       retentionMs,
@@ -154,6 +196,35 @@ class ModelsReader {
     const fault = this.source.faults.length === before ? options.fault() : undefined;
     if (fault !== undefined) this.source.fault(node, fault);
     return options;
+  }
+
+  private readGroup(map: OptionMap): Group | null {
+    const node = map.node('group');
+    if (node === null) return null;
+    const id = isScalar(node) ? String(node.value) : '';
+    const group = this.groups.get(id);
+    if (group !== undefined) return group;
+    const near = hint(id, this.groups.keys());
+    const remedy = '; define it beside "models", as in groups: { gpu-0: { concurrency: 1, stay: 30s } }';
+    map.fault('group', `there is no such group${near === '' ? remedy : near}`);
+    return null;
+  }
+
+  private checkMember(
+    map: OptionMap,
+    group: Group,
+    { id, kind, concurrency }: { id: string; kind: string; concurrency: number },
+  ): void {
+    const first = this.firstOf.get(group) ?? { id, kind };
+    this.firstOf.set(group, first);
+    if (first.kind !== kind)
+      map.fault(
+        'group',
+        `this runner is of kind ${kind}, but ${first.id} in the same group is of kind ${first.kind}; ` +
+          'give each kind a group of its own',
+      );
+    if (concurrency > group.concurrency)
+      map.fault('concurrency', `expected at most ${group.concurrency}, the concurrency of its group`);
   }
 
   private readRetry(node: Node | null): Retry {

@@ -64,7 +64,81 @@ WITH slot AS MATERIALIZED (
   WHERE model_id = $1::text
     AND (priority, virtual_start, seq) >= ($2::smallint, $3::bigint, $4::bigint)
     AND (expires_at IS NULL OR expires_at > now())
-    AND NOT EXISTS (SELECT FROM model WHERE model.id = $1::text AND paused IS NOT NULL)
+    AND NOT EXISTS (
+      SELECT FROM model WHERE model.id = $1::text AND (paused IS NOT NULL OR group_id IS NOT NULL)
+    )
+    AND now() < to_timestamp($6::float8 / 1000)
+  ORDER BY priority, virtual_start, seq
+  LIMIT least((SELECT count(*) FROM slot), (SELECT runs FROM room)) FOR UPDATE SKIP LOCKED
+), taken AS (
+  DELETE FROM queue_entry
+  WHERE ctid = ANY (ARRAY (SELECT ctid FROM due))
+  RETURNING request_id, bounded_key_id
+), started AS (
+  UPDATE recent_request AS request
+  SET state = 'IN_PROGRESS', attempt = attempt + 1, started_at = clock_timestamp()
+  FROM taken
+  WHERE request.id = taken.request_id AND request.state = 'IN_QUEUE'
+  RETURNING request.*, taken.bounded_key_id,
+            request.started_at + coalesce(timeout_ms, $5::float8) * interval '1 millisecond' AS deadline_at,
+            greatest(request.created_at, request.not_before) AS waits_since
+), assigned AS MATERIALIZED (
+  SELECT numbered.*, slot.slot, slot.worker_id, slot.claim_id, slot.claim_hash, slot.token, 1 AS handed
+  FROM (SELECT started.*, row_number() OVER () AS number FROM started) AS numbered
+  JOIN slot USING (number)
+), leased AS (
+  INSERT INTO lease (request_id, token, model_id, attempt, started_at, deadline_at, bounded_key_id, worker_id, claim_id,
+                     claim_hash, handed, expires_at)
+  SELECT id, token, model_id, attempt, started_at, deadline_at, bounded_key_id, worker_id, claim_id, claim_hash, handed,
+         clock_timestamp() + interval '10 seconds'
+  FROM assigned
+)
+SELECT assigned.id, assigned.token, split_part(assigned.claim_id, ' ', 1) AS "keyId",
+       assigned.model_id AS "modelId", assigned.worker_id AS "workerId", assigned.claim_hash AS "claimHash", assigned.handed,
+       assigned.priority, assigned.virtual_start AS start, assigned.seq, assigned.attempt,
+       assigned.failed_attempts AS "failedAttempts", assigned.lost_attempts AS "lostAttempts",
+       assigned.timeout_ms AS "timeoutMs", assigned.bounded_key_id AS "boundedKeyId",
+       extract(epoch FROM assigned.started_at)::float8 * 1000 AS "startedAtMs", extract(epoch FROM assigned.deadline_at)::float8 * 1000 AS "deadlineAtMs",
+       assigned.traceparent, assigned.tracestate,
+       CASE WHEN octet_length(assigned.input::text) <= 262144 THEN assigned.input::text END AS input, slot::integer,
+       extract(epoch FROM started_at - waits_since)::float8 * 1000 AS "queueMs"
+FROM assigned;
+
+-- lock_group
+SELECT FROM model WHERE group_id = $1::text ORDER BY id FOR NO KEY UPDATE;
+
+-- claim_for_workers_in_group
+WITH slot AS MATERIALIZED (
+  SELECT row_number() OVER () AS number, wanted.number - 1 AS slot, wanted.worker_id, wanted.claim_id, wanted.claim_hash,
+         wanted.token
+  FROM unnest($7::uuid[], $8::text[], $9::bytea[], $10::uuid[])
+    WITH ORDINALITY AS wanted (worker_id, claim_id, claim_hash, token, number)
+  WHERE NOT EXISTS (SELECT FROM lease WHERE lease.claim_id = wanted.claim_id)
+    AND NOT EXISTS (
+      SELECT FROM worker
+      WHERE worker.uid = wanted.worker_id AND (told <> 'run' OR claims_from > clock_timestamp())
+    )
+), room AS MATERIALIZED (
+  SELECT greatest(
+    0,
+    least(
+      coalesce(concurrency_override, concurrency)
+        - (SELECT count(*) FROM lease WHERE lease.model_id = $1::text AND worker_id IS NOT NULL),
+      group_concurrency
+        - (SELECT count(*) FROM lease JOIN model AS member ON member.id = lease.model_id
+           WHERE member.group_id = $11::text AND worker_id IS NOT NULL)
+    )
+  ) AS runs
+  FROM model
+  WHERE id = $1::text
+), due AS MATERIALIZED (
+  SELECT ctid FROM queue_entry
+  WHERE model_id = $1::text
+    AND (priority, virtual_start, seq) >= ($2::smallint, $3::bigint, $4::bigint)
+    AND (expires_at IS NULL OR expires_at > now())
+    AND NOT EXISTS (
+      SELECT FROM model WHERE model.id = $1::text AND (paused IS NOT NULL OR group_id IS DISTINCT FROM $11::text)
+    )
     AND now() < to_timestamp($6::float8 / 1000)
   ORDER BY priority, virtual_start, seq
   LIMIT least((SELECT count(*) FROM slot), (SELECT runs FROM room)) FOR UPDATE SKIP LOCKED

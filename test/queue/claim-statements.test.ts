@@ -20,7 +20,7 @@ const submission = {
   ...{ id, keyId: id, modelId: 'a/model', priority: 0, virtualStart: 0 },
   ...{ input: Buffer.from('{}'), expiresMs: null },
 };
-const slots = [{ workerId: id, claimId: id, claimHash: Buffer.alloc(1), token: id }];
+const workerSlots = [{ workerId: id, claimId: id, claimHash: Buffer.alloc(1), token: id }];
 const terms = { lostLimit: 2, lost: requestErrors.nodeLost(0), cancelled: requestErrors.cancelled(0) };
 
 /** Returns the texts that the calls send, by the names of the statements. */
@@ -44,7 +44,8 @@ test('the statements of leases are those of claim-statements.sql', async () => {
   const texts = await textsOf((database) => [
     submitStarted(database, submission, ofNode),
     claim(database, { ...ofNode, limit: 1 }),
-    claimForWorkers(database, { ...start, slots, isBounded: true }),
+    claimForWorkers(database, { ...start, slots: workerSlots, isBounded: true, groupId: null }),
+    claimForWorkers(database, { ...start, slots: workerSlots, isBounded: true, groupId: 'gpu-0' }),
     rescue(database, { ...terms, nodeId: id, lostAfterMs: 6_000 }),
     rescueFromWorkers(database, terms),
     leases.renewLeases(database, [lease]),

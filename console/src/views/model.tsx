@@ -10,7 +10,7 @@ import { Bones, Failure, Loaded } from '../parts/states';
 import { Since } from '../parts/time';
 import { ModelActions } from './model-actions';
 import { Nodes, QueueTable, Shares } from './model-tables';
-import { ModelName } from './overview';
+import { GroupFigure, ModelName } from './overview';
 import { Plate, plateState, Slots } from './plate';
 import { Strip } from './strip';
 import { Trouble } from './trouble';
@@ -75,6 +75,7 @@ function Known({ model }: { model: AdminModel }) {
                 {whole(model.running)}
               </dd>
             </div>
+            {model.group !== null && <GroupFigure group={model.group} />}
             <div>
               <dt>waiting</dt>
               <dd className="big">{whole(model.waiting)}</dd>

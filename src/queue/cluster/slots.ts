@@ -1,9 +1,16 @@
 import { Injectable } from '@nestjs/common';
 
-/** The number of runs of each model that this node may have in progress: its grant of the model's concurrency. */
+/**
+ * The number of runs of each model that this node may have in progress: its grant of the model's concurrency, and for
+ * models of a group also of the group's.
+ */
 @Injectable()
 export class Slots {
   private readonly limits = new Map<string, number>();
+  /** By group. */
+  private readonly groupLimits = new Map<string, number>();
+  /** The group of each model that has one, as the database had it when the slots were granted. */
+  private readonly groups = new Map<string, string>();
   private readonly grants = new Map<string, { slots: number; round: number }>();
   private readonly used = new Map<string, number>();
   /** Changes with each withdrawal, so that a grant asked for before it is void. */
@@ -29,7 +36,9 @@ export class Slots {
   }
 
   free(modelId: string): number {
-    return Math.max(0, this.limit(modelId) - this.inUse(modelId));
+    const free = Math.max(0, this.limit(modelId) - this.inUse(modelId));
+    const group = this.groups.get(modelId);
+    return group === undefined ? free : Math.min(free, this.freeOfGroup(group));
   }
 
   inUse(modelId: string): number {
@@ -50,10 +59,26 @@ export class Slots {
     this.limits.set(modelId, limit);
   }
 
+  /** `group`: its models together have at most `limit` runs; null: the model has no group. */
+  grantToGroup(modelId: string, group: string | null, limit: number): void {
+    if (group === null) this.groups.delete(modelId);
+    else {
+      this.groups.set(modelId, group);
+      this.groupLimits.set(group, limit);
+    }
+  }
+
   /** Nothing may start until slots are granted again. */
   withdraw(): void {
     this.limits.clear();
     this.grants.clear();
+    this.groupLimits.clear();
     this.generation++;
+  }
+
+  private freeOfGroup(group: string): number {
+    let inUse = 0;
+    for (const [modelId, its] of this.groups) if (its === group) inUse += this.inUse(modelId);
+    return Math.max(0, (this.groupLimits.get(group) ?? 0) - inUse);
   }
 }

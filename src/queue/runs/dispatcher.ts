@@ -23,6 +23,7 @@ import type { Submitted } from '../submit/queries/submit.js';
 import { QueueEvents } from '../queue-events.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
 import { claimPatienceMs } from './claim-pump.js';
+import { GroupTurns } from './group-turns.js';
 import { ModelDispatcher } from './model-dispatcher.js';
 import { Runs } from './runs.js';
 
@@ -50,6 +51,7 @@ export class Dispatcher {
     private readonly circuits: Circuits,
     private readonly clock: Clock,
     private readonly boundedKeys: BoundedKeys,
+    private readonly turns: GroupTurns,
   ) {
     this.follow();
     models.changes.subscribe(() => {
@@ -139,8 +141,28 @@ export class Dispatcher {
   }
 
   private room(model: Model): number {
+    const room = this.roomBesideOthers(model);
+    return model.group === null || room === 0 ? room : Math.min(room, this.roomInGroup(model));
+  }
+
+  /** The room of a model if the other models of its group leave it the slots. */
+  private roomBesideOthers(model: Model): number {
     if (this.isStopped(model) || this.runs.isResting(model.id)) return 0;
     return Math.min(this.slots.free(model.id), this.circuits.room(model.id));
+  }
+
+  /** One model of a group claims at a time: what it starts decides who is next. */
+  private roomInGroup(model: Model): number {
+    const isClaiming = this.othersInGroup(model).some(({ id }) => this.dispatchers.get(id)?.isRunning === true);
+    return isClaiming ? 0 : this.turns.room(model, (other) => this.roomBesideOthers(other) > 0);
+  }
+
+  private othersInGroup({ id, group }: Model): readonly Model[] {
+    return group === null ? [] : this.models.membersOf(group).filter((other) => other.id !== id);
+  }
+
+  private wakeOthersInGroup(model: Model): void {
+    for (const other of this.othersInGroup(model)) if (this.turns.hasWork(other)) this.wake(other.id);
   }
 
   private isStopped({ paused }: Model): boolean {
@@ -167,6 +189,7 @@ export class Dispatcher {
       this.release(dispatcher);
       return undefined;
     }
+    this.turns.noteStart(model.id);
     const { id, keyId, priority, virtualStart: start, input } = submission;
     const inputBytes = input.length;
     this.events.emit('request.submitted', () => [{ id, modelId: model.id, keyId, inputBytes }]);
@@ -189,6 +212,7 @@ export class Dispatcher {
   /** A claim may have failed, or found its rows locked. There may be no run whose end would claim again. */
   private noteEnd({ model }: ModelDispatcher): void {
     if (this.accepting && this.room(model) > 0 && this.index.claimable(model.id) > 0) this.onUnclaimed();
+    this.wakeOthersInGroup(model);
   }
 
   /** Resolves to a function that starts the claimed requests. undefined: there is no room. Never rejects. */
@@ -217,6 +241,7 @@ export class Dispatcher {
     });
     dispatcher.noteClaim(limit, answer?.length);
     const claimed = answer ?? [];
+    this.turns.noteClaim(dispatcher.model, claimed.length);
     this.slots.release(modelId, limit - claimed.length);
     this.events.publish({ started: entriesOf(modelId, claimed), changed: claimed.map(({ id }) => id) });
     for (const probe of probes.slice(claimed.length)) this.circuits.skipProbe(probe);
@@ -273,5 +298,6 @@ export class Dispatcher {
     const { id } = dispatcher.model;
     this.slots.release(id);
     if (dispatcher.hasMore || dispatcher.isFloorless || this.index.claimable(id) > 0) this.wake(id);
+    this.wakeOthersInGroup(dispatcher.model);
   }
 }
