@@ -20,6 +20,7 @@ import { RecentRequests1790000000119 } from '../../migrations/0019-recent-reques
 import { FollowedRuns1790000000120 } from '../../migrations/0020-followed-runs.js';
 import { Usage1790000000121 } from '../../migrations/0021-usage.js';
 import { Groups1790000000123 } from '../../migrations/0023-groups.js';
+import { Reserve1790000000124 } from '../../migrations/0024-reserve.js';
 import { DatabaseFaults } from './database-faults.js';
 import { connectionOptions } from './statement-pool.js';
 
@@ -45,6 +46,7 @@ export const migrations = [
   FollowedRuns1790000000120,
   Usage1790000000121,
   Groups1790000000123,
+  Reserve1790000000124,
 ];
 
 export interface DataSourceSettings {

@@ -4,6 +4,7 @@ import { DatabaseWatch } from '../database/database-watch.js';
 import type { Group } from '../models/model.js';
 import { ModelsService } from '../models/models.service.js';
 import { ModelAvailability } from '../queue/circuits/model-availability.js';
+import { highest } from '../queue/cluster/slots.js';
 import { WaitingIndex } from '../queue/waiting/waiting-index.js';
 import { schedulersOf } from '../overview/node-view.js';
 import { type ClusterSnapshot, ClusterSnapshots, type Upkeep } from '../overview/cluster-snapshots.js';
@@ -139,11 +140,14 @@ export class ClusterGauges {
       this.models.groups().map((group) => [[group.id], group.concurrency]),
     );
     this.ofModels(
-      'group_full',
-      '1: the models of its group have as many runs as they may.',
+      'slots_withheld',
+      '1: the slots that its waiting requests could use are in use by its group, or reserved for other priorities.',
       (id, snapshot) => {
-        const { group } = this.models.get(id)!;
-        return group && (running(snapshot, group) >= group.concurrency ? 1 : 0);
+        const { group, reserve, concurrency } = this.models.get(id)!;
+        if (group !== null && running(snapshot, group) >= group.concurrency) return 1;
+        const reserved = reserve.high + reserve.normal;
+        const isUrgent = this.index.next(id)?.priority === highest;
+        return reserved > 0 && !isUrgent && sumOf(snapshot.runs, id) >= concurrency! - reserved ? 1 : 0;
       },
       'max',
     );

@@ -10,6 +10,7 @@ import type { Pause } from './model.js';
 @Check('model_concurrency_override_is_positive', 'concurrency_override > 0')
 @Check('model_paused_is_known', `paused IN ('hold', 'reject')`)
 @Check('model_queue_order_is_known', `queue_order IN ('fair', 'arrival')`)
+@Check('model_reserve_is_not_negative', 'reserve_high >= 0 AND reserve_normal >= 0')
 @Check(
   'model_group_has_slots',
   'num_nulls(group_id, group_concurrency, group_stay_ms) IN (0, 3) AND group_concurrency > 0 AND group_stay_ms >= 0',
@@ -42,6 +43,10 @@ export class ModelEntity {
   /** Runs at once of all models of the group. */
   @Column({ name: 'group_concurrency', type: 'integer', nullable: true }) groupConcurrency!: number | null;
   @Column({ name: 'group_stay_ms', type: 'integer', nullable: true }) groupStayMs!: number | null;
+  /** Slots that are kept for requests of high priority. */
+  @Column({ name: 'reserve_high', type: 'integer', default: 0 }) reserveHigh!: number;
+  /** Slots that are kept for requests of normal priority or above, besides those. */
+  @Column({ name: 'reserve_normal', type: 'integer', default: 0 }) reserveNormal!: number;
   /** The time at which it left the file; null: it is in the file. */
   @Column({ name: 'removed_at', type: 'timestamptz', nullable: true }) removedAt!: Date | null;
 }

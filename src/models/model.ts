@@ -27,6 +27,19 @@ export interface Group {
   readonly stayMs: number;
 }
 
+/** The slots of a model that are kept for a priority and those above it. */
+export interface Reserve {
+  readonly high: number;
+  readonly normal: number;
+}
+
+export const noReserve: Reserve = Object.freeze({ high: 0, normal: 0 });
+
+/** Returns how many slots runs below high may use, and those below normal. At least one is left to them. */
+export function slotsBelow(concurrency: number, { high, normal }: Reserve): [number, number] {
+  return [Math.max(1, concurrency - high), Math.max(1, concurrency - high - normal)];
+}
+
 /** One endpoint of `models.yaml`, checked and ready to use. */
 export interface FileModel {
   readonly id: string;
@@ -37,6 +50,7 @@ export interface FileModel {
   readonly concurrency: number | null;
   /** The models that it shares slots with; null: its slots are its own. */
   readonly group: Group | null;
+  readonly reserve: Reserve;
   readonly timeoutMs: number;
   /** A request may wait this long after its submission, or after its scheduled time; null: forever. */
   readonly expiresMs: number | null;

@@ -11,8 +11,10 @@ import {
   type Group,
   isGroupId,
   isModelId,
+  noReserve,
   type Order,
   orders,
+  type Reserve,
   type Retry,
 } from './model.js';
 import { OptionMap } from './option-map.js';
@@ -32,6 +34,7 @@ class ModelOptions {
   @WholeNumber(1, 100) attempts = 3;
   @WholeNumber(1, 100) lost_attempts = defaultLostAttempts;
   @Parsed((value: unknown) => parseSwitch(String(value))) circuit = true;
+  @Parsed(reserveOf) reserve: Reserve = noReserve;
   @Parsed(orderOf) order: Order = 'fair';
   @WholeNumber(1, 1_000_000_000) max_waiting: number | undefined;
   @Duration('3650d') retention: number | null = null;
@@ -162,6 +165,16 @@ class ModelsReader {
     if (group !== null) this.checkMember(map, group, { id, kind: runner.kind, concurrency });
     const { takenBy } = runner;
     const hasConcurrency = map.node('concurrency') !== null;
+    // Without a number, a model may use all slots of its group, and workers take as many runs as they like.
+    const slots = hasConcurrency ? concurrency : (group?.concurrency ?? (takenBy === 'workers' ? null : 1));
+    const reserved = others.reserve.high + others.reserve.normal;
+    if (reserved > 0 && slots === null)
+      map.fault('reserve', 'a model of workers has slots only with "concurrency"; add it');
+    else if (reserved > 0 && reserved >= slots!)
+      map.fault(
+        'reserve',
+        `expected fewer slots in all than its concurrency of ${slots}, or no other request could start`,
+      );
     return {
       id,
       ...others,
@@ -170,8 +183,7 @@ class ModelsReader {
       lostAttempts,
       runner,
       takenBy,
-      // Without a number, a model may use all slots of its group, and workers take as many runs as they like.
-      concurrency: hasConcurrency ? concurrency : (group?.concurrency ?? (takenBy === 'workers' ? null : 1)),
+      concurrency: slots,
       group,
       timeoutMs,
       expiresMs,
@@ -280,6 +292,18 @@ function orderOf(value: unknown): Order {
   const order = orders.find((one) => one === value);
   if (order !== undefined) return order;
   throw new Error(`expected one of ${orders.join(', ')}`);
+}
+
+function reserveOf(value: unknown): Reserve {
+  const expected = 'expected the number of slots for each priority, such as { high: 1 }; low needs none';
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error(expected);
+  for (const [priority, slots] of Object.entries(value)) {
+    if (!Object.hasOwn(noReserve, priority))
+      throw new Error(`${expected}; "${priority}" is neither high nor normal`);
+    if (!Number.isInteger(slots) || (slots as number) < 1 || (slots as number) > 10_000)
+      throw new Error(`${priority}: expected a whole number from 1 to 10000`);
+  }
+  return { ...noReserve, ...(value as Partial<Reserve>) };
 }
 
 function modelId(value: unknown): string {

@@ -169,12 +169,15 @@ function groupsOf(models: readonly Model[]): Map<string, Model[]> {
 /** Whether slots that were granted by the old row may exceed what the new row allows. */
 function losesSlots(before: ModelRow, after: ModelRow): boolean {
   const isLowered = (before.concurrency ?? Infinity) > (after.concurrency ?? Infinity);
-  const hasOtherGroup = before.groupId !== after.groupId || before.groupConcurrency !== after.groupConcurrency;
-  return isLowered || hasOtherGroup;
+  const hasOtherGroup =
+    before.groupId !== after.groupId || before.groupConcurrency !== after.groupConcurrency;
+  const reservesMore = before.reserveHigh < after.reserveHigh || before.reserveNormal < after.reserveNormal;
+  return isLowered || hasOtherGroup || reservesMore;
 }
 
 export function toRow(model: FileModel): ModelRow {
-  const { id, description, runner, concurrency, group, timeoutMs, expiresMs, attempts, order } = model;
+  const { id, description, runner, concurrency, group, reserve, timeoutMs, expiresMs, attempts, order } =
+    model;
   // Stored as PostgreSQL's text can hold it, or the nodes would differ.
   const stored = storable(description);
   const limits = { concurrency, timeoutMs, expiresMs, attempts };
@@ -183,5 +186,6 @@ export function toRow(model: FileModel): ModelRow {
     groupConcurrency: group?.concurrency ?? null,
     groupStayMs: group?.stayMs ?? null,
   };
-  return { id, description: stored, runner: runner.label(), ...limits, order, ...ofGroup };
+  const reserved = { reserveHigh: reserve.high, reserveNormal: reserve.normal };
+  return { id, description: stored, runner: runner.label(), ...limits, order, ...ofGroup, ...reserved };
 }

@@ -425,3 +425,39 @@ describe('groups of models', () => {
     ],
   ])('with %s are a fault', (_, text, fault) => expect(faultsOf(text)).toEqual([`models.yaml ${fault}`]));
 });
+
+describe('reserved slots', () => {
+  it('are none by default, and of high and normal priority', () => {
+    expect(parse(withOptions('concurrency: 4'))[0]).toMatchObject({ reserve: { high: 0, normal: 0 } });
+    const [model] = parse(withOptions('concurrency: 4\n    reserve: { high: 2 }'));
+    expect(model).toMatchObject({ reserve: { high: 2, normal: 0 } });
+  });
+
+  it.each([
+    [
+      'an unknown priority',
+      'reserve: { urgent: 1 }',
+      'expected the number of slots for each priority, such as { high: 1 }; low needs none; "urgent" is neither high nor normal',
+    ],
+    ['no number', 'reserve: { high: many }', 'high: expected a whole number from 1 to 10000'],
+    [
+      'no map',
+      'reserve: 1',
+      'expected the number of slots for each priority, such as { high: 1 }; low needs none',
+    ],
+    [
+      'all slots',
+      'reserve: { high: 1 }',
+      'expected fewer slots in all than its concurrency of 1, or no other request could start',
+    ],
+  ])('with %s are a fault', (_, options, fault) =>
+    expect(faultsOf(withOptions(options))).toEqual([`models.yaml line 4: reserve: ${fault}`]),
+  );
+
+  it('need a concurrency where workers run the model', () => {
+    const faults = faultsOf('models:\n  - { id: a, reserve: { high: 1 }, runner: { kind: worker } }\n');
+    expect(faults).toEqual([
+      'models.yaml line 2: reserve: a model of workers has slots only with "concurrency"; add it',
+    ]);
+  });
+});

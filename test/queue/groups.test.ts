@@ -156,7 +156,7 @@ test('a group shows in the models, the figures of operators, the metrics and the
   const metrics = await scrape(service);
   expect(metrics.value('nowserving_cluster_group_running', { group: 'wide' })).toBe(1);
   expect(metrics.value('nowserving_cluster_group_concurrency', { group: 'wide' })).toBe(2);
-  expect(metrics.value('nowserving_cluster_group_full', { model: 'wide/a' })).toBe(0);
+  expect(metrics.value('nowserving_cluster_slots_withheld', { model: 'wide/a' })).toBe(0);
 });
 
 describe('after a reload', () => {

@@ -30,6 +30,23 @@ export class ModelGroupDto {
   stay_s!: number;
 }
 
+@ApiSchema({
+  name: 'ModelReserve',
+  description: 'The slots that a model keeps for a priority and those above it.',
+})
+export class ModelReserveDto {
+  @Field('The number of slots that only requests of high priority may use.', 1, {
+    type: 'integer',
+    minimum: 0,
+  })
+  high!: number;
+  @Field('The number of slots besides those that only requests of normal priority or above may use.', 0, {
+    type: 'integer',
+    minimum: 0,
+  })
+  normal!: number;
+}
+
 @ApiSchema({ name: 'Model', description: 'A model that the key may call, and its load.' })
 export class ModelDto {
   @Field('The id of the model; submit with `POST /v1/queue/<id>`.', 'demo/image/fractal')
@@ -60,6 +77,11 @@ export class ModelDto {
     nullable: true,
   })
   group!: ModelGroupDto | null;
+  @ApiProperty({
+    description: 'The slots that it keeps for a priority and those above it.',
+    type: ModelReserveDto,
+  })
+  reserve!: ModelReserveDto;
   @Field('The number of workers that claim its runs, some seconds old; null: nodes run it.', null, {
     type: 'integer',
     minimum: 0,

@@ -108,7 +108,8 @@ export class ClaimRounds {
     this.wakePassedOver(slots);
     this.wakeOthersInGroup(model);
     if (this.index.claimable(modelId) === 0) return;
-    if (brought === asked.length) this.wake(modelId);
+    // A claim takes either what may use all slots or what may use the reserved ones.
+    if (brought === asked.length || (brought > 0 && hasReserve(model))) this.wake(modelId);
     else if (model.concurrency !== null) pump.noteFull();
   }
 
@@ -150,6 +151,7 @@ export class ClaimRounds {
         byMs: this.clock.now() + claimPatienceMs,
         isBounded: model.concurrency !== null,
         groupId: model.group?.id ?? null,
+        isReserved: hasReserve(model),
       });
     } catch (error) {
       // The claim may have been committed; a worker that repeats its claim gets the runs.
@@ -176,3 +178,5 @@ export class ClaimRounds {
     return claimed.length;
   }
 }
+
+const hasReserve = ({ reserve }: Model): boolean => reserve.high + reserve.normal > 0;

@@ -42,7 +42,13 @@ export class SlotKeeper extends Duty {
       const retained = Math.min(this.slots.granted(modelId), this.slots.inUse(modelId));
       this.slots.grant(modelId, retained, { limit: Math.min(retained, this.slots.limit(modelId)) });
       const model = this.models.get(modelId);
-      return { modelId, retained, isGone: model?.takenBy !== 'nodes', groupId: model?.group?.id ?? null };
+      const below = this.slots.grantedBelow(modelId);
+      const retainedBelow: [number, number] = [
+        Math.min(below[0], this.slots.inUse(modelId, 0)),
+        Math.min(below[1], this.slots.inUse(modelId, 1)),
+      ];
+      const groupId = model?.group?.id ?? null;
+      return { modelId, retained, retainedBelow, isGone: model?.takenBy !== 'nodes', groupId };
     });
     let grants: SlotGrant[] | undefined;
     try {
@@ -54,9 +60,10 @@ export class SlotKeeper extends Duty {
       if (grants?.every(({ isFair }) => isFair) === true) this.dividedAt = changes;
     }
     // A model with more runs than its fair part starts no new run until the surplus has ended.
-    for (const { modelId, slots, fair, round, groupId, groupLimit } of grants ?? []) {
+    for (const { modelId, slots, fair, round, groupId, groupLimit, below } of grants ?? []) {
       this.slots.grant(modelId, slots, { limit: Math.min(slots, fair), round });
       this.slots.grantToGroup(modelId, groupId, groupLimit);
+      this.slots.grantBelow(modelId, below);
     }
     this.events.publish({ work: requested.map(({ modelId }) => modelId) });
   }
