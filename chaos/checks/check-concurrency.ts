@@ -1,7 +1,7 @@
 import type { Span } from '../clock.js';
 import type { ServiceNode } from '../cluster/service-node.js';
 import type { GrantHistory } from '../cluster/grant-history.js';
-import { models } from '../cluster/models-file.js';
+import { groups, models } from '../cluster/models-file.js';
 import type { BusySpells } from '../load/busy-spells.js';
 import type { Ledger } from '../load/ledger.js';
 import type { ModelRun, RunLog } from '../model/run-log.js';
@@ -34,26 +34,32 @@ export function checkConcurrency(
   spells: BusySpells,
   ledger: Ledger,
 ): Peak[] {
-  return models
+  const ofModels = models
     .filter(({ kind }) => kind === undefined)
-    .map(({ id, concurrency = Infinity }) => {
-      const counted = runs.runs.filter(({ modelId }) => modelId === id);
-      const spans = counted.flatMap((run) => countedSpans(run, nodes, grants, spells));
-      const { peak, at: those } = maxAtOnce(spans);
-      const at = those.map(({ run }) => run);
-      if (peak > concurrency) {
-        const granted = grants.before(Math.max(...at.map(({ startedAt }) => startedAt)), id);
-        const there = at.map(
-          ({ requestId, attempt, node, startedAt, endedAt, answered }) =>
-            `${requestId} attempt ${attempt} on ${node}, ${startedAt.toFixed(1)} to ${endedAt.toFixed(1)}, ${answered ? 'answered' : 'broken off'}`,
-        );
-        ledger.violate(
-          'concurrency is never exceeded',
-          `${id}: ${peak} of ${concurrency}: ${there.join('; ')}; granted: ${granted}`,
-        );
-      }
-      return { modelId: id, limit: concurrency, peak };
-    });
+    .map(({ id, group, concurrency = groups[group ?? '']?.concurrency ?? Infinity }) => ({
+      ...{ id, concurrency, members: [id] },
+    }));
+  const ofGroups = Object.entries(groups).map(([id, { concurrency }]) => ({
+    ...{ id, concurrency, members: models.flatMap((model) => (model.group === id ? model.id : [])) },
+  }));
+  return [...ofModels, ...ofGroups].map(({ id, concurrency, members }) => {
+    const counted = runs.runs.filter(({ modelId }) => members.includes(modelId));
+    const spans = counted.flatMap((run) => countedSpans(run, nodes, grants, spells));
+    const { peak, at: those } = maxAtOnce(spans);
+    const at = those.map(({ run }) => run);
+    if (peak > concurrency) {
+      const granted = grants.before(Math.max(...at.map(({ startedAt }) => startedAt)), members);
+      const there = at.map(
+        ({ requestId, attempt, node, startedAt, endedAt, answered }) =>
+          `${requestId} attempt ${attempt} on ${node}, ${startedAt.toFixed(1)} to ${endedAt.toFixed(1)}, ${answered ? 'answered' : 'broken off'}`,
+      );
+      ledger.violate(
+        'concurrency is never exceeded',
+        `${id}: ${peak} of ${concurrency}: ${there.join('; ')}; granted: ${granted}`,
+      );
+    }
+    return { modelId: id, limit: concurrency, peak };
+  });
 }
 
 /** For models of workers the leases are counted, because nothing can stop a worker that goes on without its lease. */

@@ -27,11 +27,11 @@ export class GrantHistory {
   }
 
   /** Changes in the 15 s before. */
-  before(at: number, modelId: string): string {
+  before(at: number, modelIds: readonly string[]): string {
     return this.changes
       .filter((change) => change.at > at - 15_000 && change.at < at + 1_000)
       .map((change) => {
-        const own = change.grants.split('; ').filter((grant) => grant.startsWith(modelId));
+        const own = change.grants.split('; ').filter((grant) => modelIds.some((id) => grant.startsWith(id)));
         return `${Math.round(change.at)}: ${own.join(', ')}`;
       })
       .join(' | ');

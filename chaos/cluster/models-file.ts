@@ -2,6 +2,8 @@ export interface ChaosModel {
   id: string;
   /** Models of workers may omit it. */
   concurrency?: number;
+  /** The group whose slots it shares. */
+  group?: string;
   timeout: string;
   attempts: number;
   expires?: string;
@@ -27,12 +29,20 @@ export const models: readonly ChaosModel[] = [
   { id: 'chaos/tokens', concurrency: 4, timeout: '20s', attempts: 3, circuit: 'off' },
   { id: 'chaos/picture', concurrency: 3, timeout: '20s', attempts: 3, circuit: 'off' },
   { id: 'chaos/followed', concurrency: 4, timeout: '60s', attempts: 3, kind: 'followed' },
+  { id: 'chaos/loaded', group: 'chaos-gpu', timeout: '20s', attempts: 3, circuit: 'off' },
+  { id: 'chaos/swapped', group: 'chaos-gpu', timeout: '20s', attempts: 3, circuit: 'off' },
+  { id: 'chaos/small', concurrency: 1, group: 'chaos-gpu', timeout: '20s', attempts: 3, circuit: 'off' },
   { id: 'chaos/work', timeout: '100s', attempts: 3, kind: 'worker' },
   { id: 'chaos/story', timeout: '100s', attempts: 3, kind: 'worker' },
   { id: 'chaos/drawing', timeout: '100s', attempts: 3, kind: 'worker' },
   { id: 'chaos/team', concurrency: 3, timeout: '100s', attempts: 3, kind: 'worker' },
   { id: 'chaos/held-work', concurrency: 2, timeout: '30m', attempts: 3, kind: 'worker' },
 ];
+
+/** Three models on one GPU. Runs of more than one at once would not fit. */
+export const groups: Readonly<Record<string, { concurrency: number; stay: string }>> = {
+  'chaos-gpu': { concurrency: 2, stay: '2s' },
+};
 
 export const workerModels = models.filter(({ kind }) => kind === 'worker').map(({ id }) => id);
 
@@ -42,13 +52,13 @@ export function isOfWorkers(modelId: string): boolean {
 
 export function modelsFile(modelUrl: string): string {
   const entries = models.map(
-    ({ id, kind, concurrency, timeout, attempts, expires, circuit }) => `
+    ({ id, kind, concurrency, group, timeout, attempts, expires, circuit }) => `
   - id: ${id}
     runner: ${runnerOf(kind, `${modelUrl}/${id}`)}
     timeout: ${timeout}
-    attempts: ${attempts}${option('concurrency', concurrency)}${option('circuit', circuit)}${option('expires', expires)}`,
+    attempts: ${attempts}${option('concurrency', concurrency)}${option('group', group)}${option('circuit', circuit)}${option('expires', expires)}`,
   );
-  return `models:${entries.join('')}\n`;
+  return `groups: ${JSON.stringify(groups)}\nmodels:${entries.join('')}\n`;
 }
 
 const place = '"{url}/{run_id}"';

@@ -19,6 +19,8 @@ import { WebhookEvents1790000000117 } from '../../migrations/0017-webhook-events
 import { RecentRequests1790000000119 } from '../../migrations/0019-recent-requests.js';
 import { FollowedRuns1790000000120 } from '../../migrations/0020-followed-runs.js';
 import { Usage1790000000121 } from '../../migrations/0021-usage.js';
+import { Groups1790000000123 } from '../../migrations/0023-groups.js';
+import { Reserve1790000000124 } from '../../migrations/0024-reserve.js';
 import { Adapters1790000000126 } from '../../migrations/0026-adapters.js';
 import { ReadOutputs1790000000127 } from '../../migrations/0027-read-outputs.js';
 import { DatabaseFaults } from './database-faults.js';
@@ -45,6 +47,8 @@ export const migrations = [
   RecentRequests1790000000119,
   FollowedRuns1790000000120,
   Usage1790000000121,
+  Groups1790000000123,
+  Reserve1790000000124,
   Adapters1790000000126,
   ReadOutputs1790000000127,
 ];

@@ -3,7 +3,7 @@ import type { ModelLoad } from '../queue/reads/model-loads.js';
 import type { ModelDto, TypicalTimeDto } from './dto/models.dto.js';
 
 export function toModelView(
-  { id, description, inputSchema, concurrency, paused }: Model,
+  { id, description, inputSchema, concurrency, group, reserve, paused }: Model,
   { waiting, running, oldestWaitMs, times, availability, workers }: ModelLoad,
 ): ModelDto {
   return {
@@ -11,6 +11,8 @@ export function toModelView(
     description,
     input_schema: inputSchema,
     concurrency,
+    group: group && { id: group.id, concurrency: group.concurrency, stay_s: group.stayMs / 1_000 },
+    reserve: { ...reserve },
     workers,
     waiting,
     running,

@@ -1,8 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Registry } from 'prom-client';
 import { DatabaseWatch } from '../database/database-watch.js';
+import type { Group } from '../models/model.js';
 import { ModelsService } from '../models/models.service.js';
 import { ModelAvailability } from '../queue/circuits/model-availability.js';
+import { highest } from '../queue/cluster/slots.js';
 import { WaitingIndex } from '../queue/waiting/waiting-index.js';
 import { schedulersOf } from '../overview/node-view.js';
 import { type ClusterSnapshot, ClusterSnapshots, type Upkeep } from '../overview/cluster-snapshots.js';
@@ -98,6 +100,7 @@ export class ClusterGauges {
       'Runs that the model may have at once.',
       (id) => this.models.get(id)!.concurrency,
     );
+    this.addGroups();
     this.ofModels(
       'circuits_open',
       'Nodes that find the model away.',
@@ -124,6 +127,29 @@ export class ClusterGauges {
     this.add('schedulers', running, [], (snapshot) => [[[], schedulersOf(snapshot).length]]);
     this.add('nodes', 'Nodes by role.', ['role'], ({ nodes }) =>
       roles.map((role) => [[role], nodes.filter((node) => node.role === role).length]),
+    );
+  }
+
+  private addGroups(): void {
+    const running = ({ runs }: ClusterSnapshot, group: Group): number =>
+      this.models.membersOf(group).reduce((sum, { id }) => sum + sumOf(runs, id), 0);
+    this.add('group_running', 'Runs in progress of the models of a group.', ['group'], (snapshot) =>
+      this.models.groups().map((group) => [[group.id], running(snapshot, group)]),
+    );
+    this.add('group_concurrency', 'Runs that the models of a group may have at once.', ['group'], () =>
+      this.models.groups().map((group) => [[group.id], group.concurrency]),
+    );
+    this.ofModels(
+      'slots_withheld',
+      '1: the slots that its waiting requests could use are in use by its group, or reserved for other priorities.',
+      (id, snapshot) => {
+        const { group, reserve, concurrency } = this.models.get(id)!;
+        if (group !== null && running(snapshot, group) >= group.concurrency) return 1;
+        const reserved = reserve.high + reserve.normal;
+        const isUrgent = this.index.next(id)?.priority === highest;
+        return reserved > 0 && !isUrgent && sumOf(snapshot.runs, id) >= concurrency! - reserved ? 1 : 0;
+      },
+      'max',
     );
   }
 

@@ -10,6 +10,11 @@ import type { Pause } from './model.js';
 @Check('model_concurrency_override_is_positive', 'concurrency_override > 0')
 @Check('model_paused_is_known', `paused IN ('hold', 'reject')`)
 @Check('model_queue_order_is_known', `queue_order IN ('fair', 'arrival')`)
+@Check('model_reserve_is_not_negative', 'reserve_high >= 0 AND reserve_normal >= 0')
+@Check(
+  'model_group_has_slots',
+  'num_nulls(group_id, group_concurrency, group_stay_ms) IN (0, 3) AND group_concurrency > 0 AND group_stay_ms >= 0',
+)
 export class ModelEntity {
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'model_pkey' }) id!: string;
   @Column({ type: 'text', default: '' }) description!: string;
@@ -33,6 +38,15 @@ export class ModelEntity {
   @Column({ name: 'paused_by', type: 'text', nullable: true }) pausedBy!: string | null;
   /** Slot grants of an earlier round start nothing. */
   @Column({ name: 'slot_round', type: 'integer', default: 0 }) slotRound!: number;
+  /** The models that it shares slots with; null: its slots are its own. */
+  @Column({ name: 'group_id', type: 'text', nullable: true }) groupId!: string | null;
+  /** Runs at once of all models of the group. */
+  @Column({ name: 'group_concurrency', type: 'integer', nullable: true }) groupConcurrency!: number | null;
+  @Column({ name: 'group_stay_ms', type: 'integer', nullable: true }) groupStayMs!: number | null;
+  /** Slots that are kept for requests of high priority. */
+  @Column({ name: 'reserve_high', type: 'integer', default: 0 }) reserveHigh!: number;
+  /** Slots that are kept for requests of normal priority or above, besides those. */
+  @Column({ name: 'reserve_normal', type: 'integer', default: 0 }) reserveNormal!: number;
   /** The time at which it left the file; null: it is in the file. */
   @Column({ name: 'removed_at', type: 'timestamptz', nullable: true }) removedAt!: Date | null;
 }

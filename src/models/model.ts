@@ -18,6 +18,28 @@ export const defaultLostAttempts = 2;
 export const pauses = ['hold', 'reject'] as const;
 export type Pause = (typeof pauses)[number];
 
+/** Models that share slots, because they share a GPU. */
+export interface Group {
+  readonly id: string;
+  /** Runs of all its models at once, over all nodes and workers. */
+  readonly concurrency: number;
+  /** A model whose turn it is goes first for this long while it has work; 0: the longest wait always goes first. */
+  readonly stayMs: number;
+}
+
+/** The slots of a model that are kept for a priority and those above it. */
+export interface Reserve {
+  readonly high: number;
+  readonly normal: number;
+}
+
+export const noReserve: Reserve = Object.freeze({ high: 0, normal: 0 });
+
+/** Returns how many slots runs below high may use, and those below normal. At least one is left to them. */
+export function slotsBelow(concurrency: number, { high, normal }: Reserve): [number, number] {
+  return [Math.max(1, concurrency - high), Math.max(1, concurrency - high - normal)];
+}
+
 /** One endpoint of `models.yaml`, checked and ready to use. */
 export interface FileModel {
   readonly id: string;
@@ -28,6 +50,9 @@ export interface FileModel {
   readonly takenBy: Taker;
   /** Runs at once, over all nodes and workers; null: no bound, because workers run it. */
   readonly concurrency: number | null;
+  /** The models that it shares slots with; null: its slots are its own. */
+  readonly group: Group | null;
+  readonly reserve: Reserve;
   readonly timeoutMs: number;
   /** A request may wait this long after its submission, or after its scheduled time; null: forever. */
   readonly expiresMs: number | null;
@@ -76,4 +101,9 @@ export function isAlias(text: string): boolean {
 export function isModelId(text: string): boolean {
   const segments = /^(?!requests(\/|$))[A-Za-z0-9][\w.-]{0,63}(\/[A-Za-z0-9][\w.-]{0,63}){0,7}$/;
   return text.length <= 256 && segments.test(text) && !/(?:^|\/)openapi\.json$/i.test(text);
+}
+
+/** Whether a text can name a group of models. */
+export function isGroupId(text: string): boolean {
+  return /^[A-Za-z0-9][\w.-]{0,63}$/.test(text);
 }

@@ -2,15 +2,20 @@ import { readFileSync, statSync } from 'node:fs';
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import { type Config, ConfigError } from '../config/config.js';
 import { parseSwitch } from '../config/parsers.js';
+import { hint } from '../tools/closest.js';
 import { Parsed, WholeNumber } from '../tools/validation.js';
 import { InputSchemas, maxInlineBytes, SchemaFaults } from './input-schemas.js';
 import {
   defaultLostAttempts,
   type FileModel,
+  type Group,
   isAlias,
+  isGroupId,
   isModelId,
+  noReserve,
   type Order,
   orders,
+  type Reserve,
   type Retry,
 } from './model.js';
 import { OptionMap } from './option-map.js';
@@ -32,10 +37,17 @@ class ModelOptions {
   @WholeNumber(1, 100) attempts = 3;
   @WholeNumber(1, 100) lost_attempts = defaultLostAttempts;
   @Parsed((value: unknown) => parseSwitch(String(value))) circuit = true;
+  @Parsed(reserveOf) reserve: Reserve = noReserve;
   @Parsed(orderOf) order: Order = 'fair';
   @WholeNumber(1, 1_000_000_000) max_waiting: number | undefined;
   @Duration('3650d') retention: number | null = null;
   @Duration('3650d') retention_payload: number | null = null;
+}
+
+/** The options of one group of the file. */
+class GroupOptions {
+  @WholeNumber(1, 10_000) concurrency = 1;
+  @Duration('1d') stay = 0;
 }
 
 const retriable = ['timeout', 'error'];
@@ -79,6 +91,9 @@ function readText(path: string): string {
 /** A fault is added to the source, and reading goes on. With a fault, the models are not used. */
 class ModelsReader {
   private readonly schemas = new InputSchemas();
+  private readonly groups = new Map<string, Group>();
+  /** The first model of each group: the others have the same kind of runner. */
+  private readonly firstOf = new Map<Group, { id: string; kind: string }>();
 
   constructor(
     private readonly source: YamlSource,
@@ -90,7 +105,12 @@ class ModelsReader {
   read(): FileModel[] {
     const models = new Map<string, FileModel>();
     const aliases: { node: Node; model: FileModel; alias: string }[] = [];
-    for (const node of this.entries()) {
+    const { root } = this.source;
+    const map = this.mapAt(root, 'expected a map with "models"')?.allowOnly(['groups', 'models']);
+    if (map === undefined) return [];
+    const groups = map.node('groups');
+    if (groups !== null) this.readGroups(groups);
+    for (const node of this.entries(map)) {
       const model = this.readModel(node);
       if (model === undefined) continue;
       if (models.has(model.id)) this.source.fault(node, `the id "${model.id}" appears twice`);
@@ -116,22 +136,34 @@ class ModelsReader {
     }
   }
 
-  private entries(): Node[] {
-    const { root } = this.source;
-    const map = this.mapAt(root, 'expected a map with "models"')?.allowOnly(['models']);
-    if (map === undefined) return [];
+  private readGroups(node: Node): void {
+    const map = this.mapAt(node, 'groups: expected a map such as { gpu-0: { concurrency: 1, stay: 30s } }');
+    for (const id of map?.names ?? []) {
+      if (!isGroupId(id))
+        map!.fault(
+          id,
+          'expected a name of up to 64 letters, digits, ".", "_" and "-", beginning with a letter or digit',
+        );
+      const expected = `${id}: expected the options of a group, such as { concurrency: 1, stay: 30s }`;
+      const options = this.mapAt(map!.node(id) ?? node, expected)?.read(GroupOptions, {});
+      const { concurrency, stay: stayMs } = options ?? new GroupOptions();
+      this.groups.set(id, { id, concurrency, stayMs });
+    }
+  }
+
+  private entries(map: OptionMap): Node[] {
     const list = map.node('models');
     if (isSeq(list) && list.items.length >= 1 && list.items.length <= maxModels) {
       return list.items.map((item) => this.source.resolve(item) ?? list);
     }
-    this.source.fault(list ?? root, `models: expected a list of 1 to ${maxModels} models`);
+    this.source.fault(list ?? this.source.root, `models: expected a list of 1 to ${maxModels} models`);
     return [];
   }
 
   private readModel(node: Node): FileModel | undefined {
     const map = this.mapAt(node, 'expected a model: a map with "id" and "runner"');
     if (map === undefined) return undefined;
-    const options = map.read(ModelOptions, { besides: ['runner', 'retry', 'input_schema'] });
+    const options = map.read(ModelOptions, { besides: ['runner', 'retry', 'input_schema', 'group', 'stay'] });
     const { id = '', timeout: timeoutMs, expires: expiresMs, concurrency, ...rest } = options;
     const {
       retention: retentionMs,
@@ -147,8 +179,23 @@ class ModelsReader {
       map.fault('retention_payload', 'expected at most the duration of "retention"');
     }
     const schema = this.readInputSchema(map);
+    if (map.node('stay') !== null)
+      map.fault('stay', 'it is an option of a group; write it there: groups: { gpu-0: { stay: 30s } }');
+    const group = this.readGroup(map);
     if (runner === undefined) return undefined;
+    if (group !== null) this.checkMember(map, group, { id, kind: runner.kind, concurrency });
     const { takenBy } = runner;
+    const hasConcurrency = map.node('concurrency') !== null;
+    // Without a number, a model may use all slots of its group, and workers take as many runs as they like.
+    const slots = hasConcurrency ? concurrency : (group?.concurrency ?? (takenBy === 'workers' ? null : 1));
+    const reserved = others.reserve.high + others.reserve.normal;
+    if (reserved > 0 && slots === null)
+      map.fault('reserve', 'a model of workers has slots only with "concurrency"; add it');
+    else if (reserved > 0 && reserved >= slots!)
+      map.fault(
+        'reserve',
+        `expected fewer slots in all than its concurrency of ${slots}, or no other request could start`,
+      );
     return {
       id,
       ...others,
@@ -157,8 +204,8 @@ class ModelsReader {
       lostAttempts,
       runner,
       takenBy,
-      // Without a number, workers take as many runs as they like.
-      concurrency: takenBy === 'workers' && map.node('concurrency') === null ? null : concurrency,
+      concurrency: slots,
+      group,
       timeoutMs,
       expiresMs,
       retentionMs,
@@ -182,6 +229,35 @@ class ModelsReader {
     const fault = this.source.faults.length === before ? options.fault() : undefined;
     if (fault !== undefined) this.source.fault(node, fault);
     return options;
+  }
+
+  private readGroup(map: OptionMap): Group | null {
+    const node = map.node('group');
+    if (node === null) return null;
+    const id = isScalar(node) ? String(node.value) : '';
+    const group = this.groups.get(id);
+    if (group !== undefined) return group;
+    const near = hint(id, this.groups.keys());
+    const remedy = '; define it beside "models", as in groups: { gpu-0: { concurrency: 1, stay: 30s } }';
+    map.fault('group', `there is no such group${near === '' ? remedy : near}`);
+    return null;
+  }
+
+  private checkMember(
+    map: OptionMap,
+    group: Group,
+    { id, kind, concurrency }: { id: string; kind: string; concurrency: number },
+  ): void {
+    const first = this.firstOf.get(group) ?? { id, kind };
+    this.firstOf.set(group, first);
+    if (first.kind !== kind)
+      map.fault(
+        'group',
+        `this runner is of kind ${kind}, but ${first.id} in the same group is of kind ${first.kind}; ` +
+          'give each kind a group of its own',
+      );
+    if (concurrency > group.concurrency)
+      map.fault('concurrency', `expected at most ${group.concurrency}, the concurrency of its group`);
   }
 
   private readRetry(node: Node | null): Retry {
@@ -245,6 +321,18 @@ function orderOf(value: unknown): Order {
   const order = orders.find((one) => one === value);
   if (order !== undefined) return order;
   throw new Error(`expected one of ${orders.join(', ')}`);
+}
+
+function reserveOf(value: unknown): Reserve {
+  const expected = 'expected the number of slots for each priority, such as { high: 1 }; low needs none';
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error(expected);
+  for (const [priority, slots] of Object.entries(value)) {
+    if (!Object.hasOwn(noReserve, priority))
+      throw new Error(`${expected}; "${priority}" is neither high nor normal`);
+    if (!Number.isInteger(slots) || (slots as number) < 1 || (slots as number) > 10_000)
+      throw new Error(`${priority}: expected a whole number from 1 to 10000`);
+  }
+  return { ...noReserve, ...(value as Partial<Reserve>) };
 }
 
 function modelId(value: unknown): string {

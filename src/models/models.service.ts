@@ -4,7 +4,7 @@ import { Subject } from 'rxjs';
 import type { EntityManager, Repository } from 'typeorm';
 import { storable } from '../tools/storable-text.js';
 import { ModelEntity } from './model.entity.js';
-import type { FileModel, Model } from './model.js';
+import type { FileModel, Group, Model } from './model.js';
 import { noOverrides, type Overrides } from './overrides.js';
 import type { Taker } from './runner-kind.js';
 import { Redaction } from '../tools/redaction.js';
@@ -26,6 +26,8 @@ export class ModelsService implements OnModuleInit {
   private overrides: ReadonlyMap<string, Overrides> = new Map();
   private models: ReadonlyMap<string, { file: FileModel; model: Model }> = new Map();
   private aliases: ReadonlyMap<string, string> = new Map();
+  /** By group. */
+  private members: ReadonlyMap<string, readonly Model[]> = new Map();
 
   constructor(
     @Inject(MODELS) models: FileModel[],
@@ -65,6 +67,20 @@ export class ModelsService implements OnModuleInit {
     return this.all().filter(({ takenBy }) => takenBy === taker);
   }
 
+  get hasGroups(): boolean {
+    return this.members.size > 0;
+  }
+
+  /** Returns the groups that models are in. */
+  groups(): Group[] {
+    return [...this.members.values()].map(([first]) => first!.group!);
+  }
+
+  /** Returns the models of a group, in the order of the file. */
+  membersOf({ id }: Group): readonly Model[] {
+    return this.members.get(id) ?? [];
+  }
+
   /** The models as the file has them. */
   get file(): FileModel[] {
     return [...this.models.values()].map(({ file }) => file);
@@ -97,9 +113,9 @@ export class ModelsService implements OnModuleInit {
     const known = await table.find({ order: { id: 'ASC' }, lock: { mode: 'pessimistic_write' } });
     const rows = models.map((model) => {
       const before = known.find(({ id }) => id === model.id);
-      const isLowered =
-        before !== undefined && (before.concurrency ?? Infinity) > (model.concurrency ?? Infinity);
-      return { ...toRow(model), removedAt: null, slotRound: (before?.slotRound ?? 0) + (isLowered ? 1 : 0) };
+      const row = toRow(model);
+      const slotRound = before === undefined ? 0 : before.slotRound + (losesSlots(before, row) ? 1 : 0);
+      return { ...row, removedAt: null, slotRound };
     });
     rows.sort((one, other) => (one.id < other.id ? -1 : 1));
     // A row that is right already is not written.
@@ -140,14 +156,43 @@ export class ModelsService implements OnModuleInit {
     });
     this.models = new Map(entries);
     this.aliases = new Map(models.flatMap(({ id, aliases }) => aliases.map((alias) => [alias, id])));
+    this.members = groupsOf(this.all());
     if (hasChanged) this.changes.next();
   }
 }
 
+/** Returns the models by the ids of their groups. */
+function groupsOf(models: readonly Model[]): Map<string, Model[]> {
+  const groups = new Map<string, Model[]>();
+  for (const model of models) {
+    if (model.group === null) continue;
+    const members = groups.get(model.group.id);
+    if (members === undefined) groups.set(model.group.id, [model]);
+    else members.push(model);
+  }
+  return groups;
+}
+
+/** Whether slots that were granted by the old row may exceed what the new row allows. */
+function losesSlots(before: ModelRow, after: ModelRow): boolean {
+  const isLowered = (before.concurrency ?? Infinity) > (after.concurrency ?? Infinity);
+  const hasOtherGroup =
+    before.groupId !== after.groupId || before.groupConcurrency !== after.groupConcurrency;
+  const reservesMore = before.reserveHigh < after.reserveHigh || before.reserveNormal < after.reserveNormal;
+  return isLowered || hasOtherGroup || reservesMore;
+}
+
 export function toRow(model: FileModel): ModelRow {
-  const { id, description, runner, concurrency, timeoutMs, expiresMs, attempts, order } = model;
+  const { id, description, runner, concurrency, group, reserve, timeoutMs, expiresMs, attempts, order } =
+    model;
   // Stored as PostgreSQL's text can hold it, or the nodes would differ.
   const stored = storable(description);
   const limits = { concurrency, timeoutMs, expiresMs, attempts };
-  return { id, description: stored, runner: runner.label(), ...limits, order };
+  const ofGroup = {
+    groupId: group?.id ?? null,
+    groupConcurrency: group?.concurrency ?? null,
+    groupStayMs: group?.stayMs ?? null,
+  };
+  const reserved = { reserveHigh: reserve.high, reserveNormal: reserve.normal };
+  return { id, description: stored, runner: runner.label(), ...limits, order, ...ofGroup, ...reserved };
 }

@@ -34,6 +34,10 @@ export class OptionMap {
     return node !== null && !(isScalar(node) && node.value === null);
   }
 
+  get names(): string[] {
+    return [...this.options.keys()];
+  }
+
   node(name: string): Node | null {
     return this.options.get(name)?.value ?? null;
   }

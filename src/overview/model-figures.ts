@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Model } from '../models/model.js';
+import { ModelsService } from '../models/models.service.js';
 import { ModelAvailability } from '../queue/circuits/model-availability.js';
 import { ModelLoads, type TypicalTimes } from '../queue/reads/model-loads.js';
 import { WaitingIndex } from '../queue/waiting/waiting-index.js';
@@ -7,7 +8,13 @@ import { Activity } from './activity.js';
 import { type ClusterSnapshot, ClusterSnapshots, type RecentEnds } from './cluster-snapshots.js';
 import { reasonOf, toCircuit } from './circuit-view.js';
 import { schedulersOf } from './node-view.js';
-import type { KeyWaitingDto, ModelFiguresDto, ModelNodeDto, RecentRunsDto } from './dto/model-figures.dto.js';
+import type {
+  AdminModelGroupDto,
+  KeyWaitingDto,
+  ModelFiguresDto,
+  ModelNodeDto,
+  RecentRunsDto,
+} from './dto/model-figures.dto.js';
 import { QueueFronts } from './queue-fronts.js';
 
 /** The last readings of all models. */
@@ -27,6 +34,7 @@ export class ModelFigures {
     private readonly index: WaitingIndex,
     private readonly availability: ModelAvailability,
     private readonly loads: ModelLoads,
+    private readonly models: ModelsService,
   ) {}
 
   /** Reads what is not in memory. */
@@ -62,6 +70,7 @@ export class ModelFigures {
       held: this.index.heldOf(id),
       running: countOf(snapshot.runs, id),
       slots: model.takenBy === 'workers' ? model.concurrency : countOf(snapshot.slots, id),
+      group: this.groupOf(model, snapshot),
       oldest_waiting_at: this.oldestAt(id, snapshot),
       started_today: this.activity.startedToday(id),
       started_per_second: this.activity.startedPerSecond(id),
@@ -83,6 +92,14 @@ export class ModelFigures {
       })),
       ...(shown && this.queueOf(id, shown)),
     };
+  }
+
+  private groupOf({ group }: Model, { runs }: ClusterSnapshot): AdminModelGroupDto | null {
+    if (group === null) return null;
+    const { id, concurrency, stayMs } = group;
+    const models = this.models.membersOf(group).map((member) => member.id);
+    const running = models.reduce((sum, modelId) => sum + countOf(runs, modelId), 0);
+    return { id, concurrency, running, stay_s: stayMs / 1_000, models };
   }
 
   private oldestAt(id: string, { oldest }: ClusterSnapshot): string | null {

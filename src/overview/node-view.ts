@@ -77,7 +77,7 @@ function toNode(
     ...{ lost_at: null, lost_runs: null },
     draining_since: node.drainingSinceMs === null ? null : iso(node.drainingSinceMs),
     running: ownRuns.reduce((sum, { count }) => sum + count, 0),
-    slots: ownSlots.reduce((sum, { count }) => sum + count, 0),
+    slots: slotsIn(ownSlots),
     models: [...models].sort().map((modelId) => {
       const openOf = open.filter((row) => row.modelId === modelId);
       const circuit = toCircuit(openOf);
@@ -94,6 +94,18 @@ function toNode(
       };
     }),
   };
+}
+
+/** Models of one group share their slots. */
+function slotsIn(rows: ClusterSnapshot['slots']): number {
+  let slots = 0;
+  const ofGroups = new Map<string, number>();
+  for (const { count, groupId, groupSlots } of rows) {
+    if (groupId === null) slots += count;
+    else ofGroups.set(groupId, Math.min(groupSlots!, (ofGroups.get(groupId) ?? 0) + count));
+  }
+  for (const count of ofGroups.values()) slots += count;
+  return slots;
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();

@@ -14,6 +14,7 @@ import { FollowedRuns } from './runs/followed-runs.js';
 import { FileUses } from './retention/file-uses.js';
 import { Estimates } from './estimates/estimates.js';
 import { Dispatcher } from './runs/dispatcher.js';
+import { GroupTurns } from './runs/group-turns.js';
 import { IdempotencyKeyEntity } from './submit/entities/idempotency-key.entity.js';
 import { LeaseEntity } from './runs/entities/lease.entity.js';
 import { RequestEntity } from './entities/request.entity.js';
@@ -75,6 +76,7 @@ import { WorkerStore } from './workers/worker-store.js';
     Estimates,
     FileUses,
     FollowedRuns,
+    GroupTurns,
     UnstoredResults,
     ModelAvailability,
     WaitingIndex,

@@ -374,3 +374,115 @@ describe('a models file', () => {
     expect(() => loadModelsFile('src', {}, runnerKinds)).toThrow('src: it cannot be read');
   });
 });
+
+describe('groups of models', () => {
+  const grouped = (groups: string, ...models: string[]): string =>
+    `groups:\n  ${groups}\nmodels:\n${models.map((model) => `  - { ${model} }\n`).join('')}`;
+  const echo = 'runner: { kind: demo, demo: echo }';
+
+  it('share slots, and a model may use all of them unless it says less', () => {
+    const models = parse(
+      grouped(
+        'gpu-0: { concurrency: 2, stay: 30s }',
+        `id: a, group: gpu-0, ${echo}`,
+        `id: b, group: gpu-0, concurrency: 1, ${echo}`,
+        `id: c, ${echo}`,
+      ),
+    );
+    const group = { id: 'gpu-0', concurrency: 2, stayMs: 30_000 };
+    expect(models.map(({ group: own, concurrency }) => [own, concurrency])).toEqual([
+      [group, 2],
+      [group, 1],
+      [null, 1],
+    ]);
+  });
+
+  it('have one slot and no stay by default, also with workers', () => {
+    const [model] = parse(grouped('gpu-0: {}', 'id: a, group: gpu-0, runner: { kind: worker }'));
+    expect(model).toMatchObject({ concurrency: 1, group: { concurrency: 1, stayMs: 0 } });
+  });
+
+  it.each([
+    [
+      'no such group',
+      grouped('gpu-0: {}', `id: a, group: gpu-9, ${echo}`),
+      'line 4: group: there is no such group, did you mean "gpu-0"?',
+    ],
+    [
+      'no groups at all',
+      `models:\n  - { id: a, group: vram, ${echo} }\n`,
+      'line 2: group: there is no such group; define it beside "models", as in groups: { gpu-0: { concurrency: 1, stay: 30s } }',
+    ],
+    [
+      'runners of two kinds',
+      grouped('gpu-0: {}', `id: a, group: gpu-0, ${echo}`, 'id: b, group: gpu-0, runner: { kind: worker }'),
+      'line 5: group: this runner is of kind worker, but a in the same group is of kind demo; give each kind a group of its own',
+    ],
+    [
+      'more than the group may',
+      grouped('gpu-0: { concurrency: 2 }', `id: a, group: gpu-0, concurrency: 3, ${echo}`),
+      'line 4: concurrency: expected at most 2, the concurrency of its group',
+    ],
+    [
+      'a stay of a model',
+      withOptions('stay: 30s'),
+      'line 4: stay: it is an option of a group; write it there: groups: { gpu-0: { stay: 30s } }',
+    ],
+    [
+      'a wrong name',
+      grouped('"gpu 0": {}', `id: a, ${echo}`),
+      'line 2: gpu 0: expected a name of up to 64 letters, digits, ".", "_" and "-", beginning with a letter or digit',
+    ],
+    [
+      'a group without options',
+      grouped('gpu-0: 1', `id: a, ${echo}`),
+      'line 2: gpu-0: expected the options of a group, such as { concurrency: 1, stay: 30s }',
+    ],
+    [
+      'an unknown option of a group',
+      grouped('gpu-0: { concurency: 1 }', `id: a, ${echo}`),
+      'line 2: unknown option "concurency", did you mean "concurrency"?',
+    ],
+    [
+      'a list of groups',
+      grouped('- gpu-0', `id: a, ${echo}`),
+      'line 2: groups: expected a map such as { gpu-0: { concurrency: 1, stay: 30s } }',
+    ],
+  ])('with %s are a fault', (_, text, fault) => expect(faultsOf(text)).toEqual([`models.yaml ${fault}`]));
+});
+
+describe('reserved slots', () => {
+  it('are none by default, and of high and normal priority', () => {
+    expect(parse(withOptions('concurrency: 4'))[0]).toMatchObject({ reserve: { high: 0, normal: 0 } });
+    const [model] = parse(withOptions('concurrency: 4\n    reserve: { high: 2 }'));
+    expect(model).toMatchObject({ reserve: { high: 2, normal: 0 } });
+  });
+
+  it.each([
+    [
+      'an unknown priority',
+      'reserve: { urgent: 1 }',
+      'expected the number of slots for each priority, such as { high: 1 }; low needs none; "urgent" is neither high nor normal',
+    ],
+    ['no number', 'reserve: { high: many }', 'high: expected a whole number from 1 to 10000'],
+    [
+      'no map',
+      'reserve: 1',
+      'expected the number of slots for each priority, such as { high: 1 }; low needs none',
+    ],
+    [
+      'all slots',
+      'reserve: { high: 1 }',
+      'expected fewer slots in all than its concurrency of 1, or no other request could start',
+    ],
+  ])('with %s are a fault', (_, options, fault) =>
+    expect(faultsOf(withOptions(options))).toEqual([`models.yaml line 4: reserve: ${fault}`]),
+  );
+
+  it('need a concurrency where workers run the model', () => {
+    const faults = faultsOf('models:\n  - { id: a, reserve: { high: 1 }, runner: { kind: worker } }\n');
+    expect(faults).toEqual([
+      'models.yaml line 2: reserve: a model of workers has slots only with "concurrency"; add it',
+    ]);
+  });
+});

@@ -37,6 +37,43 @@ SELECT id, priority, virtual_start AS start, seq, attempt, failed_attempts AS "f
        tracestate, input::text AS input, extract(epoch FROM started_at - waits_since)::float8 * 1000 AS "queueMs"
 FROM started;
 
+-- claim_reserved
+WITH due AS MATERIALIZED (
+  SELECT ctid FROM queue_entry
+  WHERE model_id = $1::text
+    AND (priority, virtual_start, seq) >= ($5::smallint, $6::bigint, $7::bigint)
+    AND (expires_at IS NULL OR expires_at > now())
+    AND EXISTS (SELECT FROM node WHERE node.id = $3::uuid AND node.draining_since IS NULL)
+    AND NOT EXISTS (
+      SELECT FROM model WHERE model.id = $1::text AND (paused IS NOT NULL OR slot_round <> $10::integer)
+    )
+    AND priority <= $11::smallint
+    AND now() < to_timestamp($8::float8 / 1000)
+  ORDER BY priority, virtual_start, seq LIMIT $2::integer FOR UPDATE SKIP LOCKED
+), taken AS (
+  DELETE FROM queue_entry
+  WHERE ctid = ANY (ARRAY (SELECT ctid FROM due))
+  RETURNING request_id, bounded_key_id
+), started AS (
+  UPDATE recent_request AS request
+  SET state = 'IN_PROGRESS', attempt = attempt + 1, started_at = clock_timestamp()
+  FROM taken
+  WHERE request.id = taken.request_id AND request.state = 'IN_QUEUE'
+  RETURNING request.id, request.priority, request.virtual_start, request.seq, request.attempt,
+            request.failed_attempts, request.lost_attempts, request.timeout_ms, request.input, request.started_at,
+            request.traceparent, request.tracestate,
+            greatest(request.created_at, request.not_before) AS waits_since, taken.bounded_key_id
+), leased AS (
+  INSERT INTO lease (request_id, token, model_id, node_id, attempt, started_at, deadline_at, bounded_key_id)
+  SELECT id, $9::uuid, $1::text, $3::uuid, attempt, started_at,
+         started_at + coalesce(timeout_ms, $4::float8) * interval '1 millisecond', bounded_key_id
+  FROM started
+)
+SELECT id, priority, virtual_start AS start, seq, attempt, failed_attempts AS "failedAttempts",
+       lost_attempts AS "lostAttempts", bounded_key_id AS "boundedKeyId", timeout_ms AS "timeoutMs", traceparent,
+       tracestate, input::text AS input, extract(epoch FROM started_at - waits_since)::float8 * 1000 AS "queueMs"
+FROM started;
+
 -- lock_model
 SELECT FROM model WHERE id = $1::text FOR NO KEY UPDATE;
 
@@ -64,7 +101,91 @@ WITH slot AS MATERIALIZED (
   WHERE model_id = $1::text
     AND (priority, virtual_start, seq) >= ($2::smallint, $3::bigint, $4::bigint)
     AND (expires_at IS NULL OR expires_at > now())
-    AND NOT EXISTS (SELECT FROM model WHERE model.id = $1::text AND paused IS NOT NULL)
+    AND NOT EXISTS (
+      SELECT FROM model WHERE model.id = $1::text AND (paused IS NOT NULL OR group_id IS NOT NULL OR reserve_high + reserve_normal > 0)
+    )
+    AND now() < to_timestamp($6::float8 / 1000)
+  ORDER BY priority, virtual_start, seq
+  LIMIT least((SELECT count(*) FROM slot), (SELECT runs FROM room)) FOR UPDATE SKIP LOCKED
+), taken AS (
+  DELETE FROM queue_entry
+  WHERE ctid = ANY (ARRAY (SELECT ctid FROM due))
+  RETURNING request_id, bounded_key_id
+), started AS (
+  UPDATE recent_request AS request
+  SET state = 'IN_PROGRESS', attempt = attempt + 1, started_at = clock_timestamp()
+  FROM taken
+  WHERE request.id = taken.request_id AND request.state = 'IN_QUEUE'
+  RETURNING request.*, taken.bounded_key_id,
+            request.started_at + coalesce(timeout_ms, $5::float8) * interval '1 millisecond' AS deadline_at,
+            greatest(request.created_at, request.not_before) AS waits_since
+), assigned AS MATERIALIZED (
+  SELECT numbered.*, slot.slot, slot.worker_id, slot.claim_id, slot.claim_hash, slot.token, 1 AS handed
+  FROM (SELECT started.*, row_number() OVER () AS number FROM started) AS numbered
+  JOIN slot USING (number)
+), leased AS (
+  INSERT INTO lease (request_id, token, model_id, attempt, started_at, deadline_at, bounded_key_id, worker_id, claim_id,
+                     claim_hash, handed, expires_at)
+  SELECT id, token, model_id, attempt, started_at, deadline_at, bounded_key_id, worker_id, claim_id, claim_hash, handed,
+         clock_timestamp() + interval '10 seconds'
+  FROM assigned
+)
+SELECT assigned.id, assigned.token, split_part(assigned.claim_id, ' ', 1) AS "keyId",
+       assigned.model_id AS "modelId", assigned.worker_id AS "workerId", assigned.claim_hash AS "claimHash", assigned.handed,
+       assigned.priority, assigned.virtual_start AS start, assigned.seq, assigned.attempt,
+       assigned.failed_attempts AS "failedAttempts", assigned.lost_attempts AS "lostAttempts",
+       assigned.timeout_ms AS "timeoutMs", assigned.bounded_key_id AS "boundedKeyId",
+       extract(epoch FROM assigned.started_at)::float8 * 1000 AS "startedAtMs", extract(epoch FROM assigned.deadline_at)::float8 * 1000 AS "deadlineAtMs",
+       assigned.traceparent, assigned.tracestate,
+       CASE WHEN octet_length(assigned.input::text) <= 262144 THEN assigned.input::text END AS input, slot::integer,
+       extract(epoch FROM started_at - waits_since)::float8 * 1000 AS "queueMs"
+FROM assigned;
+
+-- lock_group
+SELECT FROM model WHERE group_id = $1::text ORDER BY id FOR NO KEY UPDATE;
+
+-- claim_shared_for_workers
+WITH slot AS MATERIALIZED (
+  SELECT row_number() OVER () AS number, wanted.number - 1 AS slot, wanted.worker_id, wanted.claim_id, wanted.claim_hash,
+         wanted.token
+  FROM unnest($7::uuid[], $8::text[], $9::bytea[], $10::uuid[])
+    WITH ORDINALITY AS wanted (worker_id, claim_id, claim_hash, token, number)
+  WHERE NOT EXISTS (SELECT FROM lease WHERE lease.claim_id = wanted.claim_id)
+    AND NOT EXISTS (
+      SELECT FROM worker
+      WHERE worker.uid = wanted.worker_id AND (told <> 'run' OR claims_from > clock_timestamp())
+    )
+), used AS (
+  SELECT count(*) AS runs, count(*) FILTER (WHERE priority >= 0) AS below_high,
+         count(*) FILTER (WHERE priority >= 1) AS below_normal
+  FROM lease JOIN recent_request AS request ON request.id = lease.request_id
+  WHERE lease.model_id = $1::text AND worker_id IS NOT NULL
+), free AS (
+  SELECT least(
+           concurrency - used.runs,
+           group_concurrency
+             - (SELECT count(*) FROM lease JOIN model AS member ON member.id = lease.model_id
+                WHERE member.group_id = $11::text AND worker_id IS NOT NULL)
+         ) AS runs,
+         greatest(1, concurrency - reserve_high) - used.below_high AS below_high,
+         greatest(1, concurrency - reserve_high - reserve_normal) - used.below_normal AS below_normal
+  FROM (SELECT coalesce(concurrency_override, concurrency) AS concurrency, group_concurrency, reserve_high,
+               reserve_normal
+        FROM model WHERE id = $1::text) AS model, used
+), room AS MATERIALIZED (
+  SELECT greatest(0, least(runs, CASE WHEN below_high > 0 THEN below_high END,
+                           CASE WHEN below_high > 0 AND below_normal > 0 THEN below_normal END)) AS runs,
+         CASE WHEN below_high <= 0 THEN -1 WHEN below_normal <= 0 THEN 0 ELSE 1 END AS lowest_priority
+  FROM free
+), due AS MATERIALIZED (
+  SELECT ctid FROM queue_entry
+  WHERE model_id = $1::text
+    AND (priority, virtual_start, seq) >= ($2::smallint, $3::bigint, $4::bigint)
+    AND (expires_at IS NULL OR expires_at > now())
+    AND NOT EXISTS (
+      SELECT FROM model WHERE model.id = $1::text AND (paused IS NOT NULL OR group_id IS DISTINCT FROM $11::text)
+    )
+    AND priority <= (SELECT lowest_priority FROM room)
     AND now() < to_timestamp($6::float8 / 1000)
   ORDER BY priority, virtual_start, seq
   LIMIT least((SELECT count(*) FROM slot), (SELECT runs FROM room)) FOR UPDATE SKIP LOCKED

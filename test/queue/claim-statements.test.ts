@@ -20,7 +20,8 @@ const submission = {
   ...{ id, keyId: id, modelId: 'a/model', priority: 0, virtualStart: 0 },
   ...{ input: Buffer.from('{}'), expiresMs: null },
 };
-const slots = [{ workerId: id, claimId: id, claimHash: Buffer.alloc(1), token: id }];
+const workerSlots = [{ workerId: id, claimId: id, claimHash: Buffer.alloc(1), token: id }];
+const bounded = { isBounded: true, isReserved: false };
 const terms = { lostLimit: 2, lost: requestErrors.nodeLost(0), cancelled: requestErrors.cancelled(0) };
 
 /** Returns the texts that the calls send, by the names of the statements. */
@@ -44,7 +45,9 @@ test('the statements of leases are those of claim-statements.sql', async () => {
   const texts = await textsOf((database) => [
     submitStarted(database, submission, ofNode),
     claim(database, { ...ofNode, limit: 1 }),
-    claimForWorkers(database, { ...start, slots, isBounded: true }),
+    claim(database, { ...ofNode, limit: 1, lowestPriority: 0 }),
+    claimForWorkers(database, { ...start, slots: workerSlots, ...bounded, groupId: null }),
+    claimForWorkers(database, { ...start, slots: workerSlots, ...bounded, groupId: 'gpu-0' }),
     rescue(database, { ...terms, nodeId: id, lostAfterMs: 6_000 }),
     rescueFromWorkers(database, terms),
     leases.renewLeases(database, [lease]),

@@ -47,19 +47,19 @@ export class ControlCluster {
     return join(this.directory, 'models.yaml');
   }
 
-  async start(models: Record<string, object>, count: number): Promise<this> {
+  async start(models: Record<string, object>, count: number, groups?: Record<string, object>): Promise<this> {
     await this.model.start();
     this.database = await createTestDatabase();
     this.sql = new pg.Client({ connectionString: this.database.url });
     await this.sql.connect();
     this.directory = await mkdtemp(join(tmpdir(), 'nowserving-control-'));
-    await this.write(models);
+    await this.write(models, groups);
     while (this.nodes.length < count) await this.add();
     return this;
   }
 
-  write(models: Record<string, object>): Promise<void> {
-    return writeFile(this.modelsFile, this.model.file(models));
+  write(models: Record<string, object>, groups?: Record<string, object>): Promise<void> {
+    return writeFile(this.modelsFile, this.model.file(models, groups));
   }
 
   async add(environment: Record<string, string> = {}): Promise<ControlledNode> {

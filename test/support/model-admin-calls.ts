@@ -8,6 +8,7 @@ export interface AdminModel {
   concurrency: Overridden<number>;
   paused: Overridden<false | 'hold' | 'reject'>;
   availability: string;
+  group: { id: string; concurrency: number; running: number } | null;
 }
 
 interface Overridden<T> {

@@ -83,19 +83,23 @@ export class ModelServer {
 
   /**
    * Returns the text of a models.yaml with these models and settings, all served here. A runner without a kind is an
-   * http runner with a `path` on this server.
+   * http runner with a `path` on this server. A model of a group has the group's concurrency.
    */
-  file(models: Record<string, object>): string {
+  file(models: Record<string, object>, groups?: Record<string, object>): string {
     const defaults = { runner: { kind: 'http', url: this.url }, concurrency: 4, timeout: '60s', attempts: 1 };
     const entries = Object.entries(models).map(([id, settings]) => {
-      const { runner = {} } = settings as { runner?: { kind?: string; path?: string } };
+      const { runner = {}, group } = settings as {
+        runner?: { kind?: string; path?: string };
+        group?: string;
+      };
       const { kind, path, ...options } = runner;
       const here = path !== undefined && {
         runner: { kind: 'http', url: new URL(path, this.url).href, ...options },
       };
-      return { id, ...defaults, ...settings, ...(kind === undefined && here) };
+      const shared = group !== undefined && { concurrency: undefined };
+      return { id, ...defaults, ...shared, ...settings, ...(kind === undefined && here) };
     });
-    return JSON.stringify({ models: entries });
+    return JSON.stringify({ groups, models: entries });
   }
 
   /** Promises to keep idle connections for this many seconds. 0: promises nothing. */

@@ -5,7 +5,7 @@ import { QueueCalls } from './queue-calls.js';
 import { startTestService, type TestService } from './test-service.js';
 
 /** Nodes on a separate database for each test, with one key and one model server for all. They stop after the test. */
-export function testNodes(models: Record<string, object>) {
+export function testNodes(models: Record<string, object>, groups?: Record<string, object>) {
   const model = new ModelServer();
   const started: TestService[] = [];
   let database: TestDatabase;
@@ -18,7 +18,7 @@ export function testNodes(models: Record<string, object>) {
   });
   async function start(config: Partial<Config> = {}): Promise<QueueCalls> {
     const service = await startTestService({
-      models: model.file(models),
+      models: model.file(models, groups),
       config: { databaseUrl: database.url, bootstrapApiKey: 'test_nodes_key_0123456789', ...config },
     });
     started.push(service);

@@ -5,10 +5,12 @@ import { startTestService, type TestService, type TestServiceOptions } from './t
 interface TestQueueOptions extends Omit<TestServiceOptions, 'models'> {
   /** Models with their settings. Default: the shipped demos. */
   models?: Record<string, object>;
+  /** The groups that the models name. */
+  groups?: Record<string, object>;
 }
 
 /** One service for all tests of a file, and the model server that runs its models. */
-export function testQueue({ models, ...options }: TestQueueOptions = {}): {
+export function testQueue({ models, groups, ...options }: TestQueueOptions = {}): {
   service: TestService;
   calls: QueueCalls;
   model: ModelServer;
@@ -17,7 +19,7 @@ export function testQueue({ models, ...options }: TestQueueOptions = {}): {
   const model = new ModelServer();
   beforeAll(async () => {
     await model.start();
-    const file = models && { models: model.file(models) };
+    const file = models && { models: model.file(models, groups) };
     Object.assign(service, await startTestService({ ...options, ...file }));
   });
   afterAll(async () => {

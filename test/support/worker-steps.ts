@@ -26,7 +26,8 @@ export function claimAs(
   const slot = { workerId, claimId, claimHash: Buffer.alloc(1) };
   const slots = Array.from({ length: limit }, () => ({ ...slot, token: randomUUID() }));
   const terms = { modelId: 'test/model', slots, floor: null, timeoutMs: 60_000, byMs: Date.now() + 60_000 };
-  return claimForWorkers(database, { ...terms, isBounded: false, ...rest });
+  const own = { isBounded: false, groupId: null, isReserved: false };
+  return claimForWorkers(database, { ...terms, ...own, ...rest });
 }
 
 /** Rescues all requests of the workers whose leases have expired. */

@@ -2048,6 +2048,37 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description The models that a model shares slots with, and their runs. */
+        AdminModelGroup: {
+            /**
+             * @description The name of the group.
+             * @example gpu-0
+             */
+            id: string;
+            /**
+             * @description The number of runs that its models may have at once, all together.
+             * @example 1
+             */
+            concurrency: number;
+            /**
+             * @description The number of runs that its models have now, all together.
+             * @example 1
+             */
+            running: number;
+            /**
+             * @description The number of seconds for which a model that has begun to run goes first; 0: no time.
+             * @example 30
+             */
+            stay_s: number;
+            /**
+             * @description The ids of its models.
+             * @example [
+             *       "acme/chat/llama",
+             *       "acme/image/flux"
+             *     ]
+             */
+            models: string[];
+        };
         /** @description An address to which a node sends nothing but probes. */
         AddressAway: {
             /**
@@ -2253,6 +2284,19 @@ export interface components {
              */
             overridden_by: string | null;
         };
+        /** @description The slots that a model keeps for a priority and those above. */
+        AdminModelReserve: {
+            /**
+             * @description The number of slots that only requests of high priority may use.
+             * @example 1
+             */
+            high: number;
+            /**
+             * @description The number of slots besides those that only requests of normal priority or above may use.
+             * @example 0
+             */
+            normal: number;
+        };
         /** @description Whether the model is paused, and who paused it. */
         OverriddenPause: {
             /**
@@ -2316,6 +2360,8 @@ export interface components {
              * @example 2
              */
             slots: number | null;
+            /** @description The group whose slots it shares; null: its slots are its own. */
+            group: components["schemas"]["AdminModelGroup"] | null;
             /**
              * Format: date-time
              * @description The time at which the wait of the longest-waiting request began; null: nothing waits.
@@ -2410,6 +2456,8 @@ export interface components {
             order: "fair" | "arrival";
             /** @description The number of runs at once, over all nodes. */
             concurrency: components["schemas"]["OverriddenConcurrency"];
+            /** @description The slots that it keeps for a priority and those above it. */
+            reserve: components["schemas"]["AdminModelReserve"];
             /** @description Whether the model is paused. */
             paused: components["schemas"]["OverriddenPause"];
         };
@@ -2682,6 +2730,8 @@ export interface components {
              * @example 2
              */
             slots?: number | null;
+            /** @description The group whose slots it shares; null: its slots are its own. */
+            group?: components["schemas"]["AdminModelGroup"] | null;
             /**
              * Format: date-time
              * @description The time at which the wait of the longest-waiting request began; null: nothing waits.
@@ -2767,6 +2817,8 @@ export interface components {
             order?: "fair" | "arrival";
             /** @description The number of runs at once, over all nodes. */
             concurrency?: components["schemas"]["OverriddenConcurrency"];
+            /** @description The slots that it keeps for a priority and those above it. */
+            reserve?: components["schemas"]["AdminModelReserve"];
             /** @description Whether the model is paused. */
             paused?: components["schemas"]["OverriddenPause"];
             /**
@@ -5760,6 +5812,37 @@ export interface components {
              */
             success: boolean;
         };
+        /** @description The models that a model shares slots with. */
+        ModelGroup: {
+            /**
+             * @description The name of the group.
+             * @example gpu-0
+             */
+            id: string;
+            /**
+             * @description The number of runs of all its models that may be in progress at once in total.
+             * @example 1
+             */
+            concurrency: number;
+            /**
+             * @description The number of seconds for which a model that has begun to run goes first while it has requests; 0: the longest wait always goes first.
+             * @example 30
+             */
+            stay_s: number;
+        };
+        /** @description The slots that a model keeps for a priority and those above it. */
+        ModelReserve: {
+            /**
+             * @description The number of slots that only requests of high priority may use.
+             * @example 1
+             */
+            high: number;
+            /**
+             * @description The number of slots besides those that only requests of normal priority or above may use.
+             * @example 0
+             */
+            normal: number;
+        };
         /** @description Percentiles of the newest successes within the last hour, in seconds. */
         TypicalTime: {
             /**
@@ -5807,6 +5890,10 @@ export interface components {
              * @example 2
              */
             concurrency: number | null;
+            /** @description The group whose slots it shares; null: its slots are its own. */
+            group: components["schemas"]["ModelGroup"] | null;
+            /** @description The slots that it keeps for a priority and those above it. */
+            reserve: components["schemas"]["ModelReserve"];
             /**
              * @description The number of workers that claim its runs, some seconds old; null: nodes run it.
              * @example null

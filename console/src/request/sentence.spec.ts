@@ -124,6 +124,23 @@ const cases: Case[] = [
     'It waits for the only slot of acme/image/upscale, which is busy. 1 request is before it.',
   ],
   [
+    'waits while another model of its group runs',
+    { reason: 'busy', queue_position: 1 },
+    [submitted],
+    {
+      concurrency: { current: 1, base: 1, override: null, overridden_at: null, overridden_by: null },
+      running: 0,
+      group: {
+        id: 'gpu-0',
+        concurrency: 1,
+        running: 1,
+        stay_s: 30,
+        models: ['acme/chat', 'acme/image/upscale'],
+      },
+    },
+    'It waits for the only slot of the group gpu-0, which is busy. 1 request is before it.',
+  ],
+  [
     'waits for a paused model',
     { reason: 'paused', queue_position: 2 },
     [submitted],

@@ -66,16 +66,22 @@ function waiting({ request, events, model, isModelGone = false, now }: Told): st
       }
       // A request of a model without a bound waits for a worker.
       const slots = model?.concurrency.current ?? undefined;
+      const group = model?.group ?? undefined;
       const busy =
-        slots === undefined || model!.running < slots
-          ? `for a free slot of ${id}`
-          : slots === 1
-            ? `for the only slot of ${id}, which is busy`
-            : `for one of the ${counted(slots, 'slot')} of ${id}, which are all busy`;
+        slots !== undefined && model!.running >= slots
+          ? busySlots(slots, id)
+          : group !== undefined && group.running >= group.concurrency
+            ? busySlots(group.concurrency, `the group ${group.id}`)
+            : `for a free slot of ${id}`;
       return `It waits ${busy}. ${before}.${estimate(request.estimated_start, 'start', now)}`;
     }
   }
 }
+
+const busySlots = (slots: number, of: string): string =>
+  slots === 1
+    ? `for the only slot of ${of}, which is busy`
+    : `for one of the ${counted(slots, 'slot')} of ${of}, which are all busy`;
 
 function running({ request, events, now }: Told): string {
   const runs = runsOf(events);

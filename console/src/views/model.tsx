@@ -4,14 +4,14 @@ import { Link } from 'wouter';
 import { listModels, readQueue, readShares } from '../api/calls';
 import { useLive } from '../api/live';
 import type { AdminModel, TypicalTime } from '../api/types';
-import { duration, ofSlots, rate, whole } from '../format/quantities';
+import { counted, duration, ofSlots, rate, whole } from '../format/quantities';
 import { AsCurl } from '../parts/curl';
 import { Bones, Failure, Loaded } from '../parts/states';
 import { Since } from '../parts/time';
 import { ModelActions } from './model-actions';
 import { ModelServer } from './model-server';
 import { Nodes, QueueTable, Shares } from './model-tables';
-import { ModelName } from './overview';
+import { GroupFigure, ModelName } from './overview';
 import { Plate, plateState, Slots } from './plate';
 import { Strip } from './strip';
 import { Trouble } from './trouble';
@@ -49,6 +49,15 @@ export default function ModelView({ id }: { id: string }) {
   );
 }
 
+function Reserved({ slots, priority }: { slots: number; priority: string }) {
+  return (
+    <div>
+      <dt>reserved for {priority} priority</dt>
+      <dd>{counted(slots, 'slot')}</dd>
+    </div>
+  );
+}
+
 function Known({ model }: { model: AdminModel }) {
   const { id } = model;
   const queue = useQuery({
@@ -76,6 +85,9 @@ function Known({ model }: { model: AdminModel }) {
                 {whole(model.running)}
               </dd>
             </div>
+            {model.group !== null && <GroupFigure group={model.group} />}
+            {model.reserve.high > 0 && <Reserved slots={model.reserve.high} priority="high" />}
+            {model.reserve.normal > 0 && <Reserved slots={model.reserve.normal} priority="normal" />}
             <div>
               <dt>waiting</dt>
               <dd className="big">{whole(model.waiting)}</dd>

@@ -145,6 +145,22 @@ export function ModelName({ id }: { id: string }) {
   );
 }
 
+/** The slots that a model shares with others. */
+export function GroupFigure({ group }: { group: NonNullable<AdminModel['group']> }) {
+  const { id, concurrency, running, models } = group;
+  return (
+    <div title={`Shared by ${models.join(', ')}`}>
+      <dt>
+        {ofSlots(concurrency)}of group {id} running
+      </dt>
+      <dd>
+        <Slots running={running} slots={concurrency} />
+        {whole(running)}
+      </dd>
+    </div>
+  );
+}
+
 function ModelCard({ model }: { model: AdminModel }) {
   const { id, running, waiting, delayed, held, concurrency, started_today, oldest_waiting_at } = model;
   return (
@@ -170,6 +186,7 @@ function ModelCard({ model }: { model: AdminModel }) {
               {whole(running)}
             </dd>
           </div>
+          {model.group !== null && <GroupFigure group={model.group} />}
           <div>
             <dt>waiting</dt>
             <dd className="big" title={whole(waiting)}>

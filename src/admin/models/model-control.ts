@@ -86,7 +86,7 @@ export class ModelControl {
 
   /** `shown`: adds the front of its queue, with what the reader may see of each id. */
   view(model: Model, looked: Looked, shown?: (requestId: string) => string): AdminModelDto {
-    const { id, runner, circuit, order, concurrency, paused } = model;
+    const { id, runner, circuit, order, concurrency, reserve, paused } = model;
     const figures = this.figures.of(model, looked, shown);
     const set = this.models.overridesOf(id);
     return {
@@ -103,6 +103,7 @@ export class ModelControl {
         overridden_at: set.concurrencyOverriddenAt?.toISOString() ?? null,
         overridden_by: set.concurrencyOverriddenBy,
       },
+      reserve: { ...reserve },
       paused: {
         current: paused ?? false,
         base: false,

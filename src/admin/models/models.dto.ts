@@ -70,6 +70,23 @@ export class OverriddenPauseDto {
   overridden_by!: string | null;
 }
 
+@ApiSchema({
+  name: 'AdminModelReserve',
+  description: 'The slots that a model keeps for a priority and those above.',
+})
+export class AdminModelReserveDto {
+  @Field('The number of slots that only requests of high priority may use.', 1, {
+    type: 'integer',
+    minimum: 0,
+  })
+  high!: number;
+  @Field('The number of slots besides those that only requests of normal priority or above may use.', 0, {
+    type: 'integer',
+    minimum: 0,
+  })
+  normal!: number;
+}
+
 @ApiSchema({ name: 'AdminModel', description: 'A model as operators see it.' })
 export class AdminModelDto extends ModelFiguresDto {
   @Field('The id of the model.', 'demo/image/fractal')
@@ -101,6 +118,11 @@ export class AdminModelDto extends ModelFiguresDto {
   order!: Order;
   @ApiProperty({ description: 'The number of runs at once, over all nodes.', type: OverriddenConcurrencyDto })
   concurrency!: OverriddenConcurrencyDto;
+  @ApiProperty({
+    description: 'The slots that it keeps for a priority and those above it.',
+    type: AdminModelReserveDto,
+  })
+  reserve!: AdminModelReserveDto;
   @ApiProperty({ description: 'Whether the model is paused.', type: OverriddenPauseDto })
   paused!: OverriddenPauseDto;
 }

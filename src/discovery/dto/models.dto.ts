@@ -12,6 +12,41 @@ export class TypicalTimeDto {
   p95!: number;
 }
 
+@ApiSchema({ name: 'ModelGroup', description: 'The models that a model shares slots with.' })
+export class ModelGroupDto {
+  @Field('The name of the group.', 'gpu-0')
+  id!: string;
+  @Field('The number of runs of all its models that may be in progress at once in total.', 1, {
+    type: 'integer',
+    minimum: 1,
+  })
+  concurrency!: number;
+  @Field(
+    'The number of seconds for which a model that has begun to run goes first while it has requests; 0: the longest ' +
+      'wait always goes first.',
+    30,
+    { type: 'number', minimum: 0 },
+  )
+  stay_s!: number;
+}
+
+@ApiSchema({
+  name: 'ModelReserve',
+  description: 'The slots that a model keeps for a priority and those above it.',
+})
+export class ModelReserveDto {
+  @Field('The number of slots that only requests of high priority may use.', 1, {
+    type: 'integer',
+    minimum: 0,
+  })
+  high!: number;
+  @Field('The number of slots besides those that only requests of normal priority or above may use.', 0, {
+    type: 'integer',
+    minimum: 0,
+  })
+  normal!: number;
+}
+
 @ApiSchema({ name: 'Model', description: 'A model that the key may call, and its load.' })
 export class ModelDto {
   @Field('The id of the model; submit with `POST /v1/queue/<id>`.', 'demo/image/fractal')
@@ -36,6 +71,17 @@ export class ModelDto {
     },
   )
   concurrency!: number | null;
+  @ApiProperty({
+    description: 'The group whose slots it shares; null: its slots are its own.',
+    type: ModelGroupDto,
+    nullable: true,
+  })
+  group!: ModelGroupDto | null;
+  @ApiProperty({
+    description: 'The slots that it keeps for a priority and those above it.',
+    type: ModelReserveDto,
+  })
+  reserve!: ModelReserveDto;
   @Field('The number of workers that claim its runs, some seconds old; null: nodes run it.', null, {
     type: 'integer',
     minimum: 0,

@@ -3,7 +3,19 @@ import type { ModelEntity } from '../model.entity.js';
 
 export type ModelRow = Pick<
   ModelEntity,
-  'id' | 'description' | 'runner' | 'concurrency' | 'timeoutMs' | 'expiresMs' | 'attempts' | 'order'
+  | 'id'
+  | 'description'
+  | 'runner'
+  | 'concurrency'
+  | 'timeoutMs'
+  | 'expiresMs'
+  | 'attempts'
+  | 'order'
+  | 'groupId'
+  | 'groupConcurrency'
+  | 'groupStayMs'
+  | 'reserveHigh'
+  | 'reserveNormal'
 >;
 
 /**
@@ -15,15 +27,19 @@ const findDifferencesText = `
     WITH entry AS (
       SELECT *
       FROM jsonb_to_recordset($1::jsonb) AS entry (id text, description text, runner text, concurrency int,
-                                                   "timeoutMs" int, "expiresMs" bigint, attempts int, "order" text)
+                                                   "timeoutMs" int, "expiresMs" bigint, attempts int, "order" text,
+                                                   "groupId" text, "groupConcurrency" int, "groupStayMs" int,
+                                                   "reserveHigh" int, "reserveNormal" int)
     ), different AS (
       SELECT entry.id
       FROM entry
       LEFT JOIN model ON model.id = entry.id
       WHERE (model.description, model.runner, model.concurrency, model.timeout_ms, model.expires_ms, model.attempts,
-             model.queue_order)
+             model.queue_order, model.group_id, model.group_concurrency, model.group_stay_ms,
+             model.reserve_high, model.reserve_normal)
         IS DISTINCT FROM (entry.description, entry.runner, entry.concurrency, entry."timeoutMs", entry."expiresMs",
-                          entry.attempts, entry."order")
+                          entry.attempts, entry."order", entry."groupId", entry."groupConcurrency", entry."groupStayMs",
+                          entry."reserveHigh", entry."reserveNormal")
       UNION
       SELECT model_id
       FROM slot_grant

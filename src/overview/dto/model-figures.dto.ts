@@ -95,6 +95,29 @@ export class RecentRunsDto {
 
 const percentiles = { type: ModelPercentilesDto, nullable: true } as const;
 
+@ApiSchema({
+  name: 'AdminModelGroup',
+  description: 'The models that a model shares slots with, and their runs.',
+})
+export class AdminModelGroupDto {
+  @Field('The name of the group.', 'gpu-0')
+  id!: string;
+  @Field('The number of runs that its models may have at once, all together.', 1, count)
+  concurrency!: number;
+  @Field('The number of runs that its models have now, all together.', 1, count)
+  running!: number;
+  @Field('The number of seconds for which a model that has begun to run goes first; 0: no time.', 30, {
+    type: 'number',
+    minimum: 0,
+  })
+  stay_s!: number;
+  @Field('The ids of its models.', ['acme/chat/llama', 'acme/image/flux'], {
+    type: 'array',
+    items: { type: 'string' },
+  })
+  models!: string[];
+}
+
 /** The measured figures of a model, as operators see them. */
 export class ModelFiguresDto {
   @Field('The description in the models file.', 'Draws a fractal.')
@@ -116,6 +139,12 @@ export class ModelFiguresDto {
     nullable: true,
   })
   slots!: number | null;
+  @ApiProperty({
+    description: 'The group whose slots it shares; null: its slots are its own.',
+    type: AdminModelGroupDto,
+    nullable: true,
+  })
+  group!: AdminModelGroupDto | null;
   @Field(
     'The time at which the wait of the longest-waiting request began; null: nothing waits.',
     exampleTime,

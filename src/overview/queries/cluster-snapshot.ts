@@ -40,6 +40,13 @@ export interface OfModelAndNode {
   count: number;
 }
 
+/** The slots of a node for a model; for one of a group, those that its models have together. */
+export interface SlotsRow extends OfModelAndNode {
+  /** null: the model's slots are its own. */
+  groupId: string | null;
+  groupSlots: number | null;
+}
+
 /** All times are milliseconds since 1970. */
 export interface ClusterSnapshot {
   atMs: number;
@@ -48,7 +55,7 @@ export interface ClusterSnapshot {
   lost: LostNodeRow[];
   circuits: CircuitRow[];
   runs: OfModelAndNode[];
-  slots: OfModelAndNode[];
+  slots: SlotsRow[];
   runsByKey: { modelId: string; keyId: string; name: string | null; count: number }[];
   /** Requests between two attempts, and those that wait for a time that their caller chose. */
   delayed: { modelId: string; retrying: number; scheduled: number }[];
@@ -82,7 +89,9 @@ ${list(`SELECT model_id AS "modelId", node_id AS "nodeId", count(*) AS count FRO
 ${list(`SELECT lease.model_id AS "modelId", api_key_id AS "keyId", name, count(*) AS count
   FROM lease JOIN recent_request AS request ON request.id = lease.request_id LEFT JOIN api_key ON api_key.id = api_key_id
   GROUP BY lease.model_id, api_key_id, name`)} AS "runsByKey",
-${list(`SELECT model_id AS "modelId", node_id AS "nodeId", slots AS count FROM slot_grant`)} AS slots,
+${list(`SELECT model_id AS "modelId", node_id AS "nodeId", slots AS count, group_id AS "groupId",
+  group_concurrency AS "groupSlots"
+  FROM slot_grant LEFT JOIN model ON model.id = slot_grant.model_id`)} AS slots,
 ${list(`SELECT model_id AS "modelId", count(*) FILTER (WHERE NOT is_scheduled) AS retrying,
     count(*) FILTER (WHERE is_scheduled) AS scheduled
   FROM delayed_entry WHERE ready_at < 'infinity' GROUP BY model_id`)} AS delayed,

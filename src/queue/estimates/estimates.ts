@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
 import { Clock } from '../../database/clock.js';
+import type { Model } from '../../models/model.js';
 import { ModelsService } from '../../models/models.service.js';
 import { QueueEvents } from '../queue-events.js';
 import type { RequestEvents } from '../request-events.js';
@@ -56,19 +57,44 @@ export class Estimates {
   }
 
   private follow(): void {
-    for (const { id, concurrency } of this.service.all()) {
+    for (const { id, concurrency, group } of this.service.all()) {
       const known = this.models.get(id);
-      const slots = concurrency ?? 0;
+      const slots = Math.min(concurrency ?? 0, group?.concurrency ?? Infinity);
       if (known === undefined) this.models.set(id, new ModelEstimates(slots));
       else known.slots = slots;
     }
   }
 
-  private ofWaiting({ modelId, priority, start }: QueueKey, position: number): Estimate | undefined {
+  private ofWaiting(key: QueueKey, ownPosition: number): Estimate | undefined {
+    const { modelId, priority, start } = key;
     const model = this.models.get(modelId);
     const span = this.index.span(modelId, priority);
-    const startIn = model?.startIn({ position, priority, start }, span, performance.now());
+    const position = ownPosition + this.aheadInGroup(key);
+    const longestOtherMs = Math.max(0, ...this.othersInGroup(modelId).map(({ id }) => this.longestMs(id)));
+    const place = { position, priority, start, longestOtherMs };
+    const startIn = model?.startIn(place, span, performance.now());
     return startIn && { start: this.at(startIn), end: this.at(model!.endIn(startIn)) };
+  }
+
+  /** Returns the requests of other models in its group that go first, as runs of its own model. */
+  private aheadInGroup(key: QueueKey): number {
+    const ownMs = this.models.get(key.modelId)?.runTimes.meanMs ?? 0;
+    let ahead = 0;
+    for (const { id } of this.othersInGroup(key.modelId)) {
+      const { runTimes } = this.models.get(id)!;
+      ahead += this.index.older(id, key) * (runTimes.isKnown && ownMs > 0 ? runTimes.meanMs / ownMs : 1);
+    }
+    return Math.round(ahead);
+  }
+
+  private longestMs(modelId: string): number {
+    const { runTimes } = this.models.get(modelId)!;
+    return runTimes.isKnown ? runTimes.longestMs : 0;
+  }
+
+  private othersInGroup(modelId: string): readonly Model[] {
+    const group = this.service.get(modelId)?.group;
+    return group ? this.service.membersOf(group).filter(({ id }) => id !== modelId) : [];
   }
 
   private ofRunning({ modelId, startedAtMs }: StatusRow): Estimate | undefined {
@@ -83,6 +109,8 @@ export class Estimates {
 
   private noteRun(modelId: string): void {
     this.models.get(modelId)?.runBegan(performance.now());
+    // It occupies a slot that they share.
+    for (const { id } of this.othersInGroup(modelId)) this.models.get(id)?.runBegan(performance.now());
   }
 
   /** Entries of one model and priority follow each other within a commit. */

@@ -12,7 +12,7 @@ function knowing(slots: number, runMs: readonly number[]): ModelEstimates {
 
 const always = (ms: number): number[] => Array<number>(20).fill(ms);
 const mixed = Array.from({ length: 50 }, (_, i) => 500 + i * 60);
-const behind = (position: number) => ({ position, priority: 0, start: turns(position) });
+const behind = (position: number) => ({ position, priority: 0, start: turns(position), longestOtherMs: 0 });
 const span = { time: 0, last: turns(100) };
 
 it('says nothing of a model of which too little is known', () => {

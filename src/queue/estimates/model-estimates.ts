@@ -13,6 +13,8 @@ export interface WaitingPlace {
   position: number;
   priority: number;
   start: number;
+  /** The longest run of another model that shares its slots; 0: there is none. */
+  longestOtherMs: number;
 }
 
 /** Standard deviations to each side: the true time is within for 8 of 10 requests, and often more. */
@@ -59,9 +61,13 @@ export class ModelEstimates {
   }
 
   /** undefined: too little is known. */
-  startIn({ position, priority, start }: WaitingPlace, span: Span, now: number): Interval | undefined {
+  startIn(
+    { position, priority, start, longestOtherMs }: WaitingPlace,
+    span: Span,
+    now: number,
+  ): Interval | undefined {
     const { runTimes, slots } = this;
-    if (slots === 0 || !runTimes.isKnown || this.isStalled(now)) return undefined;
+    if (slots === 0 || !runTimes.isKnown || this.isStalled(now, longestOtherMs)) return undefined;
     const { meanMs, variation, count } = runTimes;
     const everyMs = meanMs / slots;
     const before = this.before(priority, start, span);
@@ -97,9 +103,10 @@ export class ModelEstimates {
     return most && { from: most[0] - runMs, to: most[1] - runMs };
   }
 
-  private isStalled(now: number): boolean {
+  private isStalled(now: number, longestOtherMs: number): boolean {
     const last = this.began.at(-1);
-    return last !== undefined && now - last > stall.factor * this.runTimes.longestMs + stall.moreMs;
+    const longestMs = Math.max(this.runTimes.longestMs, longestOtherMs);
+    return last !== undefined && now - last > stall.factor * longestMs + stall.moreMs;
   }
 
   /** Returns the wait if each run took the mean time. undefined: it is unknown when the present runs began. */

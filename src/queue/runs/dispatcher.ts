@@ -8,7 +8,7 @@ import type { Destination } from '../circuits/addresses.js';
 import { Circuits } from '../circuits/circuits.js';
 import { BoundedKeys } from '../waiting/bounded-keys.js';
 import { Cluster } from '../cluster/cluster.js';
-import { Slots } from '../cluster/slots.js';
+import { lowest, Slots } from '../cluster/slots.js';
 import {
   claim,
   type Claimed,
@@ -23,6 +23,7 @@ import type { Submitted } from '../submit/queries/submit.js';
 import { QueueEvents } from '../queue-events.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
 import { claimPatienceMs } from './claim-pump.js';
+import { GroupTurns } from './group-turns.js';
 import { ModelDispatcher } from './model-dispatcher.js';
 import { Runs } from './runs.js';
 
@@ -50,6 +51,7 @@ export class Dispatcher {
     private readonly circuits: Circuits,
     private readonly clock: Clock,
     private readonly boundedKeys: BoundedKeys,
+    private readonly turns: GroupTurns,
   ) {
     this.follow();
     models.changes.subscribe(() => {
@@ -82,12 +84,13 @@ export class Dispatcher {
   }
 
   /** True if a request of the model would be started at once, as far as this node knows. */
-  hasRoomNow(modelId: string): boolean {
+  hasRoomNow(modelId: string, priority: number): boolean {
     const dispatcher = this.dispatchers.get(modelId);
     if (dispatcher === undefined || dispatcher.isRunning || !this.accepting) return false;
     // A probe is always the request at the front.
     const isClosed = this.circuits.room(modelId) === Infinity && !this.circuits.isProbeDue(modelId);
-    const mayStart = this.cluster.connected && isClosed && this.room(dispatcher.model) > 0;
+    const hasRoom = this.room(dispatcher.model) > 0 && this.slots.free(modelId, priority) > 0;
+    const mayStart = this.cluster.connected && isClosed && hasRoom;
     return mayStart && this.index.claimable(modelId) === 0;
   }
 
@@ -139,8 +142,33 @@ export class Dispatcher {
   }
 
   private room(model: Model): number {
+    const room = this.roomBesideOthers(model);
+    return model.group === null || room === 0 ? room : Math.min(room, this.roomInGroup(model));
+  }
+
+  /** The room of a model if the other models of its group leave it the slots. */
+  private roomBesideOthers(model: Model): number {
     if (this.isStopped(model) || this.runs.isResting(model.id)) return 0;
-    return Math.min(this.slots.free(model.id), this.circuits.room(model.id));
+    const priority = this.slots.lowestFree(model.id);
+    // Only reserved slots are free, and what waits may not use them.
+    if (priority < lowest && (this.index.next(model.id)?.priority ?? priority) > priority) return 0;
+    return Math.min(this.slots.free(model.id, priority), this.circuits.room(model.id));
+  }
+
+  /** One model of a group claims at a time: what it starts decides who is next. */
+  private roomInGroup(model: Model): number {
+    const isClaiming = this.othersInGroup(model).some(
+      ({ id }) => this.dispatchers.get(id)?.isRunning === true,
+    );
+    return isClaiming ? 0 : this.turns.room(model, (other) => this.roomBesideOthers(other) > 0);
+  }
+
+  private othersInGroup({ id, group }: Model): readonly Model[] {
+    return group === null ? [] : this.models.membersOf(group).filter((other) => other.id !== id);
+  }
+
+  private wakeOthersInGroup(model: Model): void {
+    for (const other of this.othersInGroup(model)) if (this.turns.hasWork(other)) this.wake(other.id);
   }
 
   private isStopped({ paused }: Model): boolean {
@@ -153,20 +181,21 @@ export class Dispatcher {
   ): Promise<Submitted | undefined> {
     const { model } = dispatcher;
     const { generation } = this.slots;
-    this.slots.take(model.id, 1);
+    this.slots.take(model.id, 1, submission.priority);
     const { timeoutMs = null, traceparent = null, tracestate = null } = submission.options ?? {};
     const options = this.startOptions(dispatcher, dispatcher.claimFloor);
     options.timeoutMs = timeoutMs ?? options.timeoutMs;
     const started = await submitStarted(this.database, submission, options).catch((error: unknown) => {
       this.runs.orphansSuspectedAt = performance.now();
-      this.release(dispatcher);
+      this.release(dispatcher, submission.priority);
       throw error;
     });
     if (started === undefined) {
       dispatcher.invalidateFloor();
-      this.release(dispatcher);
+      this.release(dispatcher, submission.priority);
       return undefined;
     }
+    this.turns.noteStart(model.id);
     const { id, keyId, priority, virtualStart: start, input } = submission;
     const inputBytes = input.length;
     this.events.emit('request.submitted', () => [{ id, modelId: model.id, keyId, inputBytes }]);
@@ -189,6 +218,7 @@ export class Dispatcher {
   /** A claim may have failed, or found its rows locked. There may be no run whose end would claim again. */
   private noteEnd({ model }: ModelDispatcher): void {
     if (this.accepting && this.room(model) > 0 && this.index.claimable(model.id) > 0) this.onUnclaimed();
+    this.wakeOthersInGroup(model);
   }
 
   /** Resolves to a function that starts the claimed requests. undefined: there is no room. Never rejects. */
@@ -196,13 +226,15 @@ export class Dispatcher {
     const { model } = dispatcher;
     const limit = Math.min(dispatcher.maxItems, this.room(model));
     if (limit <= 0 || !this.accepting || !this.cluster.connected) return undefined;
-    this.slots.take(model.id, limit);
-    return this.claim(dispatcher, limit, this.circuits.startProbes(model.id, limit));
+    const priority = this.slots.lowestFree(model.id);
+    this.slots.take(model.id, limit, priority);
+    return this.claim(dispatcher, limit, priority, this.circuits.startProbes(model.id, limit));
   }
 
   private async claim(
     dispatcher: ModelDispatcher,
     limit: number,
+    priority: number,
     probes: readonly Destination[],
   ): Promise<() => void> {
     const { id: modelId } = dispatcher.model;
@@ -210,14 +242,19 @@ export class Dispatcher {
     // Requests that another node gave back may not be known here yet, and the front of the queue must be the probe.
     if (probes.length > 0) dispatcher.invalidateFloor();
     const options = this.startOptions(dispatcher, this.index.head(modelId));
-    const answer = await claim(this.database, { modelId, limit, ...options }).catch((error: unknown) => {
-      this.runs.orphansSuspectedAt = performance.now();
-      this.log.debug(`claim for ${modelId} failed: ${(error as Error).message}`);
-      return undefined;
-    });
+    const lowestPriority = priority === lowest ? undefined : priority;
+    const answer = await claim(this.database, { modelId, limit, lowestPriority, ...options }).catch(
+      (error: unknown) => {
+        this.runs.orphansSuspectedAt = performance.now();
+        this.log.debug(`claim for ${modelId} failed: ${(error as Error).message}`);
+        return undefined;
+      },
+    );
     dispatcher.noteClaim(limit, answer?.length);
     const claimed = answer ?? [];
-    this.slots.release(modelId, limit - claimed.length);
+    this.turns.noteClaim(dispatcher.model, claimed.length);
+    this.slots.release(modelId, limit, priority);
+    for (const one of claimed) this.slots.take(modelId, 1, one.priority);
     this.events.publish({ started: entriesOf(modelId, claimed), changed: claimed.map(({ id }) => id) });
     for (const probe of probes.slice(claimed.length)) this.circuits.skipProbe(probe);
     return () => this.execute(dispatcher, claimed, generation, probes.slice(0, claimed.length));
@@ -248,8 +285,8 @@ export class Dispatcher {
     const destinations = claimed.map((_, at) =>
       isLate ? undefined : this.circuits.startRun(model.id, probes[at]),
     );
-    const release = ({ boundedKeyId: keyId }: Claimed): void => {
-      this.release(dispatcher);
+    const release = ({ boundedKeyId: keyId, priority }: Claimed): void => {
+      this.release(dispatcher, priority);
       if (keyId !== null) void this.boundedKeys.release({ keyId, modelId: model.id });
     };
     if (!destinations.includes(undefined)) dispatcher.claimFloor = claimed.at(-1) ?? dispatcher.claimFloor;
@@ -269,9 +306,10 @@ export class Dispatcher {
     });
   }
 
-  private release(dispatcher: ModelDispatcher): void {
+  private release(dispatcher: ModelDispatcher, priority: number): void {
     const { id } = dispatcher.model;
-    this.slots.release(id);
+    this.slots.release(id, 1, priority);
     if (dispatcher.hasMore || dispatcher.isFloorless || this.index.claimable(id) > 0) this.wake(id);
+    this.wakeOthersInGroup(dispatcher.model);
   }
 }

@@ -173,7 +173,7 @@ export class Submissions {
 
   private mayStartNow(item: Incoming): boolean {
     const mayStart = isPlain(item) && item.options?.notBefore === undefined;
-    return mayStart && this.isIdle && this.dispatcher.hasRoomNow(item.modelId);
+    return mayStart && this.isIdle && this.dispatcher.hasRoomNow(item.modelId, item.priority);
   }
 
   /** True if nothing is being written that a submission could share a statement with. */

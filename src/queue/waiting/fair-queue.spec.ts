@@ -181,3 +181,20 @@ it('holds nothing against anybody once nothing waits', () => {
 it('gets the same order key of an id as the database', () => {
   expect(orderKeyOf('01890a5d-ac96-774b-bcce-b302099a8057')).toBe(0xb302099a8057);
 });
+
+it('finds the first entry that is not held, however many are held before and behind it', () => {
+  const entries = submit(1, 6, 0);
+  expect(queue.firstClaimable()).toMatchObject({ seq: entries[0]!.seq });
+  for (const at of [0, 1, 2, 4]) queue.held.add(entries[at]!.start, entries[at]!.seq, 1);
+  expect(queue.firstClaimable()).toMatchObject({ seq: entries[3]!.seq });
+  for (const at of [3, 5]) queue.held.add(entries[at]!.start, entries[at]!.seq, 1);
+  expect(queue.firstClaimable()).toBe(undefined);
+  expect(new FairQueue().firstClaimable()).toBe(undefined);
+});
+
+it('counts about how many entries came before a number', () => {
+  const entries = submit(1, 100, 0);
+  const middle = entries[50]!.seq;
+  expect([queue.older(entries[0]!.seq), queue.older(seq + 1)]).toEqual([0, 100]);
+  expect(Math.abs(queue.older(middle) - 50)).toBeLessThanOrEqual(1);
+});

@@ -1,6 +1,6 @@
 import type { Order } from '../../models/model.js';
 import { HeldEntries } from './held-entries.js';
-import { OrderedSet, type Place } from './ordered-set.js';
+import { OrderedSet, type Place, search } from './ordered-set.js';
 
 /** Virtual time that a request of a key of weight 1 takes. */
 export const ticksOfWeight1 = 1_000;
@@ -73,6 +73,24 @@ export class FairQueue {
   }
 
   readonly first = (): Place | undefined => this.entries.first();
+  /** Returns the first entry that a claim may take. */
+  firstClaimable(): Place | undefined {
+    if (this.held.size === 0) return this.first();
+    const isHeldTo = (index: number): boolean => {
+      const { start, seq } = this.entries.at(index)!;
+      return this.held.has(start, seq) && this.held.rank(start, seq) === index;
+    };
+    return this.entries.at(search(this.size, isHeldTo));
+  }
+
+  /** Returns about how many entries that a claim may take were submitted before `seq`. */
+  older(seq: number): number {
+    const [first, last] = [this.firstClaimable(), this.entries.last()];
+    if (first === undefined || last === undefined || seq <= first.seq) return 0;
+    const part = last.seq > first.seq ? Math.min(1, (seq - first.seq) / (last.seq - first.seq)) : 1;
+    return Math.round(part * this.claimable());
+  }
+
   /** Returns the entry that was submitted first. */
   readonly oldest = (): Place | undefined => this.entries.oldest();
 

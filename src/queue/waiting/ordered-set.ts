@@ -45,6 +45,15 @@ export class OrderedSet {
     return block && { start: block.starts.at(-1)!, seq: block.seqs.at(-1)! };
   }
 
+  at(index: number): Place | undefined {
+    let left = index;
+    for (const { starts, seqs } of this.blocks) {
+      if (left < seqs.length) return { start: starts[left]!, seq: seqs[left]! };
+      left -= seqs.length;
+    }
+    return undefined;
+  }
+
   /** Returns the last start with this tag. Reads from the end. */
   lastStartOf(tag: number): number | undefined {
     for (let index = this.blocks.length - 1; index >= 0; index--) {
@@ -147,7 +156,7 @@ function lowerBound(block: Block, start: number, seq: number): number {
 }
 
 /** Returns the first index below `count` that is not below the place that is looked for. */
-function search(count: number, isBelowAt: (index: number) => boolean): number {
+export function search(count: number, isBelowAt: (index: number) => boolean): number {
   let low = 0;
   let high = count;
   while (low < high) {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ticksOfWeight1 } from './fair-queue.js';
+import { type FairQueue, ticksOfWeight1 } from './fair-queue.js';
 import { ModelQueues } from './model-queues.js';
 import type { Place } from './ordered-set.js';
 import { RecentNumbers } from './recent-numbers.js';
@@ -108,12 +108,25 @@ export class WaitingIndex {
   }
 
   head(modelId: string): QueueKey | undefined {
-    let head: QueueKey | undefined;
-    for (const [priority, queue] of this.queues.models.get(modelId) ?? []) {
-      const first = priority < (head?.priority ?? Infinity) ? queue.first() : undefined;
-      if (first !== undefined) head = { modelId, priority, ...first };
+    return this.firstOf(modelId, (queue) => queue.first());
+  }
+
+  /** Returns the first entry of the model that a claim may take. */
+  next(modelId: string): QueueKey | undefined {
+    return this.firstOf(modelId, (queue) => queue.firstClaimable());
+  }
+
+  /**
+   * Returns about how many requests of the model would go before an entry of another model, if the longest wait went
+   * first.
+   */
+  older(modelId: string, { priority, seq }: Pick<QueueKey, 'priority' | 'seq'>): number {
+    let older = 0;
+    for (const [other, queue] of this.queues.models.get(modelId) ?? []) {
+      if (other < priority) older += queue.claimable();
+      else if (other === priority) older += queue.older(seq);
     }
-    return head;
+    return older;
   }
 
   /** Returns the entry of each model and priority that was submitted first. */
@@ -191,6 +204,15 @@ export class WaitingIndex {
     // In a process that has just started: the next request to start is about one turn ahead of virtual time.
     for (const [, , queue] of this.queues.all())
       if (queue.time === 0) queue.advance((queue.first()?.start ?? 0) - ticksOfWeight1);
+  }
+
+  private firstOf(modelId: string, of: (queue: FairQueue) => Place | undefined): QueueKey | undefined {
+    let found: QueueKey | undefined;
+    for (const [priority, queue] of this.queues.models.get(modelId) ?? []) {
+      const first = priority < (found?.priority ?? Infinity) ? of(queue) : undefined;
+      if (first !== undefined) found = { modelId, priority, ...first };
+    }
+    return found;
   }
 
   private both(): ModelQueues[] {

@@ -11,6 +11,7 @@ import type { LeasedRun } from './queries/worker-leases.js';
 import { Cluster } from '../cluster/cluster.js';
 import { QueueEvents } from '../queue-events.js';
 import { claimPatienceMs, ClaimPump } from '../runs/claim-pump.js';
+import { GroupTurns, nextClaimMs } from '../runs/group-turns.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
 import { type ClaimWaiter, slotsOf } from './claim-waiter.js';
 import { HeldClaims } from './held-claims.js';
@@ -27,6 +28,8 @@ const patienceMs = 1_000;
 export class ClaimRounds {
   /** By model. */
   private readonly pumps = new Map<string, ClaimPump>();
+  /** By model: its next look, while another model of its group goes first. */
+  private readonly looks = new Map<string, NodeJS.Timeout>();
   private isStopped = false;
 
   constructor(
@@ -39,6 +42,7 @@ export class ClaimRounds {
     private readonly runs: LeasedRuns,
     private readonly ends: WorkerEnds,
     private readonly cluster: Cluster,
+    private readonly turns: GroupTurns,
   ) {
     events.subscribe(({ work }) => {
       for (const id of work ?? []) this.wake(id);
@@ -74,6 +78,7 @@ export class ClaimRounds {
   /** No further statement begins. Resolves once none is in progress. */
   async stop(): Promise<void> {
     this.isStopped = true;
+    for (const timer of this.looks.values()) clearTimeout(timer);
     await Promise.all([...this.pumps.values()].map(({ ended }) => ended));
   }
 
@@ -94,11 +99,29 @@ export class ClaimRounds {
     for (const waiter of waiters) waiter.noteLook(modelId, slots.length > 0);
     const mayStart = model?.takenBy === 'workers' && model.paused === null && !this.cluster.isDrained;
     if (!mayStart || slots.length === 0 || this.isStopped) return;
-    const brought = await this.claimInto(model, slots, pump.floorAt(this.index.head(modelId)));
+    // A model that another node has claims for does not keep this one waiting.
+    const room = this.turns.room(model, ({ id }) => this.held.of(id) !== undefined);
+    if (room === 0) return this.lookAgain(modelId);
+    const asked = slots.slice(0, room);
+    const brought = await this.claimInto(model, asked, pump.floorAt(this.index.head(modelId)));
+    this.turns.noteClaim(model, brought);
     this.wakePassedOver(slots);
+    this.wakeOthersInGroup(model);
     if (this.index.claimable(modelId) === 0) return;
-    if (brought === slots.length) this.wake(modelId);
+    // A claim takes either what may use all slots or what may use the reserved ones.
+    if (brought === asked.length || (brought > 0 && hasReserve(model))) this.wake(modelId);
     else if (model.concurrency !== null) pump.noteFull();
+  }
+
+  private lookAgain(modelId: string): void {
+    clearTimeout(this.looks.get(modelId));
+    this.looks.set(modelId, setTimeout(() => this.wake(modelId), nextClaimMs).unref());
+  }
+
+  private wakeOthersInGroup({ id, group }: Model): void {
+    if (group === null) return;
+    for (const other of this.models.membersOf(group))
+      if (other.id !== id && this.turns.hasWork(other)) this.wake(other.id);
   }
 
   /** While these claims were busy, others of their models had no claim to serve, and nothing else would wake them. */
@@ -127,6 +150,8 @@ export class ClaimRounds {
         timeoutMs: model.timeoutMs,
         byMs: this.clock.now() + claimPatienceMs,
         isBounded: model.concurrency !== null,
+        groupId: model.group?.id ?? null,
+        isReserved: hasReserve(model),
       });
     } catch (error) {
       // The claim may have been committed; a worker that repeats its claim gets the runs.
@@ -153,3 +178,5 @@ export class ClaimRounds {
     return claimed.length;
   }
 }
+
+const hasReserve = ({ reserve }: Model): boolean => reserve.high + reserve.normal > 0;

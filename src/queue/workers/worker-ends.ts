@@ -147,8 +147,11 @@ export class WorkerEnds {
   private follow({ boundedKeyId: keyId, modelId }: Run): void {
     if (keyId !== null) void this.boundedKeys.release({ keyId, modelId });
     // Another run may start now, wherever a worker asks for it.
-    const isBounded = (this.models.get(modelId)?.concurrency ?? null) !== null;
-    if (isBounded && this.index.claimable(modelId) > 0) this.events.publish({ work: [modelId] });
+    const model = this.models.get(modelId);
+    if (model === undefined || model.concurrency === null) return;
+    const sharing = model.group === null ? [model] : this.models.membersOf(model.group);
+    const work = sharing.flatMap(({ id }) => (this.index.claimable(id) > 0 ? id : []));
+    if (work.length > 0) this.events.publish({ work });
   }
 
   private ending(run: Run, cappedLog: RunLog): EndingRun {

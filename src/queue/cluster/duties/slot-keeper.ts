@@ -41,7 +41,14 @@ export class SlotKeeper extends Duty {
       // No new run starts until the grants are known: the node retains only what runs under the old grant.
       const retained = Math.min(this.slots.granted(modelId), this.slots.inUse(modelId));
       this.slots.grant(modelId, retained, { limit: Math.min(retained, this.slots.limit(modelId)) });
-      return { modelId, retained, isGone: this.models.get(modelId)?.takenBy !== 'nodes' };
+      const model = this.models.get(modelId);
+      const below = this.slots.grantedBelow(modelId);
+      const retainedBelow: [number, number] = [
+        Math.min(below[0], this.slots.inUse(modelId, 0)),
+        Math.min(below[1], this.slots.inUse(modelId, 1)),
+      ];
+      const groupId = model?.group?.id ?? null;
+      return { modelId, retained, retainedBelow, isGone: model?.takenBy !== 'nodes', groupId };
     });
     let grants: SlotGrant[] | undefined;
     try {
@@ -53,8 +60,11 @@ export class SlotKeeper extends Duty {
       if (grants?.every(({ isFair }) => isFair) === true) this.dividedAt = changes;
     }
     // A model with more runs than its fair part starts no new run until the surplus has ended.
-    for (const { modelId, slots, fair, round } of grants ?? [])
+    for (const { modelId, slots, fair, round, groupId, groupLimit, below } of grants ?? []) {
       this.slots.grant(modelId, slots, { limit: Math.min(slots, fair), round });
+      this.slots.grantToGroup(modelId, groupId, groupLimit);
+      this.slots.grantBelow(modelId, below);
+    }
     this.events.publish({ work: requested.map(({ modelId }) => modelId) });
   }
 

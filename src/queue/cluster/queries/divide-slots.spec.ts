@@ -1,4 +1,4 @@
-import { fairGrant, fairShare } from './divide-slots.js';
+import { fairGrant, fairShare, nodeOfGroup } from './divide-slots.js';
 
 const grants = (modelId: string, concurrency: number, nodes: number): number[] =>
   Array.from({ length: nodes }, (_, rank) => fairGrant(modelId, concurrency, rank, nodes));
@@ -35,4 +35,30 @@ describe('of a model that some nodes cannot reach', () => {
   it('each node has its share where none can', () => expect(shares(nodes)).toEqual(shares([])));
 
   it('nodes that are gone do not count', () => expect(shares(['x', 'y', 'z'])).toEqual(shares([])));
+});
+
+describe('of a group', () => {
+  const nodes = ['a', 'b', 'c', 'd'];
+  const groups = Array.from({ length: 40 }, (_, at) => `gpu-${at}`);
+
+  it('all slots go to one node, and different groups to different nodes', () => {
+    const chosen = groups.map((group) => nodeOfGroup(group, nodes, []));
+    expect(new Set(chosen)).toEqual(new Set(nodes));
+  });
+
+  it('a node that joins or leaves moves no group between two others', () => {
+    for (const group of groups) {
+      const before = nodeOfGroup(group, ['a', 'b', 'c'], []);
+      expect([before, 'd']).toContain(nodeOfGroup(group, nodes, []));
+    }
+  });
+
+  it('a node that reaches more of the models goes first', () => {
+    for (const group of groups) {
+      expect(['c', 'd']).toContain(nodeOfGroup(group, nodes, ['a', 'a', 'b']));
+      expect(nodeOfGroup(group, ['a', 'b'], ['a', 'a', 'b'])).toBe('b');
+    }
+  });
+
+  it('without nodes there is none', () => expect(nodeOfGroup('gpu-0', [], [])).toBe(undefined));
 });

@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { Database } from '../../../database/database.js';
 import { statement } from '../../../database/statement.js';
+import { type Reserve, slotsBelow } from '../../../models/model.js';
+import type { SlotsBelow } from '../slots.js';
 import { circuitsStatement, type NodeCircuit } from '../../circuits/queries/circuits.js';
 
 export interface SlotGrant {
@@ -9,6 +12,12 @@ export interface SlotGrant {
   /** This many slots are this node's to keep. */
   fair: number;
   round: number;
+  /** The group of the model; null: it has none. */
+  groupId: string | null;
+  /** Runs of the group's models start here only while fewer are in progress. */
+  groupLimit: number;
+  /** The slots that runs of lower priorities may use; undefined: all. */
+  below: SlotsBelow | undefined;
   /** False: there is more to take or to give once other nodes have moved. */
   isFair: boolean;
 }
@@ -16,19 +25,26 @@ export interface SlotGrant {
 /*
  * Purpose: divides each model's concurrency among the nodes that run requests, so that the limit holds over all of
  *   them at every instant, and a claim needs no count. A node that found a model away leaves it to the others, and so
- *   does a drained node. Of a model that is not in its file, a node keeps only what runs.
- * Race: a first statement locks the rows of `model` in one order; the second then sees every grant committed before.
- *   The grants never exceed the limit: a node gives up only slots that it does not use, and takes only free ones.
+ *   does a drained node. Of a model that is not in its file, or has another group there, a node keeps only what runs.
+ *   All slots of a group and its models go to one node, because the loaded model and the longest wait are known there.
+ *   What other nodes hold of the group's models counts against the group.
+ * Race: a first statement locks the rows of `model` in one order, also those of models in the same groups; the second
+ *   then sees every grant committed before. The grants never exceed the limit: a node gives up only slots that it does
+ *   not use, and takes only free ones.
  * Index: model_pkey, slot_grant_pkey.
  */
 const lockModels = statement('lock_models')`
-SELECT id, coalesce(concurrency_override, concurrency, 0) AS concurrency, slot_round AS round
+SELECT id, coalesce(concurrency_override, concurrency, 0) AS concurrency, slot_round AS round,
+       reserve_high AS high, reserve_normal AS normal,
+       group_id AS "groupId", CASE WHEN removed_at IS NULL THEN group_concurrency END AS "groupConcurrency"
 FROM model
-WHERE id = ANY ($1::text[])
+WHERE id = ANY ($1::text[]) OR group_id IN (SELECT group_id FROM model WHERE id = ANY ($1::text[]))
 ORDER BY id FOR UPDATE`;
 
 const readGrants = statement('read_grants')`SELECT model_id AS "modelId",
-       coalesce(sum(slots) FILTER (WHERE node_id <> $2::uuid), 0)::integer AS others
+       coalesce(sum(slots) FILTER (WHERE node_id <> $2::uuid), 0)::integer AS others,
+       coalesce(sum(coalesce(below_high, slots)) FILTER (WHERE node_id <> $2::uuid), 0)::integer AS "belowHigh",
+       coalesce(sum(coalesce(below_normal, slots)) FILTER (WHERE node_id <> $2::uuid), 0)::integer AS "belowNormal"
 FROM slot_grant
 WHERE model_id = ANY ($1::text[])
 GROUP BY model_id`;
@@ -42,40 +58,117 @@ const writeGrants = statement('write_grants')`WITH gone AS (
   DELETE FROM slot_grant
   WHERE node_id = $2::uuid AND model_id <> ALL ($1::text[])
 )
-INSERT INTO slot_grant (model_id, node_id, slots)
-SELECT model_id, $2::uuid, slots
-FROM unnest($1::text[], $3::integer[]) AS share (model_id, slots)
-ON CONFLICT (model_id, node_id) DO UPDATE SET slots = excluded.slots`;
+INSERT INTO slot_grant (model_id, node_id, slots, below_high, below_normal)
+SELECT model_id, $2::uuid, slots, below_high, below_normal
+FROM unnest($1::text[], $3::integer[], $4::integer[], $5::integer[])
+  AS share (model_id, slots, below_high, below_normal)
+ON CONFLICT (model_id, node_id) DO UPDATE
+SET slots = excluded.slots, below_high = excluded.below_high, below_normal = excluded.below_normal`;
 
-/** `retained`: slots of the old grant that runs occupy now. undefined: this node is no longer registered. */
+interface RequestedSlots {
+  modelId: string;
+  /** Slots of the old grant that runs occupy now. */
+  retained: number;
+  /** The part of them that runs below high, and below normal, occupy. */
+  retainedBelow?: [number, number];
+  /** True: the node's file does not have the model any more. */
+  isGone?: boolean;
+  /** The model's group in the node's file. */
+  groupId?: string | null;
+}
+
+interface ModelRow extends Reserve {
+  id: string;
+  concurrency: number;
+  round: number;
+  groupId: string | null;
+  /** null: the model has no group, or has left the file. */
+  groupConcurrency: number | null;
+}
+
+/** The slots of a model that other nodes have. */
+interface OtherGrants {
+  modelId: string;
+  others: number;
+  belowHigh: number;
+  belowNormal: number;
+}
+
+/** undefined: this node is no longer registered. */
 export async function divideSlots(
   database: Database,
   nodeId: string,
-  requested: { modelId: string; retained: number; isGone?: boolean }[],
+  requested: RequestedSlots[],
 ): Promise<SlotGrant[] | undefined> {
   const ids = requested.map(({ modelId }) => modelId);
   return database.transaction(async (query) => {
-    const models = await query<{ id: string; concurrency: number; round: number }>(lockModels, [ids]);
+    const models = await query<ModelRow>(lockModels, [ids]);
     const nodes = await query<{ id: string; isDraining: boolean }>(readSchedulers);
     if (!nodes.some(({ id }) => id === nodeId)) return undefined;
     const schedulers = nodes.flatMap(({ id, isDraining }) => (isDraining ? [] : [id]));
     const circuits = await query<NodeCircuit>(circuitsStatement);
-    const grants = await query<{ modelId: string; others: number }>(readGrants, [ids, nodeId]);
-    const others = new Map(grants.map((grant) => [grant.modelId, grant.others]));
-    const retainedOf = new Map(requested.map((request) => [request.modelId, request]));
-    const granted = models.map(({ id, concurrency, round }) => {
-      const { retained, isGone = false } = retainedOf.get(id)!;
-      const without = circuits.flatMap((circuit) => (circuit.modelId === id ? circuit.nodeId : []));
-      const fair = isGone ? 0 : fairShare(id, concurrency, nodeId, schedulers, without);
-      const free = Math.max(0, concurrency - (others.get(id) ?? 0));
-      const slots = Math.max(retained, Math.min(fair, free));
-      return { modelId: id, slots, fair, round, isFair: slots === fair };
-    });
-    const slots = granted.map((grant) => grant.slots);
-    await query(writeGrants, [granted.map(({ modelId }) => modelId), nodeId, slots]);
+    const locked = models.map(({ id }) => id);
+    const grants = await query<OtherGrants>(readGrants, [locked, nodeId]);
+    const othersOf = new Map(grants.map((grant) => [grant.modelId, grant]));
+    const modelOf = new Map(models.map((model) => [model.id, model]));
+    const requestOf = new Map(requested.map((request) => [request.modelId, request]));
+    const retainedOf = (id: string): number => requestOf.get(id)?.retained ?? 0;
+    const membersOf = (group: string): ModelRow[] => models.filter(({ groupId }) => groupId === group);
+    const nodesWithout = (those: readonly ModelRow[]): string[] =>
+      circuits.flatMap((circuit) => (those.some(({ id }) => id === circuit.modelId) ? circuit.nodeId : []));
+    const granted = requested.flatMap(
+      ({ modelId, isGone = false, groupId: ownGroup = null }): SlotGrant[] => {
+        const model = modelOf.get(modelId);
+        if (model === undefined) return [];
+        const { concurrency, round, groupId } = model;
+        const members = groupId === null ? [model] : membersOf(groupId);
+        const without = nodesWithout(members);
+        const isHere = groupId !== null && nodeOfGroup(groupId, schedulers, without) === nodeId;
+        const fairOf = (all: number): number => {
+          if (isGone || ownGroup !== groupId) return 0;
+          if (groupId !== null) return isHere ? all : 0;
+          return fairShare(modelId, all, nodeId, schedulers, without);
+        };
+        const others = othersOf.get(modelId);
+        const fair = fairOf(concurrency);
+        const slots = slotsOf(fair, concurrency - (others?.others ?? 0), retainedOf(modelId));
+        const [high, normal] = slotsBelow(concurrency, model);
+        const [retainedHigh, retainedNormal] = requestOf.get(modelId)!.retainedBelow ?? [slots, slots];
+        const belowHigh = slotsOf(fairOf(high), high - (others?.belowHigh ?? 0), retainedHigh);
+        const belowNormal = slotsOf(fairOf(normal), normal - (others?.belowNormal ?? 0), retainedNormal);
+        const below: SlotsBelow | undefined =
+          model.high + model.normal === 0
+            ? undefined
+            : {
+                slots: [belowHigh, belowNormal],
+                limits: [Math.min(belowHigh, fairOf(high)), Math.min(belowNormal, fairOf(normal))],
+              };
+        const isBelowFair =
+          below === undefined || (belowHigh === fairOf(high) && belowNormal === fairOf(normal));
+        const groupSlots = Math.max(...members.map(({ groupConcurrency }) => groupConcurrency ?? 0));
+        const groupFair = isHere ? groupSlots : 0;
+        const usedBy = (of: (id: string) => number): number =>
+          members.reduce((sum, { id }) => sum + of(id), 0);
+        const freeOfGroup = groupSlots - usedBy((id) => othersOf.get(id)?.others ?? 0);
+        const ofGroup = slotsOf(groupFair, freeOfGroup, usedBy(retainedOf));
+        const groupLimit = Math.min(ofGroup, groupFair);
+        const isFair = slots === fair && isBelowFair && (groupId === null || ofGroup === groupFair);
+        return [{ modelId, slots, fair, round, groupId, groupLimit, below, isFair }];
+      },
+    );
+    await query(writeGrants, [
+      granted.map(({ modelId }) => modelId),
+      nodeId,
+      granted.map(({ slots }) => slots),
+      granted.map(({ below }) => below?.slots[0] ?? null),
+      granted.map(({ below }) => below?.slots[1] ?? null),
+    ]);
     return granted;
   });
 }
+
+const slotsOf = (fair: number, free: number, retained: number): number =>
+  Math.max(retained, Math.min(fair, Math.max(0, free)));
 
 /**
  * Returns how many slots the node may keep. The nodes that reach the model share its slots. If none does, all nodes
@@ -92,6 +185,23 @@ export function fairShare(
   const sharing = able.length > 0 ? able : nodes;
   const rank = sharing.indexOf(nodeId);
   return rank < 0 ? 0 : fairGrant(modelId, concurrency, rank, sharing.length);
+}
+
+/**
+ * Returns the node that runs a group's models, of those that find the fewest of them away. A node that joins takes few
+ * groups from others. `nodesWithout`: a node once for each model that it finds away. undefined: there is no node.
+ */
+export function nodeOfGroup(
+  groupId: string,
+  nodes: readonly string[],
+  nodesWithout: readonly string[],
+): string | undefined {
+  const lacks = (node: string): number => nodesWithout.filter((id) => id === node).length;
+  const fewest = Math.min(...nodes.map(lacks));
+  const rank = (node: string): string => createHash('sha256').update(`${groupId} ${node}`).digest('hex');
+  return nodes
+    .filter((node) => lacks(node) === fewest)
+    .sort((one, other) => (rank(one) < rank(other) ? -1 : 1))[0];
 }
 
 /** The remainder goes to different nodes for different models, so that single slots spread over the nodes. */

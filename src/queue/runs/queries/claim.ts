@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../../database/database.js';
-import { statement } from '../../../database/statement.js';
+import { type Statement, statement } from '../../../database/statement.js';
 import type { StartedRequest } from '../../request-events.js';
 import { hookTexts, isHooked } from '../../transition-hooks.js';
 import type { EntryChange, QueueKey } from '../../waiting/waiting-index.js';
@@ -22,7 +22,12 @@ export interface StartOptions extends ClaimTerms {
   slotRound: number;
 }
 
-export type ClaimOptions = StartOptions & { modelId: string; limit: number };
+export interface ClaimOptions extends StartOptions {
+  modelId: string;
+  limit: number;
+  /** Only requests of this priority or above are taken; undefined: all. */
+  lowestPriority?: number | undefined;
+}
 
 export interface Claimed {
   id: string;
@@ -99,9 +104,9 @@ const forHooks = (): string =>
   isHooked('request.started') ? ', request.api_key_id, request.webhook_url' : '';
 
 /* Purpose: claims for slots of a node. All leases of one claim have its token. Race, index: those of `startFirst`. */
-const claimStatement = statement('claim')`WITH ${startFirst({
+const claimOf = (name: string, condition: string): Statement => statement(name)`WITH ${startFirst({
   floor: '$5::smallint, $6::bigint, $7::bigint',
-  condition: mayStart('$1::text', '$3::uuid', '$10::integer'),
+  condition,
   byMs: '$8::float8',
   limit: '$2::integer',
   returning: () => `request.id, request.priority, request.virtual_start, request.seq, request.attempt,
@@ -119,12 +124,19 @@ SELECT id, priority, virtual_start AS start, seq, attempt, failed_attempts AS "f
        tracestate, input::text AS input, extract(epoch FROM started_at - waits_since)::float8 * 1000 AS "queueMs"
 FROM started`;
 
+const mayClaim = mayStart('$1::text', '$3::uuid', '$10::integer');
+const claimStatement = claimOf('claim', mayClaim);
+/* Purpose: claims for the reserved slots of a node. */
+const claimReservedStatement = claimOf('claim_reserved', `${mayClaim}\n    AND priority <= $11::smallint`);
+
 export async function claim(database: Database, options: ClaimOptions): Promise<Claimed[]> {
-  const { modelId, nodeId, limit, timeoutMs, floor, slotRound, byMs } = options;
+  const { modelId, nodeId, limit, timeoutMs, floor, slotRound, byMs, lowestPriority } = options;
   const token = randomUUID();
   const { priority, start, seq } = floor ?? veryFront;
   const values = [modelId, limit, nodeId, timeoutMs, priority, start, seq, byMs, token, slotRound];
-  const claimed = await database.query<Omit<Claimed, 'token'>>(claimStatement, values);
+  const claimed = await (lowestPriority === undefined
+    ? database.query<Omit<Claimed, 'token'>>(claimStatement, values)
+    : database.query<Omit<Claimed, 'token'>>(claimReservedStatement, [...values, lowestPriority]));
   return inOrder(claimed).map((one) => Object.assign(one, { token }));
 }
 

@@ -1,5 +1,5 @@
 import type { Database } from '../../../database/database.js';
-import { statement } from '../../../database/statement.js';
+import { type Statement, statement } from '../../../database/statement.js';
 import { hookTexts } from '../../transition-hooks.js';
 import { type ClaimTerms, startFirst, veryFront } from '../../runs/queries/claim.js';
 import { firstLease, type LeasedRun, runColumns } from './worker-leases.js';
@@ -18,6 +18,10 @@ export interface WorkerClaim extends ClaimTerms {
   slots: readonly WorkerSlot[];
   /** True if the model may have a bound of runs: then its claims run one after the other. */
   isBounded: boolean;
+  /** The group whose slots it shares; null: it has none. */
+  groupId: string | null;
+  /** True if the model reserves slots. */
+  isReserved: boolean;
 }
 
 /** A run that left the queue; `slot`: the number of the slot that it is for. */
@@ -28,10 +32,14 @@ export type ClaimedRun = LeasedRun & { slot: number; queueMs: number };
  *   gets nothing if its claim has leases already (its call is a repetition), or if its worker must pause, drain or
  *   stop.
  * Race: that of `startFirst`. A bound counts the existing leases: a lock on the model's row, in the statement before,
- *   keeps others from adding any between this snapshot and its commit.
+ *   keeps others from adding any between this snapshot and its commit. For a group, the rows of all its models are
+ *   locked. Nothing starts if the model has another group by now.
  * Index: those of `startFirst`; lease_by_claim, worker_pkey, api_key_pkey; lease_of_workers counts the runs, if there is a bound.
  */
-const claimStatement = statement('claim_for_workers')`WITH slot AS MATERIALIZED (
+const claimOf = (
+  name: string,
+  sql: Record<'room' | 'hasOtherSlots' | 'priority', string>,
+): Statement => statement(name)`WITH slot AS MATERIALIZED (
   SELECT row_number() OVER () AS number, wanted.number - 1 AS slot, wanted.worker_id, wanted.claim_id, wanted.claim_hash,
          wanted.token
   FROM unnest($7::uuid[], $8::text[], $9::bytea[], $10::uuid[])
@@ -41,17 +49,11 @@ const claimStatement = statement('claim_for_workers')`WITH slot AS MATERIALIZED 
       SELECT FROM worker
       WHERE worker.uid = wanted.worker_id AND (told <> 'run' OR claims_from > clock_timestamp())
     )
-), room AS MATERIALIZED (
-  SELECT CASE WHEN coalesce(concurrency_override, concurrency) IS NOT NULL THEN greatest(
-    0,
-    coalesce(concurrency_override, concurrency)
-      - (SELECT count(*) FROM lease WHERE lease.model_id = $1::text AND worker_id IS NOT NULL)
-  ) END AS runs
-  FROM model
-  WHERE id = $1::text
-), ${startFirst({
+), ${sql.room}, ${startFirst({
   floor: '$2::smallint, $3::bigint, $4::bigint',
-  condition: 'NOT EXISTS (SELECT FROM model WHERE model.id = $1::text AND paused IS NOT NULL)',
+  condition: `NOT EXISTS (
+      SELECT FROM model WHERE model.id = $1::text AND (paused IS NOT NULL OR ${sql.hasOtherSlots})
+    )${sql.priority}`,
   byMs: '$6::float8',
   limit: 'least((SELECT count(*) FROM slot), (SELECT runs FROM room))',
   returning: () => `request.*, taken.bounded_key_id,
@@ -72,10 +74,60 @@ SELECT ${runColumns('assigned', 'assigned')}, slot::integer,
        extract(epoch FROM started_at - waits_since)::float8 * 1000 AS "queueMs"
 FROM assigned`;
 
+const claimStatement = claimOf('claim_for_workers', {
+  room: `room AS MATERIALIZED (
+  SELECT CASE WHEN coalesce(concurrency_override, concurrency) IS NOT NULL THEN greatest(
+    0,
+    coalesce(concurrency_override, concurrency)
+      - (SELECT count(*) FROM lease WHERE lease.model_id = $1::text AND worker_id IS NOT NULL)
+  ) END AS runs
+  FROM model
+  WHERE id = $1::text
+)`,
+  hasOtherSlots: 'group_id IS NOT NULL OR reserve_high + reserve_normal > 0',
+  priority: '',
+});
+
+/*
+ * Purpose: the same for a model of a group, or one that reserves slots. If only reserved slots are free, only requests
+ *   of the priorities that may use them are taken. Index: recent_request's primary key, for each of the model's leases.
+ */
+const claimSharedStatement = claimOf('claim_shared_for_workers', {
+  room: `used AS (
+  SELECT count(*) AS runs, count(*) FILTER (WHERE priority >= 0) AS below_high,
+         count(*) FILTER (WHERE priority >= 1) AS below_normal
+  FROM lease JOIN recent_request AS request ON request.id = lease.request_id
+  WHERE lease.model_id = $1::text AND worker_id IS NOT NULL
+), free AS (
+  SELECT least(
+           concurrency - used.runs,
+           group_concurrency
+             - (SELECT count(*) FROM lease JOIN model AS member ON member.id = lease.model_id
+                WHERE member.group_id = $11::text AND worker_id IS NOT NULL)
+         ) AS runs,
+         greatest(1, concurrency - reserve_high) - used.below_high AS below_high,
+         greatest(1, concurrency - reserve_high - reserve_normal) - used.below_normal AS below_normal
+  FROM (SELECT coalesce(concurrency_override, concurrency) AS concurrency, group_concurrency, reserve_high,
+               reserve_normal
+        FROM model WHERE id = $1::text) AS model, used
+), room AS MATERIALIZED (
+  SELECT greatest(0, least(runs, CASE WHEN below_high > 0 THEN below_high END,
+                           CASE WHEN below_high > 0 AND below_normal > 0 THEN below_normal END)) AS runs,
+         CASE WHEN below_high <= 0 THEN -1 WHEN below_normal <= 0 THEN 0 ELSE 1 END AS lowest_priority
+  FROM free
+)`,
+  hasOtherSlots: 'group_id IS DISTINCT FROM $11::text',
+  priority: ' AND priority <= (SELECT lowest_priority FROM room)',
+});
+
 const lockModel = statement('lock_model')`SELECT FROM model WHERE id = $1::text FOR NO KEY UPDATE`;
 
+const lockGroup = statement('lock_group')`SELECT FROM model
+WHERE group_id = $1::text
+ORDER BY id FOR NO KEY UPDATE`;
+
 export function claimForWorkers(database: Database, claim: WorkerClaim): Promise<ClaimedRun[]> {
-  const { modelId, slots, floor, timeoutMs, byMs, isBounded } = claim;
+  const { modelId, slots, floor, timeoutMs, byMs, isBounded, groupId, isReserved } = claim;
   const { priority, start, seq } = floor ?? veryFront;
   const values = [
     ...[modelId, priority, start, seq, timeoutMs, byMs],
@@ -84,6 +136,9 @@ export function claimForWorkers(database: Database, claim: WorkerClaim): Promise
     slots.map(({ claimHash }) => claimHash),
     slots.map(({ token }) => token),
   ];
+  const lock: [Statement, unknown[]] = groupId === null ? [lockModel, [modelId]] : [lockGroup, [groupId]];
+  if (groupId !== null || isReserved)
+    return database.atomically<ClaimedRun>(lock, [claimSharedStatement, [...values, groupId]]);
   if (!isBounded) return database.query<ClaimedRun>(claimStatement, values);
-  return database.atomically<ClaimedRun>([lockModel, [modelId]], [claimStatement, values]);
+  return database.atomically<ClaimedRun>(lock, [claimStatement, values]);
 }
