@@ -136,7 +136,8 @@ SELECT assigned.id, assigned.token, split_part(assigned.claim_id, ' ', 1) AS "ke
        assigned.failed_attempts AS "failedAttempts", assigned.lost_attempts AS "lostAttempts",
        assigned.timeout_ms AS "timeoutMs", assigned.bounded_key_id AS "boundedKeyId",
        extract(epoch FROM assigned.started_at)::float8 * 1000 AS "startedAtMs", extract(epoch FROM assigned.deadline_at)::float8 * 1000 AS "deadlineAtMs",
-       assigned.traceparent, assigned.tracestate,
+       assigned.traceparent, assigned.tracestate, assigned.tags,
+       (SELECT name FROM api_key WHERE api_key.id = assigned.api_key_id) AS "keyName",
        CASE WHEN octet_length(assigned.input::text) <= 262144 THEN assigned.input::text END AS input, slot::integer,
        extract(epoch FROM started_at - waits_since)::float8 * 1000 AS "queueMs"
 FROM assigned;

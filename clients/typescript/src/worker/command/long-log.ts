@@ -1,6 +1,6 @@
 import type { Run } from '../types.js';
 
-/** Of head and tail each. The logs of three attempts fit into the log of a request: 1,000 lines or 64 KiB. */
+/** The bounds of the head, and of the tail. The logs of three attempts fit into the log of a request: 1,000 lines or 64 KiB. */
 const maxLines = 150;
 const maxBytes = 10_000;
 
