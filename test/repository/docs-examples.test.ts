@@ -67,8 +67,10 @@ describe('the commands of all pages', () => {
   });
 
   test('listen on ports of their own, page by page', () => {
-    const listening = /\.listen\((\d+)|--port (\d+)|\bPORT=(\d+)|\belse (\d{4})\b/g;
-    const servers = readdirSync(join(root, 'examples')).filter((file) => file.endsWith('.py'));
+    const listening = /\.listen\((\d+)|--port (\d+)|\bPORT=(\d+)|(?:\belse|\?\?) (\d{4})\b/g;
+    const servers = readdirSync(join(root, 'examples'), { recursive: true, encoding: 'utf8' }).filter(
+      (file) => /\.(py|mjs)$/.test(file),
+    );
     const files = [...pages, ...servers.map((file) => join('examples', file))];
     const ports = files.flatMap((file) => [
       ...new Set([...readPage(file).matchAll(listening)].map(([, ...found]) => found.find(Boolean)!)),

@@ -126,11 +126,12 @@ export const fastPages = [
   'docs/streaming-output.md',
   'docs/admin.md',
 ];
-/** The page that test/processes/examples.test.ts runs, each block for each of three models. */
+/** The pages that test/processes/examples.test.ts and ocr.test.ts run, each block for each of three models. */
 export const examplesPage = 'examples/README.md';
+export const ocrPage = 'examples/ocr/README.md';
 /** All other pages with commands: `npm run test:processes` runs them. */
 export const slowPages = pages.filter(
-  (page) => ![...fastPages, examplesPage].includes(page) && commandsOf(page).some(isRun),
+  (page) => ![...fastPages, examplesPage, ocrPage].includes(page) && commandsOf(page).some(isRun),
 );
 
 /**
