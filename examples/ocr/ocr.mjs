@@ -1,16 +1,15 @@
 // The model: Tesseract, compiled to WebAssembly, with its data for English. npm has installed both.
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import english from '@tesseract.js-data/eng';
 import { createWorker, OEM, PSM } from 'tesseract.js';
 
-const data = dirname(createRequire(import.meta.url).resolve('@tesseract.js-data/eng/package.json'));
 /** Pixels around a line that are read with it. */
 const margin = 4;
 
 const engine = await new Promise((resolve, reject) => {
   const options = {
     // Without these three, tesseract.js downloads the data, and writes a copy of it to the current folder.
-    langPath: join(data, '4.0.0_best_int'),
+    langPath: join(english.langPath, '../4.0.0_best_int'),
     gzip: true,
     cacheMethod: 'none',
     // Without a handler, a call that fails would end the process.

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import { requestPath } from './calls';
 import { keepOpen } from './event-source';
+import { queryClient } from './query-client';
 import type { AdminRequest, LogEntry, StreamedStatus } from './types';
 
 interface Followed {
@@ -44,7 +45,10 @@ export function useRequestStream(id: string, isOpen: boolean, withLogs = false):
                 : before.positions,
             };
           });
-          if (status.status === 'COMPLETED') close();
+          if (status.status !== 'COMPLETED') return;
+          close();
+          // The stream has the error as the caller sees it. Operators see more of what the model said.
+          void queryClient.invalidateQueries({ queryKey: ['request', id] });
         });
       },
     );
