@@ -126,8 +126,10 @@ async function start(name: string, text: string): Promise<WorkerProcess> {
   const code = programWith(text)
     .replace('story/worker', `story/${name}`)
     .replace('http://127.0.0.1:8080', new URL(server.url).origin);
-  await writeFile(join(folder, `${name}.py`), code);
-  return new WorkerProcess('python3', [`${name}.py`], folder, environment()).says('Serving');
+  // Not `transformers.py`, which is the stand-in.
+  const file = `${name}_worker.py`;
+  await writeFile(join(folder, file), code);
+  return new WorkerProcess('python3', [file], folder, environment()).says('Serving');
 }
 
 async function end(model: string, prompt: string) {

@@ -90,10 +90,10 @@ test('a Cog predictor: a sound that was uploaded, a file in the output, log and 
   const { logs = [], metrics } = await calls.status(id, '?logs=1');
   expect(logs.map(({ message }) => message)).toContain('read a voice.wav');
   expect(metrics).toMatchObject({ usage: { bytes: 300_000 } });
-  const invalid = await calls.response(await calls.submit('me/cog', { sound: url, part: 2 }));
+  const invalid = await calls.response(await calls.submit('me/cog', { sound: url, part: 1.5 }));
   expect([invalid.status, await invalid.json()]).toEqual([
     422,
-    expect.objectContaining({ detail: 'The input is invalid: "part" must be at most 1, not 2.' }),
+    expect.objectContaining({ detail: 'The input is invalid: "part" must be at most 1, not 1.5.' }),
   ]);
   await worker.stop();
 }, 60_000);
