@@ -5,6 +5,7 @@ import { Config } from '../config/config.js';
 import { ClusterMessages } from './cluster/cluster-messages.js';
 import type { Duty } from '../tools/duty.js';
 import { CircuitKeeper } from './circuits/duties/circuit-keeper.js';
+import { HealthKeeper } from './circuits/duties/health-keeper.js';
 import { ControlKeeper } from './cluster/duties/control-keeper.js';
 import { FollowKeeper } from './runs/duties/follow-keeper.js';
 import { Expirer } from './completion/duties/expirer.js';
@@ -37,7 +38,7 @@ const everywhere = [
   WorkerKeeper,
   WorkerScheduler,
 ];
-const whereRequestsRun = [SlotKeeper, Scheduler, FollowKeeper];
+const whereRequestsRun = [SlotKeeper, HealthKeeper, Scheduler, FollowKeeper];
 export const duties = [Heartbeat, ...everywhere, ...whereRequestsRun];
 
 /** Starts the queue's duties in their order. At the end, it first lets the runs end. */

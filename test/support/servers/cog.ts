@@ -4,11 +4,16 @@ import { png } from './openai.js';
 /** Cog's HTTP server, after https://github.com/replicate/cog/blob/main/docs/http.md. It runs one prediction at a time. */
 export class Cog {
   isBusy = false;
+  isSetUp = true;
 
   readonly respond = ({ method, url, body, response }: Call): void => {
     const answer = (status: number, value: unknown): void => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
     };
+    if (url === '/health-check') {
+      const ready = this.isBusy ? 'BUSY' : 'READY';
+      return answer(200, { status: this.isSetUp ? ready : 'STARTING', setup: null, version: {} });
+    }
     const { input } = JSON.parse(body) as { input?: { prompt: string } };
     if (input === undefined)
       return answer(422, { detail: [{ loc: ['body', 'input'], msg: 'Field required' }] });

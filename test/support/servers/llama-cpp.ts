@@ -1,7 +1,11 @@
 import type { Call } from '../model-server.js';
 
 /** The server of llama.cpp, after https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md. */
-export function llamaCpp({ body, response }: Call): void {
+export function llamaCpp({ url, body, response }: Call): void {
+  if (url === '/health') {
+    response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' }).end('{"status":"ok"}');
+    return;
+  }
   const { prompt, stream } = JSON.parse(body) as { prompt: string; stream?: boolean };
   const words = prompt.match(/\S+\s*/g) ?? [];
   const last = {
