@@ -91,7 +91,7 @@ export class Circuits {
     const addresses = this.addresses.get(modelId);
     // The file may have been read again since the claim.
     const isThere = probe?.target?.models.includes(modelId) === true;
-    const isProbe = isThere && (probe.isSuspect === true || !probe.target!.isQuarantined);
+    const isProbe = isThere && (probe.isSuspect === true || !probe.target.isQuarantined);
     if (probe !== undefined && !isProbe) this.skipProbe(probe);
     if (addresses === undefined) return inProcess;
     const target = isProbe ? probe.target : addresses.next();
