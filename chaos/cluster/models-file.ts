@@ -26,6 +26,7 @@ export const models: readonly ChaosModel[] = [
   { id: 'chaos/held', concurrency: 2, timeout: '30m', attempts: 3 },
   { id: 'chaos/tokens', concurrency: 4, timeout: '20s', attempts: 3, circuit: 'off' },
   { id: 'chaos/picture', concurrency: 3, timeout: '20s', attempts: 3, circuit: 'off' },
+  { id: 'chaos/poison', concurrency: 4, timeout: '20s', attempts: 3 },
   { id: 'chaos/work', timeout: '100s', attempts: 3, kind: 'worker' },
   { id: 'chaos/story', timeout: '100s', attempts: 3, kind: 'worker' },
   { id: 'chaos/drawing', timeout: '100s', attempts: 3, kind: 'worker' },

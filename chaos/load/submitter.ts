@@ -19,6 +19,7 @@ const modelsByWeight = [
   ...Array<string>(2).fill('chaos/impatient'),
   ...Array<string>(2).fill('chaos/tokens'),
   'chaos/picture',
+  'chaos/poison',
   ...Array<string>(3).fill('chaos/work'),
   ...Array<string>(2).fill('chaos/story'),
   'chaos/drawing',
