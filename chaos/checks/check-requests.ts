@@ -60,9 +60,15 @@ function checkAttempts({ attempts, attempt, outcome, failed, lost }: RequestRow,
 }
 
 /** A model that answers every request well fails none by being away, even if nodes fail with it. */
-function checkOutage({ modelId, code }: RequestRow, fail: Fail): void {
+function checkOutage({ modelId, plan, outcome, code }: RequestRow, fail: Fail): void {
   const isSound = ['chaos/fast', 'chaos/slow', 'chaos/single', 'chaos/impatient'].includes(modelId);
   if (isSound && code === 'model_unavailable') fail('an outage of a model fails no request', code);
+  if (modelId === 'chaos/poison') {
+    const isPoison = plan?.some((step) => step.do === 'kill') === true;
+    if (!isPoison && code === 'model_unavailable')
+      fail('an input that breaks its model fails no other request', code);
+    if (isPoison && outcome === 'succeeded') fail('an input that breaks its model does not succeed', outcome);
+  }
   const isOfOthers = code === 'node_lost' || code === 'model_unavailable';
   if (isOfWorkers(modelId) && isOfOthers) fail('what workers run fails for no node and no address', code);
 }

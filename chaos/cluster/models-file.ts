@@ -32,6 +32,7 @@ export const models: readonly ChaosModel[] = [
   { id: 'chaos/loaded', group: 'chaos-gpu', timeout: '20s', attempts: 3, circuit: 'off' },
   { id: 'chaos/swapped', group: 'chaos-gpu', timeout: '20s', attempts: 3, circuit: 'off' },
   { id: 'chaos/small', concurrency: 1, group: 'chaos-gpu', timeout: '20s', attempts: 3, circuit: 'off' },
+  { id: 'chaos/poison', concurrency: 4, timeout: '20s', attempts: 3 },
   { id: 'chaos/work', timeout: '100s', attempts: 3, kind: 'worker' },
   { id: 'chaos/story', timeout: '100s', attempts: 3, kind: 'worker' },
   { id: 'chaos/drawing', timeout: '100s', attempts: 3, kind: 'worker' },

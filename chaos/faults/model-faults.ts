@@ -4,8 +4,9 @@ import type { FaultKind, FaultContext } from './fault.js';
 /** Longer than the longest wait between two probes plus one probe. */
 const closedWithinMs = 45_000;
 
-/** The circuit of a model that breaks by itself now and then does not count. */
-const openCircuits = `SELECT count(*)::integer AS open FROM circuit WHERE model_id <> 'chaos/broken'`;
+/** The circuits of models that break by themselves now and then do not count. */
+const openCircuits = `SELECT count(*)::integer AS open FROM circuit
+  WHERE model_id NOT IN ('chaos/broken', 'chaos/poison')`;
 
 async function beAway({ cluster, model, random }: FaultContext, how: 'refusing' | '503'): Promise<void> {
   await model.beAway(how, random.between(2_000, 12_000));

@@ -23,6 +23,7 @@ const modelsByWeight = [
   ...Array<string>(2).fill('chaos/loaded'),
   'chaos/swapped',
   'chaos/small',
+  'chaos/poison',
   ...Array<string>(3).fill('chaos/work'),
   ...Array<string>(2).fill('chaos/story'),
   'chaos/drawing',

@@ -11,6 +11,8 @@ export type Step =
   | { do: 'status'; ms: number; status: number; retryAfter?: number }
   /** Breaks the connection before it answers. */
   | { do: 'reset'; ms: number }
+  /** Breaks the connections of all runs of its model, as a server does that dies. */
+  | { do: 'kill'; ms: number }
   /** Breaks the connection in the middle of its lines, its deltas or its file. */
   | { do: 'cut'; ms: number; lines?: number; deltas?: number; bytes?: number }
   /** Ends with an error line. */
@@ -50,6 +52,10 @@ export function planFor(modelId: string, random: Random): Step[] {
       return [...sometimes(random, 0.3, () => ({ ...picture(random), do: 'cut' })), picture(random)];
     case 'chaos/followed':
       return [{ do: 'answer', ms: random.integer(500, 12_000) }];
+    case 'chaos/poison':
+      return random.chance(0.06)
+        ? [{ do: 'kill', ms: random.integer(50, 300) }]
+        : [{ do: 'answer', ms: random.integer(100, 800) }];
     case 'chaos/work':
       return workPlan(random);
     case 'chaos/story':

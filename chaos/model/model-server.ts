@@ -11,6 +11,8 @@ export class ModelServer {
   readonly runs = new RunLog();
   readonly followed = new FollowedJobs();
   private held = new Set<() => void>();
+  /** The answers of the runs in progress. */
+  private readonly open = new Map<ModelRun, ServerResponse>();
   private port = 0;
   private isUnavailable = false;
   private readonly server = createServer((request, response) => {
@@ -65,7 +67,11 @@ export class ModelServer {
       modelId: request.url!.slice(1),
       node: String(request.headers['x-node']),
     });
-    response.once('close', () => over(run));
+    this.open.set(run, response);
+    response.once('close', () => {
+      this.open.delete(run);
+      over(run);
+    });
     response.once('finish', () => {
       run.answered = true;
       over(run);
@@ -118,6 +124,14 @@ export class ModelServer {
         await sleep(step.ms);
         over(run);
         response.socket?.resetAndDestroy();
+        return;
+      case 'kill':
+        await sleep(step.ms);
+        for (const [other, { socket }] of response.destroyed ? [] : this.open)
+          if (other.modelId === run.modelId) {
+            over(other);
+            socket?.resetAndDestroy();
+          }
         return;
       case 'hang':
       case 'block':

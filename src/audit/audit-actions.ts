@@ -3,6 +3,7 @@ export const auditActions = [
   'model.pause',
   'model.resume',
   'model.concurrency',
+  'model.probe',
   'models.reload',
   'key.create',
   'key.update',

@@ -19,6 +19,7 @@ import { WebhookEvents1790000000117 } from '../../migrations/0017-webhook-events
 import { RecentRequests1790000000119 } from '../../migrations/0019-recent-requests.js';
 import { FollowedRuns1790000000120 } from '../../migrations/0020-followed-runs.js';
 import { Usage1790000000121 } from '../../migrations/0021-usage.js';
+import { Suspects1790000000122 } from '../../migrations/0022-suspects.js';
 import { Groups1790000000123 } from '../../migrations/0023-groups.js';
 import { Reserve1790000000124 } from '../../migrations/0024-reserve.js';
 import { Adapters1790000000126 } from '../../migrations/0026-adapters.js';
@@ -47,6 +48,7 @@ export const migrations = [
   RecentRequests1790000000119,
   FollowedRuns1790000000120,
   Usage1790000000121,
+  Suspects1790000000122,
   Groups1790000000123,
   Reserve1790000000124,
   Adapters1790000000126,

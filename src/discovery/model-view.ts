@@ -4,7 +4,7 @@ import type { ModelDto, TypicalTimeDto } from './dto/models.dto.js';
 
 export function toModelView(
   { id, description, inputSchema, concurrency, group, reserve, paused }: Model,
-  { waiting, running, oldestWaitMs, times, availability, workers }: ModelLoad,
+  { waiting, running, oldestWaitMs, times, availability, nextProbeAtMs, workers }: ModelLoad,
 ): ModelDto {
   return {
     id,
@@ -21,6 +21,7 @@ export function toModelView(
     run_time: toTypicalTime(times?.runMs),
     queue_time: toTypicalTime(times?.queueMs),
     availability: paused === null ? availability : 'paused',
+    next_probe_at: paused === null && nextProbeAtMs !== null ? new Date(nextProbeAtMs).toISOString() : null,
   };
 }
 

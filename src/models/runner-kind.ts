@@ -5,6 +5,14 @@ import { type Class, Parsed } from '../tools/validation.js';
 /** What takes requests out of a model's queue: nodes run them, or workers claim them over HTTP and no node runs any. */
 export type Taker = 'nodes' | 'workers';
 
+/** How a server is asked whether it is ready to run. */
+export interface HealthCheck {
+  /** Path and query at the origin of the address. */
+  readonly path: string;
+  /** Milliseconds from one check to the next while the server is not ready. */
+  readonly everyMs: number;
+}
+
 /** The `runner` of a model. Each kind adds its own options, with their rules. */
 export class RunnerOptions {
   @Allow() kind!: string;
@@ -33,6 +41,11 @@ export class RunnerOptions {
   /** Returns the name of the preset that says how its server is called; null: there is none. */
   presetName(): string | null {
     return null;
+  }
+
+  /** The check that each of its addresses must pass before a run is sent there; undefined: none. */
+  get healthCheck(): HealthCheck | undefined {
+    return undefined;
   }
 
   /** Returns what is wrong with the options as a whole. */

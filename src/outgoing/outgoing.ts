@@ -27,6 +27,8 @@ export interface Call {
   silenceMs?: number;
   /** Called when a connection is there and the call is about to be sent. */
   onConnected?: () => void;
+  /** Called when the whole call has been sent. The answer may come earlier. */
+  onSent?: () => void;
   signal?: AbortSignal;
 }
 
@@ -117,6 +119,7 @@ export class Outgoing {
         if (request.reusedSocket && isClosed && isHarmless && signal?.aborted !== true) repeat();
         else reject(new CallFailure(error, isConnected));
       });
+      request.on('finish', () => call.onSent?.());
       request.on('close', () => clearTimeout(connecting));
       const answered = (received: http.IncomingMessage, body: Readable): void => {
         response = received;

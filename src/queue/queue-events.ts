@@ -9,6 +9,12 @@ export interface CircuitChange {
   isReached: boolean;
 }
 
+export interface NextProbe {
+  modelId: string;
+  /** Milliseconds since 1970, by the database's clock. */
+  atMs: number;
+}
+
 /** More output of a running request. In the node that wrote it, the change also has the rows. */
 export interface OutputRows {
   id: string;
@@ -51,6 +57,12 @@ export interface QueueChanges {
   workers?: string[];
   /** Changes of what a node finds away, once they are written. */
   circuits?: CircuitChange[];
+  /** The next probes of models that are away. */
+  nextProbes?: NextProbe[];
+  /** Models with requests that are to run alone, because their runs broke together with others. */
+  suspects?: string[];
+  /** Models that an operator wants to be probed at once. */
+  probeNow?: string[];
   /** Messages of other nodes may have been lost: subscribers read again what depends on them. */
   missed?: true;
 }

@@ -5,6 +5,7 @@ import { Config } from '../config/config.js';
 import { ClusterMessages } from './cluster/cluster-messages.js';
 import type { Duty } from '../tools/duty.js';
 import { CircuitKeeper } from './circuits/duties/circuit-keeper.js';
+import { HealthKeeper } from './circuits/duties/health-keeper.js';
 import { ControlKeeper } from './cluster/duties/control-keeper.js';
 import { FollowKeeper } from './runs/duties/follow-keeper.js';
 import { Expirer } from './completion/duties/expirer.js';
@@ -16,6 +17,7 @@ import { RunTimesKeeper } from './estimates/duties/run-times-keeper.js';
 import { Releaser } from './waiting/duties/releaser.js';
 import { Rescuer } from './runs/duties/rescuer.js';
 import { Scheduler } from './runs/duties/scheduler.js';
+import { SuspectKeeper } from './suspects/duties/suspect-keeper.js';
 import { SlotKeeper } from './cluster/duties/slot-keeper.js';
 import { IndexSync } from './waiting/duties/index-sync.js';
 import { WorkerKeeper } from './workers/duties/worker-keeper.js';
@@ -37,7 +39,7 @@ const everywhere = [
   WorkerKeeper,
   WorkerScheduler,
 ];
-const whereRequestsRun = [SlotKeeper, Scheduler, FollowKeeper];
+const whereRequestsRun = [SlotKeeper, HealthKeeper, Scheduler, FollowKeeper, SuspectKeeper];
 export const duties = [Heartbeat, ...everywhere, ...whereRequestsRun];
 
 /** Starts the queue's duties in their order. At the end, it first lets the runs end. */

@@ -39,6 +39,7 @@ import { RunStore } from './runs/run-store.js';
 import { Slots } from './cluster/slots.js';
 import { StatusSources } from './reads/status-sources.js';
 import { Backlog } from './submit/backlog.js';
+import { Suspects } from './suspects/suspects.js';
 import { SubmissionWriter } from './submit/submission-writer.js';
 import { Submissions } from './submit/submissions.js';
 import { ClaimRounds } from './workers/claim-rounds.js';
@@ -98,6 +99,7 @@ import { WorkerStore } from './workers/worker-store.js';
     StatusSources,
     SubmissionWriter,
     Submissions,
+    Suspects,
     Backlog,
     ClaimRounds,
     HeldClaims,

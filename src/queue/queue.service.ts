@@ -88,7 +88,9 @@ export class QueueService {
 
   snapshot(row: StatusRow): Snapshot {
     const { position, reason } = this.waiting(row);
-    return { row, position, reason, estimate: this.estimates.of(row, { position, reason }) };
+    const estimate = this.estimates.of(row, { position, reason });
+    if (reason !== 'unavailable') return { row, position, reason, estimate };
+    return { row, position, reason, estimate, nextProbeAtMs: this.availability.nextProbeAtMs(row.modelId) };
   }
 
   /** Returns the log entries after one event and up to another. */

@@ -29,6 +29,7 @@ interface Said {
   details?: unknown;
   retryAfterMs?: number | undefined;
   outage?: Outage | undefined;
+  isPrompt?: boolean;
 }
 
 /** Returns the failure for a connection that could not be made, or broke. Other errors are returned as they are. */
@@ -45,7 +46,7 @@ export function breakOf(error: unknown, signal: AbortSignal): unknown {
 /** Returns the failure for an error status. */
 export function statusFailure(
   status: number,
-  { message = `The model answered ${status}.`, modelMessage, details, retryAfterMs, outage }: Said,
+  { message = `The model answered ${status}.`, modelMessage, details, retryAfterMs, outage, isPrompt }: Said,
 ): RunFailure {
   const retryable = outage !== undefined || tryAgain.has(status);
   return new RunFailure(message, {
@@ -53,6 +54,7 @@ export function statusFailure(
     retryable,
     ...(retryable && retryAfterMs !== undefined && { retryAfterMs }),
     ...(outage !== undefined && { outage }),
+    ...(isPrompt === true && { isPrompt }),
     ...(modelMessage !== undefined && { modelMessage }),
     // A refusal is meant for the caller. A 5xx may contain a stack, and the caller need not act on "try again".
     ...(isRefusal(status) && details !== undefined && { details }),
@@ -60,8 +62,11 @@ export function statusFailure(
   });
 }
 
-/** `mapped`: what the model's mapping makes of the status; undefined: it does not name it. */
-export async function failureOf(answer: HttpAnswer, mapped?: Outage): Promise<RunFailure> {
+/**
+ * `mapped`: what the model's mapping makes of the status; undefined: it does not name it. `isPrompt`: the answer came as
+ * soon as that of a proxy does whose server is not there.
+ */
+export async function failureOf(answer: HttpAnswer, mapped?: Outage, isPrompt = false): Promise<RunFailure> {
   const { status, headers } = answer;
   if (status < 300 && mapped === undefined) {
     const why = 'only 200 with the whole output is a success';
@@ -75,14 +80,20 @@ export async function failureOf(answer: HttpAnswer, mapped?: Outage): Promise<Ru
   const json = parseJson(text);
   const details = json === undefined ? cleanText(text, maxTextLength) : json.value;
   const modelMessage = messageIn(json === undefined ? text : json.value);
-  // A date is compared with the model's own clock, if the answer tells its time.
-  const askedMs = parseRetryAfter(headers['retry-after'], Date.parse(headers.date ?? '') || Date.now());
   return statusFailure(status, {
     ...(text.trim() !== '' && { details }),
     modelMessage,
-    retryAfterMs: askedMs && Math.min(askedMs, maxRetryAfterMs),
+    retryAfterMs: retryAfterOf(headers),
     outage: mapped ?? outages.get(status),
+    isPrompt,
   });
+}
+
+/** Returns how long the model asks to wait; undefined: it does not. */
+export function retryAfterOf({ 'retry-after': asked, date = '' }: HttpAnswer['headers']): number | undefined {
+  // A date is compared with the model's own clock, if the answer tells its time.
+  const askedMs = parseRetryAfter(asked, Date.parse(date) || Date.now());
+  return askedMs && Math.min(askedMs, maxRetryAfterMs);
 }
 
 function isRefusal(status: number): boolean {

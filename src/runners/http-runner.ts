@@ -4,18 +4,20 @@ import { Config } from '../config/config.js';
 import { parseUrl } from '../config/parsers.js';
 import { Files } from '../files/files.js';
 import { JsonThreads } from '../json/json-threads.js';
-import { Duration, RunnerOptions } from '../models/runner-kind.js';
-import type { Chunks } from '../outgoing/answer-body.js';
+import type { Model } from '../models/model.js';
+import { Duration, type HealthCheck, RunnerOptions } from '../models/runner-kind.js';
+import { type Chunks, readBeginning } from '../outgoing/answer-body.js';
 import { CallFailure } from '../outgoing/call-failure.js';
-import { Outgoing } from '../outgoing/outgoing.js';
+import { type Call, Outgoing } from '../outgoing/outgoing.js';
 import { type Outage, type RequestFacts, type Run, RunFailure, type Runner } from '../queue/runs/runner.js';
 import { passwordsOf } from '../tools/redaction.js';
+import { parseJson } from '../tools/storable-text.js';
 import { EntryFault, Parsed } from '../tools/validation.js';
 import type { TraceContext } from '../tracing/trace-context.js';
 import { codeOf, type Ending, Tracing } from '../tracing/tracing.js';
 import { decode, readBody } from './answer-body.js';
 import { keepOutput } from './file-output.js';
-import { breakOf, failureOf, type HttpAnswer } from './http-failure.js';
+import { breakOf, failureOf, type HttpAnswer, retryAfterOf } from './http-failure.js';
 import type { JsonObject } from './mapping/assemblers.js';
 import { AnswerReader } from './mapping/answer-reader.js';
 import { cancelRun, Follower, type SendCall, type ServerCall } from './mapping/follower.js';
@@ -24,6 +26,7 @@ import { bodyFor, headersFor, pathFor, templatesIn, valuesFor } from './mapping/
 import {
   checkAttach,
   checkFollow,
+  checkHealth,
   checkPreset,
   checkRequest,
   checkResponse,
@@ -33,6 +36,7 @@ import {
   type PlainMapping,
   presetFor,
 } from './mapping/mapping.js';
+import { firstAt } from '../json/paths.js';
 import { endUnknown, readJsonOutput, readNdjsonOutput } from './output.js';
 
 const maxTextLength = 8_192;
@@ -62,6 +66,7 @@ class HttpRunnerOptions extends RunnerOptions {
   @Parsed(checkAttach) attach: JsonObject | undefined;
   @Parsed(checkStatuses) busy: readonly number[] | undefined;
   @Parsed(checkStatuses) away: readonly number[] | undefined;
+  @Parsed(checkHealth) health: JsonObject | 'off' | undefined;
   @Duration('1d') idle_timeout: number | undefined;
 
   override presetName(): string | null {
@@ -96,6 +101,10 @@ class HttpRunnerOptions extends RunnerOptions {
     return mappingFor(this, this.addresses())?.attach !== undefined;
   }
 
+  override get healthCheck(): HealthCheck | undefined {
+    return mappingFor(this, this.addresses())?.health;
+  }
+
   override fault(): string | undefined {
     if (this.url === undefined && this.urls === undefined) return '"url" or "urls" is missing';
     if (this.url !== undefined && this.urls !== undefined) return 'expected "url" or "urls", not both';
@@ -117,8 +126,8 @@ const compiled = new WeakMap<object, Mapping>();
 function mappingFor(options: MappingOptions, addresses: readonly string[]): Mapping | undefined {
   const known = compiled.get(options);
   if (known !== undefined) return known;
-  const { preset, request, response, follow, attach, busy, away, idle_timeout } = options;
-  const plain = { request, response, follow, attach, busy, away, idle_timeout };
+  const { preset, request, response, follow, attach, busy, away, health, idle_timeout } = options;
+  const plain = { request, response, follow, attach, busy, away, health, idle_timeout };
   if (preset === undefined && Object.values(plain).every((option) => option === undefined)) return undefined;
   const mapping = mappingOf(plain, preset === undefined ? {} : presetFor(preset, addresses));
   if (mapping.attach !== undefined && mapping.follow !== undefined)
@@ -161,16 +170,22 @@ export class HttpRunner implements Runner {
     const mapping = mappingFor(options, [url]);
     const call = this.tracing.call(url, run.trace);
     const ending: Ending = { attributes: {} };
-    let connectedAt = Infinity;
+    let isConnected = false;
     const onConnected = (): void => {
-      if (connectedAt === Infinity) run.reached();
-      connectedAt = performance.now();
+      if (!isConnected) run.reached();
+      isConnected = true;
+    };
+    /** Infinity: the input has not been sent to its end. */
+    let sentAt = Infinity;
+    const onSent = (): void => {
+      sentAt = performance.now();
     };
     const send: SendCall = async (one) => {
       const answer = await this.send(url, options.headers, run, {
         ...one,
         traced: call.context,
         onConnected,
+        onSent,
       });
       ending.attributes = { 'http.response.status_code': answer.status };
       return answer;
@@ -180,7 +195,8 @@ export class HttpRunner implements Runner {
       const { status } = answer;
       if (mapping?.follow !== undefined ? promises.has(status) : status === 200) return answer;
       try {
-        throw await failureOf(answer, mapping && outageBy(mapping, status, connectedAt));
+        const isPrompt = performance.now() - sentAt <= promptMs;
+        throw await failureOf(answer, mapping && outageBy(mapping, status, isPrompt), isPrompt);
       } finally {
         answer.close();
       }
@@ -205,7 +221,11 @@ export class HttpRunner implements Runner {
       if (mapping?.attach !== undefined && run.followed === undefined) await run.keepFollowed(null);
       const answer = await begin(run.followed?.start ?? run.start);
       try {
-        return await this.read(answer, run, mapping && new MappedAnswer(run, mapping, reader));
+        return await this.read(
+          answer,
+          run,
+          mapping?.hasResponse === true ? new MappedAnswer(run, mapping, reader) : undefined,
+        );
       } finally {
         answer.close();
       }
@@ -246,13 +266,42 @@ export class HttpRunner implements Runner {
     return answer;
   }
 
+  async checkHealth({ runner }: Model, address: string, stop: AbortSignal): Promise<void> {
+    const options = runner as HttpRunnerOptions;
+    const { path, ready } = mappingFor(options, [address])!.health!;
+    const timeout = AbortSignal.timeout(healthTimeoutMs);
+    try {
+      const { body, ...answer } = await this.outgoing.call({
+        ...{ url: address, path, method: 'GET', body: '', connectTimeoutMs: this.connectTimeoutMs },
+        headers: { accept: 'application/json, */*;q=0.8', 'user-agent': 'nowserving', ...options.headers },
+        signal: AbortSignal.any([timeout, stop]),
+      });
+      try {
+        const { status, headers } = answer;
+        if (status !== 200) {
+          const retryAfterMs = retryAfterOf(headers);
+          throw unhealthy(`was answered with ${status}`, retryAfterMs === undefined ? {} : { retryAfterMs });
+        }
+        if (ready.length === 0) return;
+        const words = await readBeginning(body, maxHealthBytes);
+        const found = firstAt(ready, parseJson(words.toString('utf8'))?.value ?? null);
+        if (found === undefined) throw unhealthy('says that it is not ready');
+      } finally {
+        answer.close();
+      }
+    } catch (error) {
+      if (timeout.aborted) throw unhealthy(`had no answer within ${healthTimeoutMs / 1_000} s`);
+      throw breakOf(error, stop);
+    }
+  }
+
   private async send(
     url: string,
     headers: HttpRunnerOptions['headers'],
     run: Pick<Run, 'requestId' | 'attempt'>,
-    call: ServerCall & { traced?: TraceContext; onConnected?: () => void },
+    call: ServerCall & { traced?: TraceContext } & Pick<Call, 'onConnected' | 'onSent'>,
   ): Promise<HttpAnswer> {
-    const { method = 'GET', path, body, signal, contentType, traced, onConnected } = call;
+    const { method = 'GET', path, body, signal, contentType, traced, onConnected, onSent } = call;
     const { body: received, ...answer } = await this.outgoing.call({
       ...{ url, path, method, signal, connectTimeoutMs: this.connectTimeoutMs },
       body: body ?? '',
@@ -265,6 +314,7 @@ export class HttpRunner implements Runner {
         ...traced,
       },
       ...(onConnected && { onConnected }),
+      ...(onSent && { onSent }),
     });
     const encoding = answer.headers['content-encoding'] ?? 'identity';
     return { ...answer, chunks: encoding === 'identity' ? chunksOf(received) : compressed };
@@ -328,14 +378,21 @@ export class HttpRunner implements Runner {
 /** Statuses of a first answer that promises an output. */
 const promises = new Set([200, 201, 202]);
 
-/** An answer that comes this soon after the connection is one of a proxy, whose server is not there. */
-const soonMs = 1_000;
+/** An answer that comes this soon after the end of the input is one of a proxy, whose server is not there. */
+const promptMs = 1_000;
+
+const healthTimeoutMs = 5_000;
+const maxHealthBytes = 64 * 1024;
 
 /** Returns what a status says about the server, by the mapping. undefined: the mapping does not name the status. */
-function outageBy({ busy, away }: Mapping, status: number, connectedAt: number): Outage | undefined {
+function outageBy({ busy, away }: Mapping, status: number, isPrompt: boolean): Outage | undefined {
   if (busy.includes(status)) return 'free';
   if (away?.includes(status) !== true) return undefined;
-  return performance.now() - connectedAt <= soonMs ? 'free' : 'costly';
+  return isPrompt ? 'free' : 'costly';
+}
+
+function unhealthy(what: string, options: { retryAfterMs?: number } = {}): RunFailure {
+  return new RunFailure(`The health check of the server ${what}.`, { code: 'model_unavailable', ...options });
 }
 
 async function* chunksOf(body: Chunks): Chunks {

@@ -52,6 +52,7 @@ const changes: Record<string, () => Promise<Call> | Call> = {
     return { path: `/sessions/${(await admin.all<{ id: string }>('/sessions'))[0]!.id}` };
   },
   'PATCH /v1/admin/models/*model_id': () => ({ path: '/models/test/model', body: { concurrency: 3 } }),
+  'POST /v1/admin/models/*model_id/probe': () => ({ path: '/models/test/model/probe' }),
   'POST /v1/admin/models/reload': () => ({ path: '/models/reload' }),
   'POST /v1/admin/nodes/:node_id/drain': async () => ({ path: `/nodes/${await node()}/drain` }),
   'DELETE /v1/admin/nodes/:node_id/drain': async () => ({ path: `/nodes/${await node()}/drain` }),

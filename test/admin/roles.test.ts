@@ -82,6 +82,7 @@ const rules: Record<string, Rule> = {
   'POST /v1/admin/models/reload': 'admin',
   'GET /v1/admin/models/*model_id': 'observe',
   'PATCH /v1/admin/models/*model_id': 'admin',
+  'POST /v1/admin/models/*model_id/probe': 'admin',
   'POST /v1/admin/nodes/:node_id/drain': 'admin',
   'DELETE /v1/admin/nodes/:node_id/drain': 'admin',
   'GET /v1/admin/workers': 'observe',

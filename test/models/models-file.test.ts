@@ -261,6 +261,30 @@ describe('a models file', () => {
       '{ kind: http, url: "http://a/", busy: 409 }',
       'busy: expected a list of HTTP statuses from 201 to 599, such as [409, 429]',
     ],
+    [
+      '{ kind: http, url: "http://a/", health: /health }',
+      'health: expected a map such as { url: /health, every: 5s }, or off',
+    ],
+    [
+      '{ kind: http, url: "http://a/", health: { url: "http://b/health" } }',
+      'url: expected a path that begins with /, such as /health: only the server itself is asked',
+    ],
+    [
+      '{ kind: http, url: "http://a/", health: { url: //b/health } }',
+      'url: expected a path that begins with /, such as /health: only the server itself is asked',
+    ],
+    [
+      '{ kind: http, url: "http://a/", health: { url: /health, every: 10ms } }',
+      'every: expected a duration from 100ms to 1h, such as 5s',
+    ],
+    [
+      '{ kind: http, url: "http://a/", health: { url: /health, evry: 5s } }',
+      'evry: unknown option, did you mean "every"?; there are url, every, ready',
+    ],
+    [
+      '{ kind: http, url: "http://a/", health: { every: 5s } }',
+      '"health" needs "url", such as { url: /health, every: 5s }',
+    ],
     ['{ kind: grpc }', 'kind: expected one of http, demo, worker'],
     ['{ kind: demo, demo: tune }', 'demo: expected one of echo, fractal, story, flaky'],
     ['{ kind: demo, demo: echo, url: "http://a" }', 'unknown option "url"'],
@@ -298,6 +322,16 @@ describe('a models file', () => {
     const faults = faultsOf(withRunner(runner));
     expect(faults).toEqual([`models.yaml line 3: ${message}`]);
     expect(faults.join()).not.toContain('hush');
+  });
+
+  it('takes the health check of a preset, a part of it, another or none', () => {
+    const check = (options: string): unknown =>
+      parse(withRunner(`{ kind: http, url: "http://a/x", ${options} }`))[0]!.runner.healthCheck;
+    expect(check('preset: llama.cpp')).toMatchObject({ path: '/health', everyMs: 5_000 });
+    expect(check('preset: tgi, health: { every: 2 }')).toMatchObject({ path: '/health', everyMs: 2_000 });
+    expect(check('health: { url: "/up?deep=1" }')).toMatchObject({ path: '/up?deep=1', everyMs: 5_000 });
+    expect(check('preset: tgi, health: off')).toBeUndefined();
+    expect(check('busy: [409]')).toBeUndefined();
   });
 
   it('names the line within a schema', () => {

@@ -30,8 +30,8 @@ const { service, calls, model } = testQueue({
     'acme/hear': { runner: { preset: 'openai', path: '/v1/audio/transcriptions' } },
     'acme/speak': { runner: { preset: 'openai', path: '/v1/audio/speech' } },
     'acme/llama': { runner: { preset: 'llama.cpp', path: '/completion' } },
-    'acme/tgi': { runner: { preset: 'tgi', path: '/generate_stream' } },
-    'acme/tgi/whole': { runner: { preset: 'tgi', path: '/generate' } },
+    'acme/tgi': { runner: { preset: 'tgi', path: '/generate_stream', headers: { 'x-server': 'tgi' } } },
+    'acme/tgi/whole': { runner: { preset: 'tgi', path: '/generate', headers: { 'x-server': 'tgi' } } },
     'acme/ollama': { runner: { preset: 'ollama', path: '/api/chat' } },
     'acme/cog': { runner: { preset: 'cog', path: '/predictions' } },
     'acme/comfy': { runner: { preset: 'comfyui', path: '/comfy', follow: { every: '20ms' } }, attempts: 2 },
@@ -67,13 +67,21 @@ const servers: Record<string, (call: Call) => void> = {
   generate_stream: tgi,
   api: ollama,
   predictions: cog.respond,
+  'health-check': cog.respond,
+  readyz: bento.respond,
+  // The same path in both servers: llama.cpp answers with JSON, TGI with nothing.
+  health: (call) => (call.headers['x-server'] === 'tgi' ? tgi(call) : llamaCpp(call)),
   comfy: comfy.respond,
   bento: bento.respond,
   gradio_api: gradio.respond,
 };
 
+const respond = (call: Call): void => servers[call.url.split('/')[1]!]!(call);
+// The service checks the health of the servers as soon as it starts.
+model.respond = respond;
+
 beforeEach(() => {
-  model.respond = (call) => servers[call.url.split('/')[1]!]!(call);
+  model.respond = respond;
 });
 
 async function output(modelId: string, input: unknown): Promise<unknown> {

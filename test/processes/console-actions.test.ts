@@ -8,7 +8,12 @@ import { testQueue } from '../support/test-queue.js';
 import { until } from '../support/until.js';
 import { pulled, WorkerCalls } from '../support/worker-calls.js';
 
-const models = { 'test/one': { concurrency: 1 }, 'test/wide': { concurrency: 50 }, 'test/pulled': pulled };
+const models = {
+  'test/one': { concurrency: 1 },
+  'test/wide': { concurrency: 50 },
+  'test/pulled': pulled,
+  'test/away': { runner: { kind: 'http', url: 'http://127.0.0.1:1/' } },
+};
 const { service, calls, model } = testQueue({ models, limits: 'off', config: { nodeName: 'alpha' } });
 const admin = new AdminCalls(service);
 let browser: Browser;
@@ -343,4 +348,13 @@ test('workers are listed, drained for a reason, and let claim again; a request n
   await tab.show(`requests/${id}`);
   await page.getByText(/on gpu-box-1 and succeeded/).waitFor();
   await page.locator('svg text.lane').getByText('gpu-box-1').waitFor();
+});
+
+test('a model that is away is probed at once when an operator asks for it', async () => {
+  const id = await calls.submit('test/away');
+  await tab.show('models/test/away');
+  await tab.click('Probe now');
+  await until(async () => (await reasons('model.probe')).length === 1, { message: 'it is in the audit' });
+  expect(await tab.findings()).toEqual([]);
+  expect((await calls.cancel(id)).status).toBe(200);
 });

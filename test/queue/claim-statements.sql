@@ -556,3 +556,52 @@ WITH chance AS MATERIALIZED (
   FROM chance
 )
 SELECT seq FROM written;
+
+-- lock_address
+SELECT pg_advisory_xact_lock(hashtextextended($1::text, 22));
+
+-- claim_suspect
+WITH due AS MATERIALIZED (
+  SELECT ctid FROM delayed_entry
+  WHERE model_id = $1::text
+    AND (priority, virtual_start, seq) >= ($5::smallint, $6::bigint, $7::bigint)
+    AND (expires_at IS NULL OR expires_at > now())
+    AND EXISTS (SELECT FROM node WHERE node.id = $3::uuid AND node.draining_since IS NULL)
+    AND NOT EXISTS (
+      SELECT FROM model WHERE model.id = $1::text AND (paused IS NOT NULL OR slot_round <> $10::integer)
+    )
+    AND NOT is_scheduled AND delayed_entry.ready_at <= clock_timestamp() + interval '10 seconds'
+    AND request_id IN (SELECT request_id FROM suspect WHERE address = $11::text)
+    AND NOT EXISTS (SELECT FROM suspect JOIN lease USING (request_id) WHERE suspect.address = $11::text)
+    AND NOT EXISTS (
+    SELECT FROM lease
+    WHERE lease.model_id = ANY ($12::text[]) AND lease.node_id <> $3::uuid
+      AND NOT EXISTS (
+        SELECT FROM quarantine WHERE quarantine.address = $11::text AND quarantine.node_id = lease.node_id
+      )
+  )
+    AND now() < to_timestamp($8::float8 / 1000)
+  ORDER BY priority, virtual_start, seq LIMIT $2::integer FOR UPDATE SKIP LOCKED
+), taken AS (
+  DELETE FROM delayed_entry
+  WHERE ctid = ANY (ARRAY (SELECT ctid FROM due))
+  RETURNING request_id, bounded_key_id
+), started AS (
+  UPDATE recent_request AS request
+  SET state = 'IN_PROGRESS', attempt = attempt + 1, started_at = clock_timestamp()
+  FROM taken
+  WHERE request.id = taken.request_id AND request.state = 'IN_QUEUE'
+  RETURNING request.id, request.priority, request.virtual_start, request.seq, request.attempt,
+            request.failed_attempts, request.lost_attempts, request.timeout_ms, request.input, request.started_at,
+            request.traceparent, request.tracestate,
+            greatest(request.created_at, request.not_before) AS waits_since, taken.bounded_key_id
+), leased AS (
+  INSERT INTO lease (request_id, token, model_id, node_id, attempt, started_at, deadline_at, bounded_key_id)
+  SELECT id, $9::uuid, $1::text, $3::uuid, attempt, started_at,
+         started_at + coalesce(timeout_ms, $4::float8) * interval '1 millisecond', bounded_key_id
+  FROM started
+)
+SELECT id, priority, virtual_start AS start, seq, attempt, failed_attempts AS "failedAttempts",
+       lost_attempts AS "lostAttempts", bounded_key_id AS "boundedKeyId", timeout_ms AS "timeoutMs", traceparent,
+       tracestate, input::text AS input, extract(epoch FROM started_at - waits_since)::float8 * 1000 AS "queueMs"
+FROM started;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Database } from '../../src/database/database.js';
 import type { Statement } from '../../src/database/statement.js';
 import { claimForWorkers } from '../../src/queue/workers/queries/claim-for-workers.js';
-import { claim } from '../../src/queue/runs/queries/claim.js';
+import { claim, claimSuspect } from '../../src/queue/runs/queries/claim.js';
 import { rescue, rescueFromWorkers } from '../../src/queue/runs/queries/rescue.js';
 import { submitStarted } from '../../src/queue/submit/queries/submit-started.js';
 import * as leases from '../../src/queue/workers/queries/worker-leases.js';
@@ -48,6 +48,7 @@ test('the statements of leases are those of claim-statements.sql', async () => {
     claim(database, { ...ofNode, limit: 1, lowestPriority: 0 }),
     claimForWorkers(database, { ...start, slots: workerSlots, ...bounded, groupId: null }),
     claimForWorkers(database, { ...start, slots: workerSlots, ...bounded, groupId: 'gpu-0' }),
+    claimSuspect(database, ofNode, 'http://gpu', []),
     rescue(database, { ...terms, nodeId: id, lostAfterMs: 6_000 }),
     rescueFromWorkers(database, terms),
     leases.renewLeases(database, [lease]),

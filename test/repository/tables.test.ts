@@ -38,6 +38,8 @@ const owners: Record<string, readonly string[]> = {
     'worker',
     'slot_grant',
     'circuit',
+    'suspect',
+    'quarantine',
   ],
   webhooks: ['receiver_activity', 'webhook_delivery', 'webhook_endpoint', 'webhook_secret'],
 };
@@ -54,6 +56,7 @@ const exceptions: Record<string, string> = {
   'src/files/queries/prune-files.ts': 'file_use',
   // The type of the parameter allows queue_entry and delayed_entry.
   'src/queue/waiting/queries/insert-entries.ts': '${table}',
+  'src/queue/runs/queries/claim.ts': '${table}',
 };
 
 const roomOf = new Map(Object.entries(owners).flatMap(([room, tables]) => tables.map((one) => [one, room])));

@@ -1,7 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Files } from '../../src/files/files.js';
 import { Config } from '../../src/config/config.js';
 import { HttpRunner } from '../../src/runners/http-runner.js';
 import { Tracing } from '../../src/tracing/tracing.js';
-import { ModelServer } from '../support/model-server.js';
+import { ModelServer, ndjson } from '../support/model-server.js';
 import { failureOf, noFiles, testRun, type TestRun, threads } from '../support/test-run.js';
 
 const runner = new HttpRunner(new Config(), new Tracing(), noFiles, threads);
@@ -45,6 +47,54 @@ test.each([
   const { options: failed } = await failureOf(runner, run(options));
   expect([failed.outage, failed.retryable]).toEqual([outage, outage !== undefined]);
 });
+
+test('the second of a status that says "away" begins at the end of the input', async () => {
+  async function* slowly(): AsyncGenerator<Buffer> {
+    yield Buffer.from('half');
+    await delay(1_050);
+    yield Buffer.from('half');
+  }
+  const file = { name: 'a.wav', contentType: 'audio/wav', size: 8, read: slowly };
+  const files = { named: () => Promise.resolve({ file, read: slowly }) } as unknown as Files;
+  const slow = new HttpRunner(new Config(), new Tracing(), files, threads);
+  answer(502);
+  const options = { away: [502], request: { multipart: { file: '$.prompt' } } };
+  expect((await failureOf(slow, run(options))).options.outage).toBe('free');
+});
+
+test('lines of a model of this service are read as ever where its mapping says nothing of its answer', async () => {
+  const lines = ndjson([
+    { type: 'delta', delta: 'a' },
+    { type: 'output', output: { text: 'a' } },
+  ]);
+  for (const options of [{ busy: [409] }, { away: [502] }, { health: { url: '/health' } }]) {
+    answer(200, lines, 'application/x-ndjson');
+    expect(await runner.run(run(options))).toBe('{"text":"a"}');
+  }
+});
+
+test.each([
+  ['200', 200, '', {}, undefined],
+  ['another 2xx', 204, '', {}, 'The health check of the server was answered with 204.'],
+  ['503', 503, '{"error":"loading"}', {}, 'The health check of the server was answered with 503.'],
+  ['200 and a body that says it is ready', 200, '{"status":"READY"}', ready(), undefined],
+  ['200 and another body', 200, '{"status":"STARTING"}', ready(), notReady()],
+  ['200 and a body that is not JSON', 200, 'ok', ready(), notReady()],
+])('a health check that is answered with %s', async (_, status, body, options, message) => {
+  answer(status, body);
+  const { model } = run({ health: { url: '/health?deep=1', ...options } });
+  const checked = runner.checkHealth(model, server.url, new AbortController().signal);
+  expect(await checked.catch((error: Error) => error.message)).toBe(message);
+  expect(server.calls).toEqual([expect.objectContaining({ method: 'GET', url: '/health?deep=1' })]);
+});
+
+function ready(): object {
+  return { ready: { path: '$.status', in: ['READY', 'BUSY'] } };
+}
+
+function notReady(): string {
+  return 'The health check of the server says that it is not ready.';
+}
 
 test('a status of a server that is away is an attempt if it does not come at once', async () => {
   let respond: () => void = () => undefined;

@@ -235,6 +235,8 @@ class Model(TypedDict):
     run_time: TypicalTime | None
     queue_time: TypicalTime | None
     availability: Literal["available", "unavailable", "paused"]
+    next_probe_at: str | None
+    """None: the model is available, or the time is unknown."""
 
 
 Models = list[Model]

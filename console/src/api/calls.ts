@@ -17,6 +17,8 @@ export const signOut = () => answer(api.DELETE('/v1/admin/session'));
 export const listModels = (signal?: AbortSignal) => answer(api.GET('/v1/admin/models', { signal }));
 export const changeModel = (id: string, body: t.ModelChange) =>
   answer(api.PATCH('/v1/admin/models/{model_id}', { params: { path: { model_id: id } }, body }));
+export const probeModel = (id: string) =>
+  answer(api.POST('/v1/admin/models/{model_id}/probe', { params: { path: { model_id: id } } }));
 export const reloadModels = () => answer(api.POST('/v1/admin/models/reload'));
 export const readQueue = (model: string, signal?: AbortSignal) =>
   answer(api.GET('/v1/admin/queue', { params: { query: { model, limit: 100 } }, headers: recent, signal }));

@@ -5,6 +5,7 @@ const all: Record<AuditAction, true> = {
   'model.pause': true,
   'model.resume': true,
   'model.concurrency': true,
+  'model.probe': true,
   'models.reload': true,
   'key.create': true,
   'key.update': true,

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { changeModel } from '../api/calls';
+import { changeModel, probeModel } from '../api/calls';
 import type { AdminModel } from '../api/types';
 import { counted, runsGoOn } from '../format/quantities';
 import { Dialog } from '../parts/dialog';
@@ -9,7 +9,7 @@ import { ActButton } from '../parts/rights';
 import { Failure } from '../parts/states';
 import { Time } from '../parts/time';
 
-/** Pause and resume a model, or change its concurrency. */
+/** Pause and resume a model, change its concurrency, or probe it while it is away. */
 export function ModelActions({ model }: { model: AdminModel }) {
   const [open, setOpen] = useState<'pause' | 'concurrency'>();
   const client = useQueryClient();
@@ -22,7 +22,9 @@ export function ModelActions({ model }: { model: AdminModel }) {
       return client.invalidateQueries({ queryKey: ['models'] });
     },
   });
+  const probe = useMutation({ mutationFn: () => probeModel(model.id) });
   const isPaused = model.paused.current !== false;
+  const isAway = model.nodes.some(({ addresses_away: away }) => away.length > 0);
   return (
     <>
       {model.concurrency.override !== null && (
@@ -30,6 +32,16 @@ export function ModelActions({ model }: { model: AdminModel }) {
           Concurrency in models.yaml: {model.concurrency.base ?? 'no maximum'}
         </span>
       )}
+      {isAway && !isPaused && (
+        <ActButton
+          disabled={probe.isPending}
+          title="Each node asks the addresses that it does not reach, without waiting for its next probe"
+          onClick={() => probe.mutate()}
+        >
+          Probe now
+        </ActButton>
+      )}
+      {probe.error !== null && <Failure error={probe.error} />}
       {isPaused ? (
         <ActButton
           className="primary"

@@ -11,6 +11,7 @@ import { changeOverrides, type Overrides, versionOf } from '../../models/overrid
 import { type Looked, ModelFigures } from '../../overview/model-figures.js';
 import { addressLabels } from '../../queue/circuits/addresses.js';
 import { Controls } from '../../queue/cluster/controls.js';
+import { QueueEvents } from '../../queue/queue-events.js';
 import type { AdminModelDto, ModelChangeDto } from './models.dto.js';
 
 /** Shows operators the models, and applies what they set. */
@@ -22,6 +23,7 @@ export class ModelControl {
     private readonly figures: ModelFigures,
     private readonly trail: AuditTrail,
     private readonly clock: Clock,
+    private readonly events: QueueEvents,
   ) {}
 
   async list(): Promise<AdminModelDto[]> {
@@ -62,6 +64,16 @@ export class ModelControl {
     });
     await this.controls.publish();
     return this.find(base.id);
+  }
+
+  /** Makes every node probe the addresses of the model that are away. */
+  async probe(actor: Actor, id: string | undefined, reason: string | undefined): Promise<AdminModelDto> {
+    const { view } = await this.find(id);
+    await this.trail.change((manager) =>
+      this.trail.write(manager, actor, { action: 'model.probe', target: view.id, reason }),
+    );
+    this.events.publish({ probeNow: [view.id] });
+    return view;
   }
 
   private async audit(

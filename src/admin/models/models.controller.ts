@@ -12,7 +12,13 @@ import {
 } from './models.dto.js';
 import { ModelControl } from './model-control.js';
 import { ModelsReload } from './models-reload.js';
-import { ApiAdminModel, ApiAdminModels, ApiChangeModel, ApiReloadModels } from './models.docs.js';
+import {
+  ApiAdminModel,
+  ApiAdminModels,
+  ApiChangeModel,
+  ApiProbeModel,
+  ApiReloadModels,
+} from './models.docs.js';
 import { Operators } from '../operators.js';
 
 /** Models, as operators see and change them. */
@@ -36,6 +42,18 @@ export class AdminModelsController {
   @Operators('admin')
   reloadModels(@Actor() actor: Actor, @Reason() reason: string | undefined): Promise<ModelsReloadDto> {
     return this.files.reload(actor, reason);
+  }
+
+  @Post('*model_id/probe')
+  @HttpCode(200)
+  @ApiProbeModel
+  @Operators('admin')
+  probeModel(
+    @Actor() actor: Actor,
+    @ModelId() path: string | undefined,
+    @Reason() reason: string | undefined,
+  ): Promise<AdminModelDto> {
+    return this.control.probe(actor, path?.replace(/\/probe$/i, ''), reason);
   }
 
   @Get('*model_id')

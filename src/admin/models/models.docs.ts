@@ -38,6 +38,15 @@ export const ApiChangeModel = ApiCall(
   ApiProblems('unknown_model', 'changed_meanwhile'),
 );
 
+export const ApiProbeModel = ApiCall(
+  'Probe a model now',
+  'Every node probes the addresses of the model that it does not reach, without waiting for the next probe. ' +
+    'The answer has the model as it is before the probes; if all addresses are reachable, nothing is probed.',
+  ApiModelId,
+  ApiOkResponse({ description: 'The model.', type: AdminModelDto }),
+  ApiProblems('unknown_model'),
+);
+
 export const ApiReloadModels = ApiCall(
   'Read the models file again',
   'All or nothing: if the file has a fault, the models stay as they were, and `errors` lists each fault. ' +

@@ -124,6 +124,13 @@ export class ModelDto {
     { enum: ['available', 'unavailable', 'paused'] },
   )
   availability!: 'available' | 'unavailable' | 'paused';
+  @Field(
+    'While it is `unavailable`: the time of the next probe, before which it does not become available; null: it ' +
+      'is available, or the time is unknown.',
+    null,
+    { type: String, format: 'date-time', nullable: true },
+  )
+  next_probe_at!: string | null;
 }
 
 @ApiSchema({ name: 'ModelList', description: 'The models that the key may call.' })

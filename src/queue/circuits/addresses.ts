@@ -6,6 +6,8 @@ export interface Destination {
   /** undefined: the run stays in this process. */
   readonly target: Target | undefined;
   readonly probe?: Probe | undefined;
+  /** True: the run is that of a suspect, which is sent there alone. */
+  readonly isSuspect?: boolean;
 }
 
 /**
@@ -37,13 +39,16 @@ export class Addresses {
    * address.
    */
   get room(): number {
-    if (!this.hasCircuits) return Infinity;
-    return this.targets.reduce((sum, { circuit }) => sum + circuit.room, 0);
+    return this.targets.reduce((sum, target) => {
+      if (target.isQuarantined) return sum;
+      return sum + (this.hasCircuits ? target.room : Infinity);
+    }, 0);
   }
 
   /** Addresses to which the next run would be a probe. */
   get due(): readonly Target[] {
-    return this.hasCircuits ? this.targets.filter(({ isAway, circuit }) => isAway && circuit.room > 0) : [];
+    if (!this.hasCircuits) return [];
+    return this.targets.filter(({ isAway, isQuarantined, room }) => isAway && !isQuarantined && room > 0);
   }
 
   /** True if all addresses are away: each receives only probes. */
@@ -56,14 +61,14 @@ export class Addresses {
     return this.areAway && this.targets.every(({ circuit }) => circuit.yieldsSlots);
   }
 
-  /** Returns the address with the fewest runs; of several, the next in turn. undefined: all are away. */
+  /** Returns the address with the fewest runs; of several, the next in turn. undefined: none takes a run now. */
   next(): Target | undefined {
     const { length } = this.targets;
     let found: number | undefined;
     for (let step = 0; step < length; step++) {
       const at = (this.turn + step) % length;
       const target = this.targets[at]!;
-      if (this.hasCircuits && target.isAway) continue;
+      if (target.isQuarantined || (this.hasCircuits && target.isAway)) continue;
       if (found === undefined || target.running < this.targets[found]!.running) found = at;
     }
     if (found === undefined) return undefined;

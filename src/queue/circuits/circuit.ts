@@ -25,6 +25,8 @@ export class Circuit {
   outage: Outage | undefined;
   /** True if other nodes may have this node's slots. */
   yieldsSlots = false;
+  /** True: it is open because nothing is known of the address yet. */
+  isUnknown = false;
   private probe: Probe | undefined;
   private delayMs = 0;
   private failedAt = 0;
@@ -54,6 +56,21 @@ export class Circuit {
     return next === Infinity ? undefined : next - now;
   }
 
+  /** Milliseconds until a probe is due. undefined: the circuit is closed or probes. */
+  get probeInMs(): number | undefined {
+    if (this.outage === undefined || this.probe !== undefined) return undefined;
+    return Math.max(0, this.probeAt - this.now());
+  }
+
+  /** Opens the circuit of an address of which nothing is known. A probe is due at once. */
+  openUnknown(reason: string): void {
+    const now = this.now();
+    this.outage = { since: now, reason };
+    this.isUnknown = true;
+    this.delayMs = this.times.probeMs / 2;
+    this.shareAt = now + this.times.shareMs;
+  }
+
   /** undefined: the circuit is closed, and a run needs no permission. */
   startProbe(): Probe | undefined {
     return this.outage === undefined ? undefined : (this.probe = Symbol('probe'));
@@ -76,6 +93,7 @@ export class Circuit {
     const now = this.now();
     const { probeMs, maxProbeMs, shareMs } = this.times;
     this.outage = { since: outage?.since ?? now, reason };
+    this.isUnknown = false;
     this.delayMs = outage === undefined ? probeMs : Math.min(maxProbeMs, this.delayMs * 2);
     this.failedAt = now;
     this.probeAt = now + Math.max(this.delayMs, retryAfterMs);
@@ -92,6 +110,7 @@ export class Circuit {
     if (!this.release(probe)) return undefined;
     const { outage } = this;
     this.outage = undefined;
+    this.isUnknown = false;
     this.yieldsSlots = false;
     return outage;
   }
@@ -103,6 +122,14 @@ export class Circuit {
   hint(): boolean {
     if (this.outage === undefined || this.probe !== undefined) return false;
     this.probeAt = Math.min(this.probeAt, Math.max(this.now(), this.failedAt + this.times.maxProbeMs / 5));
+    this.shareAt = Math.min(this.shareAt, this.probeAt);
+    return true;
+  }
+
+  /** Makes a probe due at once. False: the circuit is closed or already probes. */
+  probeNow(): boolean {
+    if (this.outage === undefined || this.probe !== undefined) return false;
+    this.probeAt = this.now();
     this.shareAt = Math.min(this.shareAt, this.probeAt);
     return true;
   }

@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { Subject } from 'rxjs';
 import { Clock } from '../../database/clock.js';
+import type { HealthCheck } from '../../models/runner-kind.js';
 import type { Model } from '../../models/model.js';
 import type { ModelsService } from '../../models/models.service.js';
 import { RunFailure } from '../runs/runner.js';
@@ -11,12 +12,14 @@ import { Circuits } from './circuits.js';
 import type { ModelAvailability } from './model-availability.js';
 
 const url = 'http://user:secret@gpu.internal:9000/secret?token=secret';
-const model = (id: string, circuit = true, urls = [url]): Model =>
-  ({ id, circuit, runner: { addresses: () => urls } }) as unknown as Model;
+const model = (id: string, circuit = true, urls = [url], healthCheck?: HealthCheck): Model =>
+  ({ id, circuit, runner: { addresses: () => urls, healthCheck } }) as unknown as Model;
+const checkedUrl = 'http://checked:9000/secret';
 const many = [1, 2, 3].map((n) => `http://gpu-${n}:9000/secret`);
 const models = [
   ...[model('acme/up'), model('acme/down'), model('acme/raw', false)],
   ...[model('acme/many', true, many), model('acme/same', true, [`${many[0]}/a`, `${many[0]}/b`])],
+  model('acme/checked', true, [checkedUrl], { path: '/health', everyMs: 2_000 }),
 ];
 const [up, down, raw] = ['acme/up', 'acme/down', 'acme/raw'] as const;
 const away = new RunFailure('The model answered 503.', { code: 'model_unavailable', outage: 'free' });
@@ -33,7 +36,11 @@ beforeEach(() => {
   lines = [];
   availability = 'unavailable';
   circuits = new Circuits(
-    { all: () => models, changes: new Subject() } as unknown as ModelsService,
+    {
+      all: () => models,
+      get: (id: string) => models.find((one) => one.id === id),
+      changes: new Subject(),
+    } as unknown as ModelsService,
     { depth: () => 3 } as unknown as WaitingIndex,
     { of: () => availability } as unknown as ModelAvailability,
     new Clock(),
@@ -136,6 +143,97 @@ it('stays open where a probe is connected but its model silent', () => {
   expect(circuits.room(up)).toBe(0);
   jest.advanceTimersByTime(2);
   expect(circuits.room(up)).toBe(1);
+});
+
+it('charges nobody for a probe that a proxy answers at once for an absent server', () => {
+  const refused = (isPrompt: boolean): RunEnd => ({
+    kind: 'failure',
+    error: new RunFailure('The model answered 502.', {
+      code: 'model_unavailable',
+      outage: 'costly',
+      isPrompt,
+    }),
+  });
+  const outages = [true, true, false].map((isPrompt) => {
+    const sent = start();
+    const outage = circuits.outageOf(run(up), refused(isPrompt), sent);
+    circuits.endRun(sent);
+    jest.advanceTimersByTime(30_001);
+    return [outage, sent.probe !== undefined];
+  });
+  expect(outages).toEqual([
+    ['costly', false],
+    ['free', true],
+    ['costly', true],
+  ]);
+});
+
+it('makes a probe due at once when an operator asks for it, and only where one is missing', () => {
+  fail(up);
+  for (const _ of [1, 2, 3]) {
+    jest.advanceTimersByTime(30_001);
+    fail(up);
+  }
+  expect([circuits.room(up), circuits.nextProbeInMs(up)]).toEqual([0, 8_000]);
+  circuits.probeNow([down, 'acme/many', 'acme/gone']);
+  expect([circuits.room(up), circuits.nextProbeInMs(up)]).toEqual([1, 0]);
+  start();
+  circuits.probeNow([up]);
+  expect([circuits.room(up), circuits.nextProbeInMs(up)]).toEqual([0, undefined]);
+});
+
+describe('with a health check', () => {
+  const id = 'acme/checked';
+
+  it('sends nothing before the first check succeeds, and is not away until one fails', () => {
+    expect([circuits.room(id), circuits.isProbeDue(id), circuits.opened]).toEqual([0, false, []]);
+    const [check, ...others] = circuits.startHealthChecks();
+    expect([check!.model.id, others, circuits.startHealthChecks()]).toEqual([id, [], []]);
+    circuits.endHealthCheck(check!, away);
+    expect(circuits.opened).toMatchObject([{ modelId: id, reason: 'The model answered 503.', isAway: true }]);
+    expect(lines).toEqual([['warn', expect.stringContaining('is away: The model answered 503.')]]);
+    jest.advanceTimersByTime(1_001);
+    expect([circuits.room(id), circuits.isProbeDue(id)]).toEqual([0, false]);
+    circuits.endHealthCheck(circuits.startHealthChecks()[0]!);
+    expect([circuits.room(id), circuits.opened, lines.length]).toEqual([Infinity, [], 2]);
+  });
+
+  it('says nothing where the first check succeeds', () => {
+    circuits.endHealthCheck(circuits.startHealthChecks()[0]!);
+    expect([circuits.room(id), lines]).toEqual([Infinity, []]);
+  });
+
+  it('is checked a second after a run has failed, and then at its interval; a run closes nothing', () => {
+    circuits.endHealthCheck(circuits.startHealthChecks()[0]!);
+    const other = start(id);
+    fail(id);
+    end(id, succeeding, other);
+    const pauses = [1, 2, 3].map(() => {
+      const inMs = circuits.nextProbeInMs(id)!;
+      jest.advanceTimersByTime(inMs + 1);
+      circuits.endHealthCheck(circuits.startHealthChecks()[0]!, away);
+      return inMs;
+    });
+    expect(pauses).toEqual([1_000, 2_000, 2_000]);
+  });
+});
+
+it('sends nothing but a suspect to an address in quarantine', () => {
+  const address = 'http://gpu.internal:9000/secret';
+  const woken: unknown[] = [];
+  circuits.wakes.subscribe((ids) => woken.push(ids));
+  const ordinary = start();
+  circuits.quarantine(new Map([[address, down]]));
+  expect([rooms(), circuits.startRun(up), circuits.isClear(address)]).toEqual([[0, 0, 0], undefined, false]);
+  expect(circuits.startSuspect(down, address)).toBeUndefined();
+  circuits.endRun(ordinary);
+  expect([circuits.isClear(address), circuits.slotsForSuspects(down)]).toEqual([true, 1]);
+  const suspect = circuits.startSuspect(down, address)!;
+  expect(circuits.startRun(down, suspect)).toBe(suspect);
+  expect([circuits.startSuspect(down, address), circuits.isClear(address)]).toEqual([undefined, true]);
+  circuits.endRun(suspect);
+  circuits.quarantine(new Map());
+  expect([rooms(), woken]).toEqual([[Infinity, Infinity, Infinity], [[up, down, raw]]]);
 });
 
 describe('of several addresses', () => {

@@ -1,17 +1,30 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Subject } from 'rxjs';
 import { Clock } from '../../database/clock.js';
+import type { Model } from '../../models/model.js';
+import type { HealthCheck } from '../../models/runner-kind.js';
 import { ModelsService } from '../../models/models.service.js';
 import type { OpenCircuit } from './queries/circuits.js';
 import type { CircuitChange } from '../queue-events.js';
 import { asRunFailure } from '../runs/finish-of.js';
 import type { RunEnd, RunExecution } from '../runs/run-execution.js';
-import type { Outage } from '../runs/runner.js';
+import type { Outage, RunFailure } from '../runs/runner.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
 import { Addresses, type Destination } from './addresses.js';
 import type { Probe } from './circuit.js';
 import { ModelAvailability } from './model-availability.js';
 import { Target } from './target.js';
+
+/** A health check in progress, and a model whose server it asks. */
+export interface HealthProbe {
+  readonly target: Target;
+  readonly model: Model;
+  readonly probe: Probe;
+}
+
+/** Models with different checks of one URL have circuits of their own. */
+const keyOf = (url: string, health: HealthCheck | undefined): string =>
+  health === undefined ? url : `${health.everyMs} ${health.path} ${url}`;
 
 const none: readonly Destination[] = [];
 const inProcess: Destination = { target: undefined };
@@ -33,6 +46,8 @@ export class Circuits {
   readonly changes = new Subject<CircuitChange[]>();
   private readonly log = new Logger(Circuits.name);
   private readonly addresses = new Map<string, Addresses>();
+  /** Models with a suspect that is to run next. */
+  private suspectModels: readonly string[] = [];
 
   constructor(
     private readonly models: ModelsService,
@@ -75,12 +90,14 @@ export class Circuits {
   startRun(modelId: string, probe?: Destination): Destination | undefined {
     const addresses = this.addresses.get(modelId);
     // The file may have been read again since the claim.
-    const isProbe = probe?.target?.models.includes(modelId) === true;
+    const isThere = probe?.target?.models.includes(modelId) === true;
+    const isProbe = isThere && (probe.isSuspect === true || !probe.target.isQuarantined);
     if (probe !== undefined && !isProbe) this.skipProbe(probe);
     if (addresses === undefined) return inProcess;
     const target = isProbe ? probe.target : addresses.next();
     if (target === undefined) return undefined;
     target.running++;
+    if (isProbe && probe.isSuspect === true) target.suspects++;
     return isProbe ? probe : { target };
   }
 
@@ -99,6 +116,7 @@ export class Circuits {
     const { target, probe } = destination;
     if (target === undefined) return;
     target.running--;
+    if (destination.isSuspect === true) target.suspects--;
     if (probe === undefined || !target.circuit.release(probe)) return;
     this.changes.next([]);
     this.wakes.next(target.models);
@@ -111,9 +129,7 @@ export class Circuits {
 
   /** Makes probes of these models due, because other nodes have found the models. */
   hint(modelIds: readonly string[]): void {
-    for (const target of new Set(modelIds.flatMap((id) => this.addresses.get(id)?.targets ?? []))) {
-      if (target.circuit.hint()) this.due(target);
-    }
+    for (const target of this.targetsOf(modelIds)) if (target.circuit.hint()) this.due(target);
   }
 
   /**
@@ -137,10 +153,111 @@ export class Circuits {
       return hasReachedModel ? undefined : 'free';
     }
     const { message = '', options } = end.kind === 'failure' ? asRunFailure(end.error) : {};
-    if (isElsewhere) return options?.outage;
-    if (options?.outage === undefined) this.close(target, probe);
-    else this.open(target, message, options.retryAfterMs, probe);
-    return options?.outage;
+    // A proxy answers a probe at once while its server is not there. The input has not reached the model then.
+    const isFree = probe !== undefined && options?.isPrompt === true && options.outage === 'costly';
+    const outage = isFree ? 'free' : options?.outage;
+    if (isElsewhere) return outage;
+    if (outage === undefined) this.close(target, probe);
+    else this.open(target, message, options?.retryAfterMs, probe);
+    return outage;
+  }
+
+  /** Starts the health checks that are due. `endHealthCheck` ends each of them. */
+  startHealthChecks(): HealthProbe[] {
+    const checks = [...this.targets].flatMap((target) => {
+      const model = target.models.map((id) => this.models.get(id)).find((one) => one !== undefined);
+      if (target.health === undefined || model === undefined || target.circuit.room !== 1) return [];
+      return { target, model, probe: target.circuit.startProbe()! };
+    });
+    if (checks.length > 0) this.changes.next([]);
+    return checks;
+  }
+
+  /** `failure`: undefined: the server is ready. */
+  endHealthCheck({ target, probe }: HealthProbe, failure?: RunFailure): void {
+    if (failure === undefined) this.close(target, probe);
+    else this.open(target, failure.message, failure.options.retryAfterMs, probe);
+  }
+
+  /** Makes the probes of these models due at once, because an operator asks for it. */
+  probeNow(modelIds: readonly string[]): void {
+    for (const target of this.targetsOf(modelIds)) if (target.circuit.probeNow()) this.due(target);
+  }
+
+  /** Returns the milliseconds until the next probe of the model. undefined: none is pending on this node. */
+  nextProbeInMs(modelId: string): number | undefined {
+    const times = this.targetsOf([modelId]).flatMap(({ circuit: { probeInMs } }) => probeInMs ?? []);
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
+  /** All addresses, as the database has them. */
+  get plainAddresses(): string[] {
+    return [...new Set([...this.targets].map(({ address }) => address))];
+  }
+
+  /** The models that send runs to an address. */
+  modelsAt(address: string): string[] {
+    return [...this.addresses].flatMap(([id, { targets }]) =>
+      targets.some((target) => target.address === address) ? id : [],
+    );
+  }
+
+  /** The number of runs of this node at an address. */
+  runningAt(address: string): number {
+    return this.targetsAt(address).reduce((sum, { running }) => sum + running, 0);
+  }
+
+  /** True if this node has no run at the address but a suspect. */
+  isClear(address: string): boolean {
+    return this.targetsAt(address).every(({ running, suspects }) => running === suspects);
+  }
+
+  /** The addresses to which this node sends nothing but suspects. */
+  get quarantined(): string[] {
+    return [
+      ...new Set([...this.targets].flatMap(({ isQuarantined, address }) => (isQuarantined ? address : []))),
+    ];
+  }
+
+  /**
+   * Sets the addresses to which nothing but suspects is sent, each with the model whose suspect is next. That model
+   * keeps a slot free for it.
+   */
+  quarantine(addresses: ReadonlyMap<string, string | undefined>): void {
+    this.suspectModels = [...addresses].flatMap(([address, id]) =>
+      id !== undefined && this.modelsAt(address).includes(id) ? id : [],
+    );
+    const opened: string[] = [];
+    for (const target of this.targets) {
+      const isQuarantined = addresses.has(target.address);
+      if (target.isQuarantined && !isQuarantined) opened.push(...this.modelsAt(target.address));
+      target.isQuarantined = isQuarantined;
+    }
+    if (opened.length > 0) this.wakes.next(opened);
+  }
+
+  /** The number of slots of this node that its other requests leave to suspects. */
+  slotsForSuspects(modelId: string): number {
+    return this.suspectModels.filter((id) => id === modelId).length;
+  }
+
+  /** Returns the destination of a suspect. undefined: another run is there, or the address is away. */
+  startSuspect(modelId: string, address: string): Destination | undefined {
+    if (this.runningAt(address) > 0) return undefined;
+    const target = this.targetsAt(address).find(({ models, room }) => models.includes(modelId) && room > 0);
+    return target && { target, probe: target.circuit.startProbe(), isSuspect: true };
+  }
+
+  private targetsAt(address: string): Target[] {
+    return [...this.targets].filter((target) => target.address === address);
+  }
+
+  private get targets(): Set<Target> {
+    return new Set([...this.addresses.values()].flatMap(({ targets }) => targets));
+  }
+
+  private targetsOf(modelIds: readonly string[]): Target[] {
+    return [...new Set(modelIds.flatMap((id) => this.addresses.get(id)?.targets ?? []))];
   }
 
   /** The addresses to which this node sends only probes, once for each of their models. */
@@ -148,8 +265,8 @@ export class Circuits {
     return [...this.addresses].flatMap(([modelId, addresses]) => {
       if (!addresses.hasCircuits) return [];
       const { areAway: isAway, yieldSlots: yieldsSlots, labels } = addresses;
-      return addresses.targets.flatMap(({ circuit: { outage, isProbing } }, at) => {
-        if (outage === undefined) return [];
+      return addresses.targets.flatMap(({ circuit: { outage, isProbing, isUnknown } }, at) => {
+        if (outage === undefined || isUnknown) return [];
         const sinceMs = this.clock.now() - (performance.now() - outage.since);
         const { reason } = outage;
         return { modelId, address: labels[at]!, reason, sinceMs, isAway, yieldsSlots, isProbing };
@@ -159,29 +276,33 @@ export class Circuits {
 
   /** Follows the addresses of the models as they are now. An address that stays keeps its state. */
   private follow(): void {
-    const before = new Map(
-      [...this.addresses.values()].flatMap(({ targets }) => targets).map((target) => [target.url, target]),
-    );
+    const before = new Map([...this.targets].map((target) => [keyOf(target.url, target.health), target]));
     const opened = this.opened;
     for (const target of before.values()) target.models = [];
     this.addresses.clear();
     const now = new Map<string, Target>();
     for (const { id, runner, circuit } of this.models.all()) {
+      const health = circuit ? runner.healthCheck : undefined;
       const targets = runner.addresses().map((url) => {
-        const target = now.get(url) ?? before.get(url) ?? new Target(url, this.times);
-        now.set(url, target);
+        const key = keyOf(url, health);
+        const target = now.get(key) ?? before.get(key) ?? new Target(url, this.times, health);
+        now.set(key, target);
         if (circuit) target.models.push(id);
         return target;
       });
       if (targets.length > 0) this.addresses.set(id, new Addresses(targets, circuit));
     }
-    for (const [url, { timer, reminder, models }] of before) {
-      if (now.has(url) && models.length > 0) continue;
+    for (const [key, { timer, reminder, models }] of before) {
+      if (now.has(key) && models.length > 0) continue;
       clearTimeout(timer);
       clearInterval(reminder);
     }
     const changed = new Set([...opened, ...this.opened].map(({ modelId }) => modelId));
     if (changed.size > 0) this.changes.next([...changed].map((modelId) => ({ modelId, isReached: false })));
+    const unchecked = [...now.values()].filter(
+      ({ health, circuit }) => health !== undefined && circuit.room === 1,
+    );
+    if (unchecked.length > 0) this.wakes.next(unchecked.flatMap(({ models }) => models));
   }
 
   private open(
@@ -191,22 +312,26 @@ export class Circuits {
     probe: Probe | undefined,
   ): void {
     this.change(target, () => {
-      if (!target.circuit.fail(reason, retryAfterMs, probe)) return;
+      const { circuit } = target;
+      const wasUnknown = circuit.isUnknown;
+      const isOpened = circuit.fail(reason, retryAfterMs, probe);
+      if (!isOpened && circuit.isUnknown === wasUnknown) return;
       // The request that met the outage waits again too, hence 1 more.
-      this.warn(target, 'is away', 1);
+      this.warn(target, 'is away', isOpened ? 1 : 0);
       target.reminder = setInterval(() => this.warn(target, 'is still away'), this.times.remindMs).unref();
     });
     this.schedule(target);
   }
 
   private close(target: Target, probe: Probe | undefined): void {
-    const wereAway = target.models.filter((id) => this.addresses.get(id)!.areAway);
+    const { isUnknown } = target.circuit;
+    const wereAway = target.models.filter((id) => !isUnknown && this.addresses.get(id)!.areAway);
     const outage = probe && target.circuit.close(probe);
     if (outage === undefined) return;
     clearTimeout(target.timer);
     clearInterval(target.reminder);
     const seconds = Math.ceil((performance.now() - outage.since) / 1_000);
-    this.log.log(`${String(target)} is reachable again after ${seconds} s`);
+    if (!isUnknown) this.log.log(`${String(target)} is reachable again after ${seconds} s`);
     this.changes.next(wereAway.map((modelId) => ({ modelId, isReached: true })));
     this.wakes.next(target.models);
   }

@@ -13,7 +13,17 @@ type WireChanges = [modelId: string, priority: number, attempt: number, width: 1
 
 interface WireMessage extends Pick<
   QueueChanges,
-  'work' | 'changed' | 'cancelled' | 'lost' | 'workers' | 'circuits' | 'times' | 'missed'
+  | 'work'
+  | 'changed'
+  | 'cancelled'
+  | 'lost'
+  | 'workers'
+  | 'circuits'
+  | 'nextProbes'
+  | 'probeNow'
+  | 'suspects'
+  | 'times'
+  | 'missed'
 > {
   /** Requests that have more output. */
   output?: string[];
@@ -102,6 +112,9 @@ export class ClusterMessages {
     const lost = pending.flatMap((changes) => changes.lost ?? []);
     const workers = pending.flatMap((changes) => changes.workers ?? []);
     const circuits = pending.flatMap((changes) => changes.circuits ?? []);
+    const nextProbes = pending.flatMap((changes) => changes.nextProbes ?? []);
+    const probeNow = pending.flatMap((changes) => changes.probeNow ?? []);
+    const suspects = pending.flatMap((changes) => changes.suspects ?? []);
     const times = pending.flatMap((changes) => changes.times ?? []);
     const work = new Set(pending.flatMap((changes) => changes.work ?? []));
     this.throttle.published(added.length + held.length + removed.length + started.length + changed.length);
@@ -114,7 +127,10 @@ export class ClusterMessages {
       held: toWire(held),
       released: toWire(released),
     };
-    const rest = { work: [...work], changed, output: [...output], cancelled, lost, workers, circuits, times };
+    const rest = {
+      ...{ work: [...work], changed, output: [...output], cancelled, lost, workers, circuits, nextProbes },
+      ...{ probeNow, suspects, times },
+    };
     const chunks = chunkMessages({ ...entries, ...rest });
     const node = this.cluster.nodeId;
     return [...this.announcements.splice(0), ...chunks].map((part) => JSON.stringify({ node, ...part }));

@@ -24,6 +24,8 @@ export interface ModelLoad {
   /** undefined: too little is known. */
   times: TypicalTimes | undefined;
   availability: Availability;
+  /** The time of the next probe while it is unavailable; null: none is known. */
+  nextProbeAtMs: number | null;
   /** Workers that ask for runs; null: nodes run the model. */
   workers: number | null;
 }
@@ -70,13 +72,15 @@ export class ModelLoads {
     return modelIds.map((id) => {
       const waiting = this.index.depth(id);
       // A request that is newer than the last read has waited for less time than has passed since then.
+      const availability = this.availability.of(id);
       const oldestWaitMs = waiting === 0 ? null : Math.max(0, now - (oldest.get(id) ?? now));
       return {
         waiting,
         running: running.get(id) ?? 0,
         oldestWaitMs,
         times: times.get(id),
-        availability: this.availability.of(id),
+        availability,
+        nextProbeAtMs: availability === 'unavailable' ? this.availability.nextProbeAtMs(id) : null,
         workers: this.models.get(id)?.takenBy === 'workers' ? this.book.count(id) : null,
       };
     });

@@ -66,6 +66,8 @@ export interface Snapshot extends Waiting {
   row: StatusRow;
   /** undefined: too little is known. */
   estimate?: Estimate | undefined;
+  /** While its model is unavailable: the time of the next probe; null: it is unknown. */
+  nextProbeAtMs?: number | null;
 }
 
 export function hasSameProgress(one: RequestRow, other: RequestRow | undefined): boolean {

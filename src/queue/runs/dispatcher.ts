@@ -11,6 +11,7 @@ import { Cluster } from '../cluster/cluster.js';
 import { lowest, Slots } from '../cluster/slots.js';
 import {
   claim,
+  claimSuspect,
   type Claimed,
   type ClaimFloor,
   entriesOf,
@@ -103,6 +104,42 @@ export class Dispatcher {
     return starting.finally(() => this.startsInFlight.delete(starting));
   }
 
+  /** Starts the first suspect of a model alone at an address, if there is room for it. */
+  async startSuspect(modelId: string, address: string): Promise<void> {
+    const dispatcher = this.dispatchers.get(modelId);
+    if (dispatcher === undefined || !this.accepting || !this.cluster.connected) return;
+    const { model } = dispatcher;
+    const isBarred = this.isStopped(model) || this.runs.isResting(modelId);
+    // Its priority is not known yet, so it gets no reserved slot.
+    if (isBarred || this.slots.free(modelId, lowest) === 0) return;
+    const destination = this.circuits.startSuspect(modelId, address);
+    if (destination === undefined) return;
+    const { generation } = this.slots;
+    this.slots.take(modelId, 1, lowest);
+    const options = { modelId, ...this.startTerms(model) };
+    const starting = claimSuspect(this.database, options, address, this.circuits.modelsAt(address));
+    this.startsInFlight.add(starting);
+    const claimed = await starting
+      .catch((error: unknown) => {
+        this.runs.orphansSuspectedAt = performance.now();
+        this.log.debug(`claim of a suspect of ${modelId} failed: ${(error as Error).message}`);
+        return [];
+      })
+      .finally(() => this.startsInFlight.delete(starting));
+    if (claimed.length === 0) {
+      this.circuits.skipProbe(destination);
+      this.release(dispatcher, lowest);
+      return;
+    }
+    this.slots.release(modelId, 1, lowest);
+    for (const { priority } of claimed) this.slots.take(modelId, 1, priority);
+    this.events.publish({ started: entriesOf(modelId, claimed), changed: claimed.map(({ id }) => id) });
+    // Its key says nothing about where the queue begins.
+    const { claimFloor } = dispatcher;
+    this.execute(dispatcher, claimed, generation, [destination]);
+    dispatcher.claimFloor = claimFloor;
+  }
+
   wake(modelId: string): void {
     const dispatcher = this.dispatchers.get(modelId);
     if (dispatcher === undefined || !this.accepting) return;
@@ -152,7 +189,8 @@ export class Dispatcher {
     const priority = this.slots.lowestFree(model.id);
     // Only reserved slots are free, and what waits may not use them.
     if (priority < lowest && (this.index.next(model.id)?.priority ?? priority) > priority) return 0;
-    return Math.min(this.slots.free(model.id, priority), this.circuits.room(model.id));
+    const free = this.slots.free(model.id, priority) - this.circuits.slotsForSuspects(model.id);
+    return Math.min(Math.max(0, free), this.circuits.room(model.id));
   }
 
   /** One model of a group claims at a time: what it starts decides who is next. */
@@ -261,11 +299,14 @@ export class Dispatcher {
   }
 
   private startOptions(dispatcher: ModelDispatcher, floor: ClaimFloor | undefined): StartOptions {
+    return { floor: dispatcher.floorAt(floor), ...this.startTerms(dispatcher.model) };
+  }
+
+  private startTerms({ id, timeoutMs }: Model): Omit<StartOptions, 'floor'> {
     return {
       nodeId: this.cluster.nodeId,
-      timeoutMs: dispatcher.model.timeoutMs,
-      floor: dispatcher.floorAt(floor),
-      slotRound: this.slots.round(dispatcher.model.id),
+      timeoutMs,
+      slotRound: this.slots.round(id),
       byMs: this.clock.now() + claimPatienceMs,
     };
   }

@@ -4,6 +4,7 @@ import { Database } from '../../database/database.js';
 import { persist } from '../../database/persist.js';
 import type { Model } from '../../models/model.js';
 import { ModelsService } from '../../models/models.service.js';
+import { plainAddress } from '../circuits/target.js';
 import {
   type Abandoned,
   findFollowedRun,
@@ -85,12 +86,6 @@ export class FollowedRuns {
       );
     }
   }
-}
-
-/** Returns an address without its user, password and query, which may be secrets. */
-function plainAddress(address: string): string {
-  const { origin, pathname } = new URL(address);
-  return origin + pathname;
 }
 
 /** Returns the address of a model that a run was sent to. The model may have left it. */

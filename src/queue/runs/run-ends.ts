@@ -9,8 +9,13 @@ import { backoffMs } from './backoff.js';
 import type { EndingRun } from './ending-run.js';
 import { asRunFailure, finishOf, type RunFinish, runMessageOf, toAttemptFailure } from './finish-of.js';
 import type { RunEnd } from './run-execution.js';
-import { type Outage, ResultUnstored, RunFailure } from './runner.js';
+import type { Verdict } from '../suspects/suspects.js';
+import { ResultUnstored, RunFailure } from './runner.js';
 import type { UnstoredRests } from './unstored-rests.js';
+
+const brokeInCompany =
+  'The model went away while other runs were there. The request uses up no attempt, and runs alone next.';
+const nextIn = (delayMs: number): string => `The next attempt starts in ${Math.ceil(delayMs / 1000)} s.`;
 
 /** Another node may have room for the result sooner. */
 const longestDelayMs = 30_000;
@@ -40,11 +45,20 @@ export class RunEnds {
   ) {}
 
   /** Returns whether the run still held its lease. */
-  async complete(run: EndingRun, ended: RunEnd, outage?: Outage): Promise<boolean> {
+  async complete(
+    run: EndingRun,
+    ended: RunEnd,
+    { outage, parkedMs }: Verdict = { outage: undefined, parkedMs: 0 },
+  ): Promise<boolean> {
     const end = this.bounded(ended);
-    if (outage === 'free') {
-      const how = { attemptOutcome: 'unreached', delayMs: 0 } as const;
-      if (await this.requeue(run, how, end)) return true;
+    if (outage === 'free' || outage === 'shared') {
+      const how = {
+        attemptOutcome: outage === 'free' ? 'unreached' : 'returned',
+        delayMs: parkedMs,
+      } as const;
+      // A long outage would fill the log of the request at the front: the circuit reports it.
+      const words = outage === 'shared' ? brokeInCompany : undefined;
+      if (await this.requeue(run, how, end, words)) return true;
       return this.finish(run, { kind: 'aborted', reason: 'cancelled' });
     }
     if (end.kind === 'aborted' && (end.reason === 'shutdown' || end.reason === 'lost')) {
@@ -54,7 +68,11 @@ export class RunEnds {
     }
     if (end.kind === 'failure' && end.error instanceof ResultUnstored) return this.giveBack(run, end.error);
     const how = nextAttempt(run, end);
-    if (how !== undefined && (await this.requeue(run, how, end))) return true;
+    if (how !== undefined) {
+      const { delayMs } = how;
+      const words = `Attempt ${run.attempt} failed: ${toAttemptFailure(run, end).message} ${nextIn(delayMs)}`;
+      if (await this.requeue(run, { ...how, delayMs: delayMs + parkedMs }, end, words)) return true;
+    }
     return this.finish(run, end);
   }
 
@@ -69,7 +87,8 @@ export class RunEnds {
       this.log.error({ times, modelId, requestId: id }, `the output of a run is lost: ${unstored.why}`),
     );
     const how = { attemptOutcome: 'returned', delayMs } as const;
-    if (await this.requeue(run, how, undefined, unstored.message)) return true;
+    const words = `${unstored.message} ${nextIn(delayMs)}`;
+    if (await this.requeue(run, how, undefined, words)) return true;
     return this.finish(run, { kind: 'aborted', reason: 'cancelled' });
   }
 
@@ -85,7 +104,7 @@ export class RunEnds {
     return modelError(`The model's output is larger than ${this.maxOutputBytes} bytes.`);
   }
 
-  /** Returns false if the run no longer holds a lease or was asked to stop. */
+  /** `words`: for the log of the request. Returns false if the run no longer holds a lease or was asked to stop. */
   private async requeue(
     run: EndingRun,
     how: Pick<Requeue, 'attemptOutcome' | 'delayMs' | 'handed'>,
@@ -95,12 +114,9 @@ export class RunEnds {
     const { id: requestId, token } = run.claimed;
     const { attempt, runMs } = run;
     const { attemptOutcome: reason, delayMs } = how;
-    // A long outage would fill the log of the request at the front: the circuit reports it.
     const failure = end && toAttemptFailure(run, end);
-    const failed = reason === 'unreached' ? undefined : failure;
-    const next = `The next attempt starts in ${Math.ceil(delayMs / 1000)} s.`;
-    const said = failed === undefined ? words : `Attempt ${attempt} failed: ${failed.message}`;
-    const line = said === undefined ? undefined : run.cappedLog.admit('WARN', `${said} ${next}`, 'queue');
+    const failed = reason === 'failed' || reason === 'timed_out' ? failure : undefined;
+    const line = words === undefined ? undefined : run.cappedLog.admit('WARN', words, 'queue');
     const entry = await this.writer.requeue({
       requestId,
       token,

@@ -36,6 +36,8 @@ export class RunExecution implements Run {
   followed: FollowedRun | undefined;
   /** True: the run goes on at its server if this node leaves it. */
   isFollowed = false;
+  /** True: it is alone at its address, because an earlier run of its request broke in company. */
+  isSuspect = false;
   private ageMs = 0;
   trace: TraceContext | undefined;
   /** undefined: it has emitted nothing. */

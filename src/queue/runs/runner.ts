@@ -75,6 +75,8 @@ export interface Runner {
   run(run: Run): Promise<string | Buffer | undefined>;
   /** Cancels a run at its server, which nobody follows any more. Rejects if the server could not be asked. */
   cancel?(run: FollowedRun & Pick<Run, 'requestId' | 'attempt' | 'model' | 'facts'>): Promise<void>;
+  /** Asks the server at an address of a model whether it is ready. Rejects with a `RunFailure` if it is not. */
+  checkHealth?(model: Model, address: string, signal: AbortSignal): Promise<void>;
 }
 
 /** `free`: the run never reached its model, so it used up no attempt. `costly`: its input may have broken the model. */
@@ -90,6 +92,11 @@ export interface RunFailureOptions {
   retryAfterMs?: number;
   /** Set if the model is away. */
   outage?: Outage;
+  /**
+   * True: the answer came at once, as that of a proxy does whose server is not there. The `costly` outage of a probe is
+   * free then.
+   */
+  isPrompt?: boolean;
   /** What the model answered, as a JSON value. */
   details?: unknown;
   /** The model's message in one line, for operators. Callers are not shown it, because it may hold anything. */

@@ -8,6 +8,7 @@ import type { Destination } from '../circuits/addresses.js';
 import { Circuits } from '../circuits/circuits.js';
 import type { Claimed } from './queries/claim.js';
 import { QueueEvents } from '../queue-events.js';
+import { Suspects } from '../suspects/suspects.js';
 import type { EventWriter } from './event-writer.js';
 import { endingOf } from './finish-of.js';
 import { FollowedRuns } from './followed-runs.js';
@@ -41,6 +42,7 @@ export class Runs {
     private readonly tracing: Tracing,
     private readonly unstored: UnstoredResults,
     private readonly followed: FollowedRuns,
+    private readonly suspects: Suspects,
   ) {
     this.ends = new RunEnds(store, events, clock, config.maxOutputBytes, this.rests);
   }
@@ -73,6 +75,7 @@ export class Runs {
     const execution = this.open(claimed, model);
     let destination = chosen;
     execution.address = destination.target?.url;
+    execution.isSuspect = destination.isSuspect === true;
     const isFirst = claimed.attempt === 1;
     const { attempt } = execution;
     const operation = this.tracing.process(model.id, storedContext(claimed), { attempt, isFirst });
@@ -92,7 +95,11 @@ export class Runs {
       // Before the slot is free again.
       const outage = this.circuits.outageOf(execution, end, destination);
       await execution.writer?.flush();
-      await this.ends.complete(execution, await this.whole(execution, end), outage);
+      const mayBeSuspect = outage !== undefined || execution.isSuspect;
+      const verdict = mayBeSuspect
+        ? await this.suspects.judge(execution, end, destination, outage)
+        : undefined;
+      await this.ends.complete(execution, await this.whole(execution, end), verdict);
       ending = endingOf(end);
     } finally {
       this.going.delete(claimed.id);

@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import { packageRoot } from '../../config/package.js';
 import { parseDuration } from '../../config/parsers.js';
 import { type Path, readPath, readPaths } from '../../json/paths.js';
+import type { HealthCheck } from '../../models/runner-kind.js';
 import { hint } from '../../tools/closest.js';
 import { EntryFault } from '../../tools/validation.js';
 import { type AssemblerKind, assemblerKinds, isObject, type JsonObject } from './assemblers.js';
@@ -89,9 +90,17 @@ export interface CancelCall {
   readonly body: SetValue | undefined;
 }
 
+/** How a server says that it is ready. */
+export interface HealthMapping extends HealthCheck {
+  /** The server is ready if one of the paths finds something in its answer, too. None: the status 200 is enough. */
+  readonly ready: readonly Path[];
+}
+
 export interface Mapping {
   readonly request: RequestMapping;
   readonly response: ResponseMapping;
+  /** False: nothing is said about the answer, which is then one of a model without a mapping. */
+  readonly hasResponse: boolean;
   /** undefined: the first answer has the output. */
   readonly follow: FollowMapping | undefined;
   /** undefined: the request, sent again, begins another run. */
@@ -100,6 +109,8 @@ export interface Mapping {
   readonly busy: readonly number[];
   /** Statuses that say that the server is not there, if they come at once. undefined: as for any http model. */
   readonly away: readonly number[] | undefined;
+  /** undefined: a request shows whether the server is there. */
+  readonly health: HealthMapping | undefined;
   /** A stream that is silent for so long is broken. */
   readonly idleTimeoutMs: number | undefined;
 }
@@ -112,6 +123,7 @@ export interface PlainMapping {
   attach?: JsonObject | undefined;
   busy?: readonly number[] | undefined;
   away?: readonly number[] | undefined;
+  health?: JsonObject | 'off' | undefined;
   /** A duration, or milliseconds. */
   idle_timeout?: string | number | undefined;
 }
@@ -125,6 +137,13 @@ type Readers<T> = { [Name in keyof T]: (value: unknown) => T[Name] };
 const method = /^[A-Z]{1,20}$/;
 /** A value of the header `accept`. */
 const mediaTypes = /^[\w.+*-]+\/[\w.+*-]+[\w.+*/;=, -]{0,1000}$/;
+const maxHealthUrlLength = 1_000;
+
+interface HealthMappingOptions {
+  url: string;
+  every: number;
+  ready: readonly Path[];
+}
 
 const requestReaders: Readers<RequestMapping> = {
   method: readMethod,
@@ -185,11 +204,7 @@ const followReaders: Readers<Omit<FollowMapping, 'everyMs'>> & { every: (value: 
   method: readMethod,
   url: (value) => readUrl(value, true),
   headers: (value) => readHeaders(value, true),
-  every: (value) => {
-    const ms = typeof value === 'string' || typeof value === 'number' ? millisecondsOf(value) : 0;
-    if (ms >= 1 && ms <= 3_600_000) return ms;
-    throw new Error('expected a duration from 1ms to 1h, such as 2s');
-  },
+  every: (value) => readEvery(value, '1ms', '2s'),
   events: readEventTypes,
   done: readPaths,
   failed: readPaths,
@@ -211,6 +226,18 @@ const cancelReaders: Readers<CancelCall> = {
   method: readMethod,
   url: (value) => readUrl(value, true),
   body: (value) => readSet(value, true),
+};
+
+const healthReaders: Readers<HealthMappingOptions> = {
+  url: (value) => {
+    if (typeof value === 'string' && value.length <= maxHealthUrlLength && /^\/(?!\/)/.test(value)) {
+      const { pathname, search } = new URL(value, 'http://server');
+      return pathname + search;
+    }
+    throw new Error('expected a path that begins with /, such as /health: only the server itself is asked');
+  },
+  every: (value) => readEvery(value, '100ms', '5s'),
+  ready: readPaths,
 };
 
 /** Checks the members of `request`. Throws an `AggregateError` of `EntryFault`s. */
@@ -235,6 +262,12 @@ export function checkFollow(value: unknown): JsonObject {
 /** Checks the members of `attach`. Throws an `AggregateError` of `EntryFault`s. */
 export function checkAttach(value: unknown): JsonObject {
   return checked(value, attachReaders, "expected a map such as { cancel: { url: '{url}/{run_id}/cancel' } }");
+}
+
+/** Checks `health`, which may be `off`. Throws an `AggregateError` of `EntryFault`s. */
+export function checkHealth(value: unknown): JsonObject | 'off' {
+  if (value === 'off') return value;
+  return checked(value, healthReaders, 'expected a map such as { url: /health, every: 5s }, or off');
 }
 
 export function checkStatuses(value: unknown): readonly number[] {
@@ -281,8 +314,12 @@ export function mappingOf(plain: PlainMapping, preset: PlainMapping): Mapping {
     },
     follow: followOf(overridden(preset.follow, plain.follow)),
     attach: (preset.attach ?? plain.attach) && attachOf(overridden(preset.attach, plain.attach)),
+    hasResponse: [preset.response, plain.response, merged.idle_timeout].some(
+      (option) => option !== undefined,
+    ),
     busy: merged.busy ?? [],
     away: merged.away,
+    health: plain.health === 'off' ? undefined : healthOf(overridden(preset.health as object, plain.health)),
     idleTimeoutMs: read(millisecondsOf, merged.idle_timeout),
   };
 }
@@ -332,6 +369,19 @@ function attachOf({ headers, cancel }: JsonObject): AttachMapping {
   };
 }
 
+/** undefined: no health is asked for. */
+function healthOf(plain: JsonObject): HealthMapping | undefined {
+  const { url, every, ready } = plain;
+  if (Object.keys(plain).length === 0) return undefined;
+  if (url === undefined || url === null)
+    throw new Error('"health" needs "url", such as { url: /health, every: 5s }');
+  return {
+    path: healthReaders.url(url),
+    everyMs: healthReaders.every(every ?? '5s'),
+    ready: ready === undefined || ready === null ? [] : healthReaders.ready(ready),
+  };
+}
+
 const presetsRoot = new URL('assets/presets/', packageRoot);
 
 export const presetNames: readonly string[] = readdirSync(presetsRoot)
@@ -378,6 +428,13 @@ export function checkPreset(value: unknown): string {
 function overridden(options: object = {}, by: object = {}): JsonObject {
   const set = Object.entries(by).filter(([, value]) => value !== undefined);
   return { ...options, ...Object.fromEntries(set) };
+}
+
+/** Reads the time between two calls: from `min` to an hour. */
+function readEvery(value: unknown, min: string, example: string): number {
+  const ms = typeof value === 'string' || typeof value === 'number' ? parseDuration(String(value)) : 0;
+  if (ms >= parseDuration(min) && ms <= 3_600_000) return ms;
+  throw new Error(`expected a duration from ${min} to 1h, such as ${example}`);
 }
 
 function millisecondsOf(value: unknown): number {

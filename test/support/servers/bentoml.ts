@@ -15,6 +15,10 @@ export class BentoMl {
     const answer = (status: number, value: unknown): void => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
     };
+    if (url === '/readyz') {
+      response.writeHead(200, { 'content-type': 'text/plain' }).end('');
+      return;
+    }
     const { pathname, searchParams } = new URL(url, 'http://bento');
     const id = searchParams.get('task_id') ?? '';
     const what = `${method} ${pathname.split('/').at(-1)}`;

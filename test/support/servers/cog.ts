@@ -30,12 +30,17 @@ export class Cog {
   readonly begun: string[] = [];
   readonly cancelled: string[] = [];
   private current: Prediction | undefined;
+  isSetUp = true;
 
   readonly respond = (call: Call): void => {
     const { method, url, headers, body, response } = call;
     const answer = (status: number, value: unknown): void => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
     };
+    if (url === '/health-check') {
+      const ready = this.isBusy ? 'BUSY' : 'READY';
+      return answer(200, { status: this.isSetUp ? ready : 'STARTING', setup: null, version: {} });
+    }
     const [, id = '', verb] = /\/predictions(?:\/([^/]+)(?:\/(cancel))?)?$/.exec(url) ?? [];
     if (verb === 'cancel') {
       this.cancelled.push(id);

@@ -5,6 +5,10 @@ import type { Call } from '../model-server.js';
  * https://huggingface.co/docs/text-generation-inference/reference/api_reference.
  */
 export function tgi({ body, url, response }: Call): void {
+  if (url === '/health') {
+    response.writeHead(200).end();
+    return;
+  }
   const { inputs } = JSON.parse(body) as { inputs: string };
   if (inputs === 'too much') {
     const text = JSON.stringify({ error: 'Model is overloaded', error_type: 'overloaded' });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from '../../../database/database.js';
 import { type Statement, statement } from '../../../database/statement.js';
 import type { StartedRequest } from '../../request-events.js';
+import { isParked, othersMayBeAt } from '../../suspects/queries/suspects.js';
 import { hookTexts, isHooked } from '../../transition-hooks.js';
 import type { EntryChange, QueueKey } from '../../waiting/waiting-index.js';
 
@@ -69,9 +70,12 @@ export const veryFront: ClaimFloor = { priority: -32_768, start: 0, seq: 0 };
  *   dead index entries that an old snapshot keeps from vacuum. Expired entries are left to the expirer.
  */
 export const startFirst =
-  (sql: Record<'floor' | 'condition' | 'byMs' | 'limit', string> & { returning: () => string }) =>
+  (
+    sql: Record<'floor' | 'condition' | 'byMs' | 'limit', string> & { returning: () => string },
+    table: 'queue_entry' | 'delayed_entry' = 'queue_entry',
+  ) =>
   (): string => `due AS MATERIALIZED (
-  SELECT ctid FROM queue_entry
+  SELECT ctid FROM ${table}
   WHERE model_id = $1::text
     AND (priority, virtual_start, seq) >= (${sql.floor})
     AND (expires_at IS NULL OR expires_at > now())
@@ -79,7 +83,7 @@ export const startFirst =
     AND now() < to_timestamp(${sql.byMs} / 1000)
   ORDER BY priority, virtual_start, seq LIMIT ${sql.limit} FOR UPDATE SKIP LOCKED
 ), taken AS (
-  DELETE FROM queue_entry
+  DELETE FROM ${table}
   WHERE ctid = ANY (ARRAY (SELECT ctid FROM due))
   RETURNING request_id, bounded_key_id
 ), started AS (
@@ -103,17 +107,21 @@ export const mayStart = (modelId: string, nodeId: string, slotRound: string): st
 const forHooks = (): string =>
   isHooked('request.started') ? ', request.api_key_id, request.webhook_url' : '';
 
-/* Purpose: claims for slots of a node. All leases of one claim have its token. Race, index: those of `startFirst`. */
-const claimOf = (name: string, condition: string): Statement => statement(name)`WITH ${startFirst({
-  floor: '$5::smallint, $6::bigint, $7::bigint',
-  condition,
-  byMs: '$8::float8',
-  limit: '$2::integer',
-  returning: () => `request.id, request.priority, request.virtual_start, request.seq, request.attempt,
+/** `table`: where the requests wait; `condition`: which of them are claimed besides. */
+const claimOfNode = (name: string, condition = '', table?: 'delayed_entry'): Statement =>
+  statement(name)`WITH ${startFirst(
+    {
+      floor: '$5::smallint, $6::bigint, $7::bigint',
+      condition: `${mayStart('$1::text', '$3::uuid', '$10::integer')}${condition}`,
+      byMs: '$8::float8',
+      limit: '$2::integer',
+      returning: () => `request.id, request.priority, request.virtual_start, request.seq, request.attempt,
             request.failed_attempts, request.lost_attempts, request.timeout_ms, request.input, request.started_at,
             request.traceparent, request.tracestate,
             greatest(request.created_at, request.not_before) AS waits_since, taken.bounded_key_id${forHooks()}`,
-})}, leased AS (
+    },
+    table,
+  )}, leased AS (
   INSERT INTO lease (request_id, token, model_id, node_id, attempt, started_at, deadline_at, bounded_key_id)
   SELECT id, $9::uuid, $1::text, $3::uuid, attempt, started_at,
          started_at + coalesce(timeout_ms, $4::float8) * interval '1 millisecond', bounded_key_id
@@ -124,21 +132,72 @@ SELECT id, priority, virtual_start AS start, seq, attempt, failed_attempts AS "f
        tracestate, input::text AS input, extract(epoch FROM started_at - waits_since)::float8 * 1000 AS "queueMs"
 FROM started`;
 
-const mayClaim = mayStart('$1::text', '$3::uuid', '$10::integer');
-const claimStatement = claimOf('claim', mayClaim);
+/* Purpose: claims for slots of a node. All leases of one claim have its token. Race, index: those of `startFirst`. */
+const claimStatement = claimOfNode('claim');
 /* Purpose: claims for the reserved slots of a node. */
-const claimReservedStatement = claimOf('claim_reserved', `${mayClaim}\n    AND priority <= $11::smallint`);
+const claimReservedStatement = claimOfNode('claim_reserved', '\n    AND priority <= $11::smallint');
 
 export async function claim(database: Database, options: ClaimOptions): Promise<Claimed[]> {
-  const { modelId, nodeId, limit, timeoutMs, floor, slotRound, byMs, lowestPriority } = options;
+  const { values, token } = claimValues(options);
+  const { lowestPriority } = options;
+  return withToken(
+    await (lowestPriority === undefined
+      ? database.query<Tokenless>(claimStatement, values)
+      : database.query<Tokenless>(claimReservedStatement, [...values, lowestPriority])),
+    token,
+  );
+}
+
+/*
+ * Purpose: claims the first suspect of a model to run alone at an address.
+ * Race: two nodes at once. A lock of the address, in the statement before, keeps the second from its snapshot until
+ *   the first has committed; it then finds the lease of that suspect. A run of a node that does not know of the
+ *   quarantine yet may still begin: then a break of either is charged to none.
+ * Index: those of `startFirst`, with delayed_entry_pkey; suspect has a row per suspect; lease has one per run.
+ */
+const claimSuspectStatement = claimOfNode(
+  'claim_suspect',
+  `
+    AND NOT is_scheduled AND ${isParked('delayed_entry')}
+    AND request_id IN (SELECT request_id FROM suspect WHERE address = $11::text)
+    AND NOT EXISTS (SELECT FROM suspect JOIN lease USING (request_id) WHERE suspect.address = $11::text)
+    AND NOT ${othersMayBeAt('$11::text', '$12::text[]', '$3::uuid')}`,
+  'delayed_entry',
+);
+
+const lockAddress = statement('lock_address')`SELECT pg_advisory_xact_lock(hashtextextended($1::text, 22))`;
+
+/** `modelIds`: the models that send runs to the address. */
+export async function claimSuspect(
+  database: Database,
+  options: Omit<ClaimOptions, 'limit' | 'floor'>,
+  address: string,
+  modelIds: readonly string[],
+): Promise<Claimed[]> {
+  const { values, token } = claimValues({ ...options, limit: 1, floor: null });
+  return withToken(
+    await database.atomically<Tokenless>(
+      [lockAddress, [address]],
+      [claimSuspectStatement, [...values, address, modelIds]],
+    ),
+    token,
+  );
+}
+
+function claimValues(options: ClaimOptions): { values: unknown[]; token: string } {
+  const { modelId, nodeId, limit, timeoutMs, floor, slotRound, byMs } = options;
   const token = randomUUID();
   const { priority, start, seq } = floor ?? veryFront;
-  const values = [modelId, limit, nodeId, timeoutMs, priority, start, seq, byMs, token, slotRound];
-  const claimed = await (lowestPriority === undefined
-    ? database.query<Omit<Claimed, 'token'>>(claimStatement, values)
-    : database.query<Omit<Claimed, 'token'>>(claimReservedStatement, [...values, lowestPriority]));
-  return inOrder(claimed).map((one) => Object.assign(one, { token }));
+  return {
+    values: [modelId, limit, nodeId, timeoutMs, priority, start, seq, byMs, token, slotRound],
+    token,
+  };
 }
+
+type Tokenless = Omit<Claimed, 'token'>;
+
+const withToken = (claimed: Tokenless[], token: string): Claimed[] =>
+  inOrder(claimed).map((one) => Object.assign(one, { token }));
 
 /** Sorts what a claim brought: its rows come in any order. */
 export const inOrder = <One extends ClaimFloor>(claimed: One[]): One[] =>

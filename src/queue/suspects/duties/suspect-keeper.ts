@@ -1,0 +1,84 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../database/database.js';
+import { Duty } from '../../../tools/duty.js';
+import { Circuits } from '../../circuits/circuits.js';
+import { Cluster } from '../../cluster/cluster.js';
+import { QueueEvents } from '../../queue-events.js';
+import { Dispatcher } from '../../runs/dispatcher.js';
+import { type Suspect, tendSuspects, writeQuarantine } from '../queries/suspects.js';
+
+/** Runs suspects one at a time. Meanwhile this node sends nothing else to their addresses. */
+@Injectable()
+export class SuspectKeeper extends Duty {
+  /** Events announce suspects. The interval is for an event that is lost. */
+  protected readonly intervalMs = 30_000;
+  private readonly busyMs = 300;
+  private isBusy = true;
+  /** True: suspects were announced since the round began, so the round may not have seen them. */
+  private isLate = false;
+  /** The addresses that this node has said to be in quarantine; undefined: unknown. */
+  private written: string | undefined = '';
+
+  constructor(
+    private readonly database: Database,
+    private readonly circuits: Circuits,
+    private readonly cluster: Cluster,
+    private readonly dispatcher: Dispatcher,
+    events: QueueEvents,
+  ) {
+    super();
+    // The rows of a node that was given up were deleted with it.
+    cluster.changes.subscribe(() => (this.written = undefined));
+    events.subscribe(({ suspects, missed }) => {
+      if (missed !== true && (suspects === undefined || suspects.length === 0)) return;
+      this.isLate = true;
+      this.scheduleWithin(0);
+    });
+  }
+
+  override start(): void {
+    super.start();
+    this.scheduleWithin(0);
+  }
+
+  override async stop(): Promise<void> {
+    await super.stop();
+    this.circuits.quarantine(new Map());
+  }
+
+  async runOnce(): Promise<void> {
+    this.isLate = false;
+    this.isBusy = true; // in case the database is lost
+    const suspects = await tendSuspects(this.database, this.circuits.plainAddresses);
+    this.isBusy = suspects.length > 0;
+    if (!this.isBusy && this.written === '') return;
+    const active = suspects.filter(({ isDue, isRunning }) => isDue || isRunning);
+    const waiting = new Map(active.map(({ address }) => [address, firstDue(active, address)]));
+    // Nothing else is sent to an address before this node says so, and until it has said the opposite.
+    const stays = this.circuits.quarantined.filter((address) => !waiting.has(address));
+    this.circuits.quarantine(new Map([...stays.map((address) => [address, undefined] as const), ...waiting]));
+    await this.write([...waiting.keys()].filter((address) => this.circuits.isClear(address)));
+    if (stays.length > 0) this.circuits.quarantine(waiting);
+    for (const [address, modelId] of waiting)
+      if (modelId !== undefined) await this.dispatcher.startSuspect(modelId, address);
+  }
+
+  protected override nextIntervalMs(): number {
+    return this.isLate || this.isBusy ? this.busyMs : this.intervalMs;
+  }
+
+  private async write(addresses: readonly string[]): Promise<void> {
+    const text = [...addresses].sort().join('\n');
+    if (text === this.written) return;
+    this.written = undefined;
+    await writeQuarantine(this.database, this.cluster.nodeId, addresses);
+    this.written = text;
+  }
+}
+
+/** Returns the model whose suspect is to run next at an address. undefined: one runs there, or none is due. */
+function firstDue(suspects: readonly Suspect[], address: string): string | undefined {
+  const here = suspects.filter((suspect) => suspect.address === address);
+  if (here.some(({ isRunning }) => isRunning)) return undefined;
+  return here.find(({ isDue }) => isDue)?.modelId;
+}
