@@ -81,18 +81,20 @@ test('a worker that was told to drain is forgotten once it was away for a week',
 });
 
 test('a worker that is stuck is none that could run requests, and its state says why', async () => {
-  const worker = new WorkerCalls(service, 'stuck-1');
+  const worker = new WorkerCalls(service, 'stuck');
   await service.query(`UPDATE worker SET seen_at = now() - interval '1 hour'`);
   await worker.claim();
-  const workers = async () => (await (await service.get('/v1/models/test/pulled')).json()) as object;
-  const before = await seen('stuck-1');
+  const headers = keyHeader(service.key);
+  const workers = async () =>
+    (await (await service.get('/v1/models/test/pulled', { headers })).json()) as object;
+  const before = await seen('stuck');
   expect(before.state).toBe('ready');
   const { workers: count } = (await workers()) as { workers: number };
   await worker.beat([], 0, 'stuck');
-  expect(await seen('stuck-1')).toMatchObject({ state: 'stuck', says: 'stuck' });
+  expect(await seen('stuck')).toMatchObject({ state: 'stuck', says: 'stuck' });
   expect(await workers()).toMatchObject({ workers: count - 1 });
   await worker.claim();
-  expect(await seen('stuck-1')).toMatchObject({ state: 'ready', says: '' });
+  expect(await seen('stuck')).toMatchObject({ state: 'ready', says: '' });
   expect(await workers()).toMatchObject({ workers: count });
 });
 
