@@ -554,7 +554,7 @@ describe('a closed call', () => {
   test('that the client repeats after a timeout is one request', async () => {
     service.app.get(AbandonedCalls).graceMs = 10_000;
     scripts.set('repeated', hold);
-    const hasty = clientOf({ timeout: 1_000, maxRetries: 5 });
+    const hasty = clientOf({ timeout: 3_000, maxRetries: 5 });
     const call = hasty.chat.completions.create(ask('repeated'));
     const id = await idOf('repeated');
     await until(() => isAbandoned(id), { message: 'the first call was closed' });
