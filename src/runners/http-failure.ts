@@ -54,7 +54,7 @@ export function statusFailure(
     retryable,
     ...(retryable && retryAfterMs !== undefined && { retryAfterMs }),
     ...(outage !== undefined && { outage }),
-    ...(isPrompt === true && { isPrompt }),
+    ...(outage === 'costly' && isPrompt === true && { isPrompt }),
     ...(modelMessage !== undefined && { modelMessage }),
     // A refusal is meant for the caller. A 5xx may contain a stack, and the caller need not act on "try again".
     ...(isRefusal(status) && details !== undefined && { details }),

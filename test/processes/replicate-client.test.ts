@@ -268,11 +268,7 @@ test('a file is uploaded, listed, named by an input, and deleted', async () => {
 test('a file of an output is a FileOutput', async () => {
   const publicBaseUrl = 'https://queue.example';
   const here = (input: Request | string, init?: RequestInit): Promise<Response> =>
-<<<<<<< ours
-    fetch(String(input).replace(publicBaseUrl, service.url), init);
-=======
     fetch(new Request(input).url.replace(publicBaseUrl, service.url), init);
->>>>>>> theirs
   const { url } = await (async () => {
     const made = await client().files.create(new Blob(['pixels']));
     return { url: made.urls.get.replace(service.url, publicBaseUrl) };

@@ -130,7 +130,8 @@ describe('an answer without success', () => {
     const { message, options } = await failureAfter(json('{"why":"busy"}', status));
     expect(message).toBe(`The model answered ${status}.`);
     const details = status < 500 && { details: { why: 'busy' } };
-    expect(options).toEqual({ code, retryable: true, ...details, ...(outage && { outage }) });
+    const isPrompt = outage === 'costly' && { isPrompt: true };
+    expect(options).toEqual({ code, retryable: true, ...details, ...(outage && { outage }), ...isPrompt });
   });
 
   const finalStatuses = [400, 401, 403, 404, 405, 409, 410, 413, 415, 418, 422, 451];

@@ -8,7 +8,7 @@ import { StreamModule } from '../../stream/stream.module.js';
 import { HeldCallsModule } from '../held-calls.module.js';
 import { FalController } from './fal.controller.js';
 import { FalHandlers } from './fal-handlers.js';
-import { followTarget } from './follow-target.js';
+import { followTarget, refuseNul } from './follow-target.js';
 
 @Module({
   imports: [
@@ -25,6 +25,6 @@ import { followTarget } from './follow-target.js';
 })
 export class FalModule implements NestModule {
   configure(consumer: MiddlewareConsumer): void {
-    consumer.apply(followTarget).forRoutes('fal');
+    consumer.apply(followTarget, refuseNul).forRoutes('fal');
   }
 }

@@ -1,4 +1,5 @@
 import type { NextFunction, Request, Response } from 'express';
+import { DomainError } from '../../errors/domain-error.js';
 
 /** fal's hosts that are served, with the paths that stand for them below /fal. */
 export const falHosts: Readonly<Record<string, string>> = { 'queue.fal.run': '', 'fal.run': '/run' };
@@ -18,4 +19,10 @@ export function followTarget(request: Request, _: Response, next: NextFunction):
     request.originalUrl = `/fal${request.url}`;
   }
   next();
+}
+
+/** Requests are found by their ids alone, whatever model the path names. No model has a NUL in its name. */
+export function refuseNul(request: Request, _: Response, next: NextFunction): void {
+  const hasNul = request.path.includes('%00');
+  next(hasNul ? new DomainError('not_found', 'A path cannot contain NUL. Check it.') : undefined);
 }
