@@ -220,12 +220,26 @@ class TypicalTime(TypedDict):
     p95: float
 
 
+class ModelGroup(TypedDict):
+    id: str
+    concurrency: int
+    stay_s: float
+
+
+class ModelReserve(TypedDict):
+    high: int
+    normal: int
+
+
 class Model(TypedDict):
     id: str
     description: str
     input_schema: dict[str, Any] | None
     concurrency: int | None
     """None: as many as workers take."""
+    group: ModelGroup | None
+    """None: its slots are its own."""
+    reserve: ModelReserve
     workers: int | None
     """None: no model of workers."""
     waiting: int
