@@ -40,7 +40,7 @@ export class ProblemFilter implements ExceptionFilter {
     if (methods.length > 0) response.setHeader('Allow', methods.join(', '));
     if (methods.length > 0 && method === 'OPTIONS') return void response.status(204).end();
     if (api !== undefined && (methods.length === 0 || api.otherMethod === 'not_found'))
-      return notServed(api, `${method} ${path}`, cause);
+      return notServed(api, `${path} (${method})`, cause);
     if (methods.length === 0) return new DomainError('not_found', `Nothing is served at ${path}.`, { cause });
     return new DomainError('method_not_allowed', `${path} takes ${methods.join(', ')}, not ${method}.`);
   }

@@ -49,6 +49,8 @@ test('the list has the models in the order of the file, with what they take and 
     description: 'Makes it larger.',
     input_schema: schema,
     concurrency: 2,
+    group: null,
+    reserve: { high: 0, normal: 0 },
     waiting: 0,
     running: 0,
     load: 0,
@@ -57,6 +59,7 @@ test('the list has the models in the order of the file, with what they take and 
     queue_time: null,
     workers: null,
     availability: 'available',
+    next_probe_at: null,
   });
   expect(data[1]).toMatchObject({ description: '', input_schema: null });
 });
