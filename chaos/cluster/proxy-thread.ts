@@ -7,6 +7,7 @@ export type ProxyOrder = { proxy: number } & (
   | { do: ProxyDeed }
   /** `draw`: a number from 0 to 1 that selects one of the connections. */
   | { do: 'muteChannel'; draw: number }
+  | { do: 'close' }
 );
 
 /** Ports that may change, shared between threads. New connections use them in turn. */
@@ -50,7 +51,9 @@ export class ProxyThread {
     });
   }
 
+  /** Closes all sockets first. Node 20 can wait forever for a write of a socket that is open when a thread is ended. */
   async stop(): Promise<void> {
+    for (let proxy = 0; proxy < this.opened; proxy++) await this.order({ proxy, do: 'close' });
     await this.worker.terminate();
   }
 }

@@ -18,6 +18,7 @@ async function execute(order: ProxyOrder): Promise<number> {
   }
   const proxy = proxies.get(order.proxy)!;
   if (order.do === 'muteChannel') proxy.muteChannel(order.draw);
+  else if (order.do === 'close') await proxy.close();
   else proxy[order.do]();
   return 0;
 }

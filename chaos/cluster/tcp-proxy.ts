@@ -93,6 +93,15 @@ export class TcpProxy {
     for (const client of this.waiting) client.resetAndDestroy();
   }
 
+  /** Breaks every connection and resolves once all are closed. */
+  async close(): Promise<void> {
+    this.refuse();
+    const open = [...this.pairs].flatMap(({ client, server }) => [client, server]);
+    const closed = [...open, ...this.waiting].filter(({ closed: isClosed }) => !isClosed);
+    const ends = closed.map((socket) => new Promise((resolve) => socket.once('close', resolve)));
+    await Promise.all([...ends, new Promise((resolve) => this.listener.close(resolve))]);
+  }
+
   private accept(client: Socket): void {
     client.setNoDelay(true);
     client.on('error', () => client.destroy());
