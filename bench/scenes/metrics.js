@@ -95,12 +95,13 @@ async function metricsOf(built) {
   const { Registry } = (await import('prom-client')).default;
   const { RequestMetrics } = await built.load('metrics/request-metrics.js');
   const { CallMetrics } = await built.load('metrics/call-metrics.js');
+  const { OtherApis } = await built.load('http/other-apis.js');
   const [registry, events, accessLog, database] = [new Registry(), {}, {}, {}];
   const unchanging = { all: () => [], changes: NEVER };
   const hub = { on: (name, listener) => (events[name] = listener) };
   const counters = [
     new RequestMetrics(registry, unchanging, hub, { now: Date.now }),
-    new CallMetrics(registry, accessLog, database, {}, hub),
+    new CallMetrics(registry, accessLog, new OtherApis(), database, {}, hub),
   ];
   return { registry, events, accessLog, database, counters };
 }
