@@ -58,17 +58,20 @@ export function commitHere(): string {
   }
 }
 
-/** Returns the name of the file. */
+/** Returns the name of the file. What processes said has paths in it, which are written as seen from the repository. */
 export async function writeResult(result: Result): Promise<string> {
   mkdirSync(directory, { recursive: true });
   const time = result.date.slice(0, 19).replaceAll(':', '');
   const name = `${time}-${result.options.seed}.json`;
   const rounded = JSON.stringify(result, (_, value: unknown) =>
-    typeof value === 'number' ? Math.round(value * 1_000) / 1_000 : value,
+    typeof value === 'number' ? Math.round(value * 1_000) / 1_000 : withoutRoot(value),
   );
   writeFileSync(join(directory, name), await format(rounded, { parser: 'json', printWidth: 110 }));
   return `chaos/results/${name}`;
 }
+
+const withoutRoot = (value: unknown): unknown =>
+  typeof value === 'string' ? value.replaceAll(root, '') : value;
 
 export function readResults(): Result[] {
   mkdirSync(directory, { recursive: true });

@@ -8,6 +8,6 @@ export interface AdapterParts extends Omit<OtherApi, 'root'> {
   module: Type;
   /** The webhooks of requests that came in by it. */
   webhookBody: AdapterBody;
-  /** Whether its callers may name a URL that is called when a request starts. */
+  /** True: its callers may name a URL that is called when a request starts. */
   hasStartWebhook?: true;
 }

@@ -28,7 +28,7 @@ export interface HeldSubmission {
   /** The beginning of URLs about the request. */
   base: string;
   response: ServerResponse;
-  /** Whether this may be the repetition of a call: its client says so, or has no way to say it. */
+  /** True: this may be the repetition of a call, because its client says so or has no way to say it. */
   isRepeated: boolean;
   /** What repetitions have in common, such as a hash of the body. Default: the body. */
   sameIn?: Buffer | string;

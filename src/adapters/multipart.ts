@@ -24,7 +24,7 @@ const limits = { fieldSize: 1024 ** 2, fields: 200, files: 16 };
 /** Bytes that a form has in memory at a time, besides its fields. */
 const transferBytes = 128 * 1024;
 
-/** Whether the body is a form, by its Content-Type. */
+/** Returns whether the body is a form, by its Content-Type. */
 const isForm = ({ headers }: IncomingMessage): boolean =>
   /^multipart\/form-data\b/i.test(headers['content-type'] ?? '');
 

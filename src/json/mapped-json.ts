@@ -113,7 +113,7 @@ export function outputIn(
 ): [FoundOutput | undefined, Buffer] {
   let output = paths.length > 0 ? paths.flatMap((path) => valuesAt(path, json))[0] : json;
   if (output === undefined) return [undefined, none];
-  // As it was written, because numbers could change.
+  // The text stays as it was written, because numbers could change.
   if (asWritten !== undefined && paths.length === 0 && files.length === 0) return inOnePiece(asWritten);
   const mark = randomUUID();
   const found: { file: FoundFile; bytes: Buffer }[] = [];

@@ -103,7 +103,7 @@ export function isModelId(text: string): boolean {
   return text.length <= 256 && segments.test(text) && !/(?:^|\/)openapi\.json$/i.test(text);
 }
 
-/** Whether a text can name a group of models. */
+/** Returns whether a text can name a group of models. */
 export function isGroupId(text: string): boolean {
   return /^[A-Za-z0-9][\w.-]{0,63}$/.test(text);
 }

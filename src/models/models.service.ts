@@ -173,7 +173,7 @@ function groupsOf(models: readonly Model[]): Map<string, Model[]> {
   return groups;
 }
 
-/** Whether slots that were granted by the old row may exceed what the new row allows. */
+/** Returns whether slots that were granted by the old row may exceed what the new row allows. */
 function losesSlots(before: ModelRow, after: ModelRow): boolean {
   const isLowered = (before.concurrency ?? Infinity) > (after.concurrency ?? Infinity);
   const hasOtherGroup =

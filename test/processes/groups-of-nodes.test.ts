@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { ControlCluster, type ControlledNode } from '../support/control-cluster.js';
 import { until } from '../support/index.js';
 
@@ -29,10 +28,16 @@ function keepSubmitting(): () => Promise<void> {
   isOver = false;
   let count = 0;
   const caller = async (): Promise<void> => {
-    for (; !isOver; await delay(20)) {
+    while (!isOver) {
       const node = cluster.nodes[count % cluster.nodes.length]!;
+      const seen = model.calls.length;
+      const submitted = node.submit(names[count++ % names.length]!);
       // A node that was killed answers no more.
-      await node.submit(names[count++ % names.length]!).catch(() => undefined);
+      const isSent = await submitted.then(
+        () => true,
+        () => false,
+      );
+      if (isSent) await until(() => isOver || model.calls.length > seen, { timeoutMs: 60_000 });
     }
   };
   const callers = Promise.all(names.map(() => caller()));

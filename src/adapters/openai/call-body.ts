@@ -10,7 +10,7 @@ import type { ModelCall } from './model-call.js';
 export interface CallBody {
   model: string;
   stream: boolean;
-  /** Whether the last chunk of a stream has the usage. */
+  /** True: the last chunk of a stream has the usage. */
   includesUsage: boolean;
   responseFormat: unknown;
   encodingFormat: unknown;

@@ -74,7 +74,7 @@ export class GroupTurns {
       this.turns.set(group.id, { modelId, since: now });
   }
 
-  /** Whether a request of the model waits that a claim may find. */
+  /** Returns whether a request of the model waits that a claim may find. */
   hasWork({ id, paused }: Model): boolean {
     const isPassedOver = (this.passedOver.get(id) ?? 0) > performance.now();
     return paused === null && !isPassedOver && this.index.claimable(id) > 0;

@@ -22,7 +22,7 @@ export class Cog {
   isBusy = false;
   /** The model has the decorator @streaming. */
   isStreaming = false;
-  /** Whether a prediction ends with its last reader. Versions differ in that. */
+  /** True: a prediction ends with its last reader. Versions differ in that. */
   endsWithReaders = false;
   /** Events that are kept for those who come back. */
   historyCapacity = 1_024;

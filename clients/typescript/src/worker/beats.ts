@@ -12,7 +12,7 @@ const maxPauseMs = 4_000;
 
 export interface BeatHooks {
   isDraining(): boolean;
-  /** Whether a handler of the worker goes on although its run is over. */
+  /** Returns whether a handler of the worker goes on although its run is over. */
   isStuck(): boolean;
   drain(): void;
   stop(): void;

@@ -72,7 +72,7 @@ export class LeasedRun {
     return this.stop.signal.aborted;
   }
 
-  /** Whether the handler goes on although the run is over. */
+  /** True: the handler goes on although the run is over. */
   get isStuck(): boolean {
     return this.hasOutlived && !this.isEnding;
   }

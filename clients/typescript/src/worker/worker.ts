@@ -90,7 +90,7 @@ export class Worker {
     this.released.abort();
   }
 
-  /** Whether a handler goes on although its run is over. Until it returns, the worker claims nothing. */
+  /** True: a handler goes on although its run is over. Until it returns, the worker claims nothing. */
   private get isStuck(): boolean {
     return [...this.runs.values()].some((run) => run.isStuck);
   }
