@@ -64,6 +64,15 @@ test.each(['/v1/queue/test/pulled', '/v1/queue/test/pulled?logs=1#x'])(
   },
 );
 
+test('the time in which this process stands still is not the silence of a client', async () => {
+  const answer = sendSlowly('POST', '/v1/queue/test/pulled', {}, `{"text":${output}}`);
+  for await (const _ of every(5 * pieceEveryMs)) {
+    for (const until = performance.now() + 2 * shortened.silenceMs; performance.now() < until; );
+    break;
+  }
+  expect((await answer)[0]).toBe(202);
+});
+
 test('so is a file', async () => {
   const body = JSON.stringify({ file_name: 'a.txt', content_type: 'text/plain' });
   const initiated = await fetch(`${service.url}/v1/storage/upload/initiate`, {
