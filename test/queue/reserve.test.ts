@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { ModelsReload } from '../../src/admin/models/models-reload.js';
 import { ModelAdminCalls } from '../support/model-admin-calls.js';
 import { keyHeader, type QueueCalls } from '../support/queue-calls.js';
-import { testNodes } from '../support/test-nodes.js';
+import { divideSlots, testNodes } from '../support/test-nodes.js';
 import { until } from '../support/index.js';
 import { type WorkerRun, WorkerCalls } from '../support/worker-calls.js';
 
@@ -21,6 +21,7 @@ beforeEach(async () => {
   model.maxAtOnce = 0;
   const config = { rateLimitSubmit: [], rateLimitOther: [] };
   [one, two] = [await start(config), await start(config)];
+  await divideSlots([one, two]);
   // Each node has its slots.
   await until(async () => {
     const rows = await one.service.query<{ slots: number; below: number }>(
