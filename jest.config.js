@@ -20,6 +20,7 @@ export default {
   globalSetup: '<rootDir>/test/support/global-setup.js',
   globalTeardown: '<rootDir>/test/support/global-teardown.js',
   setupFilesAfterEnv: ['<rootDir>/test/support/runner-setup.js'],
-  maxWorkers: 2,
+  // One more than a small machine has cores, because tests wait as long as they compute.
+  maxWorkers: 3,
   testTimeout: 30_000,
 };

@@ -1,11 +1,17 @@
 import config from './jest.config.js';
 
-// Twenty times as many as `npm test` runs.
+// Many more than `npm test` runs.
 process.env.SIMULATION_SEEDS ??= '2000';
+process.env.STATE_MACHINE_SEQUENCES ??= '200';
+process.env.PLANNED_DAYS ??= '400';
 
-/** What `npm test` leaves out. */
+/** What `npm test` leaves out, and the whole of what it does a part of. */
 export default {
   ...config,
-  testMatch: ['<rootDir>/test/processes/**/*.test.ts', '<rootDir>/test/limits/shares-simulation.test.ts'],
+  testMatch: [
+    '<rootDir>/test/processes/**/*.test.ts',
+    '<rootDir>/test/limits/shares-simulation.test.ts',
+    '<rootDir>/test/queue/{plans,state-machine}.test.ts',
+  ],
   testPathIgnorePatterns: ['/node_modules/'],
 };

@@ -1,6 +1,7 @@
 import { isatty } from 'node:tty';
 import { accountExternalMemory } from './internals/gc-flags.js';
 import { type Config, loadConfig, redacted } from './config/config.js';
+import { ApiDocument } from './http/openapi/api-document.js';
 import { type RunningService, startService } from './service.js';
 import { exitNow, onStopSignals } from './tools/stop-signals.js';
 
@@ -47,6 +48,16 @@ async function main(): Promise<void> {
   }
   if (start.signal.aborted) return end(service, 0);
   process.stdout.write(startupBanner(service, config));
+  describeApiSoon(service);
+}
+
+/** Milliseconds after its start at which a service makes its API description. */
+const describeAfterMs = 5_000;
+
+/** The first caller of the description would wait long for it, and keep others waiting. A failure is its caller's to see. */
+function describeApiSoon({ app }: RunningService): void {
+  const { makeAhead } = app.get(ApiDocument);
+  setTimeout(() => void makeAhead().catch(() => undefined), describeAfterMs).unref();
 }
 
 /** A person at a terminal does not wait for proxies. */

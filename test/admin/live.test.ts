@@ -8,6 +8,7 @@ import { OverviewSource } from '../../src/admin/live/overview-source.js';
 import { Handles } from '../../src/auth/handles.js';
 import { ObservingDatabase } from '../../src/database/observing-database.js';
 import { readShares } from '../../src/overview/queries/shares.js';
+import { Rescuer } from '../../src/queue/runs/duties/rescuer.js';
 import type { AdminNodeListDto } from '../../src/overview/dto/nodes.dto.js';
 import { keyHeader, verdict } from '../support/queue-calls.js';
 import { until } from '../support/index.js';
@@ -241,6 +242,9 @@ test('of each node there is how long runs took there, and how many failed', asyn
 test('nodes say what they run, and those that are silent until when their slots rest', async () => {
   const at = new Date(Date.now() - 5_500);
   const silent = '01a1fbb3-65c9-706a-ab5f-d44e3660d916';
+  // The node would be given up half a second from now, with its slots.
+  const rescuer = service.app.get(Rescuer);
+  await rescuer.stop();
   // One commit, because a list that is read between two would have the node without its slots.
   await service.query(
     `WITH joined AS (
@@ -276,6 +280,7 @@ test('nodes say what they run, and those that are silent until when their slots 
   );
   await service.query('DELETE FROM slot_grant WHERE node_id = $1', [silent]);
   await service.query('DELETE FROM node WHERE id = $1', [silent]);
+  rescuer.start();
 });
 
 test('a node that was given up is listed as lost for an hour, with how many runs it had', async () => {

@@ -219,8 +219,8 @@ describe('bytes that are not as announced', () => {
   });
 
   test('that stop coming are given up', async () => {
-    Object.assign(service.app.get(HttpConnections).pace, { silenceMs: 50, checkMs: 20 });
     const { upload_url } = await files.initiate();
+    Object.assign(service.app.get(HttpConnections).pace, { silenceMs: 50, checkMs: 20 });
     await addsNothing(async () => {
       const { hostname, port, pathname, search } = new URL(upload_url);
       const socket = connect(Number(port), hostname);

@@ -390,7 +390,10 @@ test('a release reads as little of many held requests as of few, and a claim of 
 /** They read requests of any day without their ids, seldom and one at a time. */
 const ofAllDays = ['list_requests', 'typical_times'];
 
-describe('400 days', () => {
+/** `npm run test:processes` makes four hundred. */
+const days = Number(process.env['PLANNED_DAYS'] ?? 100);
+
+describe(`${days} days`, () => {
   /** Makes the days up to today, in steps: a transaction has a lock on each table that it makes. */
   async function makeDays(count: number): Promise<void> {
     for (let left = count; left > 0; left -= 20)
@@ -409,7 +412,7 @@ describe('400 days', () => {
     await makeDays(20);
     const few = await locksOfAll();
     expect([...few.keys()]).toEqual(expect.arrayContaining(['claim', 'cancel', 'read_status_many']));
-    await makeDays(400);
+    await makeDays(days);
     const many = await locksOfAll();
     const more = [...many].filter(([name, locks]) => locks > 1.5 * few.get(name)!);
     expect(more).toEqual([]);

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { ModelsReload } from '../../src/admin/models/models-reload.js';
 import { ModelAdminCalls } from '../support/model-admin-calls.js';
 import { keyHeader, type QueueCalls } from '../support/queue-calls.js';
-import { testNodes } from '../support/test-nodes.js';
+import { divideSlots, testNodes } from '../support/test-nodes.js';
 import { until } from '../support/index.js';
 import { type WorkerRun, WorkerCalls } from '../support/worker-calls.js';
 
@@ -21,6 +21,7 @@ beforeEach(async () => {
   model.maxAtOnce = 0;
   const config = { rateLimitSubmit: [], rateLimitOther: [] };
   [one, two] = [await start(config), await start(config)];
+  await divideSlots([one, two]);
   // Each node has its slots.
   await until(async () => {
     const rows = await one.service.query<{ slots: number; below: number }>(
@@ -109,8 +110,13 @@ test('a reserve applies after a reload, and shows in the model', async () => {
   const urgent = await two.submit('kept?priority=high');
   await model.arrived(urgent);
   expect([await runningOf(-1), await runningOf(0, 1)]).toEqual([1, 2]);
-  const response = await two.service.get('/v1/models/kept', { headers: keyHeader(two.service.key) });
-  expect(await response.json()).toMatchObject({ reserve: { high: 2, normal: 0 } });
+  // The other node may read its file a moment later.
+  const shown = await until(async () => {
+    const response = await two.service.get('/v1/models/kept', { headers: keyHeader(two.service.key) });
+    const { reserve } = (await response.json()) as { reserve: { high: number } };
+    return reserve.high > 0 && reserve;
+  });
+  expect(shown).toEqual({ high: 2, normal: 0 });
   await reload(undefined);
   await until(() => model.running === 4);
   model.release();

@@ -6,7 +6,8 @@ const { service, calls, model } = testQueue({
   models: {
     'test/model': { circuit: 'off' },
     'test/hasty': { timeout: '200ms', attempts: 3 },
-    'test/narrow': { concurrency: 1, expires: '300ms' },
+    'test/narrow': { concurrency: 1 },
+    'test/brief': { concurrency: 1, expires: '300ms' },
     'test/demo': { runner: { kind: 'demo', demo: 'echo' } },
   },
   limits: '1000/s',
@@ -124,9 +125,9 @@ describe('the response of a failure', () => {
   });
 
   test('is 504 expired where it waited too long behind a full model', async () => {
-    const running = await calls.submit('test/narrow', { hold: true });
+    const running = await calls.submit('test/brief', { hold: true });
     await model.arrived(running);
-    expect((await failureOf('test/narrow', {})).slice(0, 2)).toEqual([504, 'expired']);
+    expect((await failureOf('test/brief', {})).slice(0, 2)).toEqual([504, 'expired']);
     await model.answer(running);
     await calls.reached(running, 'COMPLETED');
   });

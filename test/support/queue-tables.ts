@@ -19,7 +19,8 @@ import { submitStarted } from '../../src/queue/submit/queries/submit-started.js'
 import { requestErrors } from '../../src/queue/request-errors.js';
 import { registerHook } from '../../src/queue/transition-hooks.js';
 import { outbox } from '../../src/webhooks/outbox.js';
-import { createTestDatabase, type TestDatabase, until } from './index.js';
+import { createTestDatabase, type TestDatabase } from './test-database.js';
+import { until } from './until.js';
 
 // Registers the same hooks as the service, so that the statements are the same.
 for (const hook of outbox) registerHook(hook);

@@ -35,13 +35,20 @@ const eventRows = {
 
 /** Returns each request with its attempts and events, in the terms of the state model. */
 export async function readTables(database: Database): Promise<object[]> {
-  const rows = await database.query<{ id: string }>(requestRows);
-  const ended = byId(await database.query(endedRows));
-  const events = byId(await database.query(eventRows));
+  const [rows, ended, events] = await Promise.all([
+    database.query<{ id: string }>(requestRows),
+    database.query<Text>(endedRows).then(byId),
+    database.query<Text>(eventRows).then(byId),
+  ]);
   return rows.map((row) => ({ ...row, ended: ended.get(row.id) ?? [], events: events.get(row.id) ?? [] }));
 }
 
-function byId(rows: { id: string; text: string }[]): Map<string, string[]> {
+interface Text {
+  id: string;
+  text: string;
+}
+
+function byId(rows: Text[]): Map<string, string[]> {
   const texts = new Map<string, string[]>();
   for (const { id, text } of rows) texts.set(id, [...(texts.get(id) ?? []), text]);
   return texts;

@@ -1,8 +1,23 @@
-import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 export const temporaryPrefix = 'nowserving-test-';
+
+/** A file system in memory, on Linux. */
+const memory = '/dev/shm';
+const neededBytes = 4 * 1024 ** 3;
+
+/**
+ * Returns the folder for the directories of servers. In memory a database is made in a quarter of the time, which
+ * counts because tests make hundreds.
+ */
+export function temporaryRoot() {
+  if (!existsSync(memory)) return tmpdir();
+  const { bavail, bsize } = statfsSync(memory);
+  const freeBytes = Math.min(bavail * bsize, process.availableMemory());
+  return freeBytes < neededBytes ? tmpdir() : memory;
+}
 
 /** Asks the PostgreSQL in `directory` to stop at once; for ends that leave no time to wait. */
 export function stopServerNow(directory) {
@@ -14,10 +29,11 @@ export function stopServerNow(directory) {
 
 /** A test run that was killed leaves its server behind: the next one ends it. */
 export function stopAbandonedServers() {
-  const abandoned = readdirSync(tmpdir())
-    .filter((name) => name.startsWith(temporaryPrefix))
-    .filter((name) => !isAlive(Number(name.slice(temporaryPrefix.length).split('-')[0])))
-    .map((name) => join(tmpdir(), name));
+  const abandoned = [tmpdir(), memory]
+    .filter((root) => existsSync(root))
+    .flatMap((root) => readdirSync(root).map((name) => join(root, name)))
+    .filter((path) => basename(path).startsWith(temporaryPrefix))
+    .filter((path) => !isAlive(Number(basename(path).slice(temporaryPrefix.length).split('-')[0])));
   for (const directory of abandoned) stopServerNow(directory);
   removeDirectories(abandoned);
 }

@@ -35,7 +35,7 @@ async function createDatabase(template: string): Promise<TestDatabase> {
   url.pathname = name;
   return {
     url: url.href,
-    run: <Row extends object>(statement: string) => administer(statement, url.href) as Promise<Row[]>,
+    run: <Row extends object>(statement: string) => runOnce(statement, url.href) as Promise<Row[]>,
     createRole: async () => {
       const role = `nowserving_test_role_${randomBytes(8).toString('hex')}`;
       await administer(`CREATE ROLE ${role} LOGIN PASSWORD '${role}'`);
@@ -65,7 +65,20 @@ async function sessions(database: string): Promise<object[]> {
   );
 }
 
-async function administer(statement: string, url = inherited('TEST_SERVER_URL')): Promise<object[]> {
+let server: pg.Pool | undefined;
+
+/** Runs a statement on the server, on a connection that all tests of a process share. */
+async function administer(statement: string): Promise<object[]> {
+  server ??= openServer();
+  return (await server.query<object>(statement)).rows;
+}
+
+function openServer(): pg.Pool {
+  const connectionString = inherited('TEST_SERVER_URL');
+  return new pg.Pool({ connectionString, max: 2, allowExitOnIdle: true }).on('error', () => undefined);
+}
+
+async function runOnce(statement: string, url: string): Promise<object[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

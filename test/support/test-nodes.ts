@@ -1,4 +1,6 @@
 import type { Config } from '../../src/config/config.js';
+import { Heartbeat } from '../../src/queue/cluster/duties/heartbeat.js';
+import { SlotKeeper } from '../../src/queue/cluster/duties/slot-keeper.js';
 import { createTestDatabase, type TestDatabase } from './test-database.js';
 import { ModelServer } from './model-server.js';
 import { QueueCalls } from './queue-calls.js';
@@ -25,4 +27,10 @@ export function testNodes(models: Record<string, object>, groups?: Record<string
     return new QueueCalls(service);
   }
   return { model, start, databaseUrl: () => database.url };
+}
+
+/** Lets nodes learn of each other and divide the slots now, instead of in their next rounds. */
+export async function divideSlots(nodes: readonly QueueCalls[]): Promise<void> {
+  for (const duty of [Heartbeat, SlotKeeper, SlotKeeper])
+    for (const { service } of nodes) await service.app.get<Heartbeat | SlotKeeper>(duty).runOnce();
 }

@@ -6,6 +6,8 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 export class ApiDocument {
   private document: OpenAPIObject | undefined;
   private build: (() => OpenAPIObject) | undefined;
+  /** Makes what /openapi.json answers with, before anybody asks for it. */
+  makeAhead: () => Promise<unknown> = () => Promise.resolve();
 
   buildWith(build: () => OpenAPIObject): void {
     this.build = build;

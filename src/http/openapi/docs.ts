@@ -25,9 +25,6 @@ const files: readonly [directory: string, name: string][] = [
   [swaggerUi, 'swagger-ui-bundle.js'],
 ];
 
-/** Milliseconds after its start at which a service makes its description, before anybody asks for it. */
-const aheadMs = 5_000;
-
 /** Serves /docs, /docs/errors and /openapi.json, all from this machine. */
 export function serveDocs(app: NestExpressApplication, models: () => readonly ShownModel[]): void {
   const express: Application = app.getHttpAdapter().getInstance();
@@ -55,8 +52,7 @@ export function serveDocs(app: NestExpressApplication, models: () => readonly Sh
     await nextTurn();
     return new DocumentTemplate(JSON.stringify(served), 4);
   });
-  // The first one takes longest, and its callers would keep others waiting. A later caller tries a failed one again.
-  setTimeout(() => void templateOf().catch(() => undefined), aheadMs).unref();
+  api.makeAhead = templateOf;
   express.get('/openapi.json', async (request, response) => {
     const template = await templateOf();
     await template.send(request, response, addresses.baseUrl(request));
