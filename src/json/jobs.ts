@@ -8,7 +8,18 @@ import { readSaid, type Said, SaidFault } from '../queue/runs/said.js';
 import { readBatch } from './batch-body.js';
 import { parseInputBody } from '../http/input/json-body.js';
 import { readWrappedInput, type WrappedInput } from './wrapped-input.js';
-import { type Asks, type BodyAsk, bodyOf, type Found, type FoundPart, findIn } from './mapped-json.js';
+import { type AssemblerKind, assemblerOf, isObject, type JsonObject } from './assemblers.js';
+import {
+  type Asks,
+  type BodyAsk,
+  bodyOf,
+  type Found,
+  type FoundOutput,
+  type FoundPart,
+  findIn,
+  type OutputAsk,
+  outputIn,
+} from './mapped-json.js';
 import { compiledPath, type Path, type PlainPath } from './paths.js';
 
 /** The kinds of jobs. Unless a job throws, it returns its bytes, or other bytes in their place. */
@@ -27,6 +38,11 @@ export interface Jobs {
   said: object;
   /** Reads the answer of a model that has a mapping. Returns the output with its files. */
   mapped: Asks<PlainPath>;
+  /**
+   * Adds chunks of a stream, one a line. Returns their sum as a chunk, or, if that is asked for, the output that they
+   * make, with its files.
+   */
+  assembled: { kind: AssemblerKind; output?: OutputAsk<PlainPath> | undefined };
   /** Changes an input as the mapping of its model says. Returns the JSON, or the embedded files of a form. */
   body: BodyAsk<PlainPath>;
 }
@@ -39,6 +55,7 @@ export interface Results {
   output: { fault: AnswerFault | undefined };
   said: { said: Said } | { fault: string };
   mapped: { found: Found } | { fault: AnswerFault };
+  assembled: { ends: JsonObject; output: FoundOutput | undefined };
   body: { parts: FoundPart[] | undefined };
 }
 
@@ -126,6 +143,18 @@ export const runs: Runs = {
     return [{ found }, output];
   },
 
+  assembled({ kind, output: ask }, chunks) {
+    const assembler = assemblerOf(kind);
+    for (const line of chunks.toString().split('\n')) {
+      const chunk: unknown = JSON.parse(line);
+      if (isObject(chunk)) assembler.add(chunk);
+    }
+    const { ends } = assembler;
+    if (ask === undefined) return [{ ends, output: undefined }, Buffer.from(JSON.stringify(assembler.sum))];
+    const [output, bytes] = outputIn(assembler.output, undefined, compiledOutput(ask));
+    return [{ ends, output }, bytes];
+  },
+
   body({ set, multipart }, input) {
     const [parts, bytes] = bodyOf(JSON.parse(input.toString()), {
       set,
@@ -161,16 +190,20 @@ function compiledAsks({ values, quotes = [], output, outputWith }: Asks<PlainPat
   return {
     values: Object.fromEntries(Object.entries(values).map(([name, paths]) => [name, compiled(paths)])),
     quotes: compiled(quotes),
-    output: output && {
-      ...output,
-      paths: compiled(output.paths),
-      files: output.files.map(({ path, quotes: quoted, ...file }) => ({
-        ...file,
-        path: compiledPath(path),
-        quotes: quoted && compiled(quoted),
-      })),
-    },
+    output: output && compiledOutput(output),
     outputWith,
+  };
+}
+
+function compiledOutput({ paths, files, address }: OutputAsk<PlainPath>): OutputAsk<Path> {
+  return {
+    paths: paths.map(compiledPath),
+    files: files.map(({ path, quotes, ...file }) => ({
+      ...file,
+      path: compiledPath(path),
+      quotes: quotes?.map(compiledPath),
+    })),
+    address,
   };
 }
 

@@ -18,7 +18,7 @@ import { codeOf, type Ending, Tracing } from '../tracing/tracing.js';
 import { decode, readBody } from './answer-body.js';
 import { keepOutput } from './file-output.js';
 import { breakOf, failureOf, type HttpAnswer, retryAfterOf } from './http-failure.js';
-import type { JsonObject } from './mapping/assemblers.js';
+import type { JsonObject } from '../json/assemblers.js';
 import { AnswerReader } from './mapping/answer-reader.js';
 import { cancelRun, Follower, type SendCall, type ServerCall } from './mapping/follower.js';
 import { MappedAnswer } from './mapping/mapped-answer.js';

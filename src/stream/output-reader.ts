@@ -1,12 +1,18 @@
 import type { MessageEvent } from '@nestjs/common';
 import type { OutputSource, ReadPlace } from '../queue/reads/output-source.js';
+import { deltaIn } from '../queue/reads/output-part.js';
 import type { StatusRow } from '../queue/reads/status-row.js';
 import { attemptOf } from '../requests/status-view.js';
 import { idOf, type OutputPosition } from './output-place.js';
 
+/** Returns what a reader is shown of a part, as JSON text. undefined: nothing. */
+export type ShowPart = (part: string) => string | undefined;
+
 /** One reader of a streamed output. It yields what to send, as fast as the reader takes it. */
 export class OutputReader {
   private isClosed = false;
+  /** The position after the last part that was read, shown or not. */
+  private read: ReadPlace | undefined;
 
   constructor(
     private readonly source: OutputSource,
@@ -14,7 +20,10 @@ export class OutputReader {
     private seen: OutputPosition | undefined,
     /** Returns the output of a succeeded request, as JSON text. */
     private readonly whole: () => Promise<string>,
-  ) {}
+    private readonly show: ShowPart = deltaIn,
+  ) {
+    if (seen !== undefined && 'index' in seen) this.read = seen;
+  }
 
   close(): void {
     this.isClosed = true;
@@ -39,23 +48,36 @@ export class OutputReader {
 
   private async *grown(row: StatusRow): AsyncGenerator<MessageEvent[]> {
     const { seen } = this;
-    if (seen !== undefined && seen.attempt !== row.attempt) yield this.reset(row);
-    if (seen !== undefined && 'at' in seen && seen.attempt === row.attempt) return;
-    let place: ReadPlace = this.place(row);
+    const { attempt } = row;
+    if (seen !== undefined && 'at' in seen && seen.attempt === attempt) return;
+    if (this.read?.attempt !== attempt) yield* this.begin(row);
     while (!this.isClosed) {
+      const place = this.read!;
       const rows = await this.source.after(place);
       if (rows === 'gone') {
         if (place.index === 0) return;
-        yield this.reset(row);
-        place = this.place(row);
+        yield* this.begin(row);
         continue;
       }
       if (rows.length === 0) break;
-      const events = rows.map(({ index, delta }) => outputEvent(row.attempt, index, delta));
-      place = { attempt: row.attempt, index: rows.at(-1)!.index + 1 };
-      this.seen = place;
+      const events = rows.flatMap(({ index, delta: part }) => {
+        const shown = this.show(part);
+        return shown === undefined ? [] : [outputEvent(attempt, index, shown)];
+      });
+      this.read = { attempt, index: rows.at(-1)!.index + 1 };
+      if (events.length === 0) continue;
+      this.seen = this.read;
       yield events;
     }
+  }
+
+  /** Begins with the first part of an attempt. A reader that was sent a part gets a reset. */
+  private *begin(row: StatusRow): Generator<MessageEvent[]> {
+    const { attempt } = row;
+    this.read = { attempt, index: 0 };
+    if (this.seen === undefined) return;
+    this.seen = this.read;
+    yield [{ type: 'reset', id: idOf(this.seen), data: JSON.stringify({ attempt: attemptOf(row) }) }];
   }
 
   private async *end(row: StatusRow): AsyncGenerator<MessageEvent[]> {
@@ -67,17 +89,6 @@ export class OutputReader {
       yield [{ type: 'output', id: idOf({ attempt, at: 'whole' }), data }];
     }
     yield [{ type: 'done', id: idOf({ attempt, at: 'done' }), data: JSON.stringify({ success }) }];
-  }
-
-  private place(row: StatusRow): ReadPlace {
-    const { seen } = this;
-    return seen !== undefined && 'index' in seen ? seen : { attempt: row.attempt, index: 0 };
-  }
-
-  private reset(row: StatusRow): MessageEvent[] {
-    const { attempt } = row;
-    this.seen = { attempt, index: 0 };
-    return [{ type: 'reset', id: idOf(this.seen), data: JSON.stringify({ attempt: attemptOf(row) }) }];
   }
 }
 

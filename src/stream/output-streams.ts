@@ -1,5 +1,4 @@
 import { Injectable, type MessageEvent } from '@nestjs/common';
-import type { Request } from 'express';
 import { EMPTY, type Observable, takeUntil } from 'rxjs';
 import { CallerWatch } from '../auth/caller-watch.js';
 import { DomainError } from '../errors/domain-error.js';
@@ -13,7 +12,7 @@ import type { StatusRow } from '../queue/reads/status-row.js';
 import { gone, RequestHandlers } from '../requests/request-handlers.js';
 import { keepAlive } from './keep-alive.js';
 import { canBeOf, type OutputPosition, positionOf } from './output-place.js';
-import { OutputReader } from './output-reader.js';
+import { OutputReader, type ShowPart } from './output-reader.js';
 import { type Pulled, pulled } from './pulled.js';
 import type { StreamCall } from './status-streams.js';
 import { useStreamHead } from './stream-head.js';
@@ -76,31 +75,28 @@ export class OutputStreams {
       return EMPTY;
     }
     if (row.outcome === 'succeeded' && !(await this.queue.hasOutput(row.id))) throw gone();
-    return this.events({ request, response, caller }, row, seen);
+    return this.events({ request, response, caller }, row, { seen });
   }
 
   /**
    * The events of an open stream. A comment comes every 15 s. It ends with the request, if the service stops, or if the
-   * caller may no longer read it.
+   * caller may no longer read it. `show`: what of a part is an event; its delta, unless this says otherwise.
    */
   events(
     { request, response, caller }: StreamCall,
     row: StatusRow,
-    seen?: OutputPosition,
+    { seen, show }: { seen?: OutputPosition | undefined; show?: ShowPart } = {},
   ): Observable<MessageEvent> {
-    return pulled(() => this.read(row, seen, request), response).pipe(
-      takeUntil(this.watch.refused(request, caller)),
-      keepAlive(response),
-    );
-  }
-
-  private read(row: StatusRow, seen: OutputPosition | undefined, request: Request): Pulled {
-    const source = this.sources.open(row);
-    const reader = new OutputReader(source, seen, () => this.requests.output(source.row, request));
-    const close = (): void => {
-      reader.close();
-      this.sources.close(source);
+    const open = (): Pulled => {
+      const source = this.sources.open(row);
+      const whole = (): Promise<string> => this.requests.output(source.row, request);
+      const reader = new OutputReader(source, seen, whole, show);
+      const close = (): void => {
+        reader.close();
+        this.sources.close(source);
+      };
+      return { events: reader.events(), close };
     };
-    return { events: reader.events(), close };
+    return pulled(open, response).pipe(takeUntil(this.watch.refused(request, caller)), keepAlive(response));
   }
 }

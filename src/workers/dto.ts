@@ -182,6 +182,22 @@ export class BeatDto {
   leases!: readonly unknown[];
 }
 
+@BodySchema({
+  name: 'WorkerLeave',
+  description: 'What a process of a worker that leaves gives back.',
+  examples: { all: { leases: [exampleToken] } },
+  unknown,
+})
+export class WorkerLeaveDto {
+  @Option(
+    orLeftOut(leaseTokens),
+    'The lease tokens of the runs that go back, at most 1,000. Runs of another process with the same worker id stay ' +
+      'as they are. If omitted, all runs of the worker go back.',
+    [exampleToken],
+  )
+  leases: readonly unknown[] | undefined;
+}
+
 @ApiSchema({ name: 'BeatAnswer', description: 'The answer to a beat.' })
 export class BeatAnswerDto {
   @Field('The number of seconds that a lease lasts from a beat on.', 30)

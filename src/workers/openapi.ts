@@ -85,13 +85,14 @@ export const ApiBeat = ApiCall(
 
 export const ApiLeaveWorker = ApiCall(
   'Leave',
-  'All runs of the worker go back to their places in the queues. Their attempts do not count.',
+  'Runs of the worker go back to their places in the queues: those whose leases the body names, or all of them. Their ' +
+    'attempts do not count.',
   ApiParam({
     name: 'worker_id',
     description: 'The `id` of the worker.',
     schema: { type: 'string', example: 'gpu-1' },
   }),
-  ApiNoContentResponse({ description: 'The worker has no runs any more.' }),
+  ApiNoContentResponse({ description: 'The worker no longer has these runs.' }),
   ApiProblems('bad_request'),
 );
 

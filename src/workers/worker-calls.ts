@@ -20,7 +20,7 @@ import { WorkerBeats } from '../queue/workers/worker-beats.js';
 import { type KnownWorker, uidOf, WorkerBook } from '../queue/workers/worker-book.js';
 import { WorkerClaims } from '../queue/workers/worker-claims.js';
 import { WorkerEnds } from '../queue/workers/worker-ends.js';
-import type { BeatDto, ClaimDto } from './dto.js';
+import type { BeatDto, ClaimDto, WorkerLeaveDto } from './dto.js';
 import { readLeaseToken, toLeaseToken } from './lease-token.js';
 
 /** Below 30 s, after which proxies cut silent connections. */
@@ -106,11 +106,16 @@ export class WorkerCalls {
     sendReply(response, { status: 200, body: JSON.stringify(said) });
   }
 
-  /** Returns all requests of the worker to their places in the queue. */
-  async leave(caller: Caller, workerId: string): Promise<void> {
-    const uid = uidOf(caller.keyId, workerId);
-    this.claims.dropOf(uid);
-    await this.ends.releaseAll(uid);
+  /**
+   * Returns requests of the worker to their places in the queue: those of the leases that it names, or all of them. A
+   * worker whose next process has runs by then stays.
+   */
+  async leave({ keyId }: Caller, workerId: string, { leases: tokens }: WorkerLeaveDto): Promise<void> {
+    const uid = uidOf(keyId, workerId);
+    if (tokens === undefined) {
+      this.claims.dropOf(uid);
+      await this.ends.releaseAll(uid);
+    } else if (await this.ends.releaseSome(uid, leasesOf(keyId, tokens))) return;
     await this.book.leave(uid);
   }
 

@@ -5,7 +5,7 @@ import type { Caller } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
 import { BaseUrl, JsonBody, WaitSeconds } from '../http/input/decorators.js';
 import { Limited } from '../limits/limited.js';
-import { BeatDto, ClaimDto } from './dto.js';
+import { BeatDto, ClaimDto, WorkerLeaveDto } from './dto.js';
 import { ApiBeat, ApiClaimRuns, ApiLeaveWorker } from './openapi.js';
 import { maxBeatSeconds, maxClaimSeconds, WorkerCalls } from './worker-calls.js';
 
@@ -45,7 +45,11 @@ export class WorkersController {
   @HttpCode(204)
   @ApiLeaveWorker
   @Limited('work', ofWorkers)
-  leaveWorker(@CurrentCaller() caller: Caller, @Param('worker_id') workerId: string): Promise<void> {
-    return this.calls.leave(caller, workerId);
+  leaveWorker(
+    @CurrentCaller() caller: Caller,
+    @Param('worker_id') workerId: string,
+    @JsonBody(WorkerLeaveDto, { mayBeLeftOut: true }) leave: WorkerLeaveDto,
+  ): Promise<void> {
+    return this.calls.leave(caller, workerId, leave);
   }
 }

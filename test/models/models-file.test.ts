@@ -211,8 +211,12 @@ describe('a models file', () => {
       "delta: is not a JSONPath (RFC 9535): unclosed bracketed selection ('$.a[':4)",
     ],
     [
+      '{ kind: http, url: "http://a/", response: { chunks: $ } }',
+      "chunks: expected true if the server's streams are those of OpenAI's API, else false",
+    ],
+    [
       '{ kind: http, url: "http://a/", response: { ouput: $.a } }',
-      'ouput: unknown option, did you mean "output"?; there are delta, log, progress, output, error, retryable, end, ' +
+      'ouput: unknown option, did you mean "output"?; there are delta, chunks, log, progress, output, error, retryable, end, ' +
         'usage, files, assemble',
     ],
     [

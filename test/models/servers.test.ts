@@ -123,10 +123,11 @@ test('a chat streams if its input says so, and its texts can be read while they 
   expect(value.choices).toEqual([
     expect.objectContaining({ message: { role: 'assistant', content: 'You said: one two' } }),
   ]);
-  const rows = await service.query('SELECT delta FROM output_delta WHERE request_id = $1 ORDER BY index', [
-    id,
-  ]);
-  expect(rows.map(({ delta }) => delta as string).join('')).toBe('You said: one two');
+  const events = await (await service.get(`${calls.path(id)}/output/stream`)).text();
+  const parts = [...events.matchAll(/^data: (\{"index".*)$/gm)].map(
+    ([, data]) => JSON.parse(data!) as object,
+  );
+  expect(parts.map((part) => (part as { delta: string }).delta).join('')).toBe('You said: one two');
 });
 
 test.each([

@@ -37,7 +37,20 @@ const { service, calls, model } = testQueue({
       circuit: 'off',
     }),
     'acme/chunks': {
-      runner: { path: '/v1/chat/completions', preset: 'openai', response: { delta: '$' } },
+      runner: {
+        ...{ path: '/v1/chat/completions', preset: 'openai' },
+        response: { delta: '$', chunks: false },
+      },
+    },
+    'acme/texts': {
+      runner: { path: '/v1/chat/completions', preset: 'openai', response: { chunks: false } },
+    },
+    'acme/counted': {
+      aliases: ['counted'],
+      runner: {
+        ...{ path: '/v1/chat/completions', preset: 'openai' },
+        request: { set: { stream_options: { include_usage: true } } },
+      },
     },
     'acme/text': at('/v1/completions', 'gpt-3.5-turbo-instruct'),
     'acme/embed': at('/v1/embeddings', 'text-embedding-3-small'),
@@ -97,8 +110,8 @@ async function rejection<E extends Error>(
   return error as E;
 }
 
-const chunk = (delta: object): string =>
-  `data: ${JSON.stringify({ id: 'c', created: 1, model: 'm', object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`;
+const chunk = (delta: object, finish_reason: string | null = null): string =>
+  `data: ${JSON.stringify({ id: 'c', created: 1, model: 'm', object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
 
 describe('a chat', () => {
   test('is answered by the model that an alias names, as the model says it', async () => {
@@ -128,48 +141,165 @@ describe('a chat', () => {
     expect(answer.choices[0]!.message.content).toBe('You said: by id');
   });
 
-  test('streams its text, its reason and its usage', async () => {
-    const stream = await client.chat.completions.create({
-      ...ask('three little words'),
-      stream: true,
-      stream_options: { include_usage: true },
-    });
+  /** The chunks of a chat, as its client reads them. */
+  async function chunksOf(
+    asked: Omit<OpenAI.ChatCompletionCreateParamsStreaming, 'stream'>,
+  ): Promise<OpenAI.ChatCompletionChunk[]> {
     const chunks: OpenAI.ChatCompletionChunk[] = [];
-    for await (const one of stream) chunks.push(one);
-    expect(chunks[0]!.choices[0]!.delta).toEqual({ role: 'assistant', content: '' });
-    const text = chunks.map((one) => one.choices[0]?.delta.content ?? '').join('');
-    expect(text).toBe('You said: three little words');
+    for await (const one of await client.chat.completions.create({ ...asked, stream: true }))
+      chunks.push(one);
+    return chunks;
+  }
+
+  /** Plays a stream of these chunks, each with this head, in place of the model's own. */
+  function playChunks(said: string, chunks: readonly object[]): void {
+    scripts.set(said, ({ response }) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (const one of chunks) response.write(`data: ${JSON.stringify(one)}\n\n`);
+      response.end('data: [DONE]\n\n');
+    });
+  }
+
+  const tools = [{ type: 'function' as const, function: { name: 'weather', parameters: {} } }];
+
+  test('streams the chunks of its model unchanged: texts, reasons and the usage', async () => {
+    const asked = { ...ask('three little words'), stream_options: { include_usage: true } };
+    const chunks = await chunksOf(asked);
     const id = await idOf('three little words');
-    expect(new Set(chunks.map((one) => one.id))).toEqual(new Set([`chatcmpl-${id}`]));
-    expect(chunks.at(-2)!.choices).toEqual([{ index: 0, delta: {}, logprobs: null, finish_reason: 'stop' }]);
-    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 8 } });
+    const head = { id: `chatcmpl-${id}`, created: 1_700_000_000, model: 'gpt-4o-mini' };
+    const said = (delta: object, finish_reason: string | null = null): object => ({
+      ...head,
+      object: 'chat.completion.chunk',
+      choices: [{ index: 0, delta, logprobs: null, finish_reason }],
+    });
+    expect(chunks).toEqual([
+      said({ role: 'assistant', content: '' }),
+      ...['You ', 'said: ', 'three ', 'little ', 'words'].map((content) => said({ content })),
+      said({}, 'stop'),
+      {
+        ...head,
+        object: 'chat.completion.chunk',
+        choices: [],
+        usage: expect.objectContaining({ total_tokens: 8 }),
+      },
+    ]);
   });
 
-  test('streams tool calls and several choices, as the helper of the client puts them together', async () => {
-    const tools = [{ type: 'function', function: { name: 'weather', parameters: {} } }] as const;
-    const called = await client.chat.completions
-      .stream({ ...ask('Lyon'), tools: [...tools] })
-      .finalChatCompletion();
+  test('streams tool calls chunk by chunk', async () => {
+    const chunks = await chunksOf({ ...ask('Lyon'), tools });
+    const calls = chunks.flatMap((one) => one.choices[0]?.delta.tool_calls ?? []);
+    expect(calls[0]).toEqual({
+      ...{ index: 0, id: 'call_1', type: 'function' },
+      function: { name: 'weather', arguments: '' },
+    });
+    expect(calls.slice(1).map((call) => call.function!.arguments)).toEqual(['{"ci', 'ty":', '"Lyo', 'n"}']);
+    expect(chunks.at(-1)!.choices[0]!.finish_reason).toBe('tool_calls');
+    const called = await client.chat.completions.stream({ ...ask('Lyon'), tools }).finalChatCompletion();
     expect(called.choices[0]).toMatchObject({
       finish_reason: 'tool_calls',
       message: { tool_calls: [{ function: { name: 'weather', arguments: '{"city":"Lyon"}' } }] },
     });
+  });
+
+  test('shows a tool call while the model still says it', async () => {
+    let goOn = (): void => undefined;
+    scripts.set('slow tools', ({ response }) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(chunk({ role: 'assistant', content: null }));
+      response.write(chunk({ tool_calls: [{ index: 0, id: 'call_1', function: { name: 'weather' } }] }));
+      goOn = () => response.end(`${chunk({}, 'tool_calls')}data: [DONE]\n\n`);
+    });
+    const stream = await client.chat.completions.create({ ...ask('slow tools'), tools, stream: true });
+    const names: unknown[] = [];
+    for await (const one of stream) {
+      const [call] = one.choices[0]!.delta.tool_calls ?? [];
+      if (call === undefined) continue;
+      names.push(call.function!.name);
+      goOn();
+    }
+    expect(names).toEqual(['weather']);
+  });
+
+  test('streams all its choices, in the order in which the model says them', async () => {
+    const chunks = await chunksOf({ ...ask('twice please'), n: 2 });
+    const said = chunks.flatMap((one) => one.choices.map(({ index, delta }) => [index, delta.content]));
+    expect(said.slice(2, -2)).toEqual(
+      ['You ', 'said: ', 'twice ', 'please'].flatMap((word) => [
+        [0, word],
+        [1, word],
+      ]),
+    );
     const two = await client.chat.completions.stream({ ...ask('twice please'), n: 2 }).finalChatCompletion();
     expect(two.choices.map(({ message }) => message.content)).toEqual(
       Array(2).fill('You said: twice please'),
     );
   });
 
-  test('passes chunks on unchanged, if its model has them as parts', async () => {
-    const stream = await client.chat.completions.create({
-      ...ask('own chunks'),
-      model: 'acme/chunks',
-      stream: true,
+  test('streams its log probabilities, and members that no API names', async () => {
+    const logprobs = {
+      content: [{ token: 'a', logprob: -0.5, bytes: [97], top_logprobs: [] }],
+      refusal: null,
+    };
+    const delta = { content: 'a', reasoning_content: 'hm' };
+    const head = { id: 'c', created: 1, model: 'm', object: 'chat.completion.chunk', prompt_token_ids: [1] };
+    const chunks = ['a', 'stop'].map((reason) => ({
+      ...head,
+      choices: [{ index: 0, delta, logprobs, finish_reason: reason === 'stop' ? reason : null }],
+    }));
+    playChunks('with logprobs', chunks);
+    expect(await chunksOf({ ...ask('with logprobs'), logprobs: true })).toEqual(chunks);
+  });
+
+  test('streams no usage to a caller that has not asked for it, although the entry of the model does', async () => {
+    const chunks = await chunksOf({ ...ask('usage for the operator'), model: 'counted' });
+    expect(chunks.filter(({ choices }) => choices.length === 0)).toEqual([]);
+    const status = await calls.status(await idOf('usage for the operator'));
+    expect(status).toMatchObject({ metrics: { usage: { total_tokens: 8 } } });
+  });
+
+  test('has the same texts for readers of the own API, and the answer without a stream as its output', async () => {
+    const asked = { ...ask('read twice'), stream: true as const };
+    await chunksOf(asked);
+    const id = await idOf('read twice');
+    const events = await (await service.get(`${calls.path(id)}/output/stream`)).text();
+    const deltas = [...events.matchAll(/^data: (\{"index".*)$/gm)].map(
+      ([, data]) => (JSON.parse(data!) as { delta: string }).delta,
+    );
+    expect(deltas.join('')).toBe('You said: read twice');
+    const output = await (await calls.response(id)).json();
+    expect(output).toMatchObject({ object: 'chat.completion', choices: [{ finish_reason: 'stop' }] });
+  });
+
+  test('that says nothing but a tool call is one part for readers of the own API, at its end', async () => {
+    await chunksOf({ ...ask('Turku'), tools });
+    const events = await (await service.get(`${calls.path(await idOf('Turku'))}/output/stream`)).text();
+    const [part, ...more] = [...events.matchAll(/^data: (\{"index".*)$/gm)].map(
+      ([, data]) => JSON.parse(data!) as { index: number; delta: object },
+    );
+    expect(more).toEqual([]);
+    expect(part).toMatchObject({ index: 0, delta: { choices: [{ finish_reason: 'tool_calls' }] } });
+  });
+
+  test('of a model that does not keep its chunks is streamed as texts, and what else it has at the end', async () => {
+    const chunks = await chunksOf({
+      ...{ ...ask('only texts'), model: 'acme/texts', stream_options: { include_usage: true } },
     });
-    const chunks: OpenAI.ChatCompletionChunk[] = [];
-    for await (const one of stream) chunks.push(one);
-    const id = await idOf('own chunks');
+    const id = await idOf('only texts');
     expect(new Set(chunks.map((one) => one.id))).toEqual(new Set([`chatcmpl-${id}`]));
+    expect(chunks[0]!.choices[0]!.delta).toEqual({ role: 'assistant', content: '' });
+    expect(chunks.map((one) => one.choices[0]?.delta.content ?? '').join('')).toBe('You said: only texts');
+    expect(chunks.at(-2)!.choices).toEqual([{ index: 0, delta: {}, logprobs: null, finish_reason: 'stop' }]);
+    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 8 } });
+    const called = await client.chat.completions
+      .stream({ ...ask('Oulu'), model: 'acme/texts', tools })
+      .finalChatCompletion();
+    expect(called.choices[0]!.message.tool_calls).toMatchObject([
+      { function: { name: 'weather', arguments: '{"city":"Oulu"}' } },
+    ]);
+  });
+
+  test('passes on the deltas of a model that are chunks', async () => {
+    const chunks = await chunksOf({ ...ask('own chunks'), model: 'acme/chunks' });
     expect(chunks[0]).toMatchObject({ created: 1_700_000_000, model: 'acme/chunks' });
     expect(chunks.map((one) => one.choices[0]?.delta.content ?? '').join('')).toBe('You said: own chunks');
     expect(chunks.at(-1)!.choices[0]!.finish_reason).toBe('stop');
@@ -228,7 +358,7 @@ test('a completion is answered, and streamed', async () => {
   expect((await client.completions.create(asked)).choices[0]!.text).toBe('once upon a time');
   const chunks: OpenAI.Completion[] = [];
   for await (const one of await client.completions.create({ ...asked, stream: true })) chunks.push(one);
-  expect(chunks.map((one) => one.choices[0]!.text).join('')).toBe('once upon a time');
+  expect(chunks.map((one) => one.choices[0]!.text)).toEqual(['once ', 'upon ', 'a ', 'time']);
   expect(chunks.at(-1)!.choices[0]!.finish_reason).toBe('length');
 });
 
@@ -261,6 +391,31 @@ test('speech is the file that the model makes', async () => {
   const speech = await client.audio.speech.create({ model: 'tts-1', voice: 'alloy', input: 'hi' });
   expect(speech.headers.get('content-type')).toBe('audio/mpeg');
   expect(Buffer.from(await speech.arrayBuffer()).toString('latin1')).toBe('ID3\x04\0');
+});
+
+test('the events of a transcription are passed on as the model says them', async () => {
+  const events = [
+    {
+      type: 'transcript.text.delta',
+      delta: 'Once ',
+      logprobs: [{ token: 'Once', logprob: -1, bytes: [79] }],
+    },
+    { type: 'transcript.text.delta', delta: 'upon' },
+    { type: 'transcript.text.done', text: 'Once upon', usage: { type: 'duration', seconds: 2 } },
+  ];
+  scripts.set('streamed.wav', ({ response }) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''));
+  });
+  const file = await toFile(Buffer.from('a sound'), 'streamed.wav', { type: 'audio/wav' });
+  const seen: object[] = [];
+  for await (const one of await client.audio.transcriptions.create({
+    file,
+    model: 'whisper-1',
+    stream: true,
+  }))
+    seen.push(one);
+  expect(seen).toEqual(events);
 });
 
 test('a transcription sends the file and the fields to the model', async () => {

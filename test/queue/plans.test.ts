@@ -9,6 +9,7 @@ import { Promoter } from '../../src/queue/waiting/duties/promoter.js';
 import { Releaser } from '../../src/queue/waiting/duties/releaser.js';
 import { Scheduler } from '../../src/queue/runs/duties/scheduler.js';
 import { expire } from '../../src/queue/completion/queries/expire.js';
+import { claim } from '../../src/queue/runs/queries/claim.js';
 import { finish } from '../../src/queue/runs/queries/finish.js';
 import { release } from '../../src/queue/waiting/queries/release.js';
 import { findClaims, readInput } from '../../src/queue/workers/queries/worker-leases.js';
@@ -94,6 +95,10 @@ async function liveALife(): Promise<void> {
   scheduler.start();
   await calls.response(waiting);
   for (const duty of [Promoter, Scheduler]) await service.app.get(duty).runOnce();
+  await claim(database, {
+    ...{ modelId: 'test/model', nodeId: randomUUID(), slotRound: 0, limit: 1, lowestPriority: 0 },
+    ...{ timeoutMs: 60_000, floor: null, byMs: Date.now() + 60_000 },
+  });
   await useCollection(request, id, ids);
   await useWorkers();
   await expire(database, { code: 'expired', status: 504, message: '', timestamp: '' });
@@ -128,6 +133,7 @@ async function submitBatches(request: NewRequest): Promise<void> {
 async function useWorkers(): Promise<void> {
   const lease = { id: v7(), token: randomUUID(), keyId: randomUUID() };
   await claimAs(database, randomUUID(), 2, { isBounded: true });
+  await claimAs(database, randomUUID(), 2, { groupId: 'gpu-0' });
   await knownOf(database, [lease]);
   await findClaims(database, ['plans']);
   await readInput(database, lease);
@@ -187,6 +193,7 @@ const hot = [
   'submit',
   'submit_once',
   'claim',
+  'claim_reserved',
   'append_events',
   'finish',
   'finish_successes',
@@ -208,6 +215,7 @@ const hot = [
   'release',
   'releasable',
   'claim_for_workers',
+  'claim_shared_for_workers',
   'lock_model',
   'renew_leases',
   'find_worker_leases',
@@ -221,6 +229,14 @@ const hot = [
   'read_workers',
 ];
 
+/** The claims, with the parameters of their floors. */
+const claims = [
+  ['claim', '$5, $6, $7'],
+  ['claim_reserved', '$5, $6, $7'],
+  ['claim_for_workers', '$2, $3, $4'],
+  ['claim_shared_for_workers', '$2, $3, $4'],
+] as const;
+
 async function expectGoodPlans(): Promise<void> {
   for (const name of hot) {
     const plan = await planOf(name);
@@ -228,15 +244,12 @@ async function expectGoodPlans(): Promise<void> {
     // That index would be read from end to end.
     if (name !== 'list_requests') expect(`${name}\n${plan}`).not.toMatch(/api_key_id_id_idx/);
   }
-  const claim = await planOf('claim');
-  expect(claim).toMatch(/Index Scan using queue_entry_pkey on queue_entry/);
-  expect(claim).toMatch(
-    /Index Cond: \(\(model_id = \$1\) AND \(ROW\(priority, virtual_start, seq\) >= ROW\(\$5, \$6, \$7\)\)\)/,
-  );
-  expect(claim).not.toMatch(/Sort/);
-  const pulled = await planOf('claim_for_workers');
-  expect(pulled).toMatch(/Index Scan using queue_entry_pkey on queue_entry/);
-  expect(pulled).not.toMatch(/Sort/);
+  for (const [name, floor] of claims) {
+    const plan = `${name}\n${await planOf(name)}`;
+    expect(plan).toMatch(/Index Scan using queue_entry_pkey on queue_entry/);
+    expect(plan).toContain(`(model_id = $1) AND (ROW(priority, virtual_start, seq) >= ROW(${floor}))`);
+    expect(plan).not.toMatch(/Sort/);
+  }
   expect(await planOf('submit_started')).toMatch(
     /Index Cond: \(\(model_id = \$2\) AND \(ROW\(priority, virtual_start, seq\) >= ROW\(\$\d+, \$\d+, \$\d+\)\)\)/,
   );

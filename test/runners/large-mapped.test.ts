@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Subject } from 'rxjs';
 import type { Files } from '../../src/files/files.js';
 import { Config } from '../../src/config/config.js';
+import { assemblerOf } from '../../src/json/assemblers.js';
 import type { JobKind, Jobs, Results } from '../../src/json/jobs.js';
 import { type JobOptions, JsonThreads } from '../../src/json/json-threads.js';
 import type { ModelsService } from '../../src/models/models.service.js';
@@ -170,6 +171,80 @@ test('a large event of a stream is read in a thread', async () => {
   expect(await result(one)).toEqual([`image/png ${sha256(picture)}`]);
   expect(one.deltas).toEqual(['"a"']);
   expect(threads.kinds).toEqual(['mapped']);
+});
+
+describe('a stream that is put together', () => {
+  const url = (): string => new URL('/v1/chat/completions', server.url).href;
+  const head = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' };
+  const said = (delta: object, finish_reason: string | null = null, index = 0): object => ({
+    ...head,
+    choices: [{ index, delta, logprobs: null, finish_reason }],
+  });
+  const long = 'x'.repeat(100_000);
+  const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
+  const chunks = [
+    said({ role: 'assistant', content: 'a' }),
+    said({ role: 'assistant', content: '' }, null, 1),
+    said({ content: long }),
+    said({ content: 'b' }),
+    said({
+      tool_calls: [
+        { index: 0, id: 'call_1', type: 'function', function: { name: 'f', arguments: '{"a":"' } },
+      ],
+    }),
+    said({ tool_calls: [{ index: 0, function: { arguments: long } }] }, null, 1),
+    said({ tool_calls: [{ index: 0, function: { arguments: '"}' } }] }, 'tool_calls'),
+    said({ content: 'c' }, 'stop', 1),
+    { ...head, choices: [], usage },
+  ];
+  const stream = (events: readonly object[]): string =>
+    [...events.map((event) => JSON.stringify(event)), '[DONE]'].map((data) => `data: ${data}\n\n`).join('');
+
+  test('has its large events added in a thread, and the same output', async () => {
+    answers({ '/v1/chat/completions': stream(chunks) }, 'text/event-stream');
+    const one = run({ preset: 'openai', url: url() });
+    const assembler = assemblerOf('chat');
+    for (const chunk of structuredClone(chunks)) assembler.add(chunk as Record<string, unknown>);
+    expect(await result(one)).toEqual(assembler.output);
+    expect(one.deltas.map((delta) => JSON.parse(delta) as string).join('')).toBe(`a${long}b`);
+    expect(one.chunks.map((chunk) => JSON.parse(chunk) as object)).toEqual(chunks);
+    expect(one.usages).toEqual([usage]);
+    expect(threads.kinds).toEqual(['mapped', 'assembled', 'mapped', 'assembled', 'assembled']);
+  });
+
+  test('is broken if a choice of a large event has not ended', async () => {
+    const [cut] = [chunks.filter((_, at) => at !== 7)];
+    answers({ '/v1/chat/completions': stream(cut) }, 'text/event-stream');
+    const failure = await failureOf(runner, run({ preset: 'openai', url: url() }));
+    expect(failure.options).toMatchObject({ outage: 'costly', retryable: true });
+  });
+
+  test.each([
+    [
+      'joined',
+      'llama.cpp',
+      '/completion',
+      [{ content: long }, { content: 'b' }, { content: '', stop: true }],
+      { content: `${long}b`, stop: true },
+    ],
+    [
+      'the last one',
+      'tgi',
+      '/generate_stream',
+      [
+        { token: { text: 'a' }, generated_text: null },
+        { token: { text: 'b' }, generated_text: long },
+      ],
+      { generated_text: long },
+    ],
+  ])('of %s, too', async (_, preset, path, events, output) => {
+    answers(
+      { [path]: events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('') },
+      'text/event-stream',
+    );
+    expect(await result(run({ preset, url: new URL(path, server.url).href }))).toEqual(output);
+    expect(threads.kinds).toEqual(['mapped', 'assembled', 'assembled']);
+  });
 });
 
 test('a large input is changed in a thread', async () => {

@@ -1,6 +1,6 @@
 import { ChatCompletionStream } from 'openai/lib/ChatCompletionStream';
 import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/completions';
-import { assemblerOf } from '../../src/runners/mapping/assemblers.js';
+import { assemblerOf } from '../../src/json/assemblers.js';
 import { recorded } from '../support/recorded-streams.js';
 
 type Choice = ChatCompletionChunk['choices'][0];

@@ -56,6 +56,7 @@ const [one, shared, left, right] = Array.from({ length: 4 }, () => new MortalSer
   MortalServer,
   MortalServer,
 ];
+const asked = new ModelServer();
 const servers = [one, shared, left, right];
 left.companions = right.companions = [left, right];
 let database: TestDatabase;
@@ -64,6 +65,7 @@ let nodes: TestService[] = [];
 async function startNode(): Promise<TestService> {
   const models = [
     { id: 'test/one', runner: { kind: 'http', url: one.url }, ...settings },
+    { id: 'test/asked', runner: { kind: 'http', url: asked.url }, ...settings },
     { id: 'test/shared', runner: { kind: 'http', url: shared.url }, ...settings },
     { id: 'test/two', runner: { kind: 'http', urls: [left.url, right.url] }, ...settings },
   ];
@@ -81,12 +83,13 @@ beforeAll(async () => {
     server.patience = 8;
     await server.start();
   }
+  await asked.start();
   database = await createTestDatabase();
   nodes = [await startNode()];
 });
 afterAll(async () => {
   for (const service of nodes) await service.stop();
-  for (const server of servers) await server.stop();
+  for (const server of [...servers, asked]) await server.stop();
   await database.drop();
 });
 
@@ -138,6 +141,40 @@ const slotsOf = async (modelId: string): Promise<number[]> => {
 
 test('of eight runs at one server one kills it each time: seven succeed, and the one fails', async () => {
   await expectOnlyThePoisonFails('test/one', [one]);
+}, 60_000);
+
+test('a suspect that waits for its turn can be cancelled, and says why it waits', async () => {
+  const [service] = nodes as [TestService];
+  const calls = new QueueCalls(service);
+  const held: Call[] = [];
+  asked.respond = (call) => void held.push(call);
+  const ids = await calls.submitAll(3, 'test/asked');
+  await until(() => held.length === 3, { message: 'all three run' });
+  for (const { socket } of held.splice(0)) socket.destroy();
+  await until(() => held.length === 1, { message: 'one runs alone' });
+  asked.respond = ({ response }) => response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  try {
+    const [alone] = held as [Call];
+    const waiting = ids.filter((id) => id !== alone.id);
+    for (const id of waiting) {
+      await until(async () => (await calls.status(id)).reason === 'retrying');
+      expect(await calls.status(id)).toMatchObject({ status: 'IN_QUEUE', attempt: 1 });
+      const told = await service.query('SELECT message FROM request_event WHERE request_id = $1', [id]);
+      expect(told).toEqual([{ message: expect.stringContaining('runs alone next') as string }]);
+    }
+    expect((await calls.cancel(waiting[1]!)).status).toBe(200);
+  } finally {
+    for (const { response } of held.splice(0))
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  }
+  const ended = async (): Promise<(string | undefined)[]> => {
+    const rows = await service.query<{ outcome: string }>(
+      'SELECT outcome FROM request WHERE id = ANY ($1) ORDER BY outcome',
+      [ids],
+    );
+    return rows.map(({ outcome }) => outcome);
+  };
+  await until(async () => (await ended()).join() === 'cancelled,succeeded,succeeded', { explain: ended });
 }, 60_000);
 
 describe('over two nodes', () => {

@@ -21,6 +21,8 @@ export interface TestRun extends Run {
   /** Progress values with their messages. */
   steps: [value: number, message: string | undefined][];
   deltas: string[];
+  /** The chunks that are kept. */
+  chunks: string[];
   usages: object[];
   /** What the run has kept for other nodes. */
   kept: FollowedRun['answer'][];
@@ -33,6 +35,7 @@ export function testRun(runner: object, input = '{"prompt":"a cat"}', attempt = 
   const lines: TestRun['lines'] = [];
   const steps: TestRun['steps'] = [];
   const deltas: string[] = [];
+  const chunks: string[] = [];
   const usages: object[] = [];
   const kept: FollowedRun['answer'][] = [];
   return {
@@ -45,6 +48,10 @@ export function testRun(runner: object, input = '{"prompt":"a cat"}', attempt = 
     log: (level, message) => lines.push({ level, message }),
     progress: (value, message) => steps.push([value, message]),
     delta: (json) => deltas.push(json),
+    chunk: (json, more) => {
+      chunks.push(json);
+      deltas.push(...more);
+    },
     usage: (usage) => usages.push(usage),
     memory: new UnstoredResults(),
     facts: () => Promise.resolve({ key: 'billing', priority: 'high', tags: new Map([['user', 'Zoë']]) }),
@@ -61,6 +68,7 @@ export function testRun(runner: object, input = '{"prompt":"a cat"}', attempt = 
     lines,
     steps,
     deltas,
+    chunks,
     usages,
     kept,
     abort: (reason) => controller.abort(reason),

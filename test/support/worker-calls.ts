@@ -90,8 +90,10 @@ export class WorkerCalls {
     return this.ofRun('POST', run, 'release', release && JSON.stringify(release));
   }
 
-  leave(): Promise<Response> {
-    return this.call('DELETE', `workers/${this.id}`);
+  /** `runs`: what it gives back; undefined: all that it has. */
+  leave(runs?: readonly WorkerRun[]): Promise<Response> {
+    const leases = runs?.map(({ lease_token }) => lease_token);
+    return this.call('DELETE', `workers/${this.id}`, leases && { body: JSON.stringify({ leases }) });
   }
 
   ofRun(method: string, run: WorkerRun, what: string, body?: string): Promise<Response> {

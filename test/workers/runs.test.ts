@@ -364,6 +364,45 @@ describe('a run that is given back', () => {
   });
 });
 
+describe('a process that leaves', () => {
+  const known = (): Promise<object[]> => service.query('SELECT FROM worker WHERE id = $1', [worker.id]);
+
+  test('late changes nothing of its successor with the same id', async () => {
+    const [mine, other] = [await begin('test/once'), await begin('test/once')];
+    await worker.release(mine);
+    const successor = new WorkerCalls(service, worker.id);
+    const taken = await successor.run({ models: ['test/once'] });
+    expect(taken.request_id).toBe(mine.request_id);
+    expect((await worker.leave([mine, other])).status).toBe(204);
+    expect(await successor.beat([taken])).toMatchObject({ cancel: [], lost: [] });
+    expect((await successor.output(taken, 'its own')).status).toBe(200);
+    const next = await successor.run({ models: ['test/once'] });
+    expect(next.request_id).toBe(other.request_id);
+    expect(await attempts(other)).toEqual(['returned']);
+    await successor.output(next);
+  });
+
+  test('as the last of its worker takes the worker with it', async () => {
+    const run = await begin('test/once');
+    await worker.beat([run]);
+    expect((await worker.leave([run])).status).toBe(204);
+    expect(await known()).toEqual([]);
+    expect((await worker.leave([run])).status).toBe(204);
+    const again = await new WorkerCalls(service).run({ models: ['test/once'] });
+    expect(again.request_id).toBe(run.request_id);
+    await worker.output(again);
+  });
+
+  test('gives back no run of another worker, and names leases by their tokens alone', async () => {
+    const run = await begin('test/once');
+    const other = new WorkerCalls(service);
+    expect((await other.leave([run])).status).toBe(204);
+    expect((await worker.beat([run])).lost).toEqual([]);
+    expect(await verdict(worker.leave([{ ...run, lease_token: 'mine' }]))).toEqual([400, 'bad_request']);
+    expect((await worker.output(run)).status).toBe(200);
+  });
+});
+
 describe('a beat', () => {
   test('renews leases, and says which are lost', async () => {
     const [mine, gone] = [await begin(), await begin()];

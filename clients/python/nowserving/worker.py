@@ -1155,7 +1155,9 @@ class _Worker:
         timer = threading.Timer(5, late.set)
         timer.daemon = True
         timer.start()
-        self._service.until_decided(late, "DELETE", f"/workers/{self._about['id']}", None)
+        # The next process with this id may have claimed already, so this one names what it gives back.
+        body = json.dumps({"leases": [run.token for run in self._now()]}).encode()
+        self._service.until_decided(late, "DELETE", f"/workers/{self._about['id']}", body)
         timer.cancel()
 
 

@@ -2891,6 +2891,16 @@ export interface components {
              */
             lost: string[];
         };
+        /** @description What a process of a worker that leaves gives back. */
+        WorkerLeave: {
+            /**
+             * @description The lease tokens of the runs that go back, at most 1,000. Runs of another process with the same worker id stay as they are. If omitted, all runs of the worker go back.
+             * @example [
+             *       "AZqhsnw9fk-KW2x9jp8KG8D4mZ5k8kYJjW0yqC2nT5E"
+             *     ]
+             */
+            leases?: string[];
+        };
         /** @description The number of events that are written. */
         EventsTaken: {
             /**

@@ -1,11 +1,14 @@
 import { isObject } from '../../http/input/json-body.js';
+import { chunksIn } from '../../queue/reads/output-part.js';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Turns the output of a request into the events of a stream in OpenAI's form, as JSON texts. */
 export interface Chunks {
-  /** Returns the events of a part of the output, which is JSON text. */
-  part(delta: string): string[];
+  /** True: the parts are chunks of the server's own stream, which say all that the output has. */
+  readonly areOwn: boolean;
+  /** Returns the events of a part of the output, as it is stored. */
+  part(part: string): string[];
   /** Returns the events for what the whole output has besides the parts. */
   rest(output: unknown): string[];
 }
@@ -24,8 +27,9 @@ function choicesOf(output: unknown): JsonObject[] {
 }
 
 /**
- * The chunks of a chat or a completion. Parts that are chunks already pass unchanged. Parts that are texts continue the
- * first choice, and what else the answer has comes at the end: tool calls, other choices, reasons, the usage.
+ * The chunks of a chat or a completion. Those of the server, and deltas that are chunks, pass unchanged. Deltas that are
+ * texts continue the first choice, and what else the answer has comes at the end: tool calls, other choices, reasons,
+ * the usage.
  */
 export class ChoiceChunks implements Chunks {
   private shown: 'nothing' | 'texts' | 'chunks' = 'nothing';
@@ -36,7 +40,20 @@ export class ChoiceChunks implements Chunks {
     private readonly includesUsage: boolean,
   ) {}
 
-  part(delta: string): string[] {
+  get areOwn(): boolean {
+    return this.shown === 'chunks';
+  }
+
+  part(part: string): string[] {
+    const chunks = chunksIn(part);
+    if (chunks !== undefined) {
+      this.shown = 'chunks';
+      return chunks.filter((chunk) => this.includesUsage || !isOnlyUsage(chunk));
+    }
+    return this.delta(part);
+  }
+
+  private delta(delta: string): string[] {
     const value: unknown = JSON.parse(delta);
     if (isChunk(value)) {
       this.shown = 'chunks';
@@ -48,7 +65,6 @@ export class ChoiceChunks implements Chunks {
   }
 
   rest(output: unknown): string[] {
-    if (this.shown === 'chunks') return [];
     const choices = choicesOf(output);
     if (choices.length === 0) return this.restOfText(output);
     const chunks = choices.flatMap((choice, at) =>
@@ -62,7 +78,7 @@ export class ChoiceChunks implements Chunks {
   /** The output is a text, or nothing that an answer of OpenAI has. */
   private restOfText(output: unknown): string[] {
     const text = typeof output === 'string' ? output : json(output);
-    const whole = this.shown === 'nothing' ? this.part(json(text)) : [];
+    const whole = this.shown === 'nothing' ? this.delta(json(text)) : [];
     return [...whole, this.endChunk(0, 'stop')];
   }
 
@@ -107,6 +123,16 @@ export class ChoiceChunks implements Chunks {
   }
 }
 
+/**
+ * Returns whether a chunk has the usage and no choice. A server sends it also if the model's entry asks for the usage
+ * and the caller does not.
+ */
+function isOnlyUsage(chunk: string): boolean {
+  if (!/"choices":\s*\[\s*\]/.test(chunk)) return false;
+  const { choices, usage } = JSON.parse(chunk) as JsonObject;
+  return Array.isArray(choices) && choices.length === 0 && isObject(usage);
+}
+
 /** The tool calls of a chunk have an index. */
 function indexed(calls: unknown): unknown {
   if (!Array.isArray(calls)) return calls;
@@ -115,9 +141,17 @@ function indexed(calls: unknown): unknown {
 
 /** The events of a transcription. */
 export class TranscriptChunks implements Chunks {
+  areOwn = false;
   private text = '';
 
-  part(delta: string): string[] {
+  part(part: string): string[] {
+    const chunks = chunksIn(part);
+    if (chunks === undefined) return this.delta(part);
+    this.areOwn = true;
+    return chunks;
+  }
+
+  private delta(delta: string): string[] {
     const value: unknown = JSON.parse(delta);
     const text = typeof value === 'string' ? value : delta;
     this.text += text;

@@ -120,14 +120,16 @@ export class ModelCalls {
   private async stream(held: HeldCall, call: ModelCall, chunks: Chunks): Promise<void> {
     const { caller, request, response } = call;
     const writer = new EventWriter(response);
-    const end = await writer.follow(this.streams.events(call, held.row), (part) => chunks.part(part));
+    const events = this.streams.events(call, held.row, { show: (part) => part });
+    const end = await writer.follow(events, (part) => chunks.part(part));
     if (response.destroyed) return;
     if (end.kind !== 'done') return this.fail(writer, streamEndErrors[end.kind]());
     try {
       const row = await this.requests.find(caller, held.row.id);
-      const output = await this.wholeOutput(end, row, request, response);
+      const isWhole = chunks.areOwn && row.error === null;
+      const output = isWhole ? undefined : await this.wholeOutput(end, row, request, response);
       held.release();
-      for (const chunk of chunks.rest(JSON.parse(output))) writer.send(chunk);
+      for (const chunk of output === undefined ? [] : chunks.rest(JSON.parse(output))) writer.send(chunk);
       writer.send('[DONE]');
       writer.end();
     } catch (error) {

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
 import { Clock } from '../../database/clock.js';
-import type { Model } from '../../models/model.js';
+import { type Model, slotsBelow } from '../../models/model.js';
 import { ModelsService } from '../../models/models.service.js';
 import { QueueEvents } from '../queue-events.js';
 import type { RequestEvents } from '../request-events.js';
+import { GroupTurns } from '../runs/group-turns.js';
 import type { StatusRow, Waiting } from '../reads/status-row.js';
 import { type EntryChange, type QueueKey, WaitingIndex } from '../waiting/waiting-index.js';
 import type { Estimate, TimeSpan } from './estimate.js';
@@ -19,6 +20,7 @@ export class Estimates {
     private readonly service: ModelsService,
     private readonly index: WaitingIndex,
     private readonly clock: Clock,
+    private readonly turns: GroupTurns,
     events: QueueEvents,
   ) {
     this.follow();
@@ -71,20 +73,43 @@ export class Estimates {
     const span = this.index.span(modelId, priority);
     const position = ownPosition + this.aheadInGroup(key);
     const longestOtherMs = Math.max(0, ...this.othersInGroup(modelId).map(({ id }) => this.longestMs(id)));
-    const place = { position, priority, start, longestOtherMs };
+    const place = { position, priority, start, longestOtherMs, slots: this.slotsFor(key) };
     const startIn = model?.startIn(place, span, performance.now());
     return startIn && { start: this.at(startIn), end: this.at(model!.endIn(startIn)) };
+  }
+
+  /** Returns the slots of the model that a request of this priority may use. undefined: all of them. */
+  private slotsFor({ modelId, priority }: QueueKey): number | undefined {
+    const reserve = this.service.get(modelId)?.reserve;
+    const slots = this.models.get(modelId)?.slots ?? 0;
+    if (reserve === undefined || slots === 0 || priority < 0) return undefined;
+    return slotsBelow(slots, reserve)[priority === 0 ? 0 : 1];
   }
 
   /** Returns the requests of other models in its group that go first, as runs of its own model. */
   private aheadInGroup(key: QueueKey): number {
     const ownMs = this.models.get(key.modelId)?.runTimes.meanMs ?? 0;
     let ahead = 0;
-    for (const { id } of this.othersInGroup(key.modelId)) {
-      const { runTimes } = this.models.get(id)!;
-      ahead += this.index.older(id, key) * (runTimes.isKnown && ownMs > 0 ? runTimes.meanMs / ownMs : 1);
+    for (const other of this.othersInGroup(key.modelId)) {
+      const { runTimes } = this.models.get(other.id)!;
+      const otherMs = runTimes.isKnown && ownMs > 0 ? runTimes.meanMs : ownMs;
+      ahead += this.beforeIt(key, other, otherMs) * (ownMs > 0 ? otherMs / ownMs : 1);
     }
     return Math.round(ahead);
+  }
+
+  /**
+   * Returns how many requests of another model in its group go first: the older ones, and those that start in the same
+   * turns, for as long as the group lets a model stay. `runMs`: the time that one takes.
+   */
+  private beforeIt(key: QueueKey, { id, group }: Model, runMs: number): number {
+    const older = this.index.older(id, key);
+    if (group === null || group.stayMs === 0 || runMs === 0) return older;
+    const perMs = group.concurrency / runMs;
+    const inThisTurn = this.turns.leftMs(id) * perMs;
+    const inTurn = Math.max(1, group.stayMs * perMs);
+    const turns = Math.ceil(Math.max(0, older - inThisTurn) / inTurn);
+    return Math.min(this.index.claimableUpTo(id, key.priority), inThisTurn + turns * inTurn);
   }
 
   private longestMs(modelId: string): number {

@@ -15,6 +15,8 @@ export interface WaitingPlace {
   start: number;
   /** The longest run of another model that shares its slots; 0: there is none. */
   longestOtherMs: number;
+  /** The slots that runs of its priority may use, if others are reserved. */
+  slots?: number | undefined;
 }
 
 /** Standard deviations to each side: the true time is within for 8 of 10 requests, and often more. */
@@ -62,11 +64,11 @@ export class ModelEstimates {
 
   /** undefined: too little is known. */
   startIn(
-    { position, priority, start, longestOtherMs }: WaitingPlace,
+    { position, priority, start, longestOtherMs, slots = this.slots }: WaitingPlace,
     span: Span,
     now: number,
   ): Interval | undefined {
-    const { runTimes, slots } = this;
+    const { runTimes } = this;
     if (slots === 0 || !runTimes.isKnown || this.isStalled(now, longestOtherMs)) return undefined;
     const { meanMs, variation, count } = runTimes;
     const everyMs = meanMs / slots;
@@ -75,7 +77,9 @@ export class ModelEstimates {
     // Runs that take the same time end in the order in which they began. Of others, any may end next.
     const regularity = Math.max(0, 1 - variation) ** 2;
     const evenly = (position + 0.5) * everyMs;
-    const inTurn = (regularity > 0 ? this.inTurn(position, now) : undefined) ?? evenly;
+    // It is unknown which of the present runs are in slots that this priority may use.
+    const isTurnKnown = regularity > 0 && slots === this.slots;
+    const inTurn = (isTurnKnown ? this.inTurn(position, now) : undefined) ?? evenly;
     const wait = (regularity * inTurn + (1 - regularity) * evenly) / (1 - overtaken);
     const runs = (position + 1) / (1 - overtaken);
     const firstRound = Math.min(runs, slots);

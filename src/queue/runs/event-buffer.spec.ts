@@ -36,6 +36,38 @@ it.each([
   expect(whole(...deltas)).toEqual(rows);
 });
 
+it('keeps chunks with what they add, and those that add nothing, in one row', () => {
+  const buffer = new EventBuffer();
+  buffer.addChunk('{"role":1}', []);
+  buffer.addChunk('{"text":"a\\u0000"}', ['"a\\ud83d"']);
+  buffer.addChunk('{"text":"b"}', ['"\\ude00b"']);
+  const [row, ...more] = buffer.take().deltas;
+  expect(more).toEqual([]);
+  expect(row!.split('\n')).toEqual([
+    '{"delta":"a\\ud83d\\ude00b","chunks":[',
+    '{"role":1},',
+    '{"text":"a\\ufffd"},',
+    '{"text":"b"}',
+    ']}',
+  ]);
+});
+
+it('begins another row of chunks after 16 KiB, and one for each delta that is no text', () => {
+  const buffer = new EventBuffer();
+  const long = JSON.stringify('x'.repeat(16 * 1024));
+  buffer.addChunk(long, []);
+  buffer.addChunk('1', ['"a"']);
+  buffer.addChunk('2', ['{}']);
+  buffer.addChunk('3', ['"b"']);
+  const rows = buffer.take().deltas.map((row) => JSON.parse(row) as object);
+  expect(rows).toEqual([
+    { delta: null, chunks: [JSON.parse(long)] },
+    { delta: 'a', chunks: [1, 2] },
+    { delta: {}, chunks: [3] },
+    { delta: 'b', chunks: [] },
+  ]);
+});
+
 it('begins another row after 16 KiB', () => {
   const long = JSON.stringify('x'.repeat(16 * 1024));
   expect(taken('"a"', long, '"b"').map(({ length }) => length)).toEqual([long.length + 1, 3]);

@@ -1,10 +1,19 @@
 import { codeUnitAt, isHigh, storableJson } from '../../tools/storable-text.js';
+import { partOf } from '../reads/output-part.js';
 import type { EventBatch, LogLine, Progress } from './queries/append-events.js';
 
 const logsAtOnce = 200;
 const deltaBytesAtOnce = 1024 * 1024;
 /** Consecutive strings are joined into one row until it is this long. */
 const joinedLength = 16 * 1024;
+
+/** A part of the output that is not written yet. */
+interface Part {
+  /** JSON text; '': it has only chunks. */
+  delta: string;
+  chunks: string[];
+  length: number;
+}
 
 /** The events of a run that are not written yet. */
 export class EventBuffer {
@@ -14,14 +23,16 @@ export class EventBuffer {
   usage: string | null = null;
   /** Bytes in UTF-8. */
   deltaBytes = 0;
-  private deltas: string[] = [];
+  private parts: Part[] = [];
+  /** The chunks of a run's stream are kept for all of it, or for none. */
+  private keepsChunks = false;
   /**
    * The first half of a surrogate pair, as an escape, at the end of the last delta: the next may have the other half.
    */
   private half = '';
 
   get hasDeltas(): boolean {
-    return this.deltas.length > 0;
+    return this.parts.length > 0;
   }
 
   get isEmpty(): boolean {
@@ -40,21 +51,32 @@ export class EventBuffer {
     if (kept !== '""' || this.half === '') this.push(storableJson(kept));
   }
 
+  /** `chunk`: JSON text without a line break. `deltas`: what it adds to the output. */
+  addChunk(chunk: string, deltas: readonly string[]): void {
+    this.keepsChunks = true;
+    this.deltaBytes += Buffer.byteLength(chunk);
+    this.push('', storableJson(chunk));
+    for (const delta of deltas) this.addDelta(delta);
+  }
+
   /** Ends the string: no other half will come. */
   end(): void {
     if (this.half !== '') this.push(storableJson(`"${this.half}"`));
     this.half = '';
   }
 
-  private push(delta: string): void {
-    const last = this.deltas.at(-1) ?? '';
-    if (isString(last) && isString(delta) && last.length < joinedLength) {
-      this.deltas[this.deltas.length - 1] = joined(last, delta);
-    } else this.deltas.push(delta);
+  private push(delta: string, chunk?: string): void {
+    const length = delta.length + (chunk?.length ?? 0);
+    const last = this.parts.at(-1);
+    if (last !== undefined && last.length < joinedLength && canJoin(last.delta, delta)) {
+      last.delta = joined(last.delta, delta);
+      if (chunk !== undefined) last.chunks.push(chunk);
+      last.length += length;
+    } else this.parts.push({ delta, chunks: chunk === undefined ? [] : [chunk], length });
   }
 
   dropDeltas(): void {
-    this.deltas = [];
+    this.parts = [];
     this.deltaBytes = 0;
   }
 
@@ -64,11 +86,15 @@ export class EventBuffer {
     const { progress, usage } = this;
     this.progress = this.usage = null;
     let bytes = 0;
-    let rows = 0;
-    while (rows < this.deltas.length && bytes < deltaBytesAtOnce)
-      bytes += Buffer.byteLength(this.deltas[rows++]!);
-    const deltas = this.deltas.splice(0, rows);
-    this.deltaBytes = this.deltas.length === 0 ? 0 : Math.max(0, this.deltaBytes - bytes);
+    const deltas: string[] = [];
+    for (const { delta, chunks } of this.parts) {
+      if (bytes >= deltaBytesAtOnce) break;
+      const row = this.keepsChunks ? partOf(delta, chunks) : delta;
+      bytes += Buffer.byteLength(row);
+      deltas.push(row);
+    }
+    this.parts.splice(0, deltas.length);
+    this.deltaBytes = this.parts.length === 0 ? 0 : Math.max(0, this.deltaBytes - bytes);
     const count = logs.length + deltas.length + Number(progress !== null) + Number(usage !== null);
     return { count, logs, progress, usage, deltas };
   }
@@ -103,7 +129,14 @@ function halfAtEnd(json: string): string {
 
 const isString = (json: string): boolean => json.startsWith('"');
 
-/** Joins two strings that are JSON texts. */
-const joined = (first: string, second: string): string => first.slice(0, -1) + second.slice(1);
+/** Strings can be joined, and anything with nothing. */
+const canJoin = (first: string, second: string): boolean =>
+  first === '' || second === '' || (isString(first) && isString(second));
+
+/** Joins two deltas for which `canJoin` holds. */
+function joined(first: string, second: string): string {
+  return first === '' || second === '' ? first + second : first.slice(0, -1) + second.slice(1);
+}
+
 const joinedAll = (texts: readonly string[]): string =>
   `"${texts.map((text) => text.slice(1, -1)).join('')}"`;

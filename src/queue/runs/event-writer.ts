@@ -58,6 +58,17 @@ export class EventWriter {
   delta(json: string): void {
     if (this.isUnstored) return;
     this.waiting.addDelta(json);
+    this.onOutput();
+  }
+
+  /** `json`: a chunk of the model's stream. `deltas`: the parts of the output that it has. */
+  chunk(json: string, deltas: readonly string[]): void {
+    if (this.isUnstored) return;
+    this.waiting.addChunk(json, deltas);
+    this.onOutput();
+  }
+
+  private onOutput(): void {
     if (!this.holdWhatWaits()) {
       this.isUnstored = true;
       this.waiting.dropDeltas();

@@ -58,6 +58,14 @@ export class GroupTurns {
     return staying !== undefined || others.every((other) => this.goesBefore(model, other)) ? 1 : 0;
   }
 
+  /** Returns the milliseconds that the turn of the model may last yet; 0: it is another model's, or over. */
+  leftMs(modelId: string): number {
+    const group = this.models.get(modelId)?.group;
+    const turn = group ? this.turns.get(group.id) : undefined;
+    if (!group || turn?.modelId !== modelId) return 0;
+    return Math.max(0, group.stayMs - (performance.now() - turn.since));
+  }
+
   /** Notes how many runs a claim has brought. */
   noteClaim({ id, group }: Model, brought: number): void {
     if (group === null) return;

@@ -126,6 +126,10 @@ export class RunExecution implements Run {
     this.words.delta(json);
   }
 
+  chunk(json: string, deltas: readonly string[]): void {
+    this.words.chunk(json, deltas);
+  }
+
   private get words(): EventWriter {
     return (this.writer ??= this.openWriter(this.claimed));
   }

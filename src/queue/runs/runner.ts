@@ -65,6 +65,11 @@ export interface Run {
   usage(usage: Usage): void;
   /** Emits a part of the output, as JSON text, for readers while it grows. Never throws, never waits. */
   delta(json: string): void;
+  /**
+   * Emits a chunk of the model's stream, as JSON text without a line break, for readers of the server's own API, with
+   * the deltas that it has, in place of `delta`. All chunks of a run are emitted, or none. Never throws, never waits.
+   */
+  chunk(json: string, deltas: readonly string[]): void;
 }
 
 export interface Runner {

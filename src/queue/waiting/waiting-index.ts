@@ -174,6 +174,14 @@ export class WaitingIndex {
     return this.depth(modelId) - this.heldOf(modelId);
   }
 
+  /** How many requests of this priority or above a claim may find. */
+  claimableUpTo(modelId: string, priority: number): number {
+    let claimable = 0;
+    for (const [other, queue] of this.queues.models.get(modelId) ?? [])
+      if (other <= priority) claimable += queue.claimable();
+    return claimable;
+  }
+
   /** How many of the waiting requests no claim may take yet. */
   heldOf(modelId: string): number {
     let held = 0;

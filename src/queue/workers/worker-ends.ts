@@ -7,7 +7,7 @@ import { ModelsService } from '../../models/models.service.js';
 import { storedContext } from '../../tracing/trace-context.js';
 import { Tracing } from '../../tracing/tracing.js';
 import { BoundedKeys } from '../waiting/bounded-keys.js';
-import { endOf, findLeasesOf, type LeasedRun, type LeaseName } from './queries/worker-leases.js';
+import { endOf, findLeases, findLeasesOf, type LeasedRun, type LeaseName } from './queries/worker-leases.js';
 import { QueueEvents } from '../queue-events.js';
 import type { AttemptOutcome } from '../request-state.js';
 import type { EndingRun } from '../runs/ending-run.js';
@@ -92,9 +92,20 @@ export class WorkerEnds {
     for (;;) {
       const runs = await findLeasesOf(this.database, workerId);
       if (runs.length === 0) return;
-      await Promise.all(runs.map((run) => this.end(run, { kind: 'aborted', reason: 'lost' })));
-      this.events.publish({ lost: runs.map(({ id }) => id) });
+      await this.releaseThose(runs);
     }
+  }
+
+  /** Requeues those runs of a worker. Returns whether it has others. */
+  async releaseSome(workerId: string, leases: readonly LeaseName[]): Promise<boolean> {
+    const runs = await findLeases(this.database, leases);
+    await this.releaseThose(runs.filter((run) => run.workerId === workerId));
+    return (await findLeasesOf(this.database, workerId)).length > 0;
+  }
+
+  private async releaseThose(runs: readonly Run[]): Promise<void> {
+    await Promise.all(runs.map((run) => this.end(run, { kind: 'aborted', reason: 'lost' })));
+    this.events.publish({ lost: runs.map(({ id }) => id) });
   }
 
   async timeOut(run: Run): Promise<boolean> {

@@ -1,7 +1,16 @@
 import type { Files } from '../../files/files.js';
+import type { AssemblerKind } from '../../json/assemblers.js';
+import type { Results } from '../../json/jobs.js';
 import type { JsonThreads } from '../../json/json-threads.js';
-import { type Asks, findIn, type Found, type FoundFile, type FoundOutput } from '../../json/mapped-json.js';
-import { type PlainPath, plainPath } from '../../json/paths.js';
+import {
+  type Asks,
+  findIn,
+  type Found,
+  type FoundFile,
+  type FoundOutput,
+  type OutputAsk,
+} from '../../json/mapped-json.js';
+import { type Path, type PlainPath, plainPath } from '../../json/paths.js';
 import { maxInlineBytes } from '../../models/input-schemas.js';
 import { type Run, RunFailure } from '../../queue/runs/runner.js';
 import { parseJson } from '../../tools/storable-text.js';
@@ -43,6 +52,18 @@ export class AnswerReader {
     return undefined;
   }
 
+  /** Adds chunks in a thread. Returns their sum, or the output that they make. No chunk has a line break. */
+  async assembled(
+    kind: AssemblerKind,
+    chunks: readonly Buffer[],
+    output?: OutputAsk<Path>,
+  ): Promise<Results['assembled'] & { bytes: Buffer }> {
+    const lines = Buffer.concat(chunks.flatMap((chunk, i) => (i === 0 ? [chunk] : [lineBreak, chunk])));
+    const job = { kind, output: output && plainOutput(output) };
+    const [result, bytes] = await inThread(this.threads, 'assembled', job, lines, this.run);
+    return { ...result, bytes };
+  }
+
   /** Stores the files of an output and returns it with their URLs in their places. */
   async whole(
     { lengths, files }: FoundOutput,
@@ -75,19 +96,25 @@ export class AnswerReader {
   }
 }
 
+const lineBreak = Buffer.from('\n');
+
 function plainAsks({ values, quotes, output, outputWith }: Asks): Asks<PlainPath> {
   return {
     values: Object.fromEntries(Object.entries(values).map(([name, paths]) => [name, paths.map(plainPath)])),
     ...(quotes && { quotes: quotes.map(plainPath) }),
-    output: output && {
-      ...output,
-      paths: output.paths.map(plainPath),
-      files: output.files.map(({ path, quotes: quoted, ...file }) => ({
-        ...file,
-        path: plainPath(path),
-        quotes: quoted?.map(plainPath),
-      })),
-    },
+    output: output && plainOutput(output),
     outputWith,
+  };
+}
+
+function plainOutput({ paths, files, address }: OutputAsk<Path>): OutputAsk<PlainPath> {
+  return {
+    paths: paths.map(plainPath),
+    files: files.map(({ path, quotes, ...file }) => ({
+      ...file,
+      path: plainPath(path),
+      quotes: quotes?.map(plainPath),
+    })),
+    address,
   };
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../../json/assemblers.js';
 import { outputIn } from '../../json/mapped-json.js';
 import { firstAt, type Path } from '../../json/paths.js';
 import { maxInlineBytes } from '../../models/input-schemas.js';
@@ -11,7 +12,7 @@ import type { HttpAnswer } from '../http-failure.js';
 import { messageIn } from '../model-message.js';
 import { endUnknown } from '../output.js';
 import type { AnswerReader, JsonAnswer } from './answer-reader.js';
-import { type Assembler, assemblerOf, isObject } from './assemblers.js';
+import { Assembly } from './assembly.js';
 import { readEvents } from './event-stream.js';
 import type { Mapping, ResponseMapping } from './mapping.js';
 import { broken, WatchedChunks } from './watched-chunks.js';
@@ -31,7 +32,7 @@ type Say = (name: (typeof facts)[number] | (typeof partial)[number]) => unknown;
 
 /** Reads the answer to one run by the mapping of its model. */
 export class MappedAnswer {
-  private readonly assembler: Assembler | undefined;
+  private readonly assembly: Assembly | undefined;
   /** The last value at the path of the output, in a stream, or an answer that has it. */
   private output: { value: unknown } | JsonAnswer | undefined;
   private deltaBytes = 0;
@@ -46,7 +47,7 @@ export class MappedAnswer {
     private readonly reader: AnswerReader,
   ) {
     const { assemble } = mapping.response;
-    this.assembler = assemble && assemblerOf(assemble);
+    this.assembly = assemble && new Assembly(assemble, reader);
   }
 
   private get maxBytes(): number {
@@ -153,7 +154,7 @@ export class MappedAnswer {
   }
 
   private get hasEnded(): boolean {
-    return this.hasEndMark && this.assembler?.isComplete !== false;
+    return this.hasEndMark && this.assembly?.isComplete !== false;
   }
 
   private isWhole(hasOwnEnd: boolean): boolean {
@@ -164,7 +165,7 @@ export class MappedAnswer {
     return (
       hasOwnEnd &&
       (!isMarked || this.mapping.response.assemble === 'chat') &&
-      this.assembler?.isComplete !== false
+      this.assembly?.isComplete !== false
     );
   }
 
@@ -177,18 +178,16 @@ export class MappedAnswer {
   private takeText(text: string): boolean | Promise<boolean> {
     this.bytes += text.length;
     if (this.bytes > this.maxBytes * chunkOverhead) throw this.tooLarge();
-    // An assembler needs the whole chunk.
-    if (text.length > maxInlineBytes && this.assembler === undefined)
-      return this.takeLarge(Buffer.from(text));
+    if (text.length > maxInlineBytes) return this.takeLarge(text);
     const json = parseJson(text);
     if (json === undefined) return false;
-    this.take(json.value);
+    this.take(json.value, text);
     return true;
   }
 
-  private async takeLarge(bytes: Buffer): Promise<boolean> {
+  private async takeLarge(text: string): Promise<boolean> {
     const { output: paths, files } = this.mapping.response;
-    const answer = await this.reader.read(bytes, {
+    const answer = await this.reader.read(Buffer.from(text), {
       values: this.pathsOf([...facts, ...partial]),
       output: paths.length > 0 ? { paths, files } : undefined,
     });
@@ -196,37 +195,44 @@ export class MappedAnswer {
     const hadEnded = this.hasEnded;
     const say: Say = (name) => answer.values[name];
     this.takeFacts(say);
-    if (!hadEnded) this.takePart(say, answer.output && answer);
+    if (hadEnded) return true;
+    await this.assembly?.addLarge(inOneLine(text));
+    this.takePart(text, say, answer.output && answer);
     return true;
   }
 
-  private take(chunk: unknown): void {
+  private take(chunk: unknown, text: string): void {
     const { response } = this.mapping;
     const hadEnded = this.hasEnded;
     const say: Say = (name) => firstAt(name === 'end' ? response.end.paths : response[name], chunk);
     this.takeFacts(say);
-    if (isObject(chunk) && (!hadEnded || isOnlyUsage(chunk))) this.assembler?.add(chunk);
+    const isLate = hadEnded && isObject(chunk) && isOnlyUsage(chunk);
+    if (isObject(chunk) && (!hadEnded || isLate)) this.assembly?.add(chunk);
+    if (isLate) this.emit(text, []);
     if (hadEnded) return;
     const value = firstAt(response.output, chunk);
-    this.takePart(say, value === undefined ? undefined : { value });
+    this.takePart(text, say, value === undefined ? undefined : { value });
   }
 
-  private takePart(say: Say, output: MappedAnswer['output']): void {
-    const part = say('delta');
-    if (part !== undefined) this.addDelta(part);
+  private takePart(text: string, say: Say, output: MappedAnswer['output']): void {
+    this.emit(text, this.deltasOf(say('delta')));
     if (output !== undefined) this.output = output;
     if (say('end') !== undefined) this.markEnd();
   }
 
-  private addDelta(part: unknown): void {
+  private deltasOf(part: unknown): string[] {
+    if (part === undefined) return [];
     const isLong = typeof part === 'string' && part.length > deltaLength;
-    const texts = isLong ? part.match(longDelta)! : [part];
-    for (const text of texts) {
-      const json = JSON.stringify(text);
-      this.deltaBytes += Buffer.byteLength(json);
-      if (this.deltaBytes > this.maxBytes) throw this.tooLarge();
-      this.run.delta(json);
-    }
+    const deltas = (isLong ? part.match(longDelta)! : [part]).map((one) => JSON.stringify(one));
+    this.deltaBytes += deltas.reduce((sum, delta) => sum + Buffer.byteLength(delta), 0);
+    if (this.deltaBytes > this.maxBytes) throw this.tooLarge();
+    return deltas;
+  }
+
+  /** `text`: that of a chunk. */
+  private emit(text: string, deltas: readonly string[]): void {
+    if (this.mapping.response.chunks) this.run.chunk(inOneLine(text), deltas);
+    else for (const delta of deltas) this.run.delta(delta);
   }
 
   private tooLarge(): RunFailure {
@@ -271,16 +277,20 @@ export class MappedAnswer {
   /** Returns the output of a stream. */
   private async assembled(): Promise<string | Buffer | undefined> {
     const { files } = this.mapping.response;
-    const { output = this.assembler && { value: this.assembler.output } } = this;
+    const { output } = this;
     if (output !== undefined) {
       if ('bytes' in output) return this.reader.whole(output.output!, output.bytes);
       const [found, bytes] = outputIn(output.value, undefined, { paths: [], files });
       return this.reader.whole(found!, bytes);
     }
+    if (this.assembly !== undefined) return this.reader.whole(...(await this.assembly.output(files)));
     if (this.deltaBytes > 0) return undefined;
     throw new RunFailure("The model's answer ended without an output.", { retryable: true });
   }
 }
+
+/** Returns a JSON text without its line breaks, which stand between values. */
+const inOneLine = (json: string): string => json.replace(/[\r\n]+/g, ' ');
 
 const headOf = (bytes: Buffer): string => bytes.subarray(0, maxInlineBytes).toString('latin1');
 

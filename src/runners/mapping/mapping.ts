@@ -7,7 +7,7 @@ import { type Path, readPath, readPaths } from '../../json/paths.js';
 import type { HealthCheck } from '../../models/runner-kind.js';
 import { hint } from '../../tools/closest.js';
 import { EntryFault } from '../../tools/validation.js';
-import { type AssemblerKind, assemblerKinds, isObject, type JsonObject } from './assemblers.js';
+import { type AssemblerKind, assemblerKinds, isObject, type JsonObject } from '../../json/assemblers.js';
 import { Template } from './templates.js';
 
 /** How the input becomes the request to a server. */
@@ -29,6 +29,8 @@ export interface RequestMapping {
 /** Where a server's answer, or each chunk of its stream, says what. */
 export interface ResponseMapping {
   readonly delta: readonly Path[];
+  /** True: the chunks of a stream are kept as they come, for readers of the server's own API. */
+  readonly chunks: boolean;
   readonly log: readonly Path[];
   readonly progress: readonly Path[];
   readonly output: readonly Path[];
@@ -175,6 +177,10 @@ const requestReaders: Readers<RequestMapping> = {
 
 const responseReaders: Readers<ResponseMapping> = {
   delta: readPaths,
+  chunks: (value) => {
+    if (typeof value === 'boolean') return value;
+    throw new Error("expected true if the server's streams are those of OpenAI's API, else false");
+  },
   log: readPaths,
   progress: readPaths,
   output: readPaths,
@@ -302,6 +308,7 @@ export function mappingOf(plain: PlainMapping, preset: PlainMapping): Mapping {
     },
     response: {
       delta: paths('delta'),
+      chunks: read(responseReaders.chunks, response.chunks) ?? false,
       log: paths('log'),
       progress: paths('progress'),
       output: paths('output'),

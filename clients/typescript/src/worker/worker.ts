@@ -221,7 +221,9 @@ export class Worker {
 
   private async leave(): Promise<void> {
     const signal = AbortSignal.timeout(leaveMs);
-    const call = { method: 'DELETE' as const, path: `/workers/${this.id}`, signal };
+    // The next process with this id may have claimed already, so this one names what it gives back.
+    const body = JSON.stringify({ leases: [...this.runs.keys()] });
+    const call = { method: 'DELETE' as const, path: `/workers/${this.id}`, body, signal };
     await this.calls.untilDecided(call, new Backoff(shortMs));
   }
 

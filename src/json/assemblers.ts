@@ -4,6 +4,10 @@ export interface Assembler {
   /** True: all parts that have begun have ended, as far as the chunks say so. */
   readonly isComplete: boolean;
   readonly output: unknown;
+  /** One chunk that says the same as all that were added. */
+  readonly sum: JsonObject;
+  /** A chunk that says no more than which parts have begun, and which have ended. */
+  readonly ends: JsonObject;
 }
 
 export type JsonObject = Record<string, unknown>;
@@ -95,6 +99,19 @@ class ChoiceAssembler implements Assembler {
     return choices.length > 0 && choices.every(({ finish_reason: reason }) => typeof reason === 'string');
   }
 
+  get sum(): JsonObject {
+    const choices = [...this.choices.values()].map((choice) => {
+      const { [this.whole]: whole, ...others } = choice;
+      return whole === undefined ? others : { ...others, [this.part]: whole };
+    });
+    return { ...this.head, choices, ...(this.usage !== undefined && { usage: this.usage }) };
+  }
+
+  get ends(): JsonObject {
+    const choices = [...this.choices.values()];
+    return { choices: choices.map(({ index, finish_reason }) => ({ index, finish_reason })) };
+  }
+
   get output(): unknown {
     const choices = [...this.choices.values()].sort((a, b) => Number(a.index) - Number(b.index));
     return {
@@ -133,8 +150,14 @@ class JoinedAssembler implements Assembler {
   }
 
   get output(): unknown {
+    return this.sum;
+  }
+
+  get sum(): JsonObject {
     return { ...this.last, ...this.joined };
   }
+
+  readonly ends = {};
 }
 
 /** The last chunk has the whole output, beside its own token or the type of its event. */
@@ -145,6 +168,12 @@ class LastAssembler implements Assembler {
   add(chunk: JsonObject): void {
     this.last = chunk;
   }
+
+  get sum(): JsonObject {
+    return this.last;
+  }
+
+  readonly ends = {};
 
   get output(): unknown {
     const { index: _index, token: _token, top_tokens: _top, type: _type, ...output } = this.last;
