@@ -16,7 +16,7 @@ import { linkUrl, SignInLinks } from './auth/sign-in-links.js';
 import { withDatabase } from './command-database.js';
 import { type Config, loadConfig, redacted } from './config/config.js';
 import { ClientAddress } from './http/client-address.js';
-import { AuditedWebhooks } from './webhooks/cli/audited-webhooks.js';
+import { AuditedWebhooks } from './webhooks/audited-webhooks.js';
 import { addWebhookCommands, type KeyWebhooks } from './webhooks/cli/webhook-commands.js';
 import { WebhookEndpointEntity } from './webhooks/entities/webhook-endpoint.entity.js';
 import { WebhookSecretEntity } from './webhooks/entities/webhook-secret.entity.js';
@@ -56,11 +56,13 @@ function withKeysOf<T>(config: Config, work: (keys: KeyWebhooks) => Promise<T>):
   ];
   return withDatabase(config, entities, (rows) => {
     const rule = new AddressRule(config, new Resolver());
+    const endpoints = new WebhookEndpoints(rows.getRepository(WebhookEndpointEntity), rule);
     return work({
       keys: keyCommands(rows, config),
+      endpoints,
       webhooks: new AuditedWebhooks(
         new WebhookSecrets(rows.getRepository(WebhookSecretEntity), config),
-        new WebhookEndpoints(rows.getRepository(WebhookEndpointEntity), rule),
+        endpoints,
         trailOf(rows, config),
       ),
     });

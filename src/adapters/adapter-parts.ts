@@ -1,6 +1,7 @@
 import type { Type } from '@nestjs/common';
 import type { OtherApi } from '../http/other-apis.js';
 import type { AdapterBody } from '../webhooks/webhook-bodies.js';
+import type { RunEvent } from '../webhooks/run-event.js';
 
 /** What an adapter consists of. Its name is the root of its paths. */
 export interface AdapterParts extends Omit<OtherApi, 'root'> {
@@ -8,6 +9,6 @@ export interface AdapterParts extends Omit<OtherApi, 'root'> {
   module: Type;
   /** The webhooks of requests that came in by it. */
   webhookBody: AdapterBody;
-  /** True: its callers may name a URL that is called when a request starts. */
-  hasStartWebhook?: true;
+  /** The events of runs for which its callers may name a URL. */
+  runEvents?: readonly RunEvent[];
 }

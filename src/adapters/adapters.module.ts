@@ -2,7 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import type { Adapter } from '../config/adapter.js';
 import { Config } from '../config/config.js';
 import { OtherApis } from '../http/other-apis.js';
-import { StartDeliveries } from '../webhooks/start-deliveries.js';
+import { RunDeliveries } from '../webhooks/run-deliveries.js';
 import { WebhookBodies } from '../webhooks/webhook-bodies.js';
 import { WebhooksModule } from '../webhooks/webhooks.module.js';
 import { adapterParts } from './adapters.js';
@@ -15,12 +15,12 @@ export class AdaptersModule {
     return { module: AdaptersModule, imports: [WebhooksModule, ...modules] };
   }
 
-  constructor(config: Config, apis: OtherApis, bodies: WebhookBodies, starts: StartDeliveries) {
+  constructor(config: Config, apis: OtherApis, bodies: WebhookBodies, runs: RunDeliveries) {
     for (const root of servedBy(config)) apis.register({ ...adapterParts[root], root });
     for (const [name, { webhookBody }] of Object.entries(adapterParts))
       bodies.register(name as Adapter, webhookBody);
     // Nodes that serve no calls start requests, too.
-    if (config.adapters.some((name) => adapterParts[name].hasStartWebhook)) starts.begin();
+    for (const name of config.adapters) runs.expect(adapterParts[name].runEvents ?? []);
   }
 }
 

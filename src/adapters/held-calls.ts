@@ -1,20 +1,18 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { Injectable, Logger } from '@nestjs/common';
 import type { Caller } from '../auth/caller.js';
-import type { Adapter } from '../config/adapter.js';
 import { DomainError } from '../errors/domain-error.js';
 import { chargesOf } from '../http/charges.js';
 import { Draining } from '../http/draining.js';
 import type { Model } from '../models/model.js';
 import type { StatusRow } from '../queue/reads/status-row.js';
 import { LongPolls } from '../requests/long-polls.js';
-import { NewRequests } from '../requests/new-requests.js';
+import { type AdapterTerms, NewRequests } from '../requests/new-requests.js';
 import { fingerprintOf, RequestHandlers } from '../requests/request-handlers.js';
 import { AbandonedCalls } from './duties/abandoned-calls.js';
 
 /** A submission whose call stays open until its request has completed. */
-export interface HeldSubmission {
-  adapter: Adapter;
+export interface HeldSubmission extends AdapterTerms {
   caller: Caller;
   /** The id or an alias of the model. */
   modelName: string | undefined;
@@ -23,15 +21,11 @@ export interface HeldSubmission {
   headers: IncomingHttpHeaders;
   /** The options of the submission, as the service's own query has them. */
   options: object;
-  /** Called when the request starts. */
-  startWebhookUrl?: string | undefined;
   /** The beginning of URLs about the request. */
   base: string;
   response: ServerResponse;
   /** True: this may be the repetition of a call, because its client says so or has no way to say it. */
   isRepeated: boolean;
-  /** What repetitions have in common, such as a hash of the body. Default: the body. */
-  sameIn?: Buffer | string;
 }
 
 /** A call that is open until its request has completed. */
@@ -118,7 +112,7 @@ export class HeldCalls {
   }
 
   private async submit(
-    { adapter, caller, body, headers, options, base, startWebhookUrl }: HeldSubmission,
+    { caller, body, headers, options, base, adapter, runWebhook, sameIn }: HeldSubmission,
     { id: modelId }: Model,
   ): Promise<string> {
     const { requestId, fields = [] } = await this.requests.accept(
@@ -128,8 +122,7 @@ export class HeldCalls {
       headers,
       options,
       base,
-      adapter,
-      startWebhookUrl,
+      { adapter, runWebhook, sameIn },
     );
     if (fields.includes('Idempotent-Replayed')) await this.abandoned.resume(requestId);
     return requestId;

@@ -4,7 +4,7 @@ import type { Model } from '../models/model.js';
 import { embeddedSchemas } from './embedded-schema.js';
 
 /** Operation ids in the full document. */
-const operations = ['submit', 'status', 'response', 'cancel'];
+const operations = ['submitRequest', 'readStatus', 'fetchResponse', 'cancelRequest'];
 const inputAt = '#/components/schemas/Input';
 /** The base URL in the examples of the full document. */
 const exampleBase = 'http://127.0.0.1:3000';
@@ -30,6 +30,7 @@ export function modelDocument(api: OpenAPIObject, model: Model, base: string): O
       return [[path === '/v1/queue/{model_id}' ? `/v1/queue/${id}` : path, Object.fromEntries(selected)]];
     }),
   );
+  delete (document as { webhooks?: unknown }).webhooks;
   describeSubmission(document, model);
   const names = new Set(operationsOf(document).flatMap(({ tags = [] }) => tags));
   document.tags = document.tags?.filter(({ name }) => names.has(name));
@@ -41,7 +42,7 @@ export function modelDocument(api: OpenAPIObject, model: Model, base: string): O
 }
 
 function describeSubmission(document: OpenAPIObject, { id }: Model): void {
-  const submission = operationsOf(document).find(({ operationId }) => operationId === 'submit')!;
+  const submission = operationsOf(document).find(({ operationId }) => operationId === 'submitRequest')!;
   submission.summary = `Submit a request to ${id}`;
   submission.parameters = submission.parameters?.filter(
     (parameter) => !('name' in parameter) || parameter.name !== 'model_id',

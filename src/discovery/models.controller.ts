@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import { type Caller, mayUse } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
 import { BaseUrl, ModelId } from '../http/input/decorators.js';
-import { ApiDocument } from '../http/openapi/api-document.js';
+import { ApiDocument, stableDocumentPath } from '../http/openapi/api-document.js';
 import { basePlaceholder, DocumentTemplate } from '../http/openapi/document-template.js';
 import { Limited } from '../limits/limited.js';
 import type { Model } from '../models/model.js';
@@ -32,14 +32,15 @@ export class ModelsController {
   @Get()
   @ApiModels
   @Limited('read', { needsKey: true })
-  async models(@CurrentCaller() caller: Caller): Promise<ModelListDto> {
-    return { data: await this.views(this.service.all().filter(({ id }) => mayUse(caller, id))) };
+  async listModels(@CurrentCaller() caller: Caller, @BaseUrl() base: string): Promise<ModelListDto> {
+    const models = this.service.all().filter(({ id }) => mayUse(caller, id));
+    return { data: await this.views(models), openapi_url: `${base}${stableDocumentPath}` };
   }
 
   @Get('*model_id/openapi.json')
   @ApiModelDocument
   @Limited('read', { needsKey: true })
-  modelDocument(
+  readModelDocument(
     @CurrentCaller() caller: Caller,
     @ModelId() path: string | undefined,
     @BaseUrl() base: string,
@@ -58,7 +59,7 @@ export class ModelsController {
   @Get('*model_id')
   @ApiModel
   @Limited('read', { needsKey: true })
-  async model(@CurrentCaller() caller: Caller, @ModelId() id: string | undefined): Promise<ModelDto> {
+  async readModel(@CurrentCaller() caller: Caller, @ModelId() id: string | undefined): Promise<ModelDto> {
     return (await this.views([this.requests.modelOf(caller, id)]))[0]!;
   }
 

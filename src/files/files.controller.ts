@@ -32,7 +32,7 @@ export class FilesController {
   @HttpCode(200)
   @ApiInitiate
   @MayUpload()
-  initiate(
+  initiateUpload(
     @CurrentCaller() { keyId }: Caller,
     @JsonBody(NewUploadDto) upload: NewUploadDto,
     @BaseUrl() base: string,
@@ -42,7 +42,7 @@ export class FilesController {
 
   @Put('storage/uploads/:upload_id')
   @ApiUpload
-  async upload(
+  async uploadFile(
     @Param('upload_id') fileId: string,
     @Query() query: object,
     @Req() request: Request,

@@ -12,20 +12,18 @@ export class HealthController {
   @Get('live')
   @Header('Cache-Control', 'no-store')
   @ApiOperation({
-    operationId: 'live',
     summary: 'Does the process answer?',
     description: 'The check touches nothing else. If it fails, restart the process.',
     security: [],
   })
   @ApiOkResponse({ description: 'The process answers.', type: LivenessDto })
-  live(): LivenessDto {
+  readLiveness(): LivenessDto {
     return { status: 'ok' };
   }
 
   @Get('ready')
   @Header('Cache-Control', 'no-store')
   @ApiOperation({
-    operationId: 'ready',
     summary: 'Can the service take requests?',
     description:
       'The call checks that the database answers within two seconds, that its schema is up to date, and that ' +
@@ -36,7 +34,7 @@ export class HealthController {
   })
   @ApiOkResponse({ description: 'The service can take requests.', type: ReadinessDto })
   @ApiProblems('unavailable')
-  ready(): Promise<ReadinessDto> {
+  readReadiness(): Promise<ReadinessDto> {
     return this.readiness.check();
   }
 }

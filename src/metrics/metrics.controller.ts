@@ -14,7 +14,6 @@ export class MetricsController {
   @Header('Cache-Control', 'no-store')
   @UseGuards(MetricsAccessGuard)
   @ApiOperation({
-    operationId: 'metrics',
     summary: 'Metrics for Prometheus',
     description:
       'The answer has the Prometheus text format 0.0.4. The call needs a key with the scope `observe`, unless ' +
@@ -28,7 +27,7 @@ export class MetricsController {
   @ApiProduces('text/plain')
   @ApiOkResponse({ description: 'All metrics of this node.', schema: { type: 'string' } })
   @ApiProblems('missing_key', 'invalid_key', 'forbidden')
-  async metrics(@Res() response: Response): Promise<void> {
+  async readMetrics(@Res() response: Response): Promise<void> {
     const text = await this.exposition.read();
     response.setHeader('Content-Type', this.exposition.contentType);
     response.send(text);

@@ -11,7 +11,9 @@ import { RequestEntity } from './entities/request.entity.js';
 import { ModelAvailability } from './circuits/model-availability.js';
 import { Estimates } from './estimates/estimates.js';
 import { readLog } from './reads/queries/read-log.js';
+import { readSmallOutput } from './reads/queries/read-output.js';
 import { readStatus } from './reads/queries/read-status.js';
+import { outputOf } from './runs/event-buffer.js';
 import type { LogEntry } from './runs/run-log.js';
 import type { Snapshot, StatusRow, Waiting, WaitReason } from './reads/status-row.js';
 import { WaitingIndex } from './waiting/waiting-index.js';
@@ -156,6 +158,14 @@ export class QueueService {
     this.largeSizes.set(name, size, Infinity);
     size.catch(() => this.largeSizes.delete(name));
     return size;
+  }
+
+  /**
+   * Returns the output that a start of a request has emitted until now, as JSON text; null: it has emitted none, or more
+   * than this.
+   */
+  async outputSoFar(requestId: string, start: number, maxBytes: number): Promise<string | null> {
+    return outputOf(await readSmallOutput(this.database, requestId, start, maxBytes)) ?? null;
   }
 
   async hasOutput(requestId: string): Promise<boolean> {

@@ -22,6 +22,15 @@ export interface StartedRequest extends RequestRun {
   isProbe?: boolean;
 }
 
+/** A request whose run has emitted something. */
+interface ProgressedRequest {
+  id: string;
+  /** null: it has emitted no progress. */
+  progress: { value: number; message: string | null } | null;
+  hasLogs: boolean;
+  hasOutput: boolean;
+}
+
 export interface AttemptFailure {
   code: string;
   message: string;
@@ -62,6 +71,8 @@ export interface RequestEvents {
   /** Submissions in one call for many that were not accepted. */
   'submission.refused': readonly { code: string }[];
   'request.started': readonly StartedRequest[];
+  /** What runs have emitted, once it is stored. */
+  'request.progressed': readonly ProgressedRequest[];
   'request.requeued': readonly RequeuedRequest[];
   'request.completed': readonly CompletedRequest[];
   /** Nodes without heartbeats, whose runs are taken over. */

@@ -50,7 +50,7 @@ export class CollectionController {
   @Post()
   @ApiSubmitMany
   @Limited('submit', { needsKey: true, isMany: true })
-  async submitMany(
+  async submitRequests(
     @Options(NoOptions) _options: NoOptions,
     @CurrentCaller() caller: Caller,
     @Bytes() body: Buffer,
@@ -65,7 +65,7 @@ export class CollectionController {
   @Post('status')
   @ApiStatuses
   @Limited('read', { needsKey: true })
-  async statuses(
+  async readStatuses(
     @CurrentCaller() caller: Caller,
     @JsonBody(RequestIdsDto, { beforeParsing: [IdCount(maxStatuses)] }) requests: RequestIdsDto,
     @BaseUrl() base: string,
@@ -78,7 +78,7 @@ export class CollectionController {
   @HttpCode(200)
   @ApiCancelMany
   @Limited('cancel', { needsKey: true })
-  cancelMany(
+  cancelRequests(
     @CurrentCaller() caller: Caller,
     @JsonBody(CancelManyDto, { beforeParsing: [IdCount(maxCancelIds)] }) requests: CancelManyDto,
   ): Promise<CancelCountsDto> {
@@ -88,7 +88,7 @@ export class CollectionController {
   @Post(':request_id/retry')
   @ApiRetry
   @Limited('submit', { needsKey: true })
-  async retry(
+  async retryRequest(
     @Param('request_id') requestId: string,
     @Options(NoOptions) _options: NoOptions,
     @Headers() headers: object,
@@ -103,7 +103,7 @@ export class CollectionController {
   @HttpCode(204)
   @ApiErase
   @Limited('cancel', { needsKey: true })
-  erase(@Param('request_id') requestId: string, @CurrentCaller() caller: Caller): Promise<void> {
+  eraseRequest(@Param('request_id') requestId: string, @CurrentCaller() caller: Caller): Promise<void> {
     return this.handlers.erase(caller, requestId);
   }
 }

@@ -129,15 +129,27 @@ function boundsOf(
   return isPaused || ofModel !== null || ofKey !== null ? { isPaused, ofModel, ofKey } : undefined;
 }
 
+/** What an adapter adds to a submission. */
+export interface AdapterTerms {
+  adapter: Adapter;
+  /** A URL that is called about the run of the request, and the events that it gets. */
+  runWebhook?: { url: string; events: readonly string[] } | undefined;
+  /** What submissions with the same `Idempotency-Key` must have in common. Default: the input. */
+  sameIn?: Buffer | string | undefined;
+}
+
 /** Returns `made` itself if there is nothing to add, which is the usual case. */
 export function withOptions<Request extends NewRequest>(
   made: Request,
   trace: TraceContext | undefined,
-  adapter?: Adapter,
-  startWebhookUrl?: string,
+  by?: AdapterTerms,
 ): Request {
-  if (trace === undefined && adapter === undefined) return made;
-  const ofAdapter = adapter && { adapter, startWebhookUrl };
+  if (trace === undefined && by === undefined) return made;
+  const ofAdapter = by && {
+    adapter: by.adapter,
+    startWebhookUrl: by.runWebhook?.url,
+    runWebhookEvents: by.runWebhook?.events,
+  };
   return { ...made, options: { ...made.options, ...trace, ...ofAdapter } };
 }
 

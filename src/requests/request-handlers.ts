@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../auth/caller.js';
-import type { Adapter } from '../config/adapter.js';
 import { Clock } from '../database/clock.js';
 import { DomainError } from '../errors/domain-error.js';
 import type { ProblemCode } from '../errors/problem-codes.js';
@@ -23,7 +22,7 @@ import { LongPolls } from './long-polls.js';
 import { parseInputBody } from '../http/input/json-body.js';
 import { assertFits, type Fingerprint, fingerprintOf as hashOf } from '../json/jobs.js';
 import { JsonThreads } from '../json/json-threads.js';
-import { NewRequests, withOptions } from './new-requests.js';
+import { type AdapterTerms, NewRequests, withOptions } from './new-requests.js';
 import { waitSeconds } from '../http/input/prefer.js';
 import { retryAfterSeconds, toLogEntry, toMetrics, toQueuedRequest, toStatus } from './status-view.js';
 
@@ -114,6 +113,14 @@ export class RequestHandlers {
     return { status: 200, body };
   }
 
+  /** Returns the input as the caller sent it. A large one is read and sent as a response is. */
+  async input(caller: Caller | undefined, requestId: string, response: ServerResponse): Promise<Reply> {
+    const { id } = await this.find(caller, requestId, response.req);
+    const body = await this.queue.input(id, chargesOf(response.req));
+    if (body === null) throw gone();
+    return { status: 200, body };
+  }
+
   async cancel(caller: Caller | undefined, requestId: string): Promise<Reply> {
     const { id } = await this.find(caller, requestId);
     const found = await this.cancels.one(id);
@@ -148,7 +155,7 @@ export class RequestHandlers {
     return row;
   }
 
-  /** Resolves when the request is committed. `startWebhookUrl`: called when the request starts. */
+  /** Resolves when the request is committed. */
   async accept(
     caller: Caller,
     modelId: string | undefined,
@@ -156,8 +163,7 @@ export class RequestHandlers {
     headers: object,
     query: object,
     base: string,
-    adapter?: Adapter,
-    startWebhookUrl?: string,
+    by?: AdapterTerms,
   ): Promise<AcceptedReply> {
     const { 'idempotency-key': key } = headerFieldsOf(SubmitHeaders, headers);
     const model = this.newRequests.modelOf(caller, modelId);
@@ -176,9 +182,10 @@ export class RequestHandlers {
       input = bytes;
       fingerprint = checked.fingerprint && Buffer.from(checked.fingerprint);
     }
+    if (by?.sameIn !== undefined) fingerprint = about && hashOf(about, by.sameIn);
     const made = this.newRequests.of(caller, model, input, options, base);
-    if (startWebhookUrl !== undefined) this.newRequests.assertWebhookUrl(startWebhookUrl);
-    const request = withOptions(made, traceContextOf(headers), adapter, startWebhookUrl);
+    if (by?.runWebhook !== undefined) this.newRequests.assertWebhookUrl(by.runWebhook.url);
+    const request = withOptions(made, traceContextOf(headers), by);
     if (key !== undefined) request.idempotency = { key, fingerprint: fingerprint! };
     return acceptedReply(await this.submissions.submit(request), base);
   }

@@ -8,7 +8,7 @@ import { BodyReader } from '../http/body-reader.js';
 import { sendReply } from '../http/reply.js';
 import { Limited } from '../limits/limited.js';
 import { modelIdOfPath } from '../http/input/model-path.js';
-import { ApiCancel, ApiFetchResponse, ApiStatus, ApiSubmit } from './openapi/operations.js';
+import { ApiCancel, ApiFetchInput, ApiFetchResponse, ApiStatus, ApiSubmit } from './openapi/operations.js';
 import { RequestHandlers } from './request-handlers.js';
 
 /**
@@ -27,7 +27,7 @@ export class RequestsController {
   @Get('requests/:request_id/status')
   @ApiStatus
   @Limited('read')
-  async status(
+  async readStatus(
     @Param('request_id') requestId: string,
     @Query() query: object,
     @CurrentCaller() caller: Caller | undefined,
@@ -41,7 +41,7 @@ export class RequestsController {
   @Get('requests/:request_id')
   @ApiFetchResponse
   @Limited('read')
-  async response(
+  async fetchResponse(
     @Param('request_id') requestId: string,
     @Query() query: object,
     @CurrentCaller() caller: Caller | undefined,
@@ -50,10 +50,21 @@ export class RequestsController {
     sendReply(response, await this.handlers.response(caller, requestId, query, response));
   }
 
+  @Get('requests/:request_id/input')
+  @ApiFetchInput
+  @Limited('read')
+  async readInput(
+    @Param('request_id') requestId: string,
+    @CurrentCaller() caller: Caller | undefined,
+    @Res() response: Response,
+  ): Promise<void> {
+    sendReply(response, await this.handlers.input(caller, requestId, response));
+  }
+
   @Put('requests/:request_id/cancel')
   @ApiCancel
   @Limited('cancel')
-  async cancel(
+  async cancelRequest(
     @Param('request_id') requestId: string,
     @CurrentCaller() caller: Caller | undefined,
     @Res() response: Response,
@@ -64,7 +75,7 @@ export class RequestsController {
   @Post('*model_id')
   @ApiSubmit
   @Limited('submit', { needsKey: true })
-  async submit(
+  async submitRequest(
     @Query() query: object,
     @CurrentCaller() caller: Caller,
     @Req() request: Request,

@@ -24,7 +24,7 @@ export class StreamController {
   @Sse('requests/:request_id/status/stream', { maxPendingDataLength })
   @ApiStatusStream
   @Limited('read')
-  stream(
+  streamStatus(
     @Param('request_id') requestId: string,
     @KnownOptions(LogsQuery) { logs }: LogsQuery,
     @HeaderFields(StreamHeaders) { 'last-event-id': seen }: StreamHeaders,
@@ -41,7 +41,7 @@ export class StreamController {
   @Sse('requests/:request_id/output/stream', { maxPendingDataLength: maxPendingOutputLength })
   @ApiOutputStream
   @Limited('read')
-  outputStream(
+  streamOutput(
     @Param('request_id') requestId: string,
     @KnownOptions(OutputQuery) query: OutputQuery,
     @HeaderFields(OutputHeaders) headers: OutputHeaders,

@@ -33,7 +33,7 @@ export class DeliveriesController {
   @HttpCode(202)
   @ApiRedeliver()
   @Limited('read', { needsKey: true })
-  async redeliver(
+  async redeliverWebhook(
     @Param('request_id') requestId: string,
     @Param('delivery_id') deliveryId: string,
     @CurrentCaller() caller: Caller,

@@ -5,14 +5,16 @@ import { RequestsModule } from '../requests/requests.module.js';
 import { OperatorDeliveries } from './operator-deliveries.js';
 import { Deliveries } from './deliveries.js';
 import { DeliveriesController } from './deliveries.controller.js';
+import { EndpointCalls } from './endpoint-calls.js';
+import { EndpointsController } from './endpoints.controller.js';
 import { WebhookDeliveryEntity } from './entities/webhook-delivery.entity.js';
 import { WebhooksModule } from './webhooks.module.js';
 
-/** The calls about deliveries, on nodes that serve calls. */
+/** The calls about deliveries and endpoints, on nodes that serve calls. */
 @Module({
   imports: [LimitsModule, RequestsModule, WebhooksModule, TypeOrmModule.forFeature([WebhookDeliveryEntity])],
-  controllers: [DeliveriesController],
-  providers: [OperatorDeliveries, Deliveries],
+  controllers: [DeliveriesController, EndpointsController],
+  providers: [OperatorDeliveries, Deliveries, EndpointCalls],
   exports: [OperatorDeliveries],
 })
 export class DeliveriesModule {}

@@ -82,21 +82,6 @@ export class OperatorDeliveries {
     return findEndpoint(this.source, id);
   }
 
-  /**
-   * Returns since when an endpoint has been disabled, before and after. undefined: there is none. Pending deliveries
-   * are still sent.
-   */
-  async setDisabled(manager: EntityManager, id: string, isDisabled: boolean) {
-    const rows = manager.getRepository(WebhookEndpointEntity);
-    const row = await rows.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } });
-    if (row === null) return undefined;
-    const { disabledAt: before } = row;
-    if ((before !== null) === isDisabled) return { before, after: before };
-    await rows.update({ id }, { disabledAt: isDisabled ? () => 'clock_timestamp()' : null });
-    const { disabledAt: after } = await rows.findOneByOrFail({ id });
-    return { before, after };
-  }
-
   private async keyOf(endpointId: string | undefined): Promise<string | undefined> {
     if (endpointId === undefined) return undefined;
     const row = await this.source.getRepository(WebhookEndpointEntity).findOneBy({ id: endpointId });

@@ -1,4 +1,5 @@
 import type { TransitionHook } from '../queue/transition-hooks.js';
+import type { HookedEvent } from '../queue/transition-hooks.js';
 import { type WebhookEvent, webhookEvents } from './webhook-events.js';
 
 /**
@@ -13,7 +14,7 @@ export const hostOfUrl = `CASE WHEN starts_with(url, 'https://') OR starts_with(
  * Returns the hook that adds one delivery for the URL that a request names and one for each endpoint of its key that
  * wants the event. Without either, it costs one look into an index of the endpoints.
  */
-function hookOf([type, { on, isForRequestUrl }]: [string, WebhookEvent]): TransitionHook {
+function hookOf(type: string, on: HookedEvent, isForRequestUrl = false): TransitionHook {
   const requestUrl = isForRequestUrl ? 'webhook_url' : 'NULL::text';
   return {
     name: `webhook_${type.replaceAll('.', '_')}`,
@@ -35,5 +36,8 @@ function hookOf([type, { on, isForRequestUrl }]: [string, WebhookEvent]): Transi
   };
 }
 
-/** The hooks that write the deliveries of every type of event. */
-export const outbox: readonly TransitionHook[] = Object.entries(webhookEvents).map(hookOf);
+/** The hooks that write the deliveries of every type of event that follows a change of state. */
+export const outbox: readonly TransitionHook[] = Object.entries(webhookEvents).flatMap(
+  ([type, { on, isForRequestUrl }]: [string, WebhookEvent]) =>
+    on === undefined ? [] : hookOf(type, on, isForRequestUrl),
+);

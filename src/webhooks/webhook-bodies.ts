@@ -1,15 +1,26 @@
 import { Injectable } from '@nestjs/common';
 import type { Adapter } from '../config/adapter.js';
+import { QueueService } from '../queue/queue.service.js';
 import { completedBody, type PayloadError, payloadErrorOf } from './completed-body.js';
 import type { ClaimedDelivery } from './queries/claim-deliveries.js';
+import { progressBody, startedBody } from './run-bodies.js';
+import { SendingTerms } from './sending-terms.js';
+
+/** What the run of a request has emitted until now. */
+interface RunSaid {
+  /** JSON text; null: nothing, or more than is sent. */
+  output: string | null;
+  logs: readonly string[];
+}
 
 /** A delivery for the URL that a request of an adapter names. */
 export interface AdapterDelivery {
   row: ClaimedDelivery;
-  /** The request has started. Otherwise it has completed. */
-  isStart: boolean;
+  /** The request has completed, has started, or its run has emitted something. */
+  event: 'completed' | 'started' | 'said';
   /** Why a success is sent without its output. undefined: it is sent with it. */
-  payloadError: PayloadError | undefined;
+  payloadError?: PayloadError | undefined;
+  said?: RunSaid;
   /** The beginning of URLs in the body. */
   base: string;
 }
@@ -17,10 +28,18 @@ export interface AdapterDelivery {
 /** Returns the JSON text of a delivery in the form of an adapter. The output must be inserted as text. */
 export type AdapterBody = (delivery: AdapterDelivery) => string;
 
+/** Above every event id of a request. */
+const lastEvent = Number.MAX_SAFE_INTEGER;
+
 /** The bodies of webhooks: the service's own, and those of adapters for requests that came in by them. */
 @Injectable()
 export class WebhookBodies {
   private readonly byAdapter = new Map<Adapter, AdapterBody>();
+
+  constructor(
+    private readonly queue: QueueService,
+    private readonly terms: SendingTerms,
+  ) {}
 
   /** Adapters register on every node, also where they are not served, because every node delivers. */
   register(adapter: Adapter, body: AdapterBody): void {
@@ -28,13 +47,30 @@ export class WebhookBodies {
   }
 
   completed(row: ClaimedDelivery, base: string): string {
-    const own = row.adapter === null ? undefined : this.byAdapter.get(row.adapter);
+    const own = this.adapterOf(row);
     if (own === undefined) return completedBody(row, base);
-    return own({ row, isStart: false, payloadError: payloadErrorOf(row), base });
+    return own({ row, event: 'completed', payloadError: payloadErrorOf(row), base });
+  }
+
+  started(row: ClaimedDelivery, base: string): string {
+    return this.adapterOf(row)?.({ row, event: 'started', base }) ?? startedBody(row, base);
+  }
+
+  progress(row: ClaimedDelivery, base: string): string {
+    return progressBody(row, base);
   }
 
   /** Only requests of adapters have it. */
-  started(row: ClaimedDelivery, base: string): string {
-    return this.byAdapter.get(row.adapter!)!({ row, isStart: true, payloadError: undefined, base });
+  async said(row: ClaimedDelivery, base: string): Promise<string> {
+    const [output, entries] = await Promise.all([
+      row.output ?? this.queue.outputSoFar(row.id, row.attempt, this.terms.maxPayloadBytes),
+      this.queue.log(row.id, 0, lastEvent),
+    ]);
+    const logs = entries.map(({ message }) => message);
+    return this.adapterOf(row)!({ row, event: 'said', said: { output, logs }, base });
+  }
+
+  private adapterOf({ adapter }: ClaimedDelivery): AdapterBody | undefined {
+    return adapter === null ? undefined : this.byAdapter.get(adapter);
   }
 }

@@ -11,7 +11,7 @@ import { verdictOn } from './retry-plan.js';
 import { SendingTerms } from './sending-terms.js';
 import { sign } from './signature.js';
 import { WebhookBodies } from './webhook-bodies.js';
-import { findEvent } from './webhook-events.js';
+import { bodyOf } from './webhook-events.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 
 /** Makes one try of a delivery: builds its body as of now, signs it, sends it and judges the answer. */
@@ -52,9 +52,10 @@ export class WebhookClient {
     const { deliveryId: id, event: type, url: text, signedFor } = delivery;
     const refusal = this.rule.refusalOf(text);
     if (refusal !== undefined) return noAnswer(`The URL is no longer called: it ${refusal}.`);
-    const event = findEvent(type);
-    if (event === undefined) return noAnswer(`Only a node of a later release can send ${type}.`);
-    const body = event.body(this.bodies, delivery, this.config.publicBaseUrl ?? delivery.baseUrl ?? '');
+    const makeBody = bodyOf(type);
+    if (makeBody === undefined) return noAnswer(`Only a node of a later release can send ${type}.`);
+    const base = this.config.publicBaseUrl ?? delivery.baseUrl ?? '';
+    const body = await makeBody(this.bodies, delivery, base);
     const timestampS = Math.floor(this.clock.now() / 1_000);
     const headers = {
       'content-type': 'application/json',

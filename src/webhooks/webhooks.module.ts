@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AddressesModule } from '../addresses/addresses.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { registerHook } from '../queue/transition-hooks.js';
+import { AuditedWebhooks } from './audited-webhooks.js';
 import { WebhookBodies } from './webhook-bodies.js';
 import { WebhookClient } from './webhook-client.js';
 import { DeliveryPruner } from './duties/delivery-pruner.js';
@@ -11,8 +12,8 @@ import { ReceiverActivityEntity } from './entities/receiver-activity.entity.js';
 import { WebhookEndpointEntity } from './entities/webhook-endpoint.entity.js';
 import { WebhookSecretEntity } from './entities/webhook-secret.entity.js';
 import { outbox } from './outbox.js';
+import { RunDeliveries } from './run-deliveries.js';
 import { SendingTerms } from './sending-terms.js';
-import { StartDeliveries } from './start-deliveries.js';
 import { WebhookEndpoints } from './webhook-endpoints.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 
@@ -24,16 +25,17 @@ import { WebhookSecrets } from './webhook-secrets.js';
     TypeOrmModule.forFeature([ReceiverActivityEntity, WebhookEndpointEntity, WebhookSecretEntity]),
   ],
   providers: [
+    AuditedWebhooks,
     WebhookBodies,
     WebhookClient,
     DeliveryPruner,
+    RunDeliveries,
     Sender,
     SendingTerms,
-    StartDeliveries,
     WebhookEndpoints,
     WebhookSecrets,
   ],
-  exports: [Sender, StartDeliveries, WebhookBodies, WebhookEndpoints, WebhookSecrets],
+  exports: [AuditedWebhooks, RunDeliveries, Sender, WebhookBodies, WebhookEndpoints, WebhookSecrets],
 })
 export class WebhooksModule implements OnModuleInit {
   onModuleInit(): void {

@@ -32,7 +32,7 @@ export class WorkersController {
   @Post('beats')
   @ApiBeat
   @Limited('work', ofWorkers)
-  beat(
+  sendBeat(
     @CurrentCaller() caller: Caller,
     @JsonBody(BeatDto) beat: BeatDto,
     @WaitSeconds(maxBeatSeconds) seconds: number,

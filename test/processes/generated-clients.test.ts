@@ -51,7 +51,13 @@ console.log(
 `;
 
 const heyApi = `
-import { cancel, response, status, stream, submit } from './client/index.js';
+import {
+  cancelRequest as cancel,
+  fetchResponse as response,
+  readStatus as status,
+  streamStatus as stream,
+  submitRequest as submit,
+} from './client/index.js';
 import { client } from './client/client.gen.js';
 
 const [, , baseUrl, key] = process.argv;
@@ -80,7 +86,13 @@ console.log(
 `;
 
 const orval = `
-import { cancel, listRequests, response, status, submit } from './orval.js';
+import {
+  cancelRequest as cancel,
+  fetchResponse as response,
+  listRequests,
+  readStatus as status,
+  submitRequest as submit,
+} from './orval.js';
 
 const init: RequestInit = { headers: { authorization: \`Key \${process.argv[3]}\` } };
 const tag = ['job:17', 'team:blue'];

@@ -351,10 +351,10 @@ test('errors are an ApiError that says what to do', async () => {
   expect(await refusalOf(predictions.get(unknownId()))).toMatchObject([404, { type: 'unknown_request' }]);
   const wrong = client({ auth: 'wrong' });
   expect(await refusalOf(wrong.predictions.get(unknownId()))).toMatchObject([401, { type: 'invalid_key' }]);
-  const webhook = { webhook: receiver.url(), webhook_events_filter: ['output'] as ['output'] };
+  const webhook = { webhook: receiver.url(), webhook_events_filter: ['other' as 'output'] };
   expect(await refusalOf(predictions.create({ model: text, input: {}, ...webhook }))).toMatchObject([
     400,
-    { detail: expect.stringContaining('"output" and "logs" are not sent') },
+    { detail: expect.stringContaining('takes a list of start, output, logs, completed') },
   ]);
   expect(await refusalOf(client().trainings.list())).toMatchObject([
     404,

@@ -546,8 +546,8 @@ WITH chance AS MATERIALIZED (
     )
     AND NOT EXISTS (SELECT FROM queue_entry WHERE model_id = $2::text AND priority < $12::smallint)
 ), written AS (
-  INSERT INTO request (id, model_id, api_key_id, priority, virtual_start, expires_at, base_url, input, timeout_ms, not_before, tags, webhook_url, start_webhook_url, retry_of, adapter, has_own_expiry, traceparent, tracestate, seq, created_at, started_at, state, attempt)
-  SELECT $1::uuid, $2::text, $3::uuid, $4::smallint, $5::bigint, now() + $6::float8 * interval '1 millisecond', $7::text, $8::json, ($9::json ->> 'timeoutMs')::integer, ($9::json ->> 'notBefore')::timestamptz, ($9::json ->> 'tags')::text[], $9::json ->> 'webhookUrl', $9::json ->> 'startWebhookUrl', ($9::json ->> 'retryOf')::uuid, $9::json ->> 'adapter', ($9::json ->> 'hasOwnExpiry')::boolean, $9::json ->> 'traceparent', $9::json ->> 'tracestate', nextval('request_seq'), at, at, 'IN_PROGRESS', 1
+  INSERT INTO request (id, model_id, api_key_id, priority, virtual_start, expires_at, base_url, input, timeout_ms, not_before, tags, webhook_url, start_webhook_url, run_webhook_events, retry_of, adapter, has_own_expiry, traceparent, tracestate, seq, created_at, started_at, state, attempt)
+  SELECT $1::uuid, $2::text, $3::uuid, $4::smallint, $5::bigint, now() + $6::float8 * interval '1 millisecond', $7::text, $8::json, ($9::json ->> 'timeoutMs')::integer, ($9::json ->> 'notBefore')::timestamptz, ($9::json ->> 'tags')::text[], $9::json ->> 'webhookUrl', $9::json ->> 'startWebhookUrl', ($9::json ->> 'runWebhookEvents')::text[], ($9::json ->> 'retryOf')::uuid, $9::json ->> 'adapter', ($9::json ->> 'hasOwnExpiry')::boolean, $9::json ->> 'traceparent', $9::json ->> 'tracestate', nextval('request_seq'), at, at, 'IN_PROGRESS', 1
   FROM chance
   RETURNING seq
 ), leased AS (

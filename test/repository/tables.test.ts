@@ -10,7 +10,7 @@ const filesIn = (folder: string): string[] =>
 
 /** The room that writes each table. Other rooms may read it. */
 const owners: Record<string, readonly string[]> = {
-  adapters: ['abandoned_call'],
+  adapters: ['abandoned_call', 'planned_cancel'],
   audit: ['audit_entry'],
   auth: ['api_key', 'key_change', 'service_secret', 'session', 'sign_in_link'],
   files: ['file', 'file_place', 'stored_files'],

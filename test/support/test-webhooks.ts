@@ -11,6 +11,7 @@ export interface DeliveryView {
   event: string;
   url: string;
   state: string;
+  next_try_at: string | null;
   tries: {
     at: string;
     status: number | null;

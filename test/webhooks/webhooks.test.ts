@@ -128,6 +128,7 @@ describe('the deliveries of a request', () => {
       event: 'request.completed',
       url: receiver.url(path),
       state: 'delivered',
+      next_try_at: null,
     });
     const [{ body, ...only }, ...others] = tries as [(typeof tries)[0]];
     expect(others).toEqual([]);

@@ -319,6 +319,7 @@ class WebhookDelivery(TypedDict):
     event: str
     url: str
     state: Literal["pending", "delivered", "failed", "ended"]
+    next_try_at: str | None
     tries: list[WebhookTry]
 
 

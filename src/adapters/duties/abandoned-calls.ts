@@ -6,23 +6,35 @@ import { Duty } from '../../tools/duty.js';
 import {
   type AbandonedCall,
   abandonCall,
+  type CancelTable,
+  cancelTables,
+  deleteDue,
+  lockDue,
+  nextCancelInMs,
+  planCancel,
   resumeCall,
-  takeDueCalls,
   takeUpCall,
 } from '../queries/abandoned-calls.js';
 
-/** A round comes a little after the time at which a request is due. */
-const afterDueMs = 200;
+/** The shortest pause between two rounds. */
+const shortestPauseMs = 200;
+/** A round begins before the next request is due, so that its jitter never makes it late by more than a pause. */
+const early = 0.8;
+/** At most this many requests are cancelled in one transaction. */
+const maxAtOnce = 500;
 
-/** Cancels the requests of closed calls that no repetition has taken up in time, also those of other nodes. */
+/**
+ * Cancels the requests of closed calls that no repetition has taken up in time, and requests whose callers have set a
+ * time for that. It also does so for other nodes.
+ */
 @Injectable()
 export class AbandonedCalls extends Duty implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  /** What nodes that were lost have left is found within this time. */
+  /** What other nodes have noted is found within this time. */
   protected readonly intervalMs = 30_000;
   /** How long the request of a closed call goes on. Tests shorten it. */
   graceMs = 10_000;
-  /** The time at which the last call that was closed here is due. */
-  private lastDueAt = -Infinity;
+  /** The time at which the next request is due, as far as is known. */
+  private nextDueAt = Infinity;
 
   constructor(
     private readonly database: Database,
@@ -47,8 +59,7 @@ export class AbandonedCalls extends Duty implements OnApplicationBootstrap, Befo
       if (isDatabaseUnavailable(error)) return;
       throw error;
     }
-    this.lastDueAt = performance.now() + this.graceMs + afterDueMs;
-    this.scheduleWithin(this.nextIntervalMs());
+    this.expect(this.graceMs);
   }
 
   /** Returns the request of a call that was closed, for a repetition of the call. undefined: there is none. */
@@ -61,12 +72,43 @@ export class AbandonedCalls extends Duty implements OnApplicationBootstrap, Befo
     return resumeCall(this.database, requestId);
   }
 
+  /** Cancels a request when it is this old, whether it waits or runs. */
+  async plan({ id, createdAtMs }: { id: string; createdAtMs: number }, ageMs: number): Promise<void> {
+    await planCancel(this.database, id, createdAtMs + ageMs);
+    this.expect(ageMs);
+  }
+
   async runOnce(): Promise<void> {
-    for (const id of await takeDueCalls(this.database)) await this.cancels.one(id);
+    this.nextDueAt = Infinity;
+    const inMs = await nextCancelInMs(this.database);
+    if (inMs !== null && inMs <= 0) for (const table of cancelTables) await this.cancelDue(table);
+    this.nextDueAt = Math.min(this.nextDueAt, performance.now() + (inMs ?? Infinity));
   }
 
   protected override nextIntervalMs(): number {
-    const dueInMs = this.lastDueAt - performance.now();
-    return dueInMs < 0 ? this.intervalMs : Math.max(afterDueMs, dueInMs);
+    const dueInMs = this.nextDueAt - performance.now();
+    return Math.min(this.intervalMs, Math.max(shortestPauseMs, dueInMs * early));
+  }
+
+  private expect(dueInMs: number): void {
+    this.nextDueAt = Math.min(this.nextDueAt, performance.now() + dueInMs);
+    this.scheduleWithin(this.nextIntervalMs());
+  }
+
+  /** The cancel and its note are one commit. A request that moved meanwhile keeps its note for the next round. */
+  private async cancelDue(table: CancelTable): Promise<void> {
+    const cancelled = await this.database.transaction(async (query) => {
+      const ids = await lockDue({ query }, table, maxAtOnce);
+      if (ids.length === 0) return undefined;
+      const some = await this.cancels.among({ query }, {}, ids);
+      const moved = new Set(some.moved);
+      await deleteDue(
+        { query },
+        table,
+        ids.filter((id) => !moved.has(id)),
+      );
+      return some;
+    });
+    cancelled?.publish();
   }
 }

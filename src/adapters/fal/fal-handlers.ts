@@ -1,6 +1,5 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 import type { Caller } from '../../auth/caller.js';
 import { DomainError } from '../../errors/domain-error.js';
 import type { ProblemCode } from '../../errors/problem-codes.js';
@@ -13,6 +12,7 @@ import { Backlog } from '../../queue/submit/backlog.js';
 import { NewRequests } from '../../requests/new-requests.js';
 import { RequestHandlers } from '../../requests/request-handlers.js';
 import { OutputStreams } from '../../stream/output-streams.js';
+import type { KeyedCall, OpenCall } from '../adapter-call.js';
 import { EventWriter, streamEndErrors } from '../event-writer.js';
 import { type HeldCall, HeldCalls } from '../held-calls.js';
 import { requestIdField, setRequestId } from './answer-error.js';
@@ -21,13 +21,6 @@ import { type FalOptions, falOptions } from './fal-options.js';
 import { toFalQueued, toFalStatus } from './wire.js';
 
 const noInput = Buffer.from('{}');
-
-/** A call that waits for its request. */
-export interface FalCall {
-  caller: Caller;
-  request: Request;
-  response: Response;
-}
 
 /** Serves fal's calls by the rules of the service's own calls. Only the wire format differs. */
 @Injectable()
@@ -41,38 +34,29 @@ export class FalHandlers {
   ) {}
 
   async submit(
-    caller: Caller,
+    { caller, request: { headers, query }, base }: KeyedCall,
     modelId: string | undefined,
     body: Buffer,
-    headers: IncomingHttpHeaders,
-    query: object,
-    base: string,
   ): Promise<Reply> {
     const falsOwn = falOptions(query, headers);
     const model = this.newRequests.modelNamed(caller, modelId);
     const options = this.optionsFor(model, falsOwn);
     const input = body.length === 0 ? noInput : body;
-    const { requestId: id } = await this.requests.accept(
-      caller,
-      model.id,
-      input,
-      headers,
-      options,
-      base,
-      'fal',
-    );
+    const { requestId: id } = await this.requests.accept(caller, model.id, input, headers, options, base, {
+      adapter: 'fal',
+    });
     const { snapshot } = await this.requests.look(caller, id, {});
     return aboutRequest(id, 200, toFalQueued(snapshot, base));
   }
 
-  async status(caller: Caller | undefined, requestId: string, query: object, base: string): Promise<Reply> {
-    const { snapshot, entries } = await this.requests.look(caller, requestId, query);
+  async status({ caller, request, base }: OpenCall, requestId: string): Promise<Reply> {
+    const { snapshot, entries } = await this.requests.look(caller, requestId, request.query);
     const status = snapshot.row.state === 'COMPLETED' ? 200 : 202;
     return aboutRequest(requestId, status, toFalStatus(snapshot, base, entries));
   }
 
   /** Returns the result of a call that waits for it. undefined: the client has disconnected. */
-  async run(held: HeldCall, { request, response }: FalCall): Promise<Reply | undefined> {
+  async run(held: HeldCall, { request, response }: KeyedCall): Promise<Reply | undefined> {
     const row = await this.held.completed(held);
     if (row === undefined) return undefined;
     if (row.error !== null) return this.failure(row, row.error, response);
@@ -93,7 +77,7 @@ export class FalHandlers {
   }
 
   /** Sends the parts of the output as they come, then the whole output. */
-  async stream(held: HeldCall, call: FalCall): Promise<void> {
+  async stream(held: HeldCall, call: KeyedCall): Promise<void> {
     const { caller, request, response } = call;
     const writer = new EventWriter(response);
     try {
@@ -114,10 +98,9 @@ export class FalHandlers {
 
   /** Submits for a call that waits, or takes up the request of the call that this one repeats. */
   async begin(
-    { caller, request, response }: FalCall,
+    { caller, request, response, base }: KeyedCall,
     modelId: string | undefined,
     body: Buffer,
-    base: string,
   ): Promise<HeldCall> {
     const { headers, query } = request;
     const model = this.newRequests.modelNamed(caller, modelId);
@@ -144,15 +127,10 @@ export class FalHandlers {
     return { ...options, expires: `${startMs / 1_000}s` };
   }
 
-  /** `setField` sets a header of the answer, even if the answer is an error. */
-  async result(
-    caller: Caller | undefined,
-    requestId: string,
-    setField: SetField,
-    request: IncomingMessage,
-  ): Promise<Reply> {
+  async result({ caller, request, response }: OpenCall, requestId: string): Promise<Reply> {
     const row = await this.requests.find(caller, requestId, request);
-    if (isUsersTimeout(row)) setField(timeoutTypeField, 'user');
+    // Set here, because the answer may be an error.
+    if (isUsersTimeout(row)) response.setHeader(timeoutTypeField, 'user');
     return {
       status: 200,
       fields: [requestIdField, requestId],
@@ -171,8 +149,6 @@ export class FalHandlers {
 const timeoutTypeField = 'X-Fal-Request-Timeout-Type';
 const isUsersTimeout = ({ outcome, hasOwnExpiry }: StatusRow): boolean =>
   outcome === 'expired' && hasOwnExpiry === true;
-
-type SetField = (name: string, value: string) => void;
 
 function aboutRequest(id: string, status: number, body: object): Reply {
   return { status, fields: [requestIdField, id], body: JSON.stringify(body) };

@@ -3,21 +3,17 @@ import {
   applyDecorators,
   Controller,
   Get,
-  Headers,
   HttpCode,
   type MessageEvent,
   Param,
   Post,
   Put,
-  Query,
-  Req,
-  Res,
   Sse,
+  Res,
 } from '@nestjs/common';
 import { ApiExcludeEndpoint } from '@nestjs/swagger';
-import type { IncomingHttpHeaders } from 'node:http';
-import type { Request, Response } from 'express';
 import type { Observable } from 'rxjs';
+import type { Response } from 'express';
 import type { Caller } from '../../auth/caller.js';
 import { CurrentCaller } from '../../auth/current-caller.decorator.js';
 import { DomainError } from '../../errors/domain-error.js';
@@ -36,6 +32,7 @@ import { sendReply } from '../../http/reply.js';
 import { Limited } from '../../limits/limited.js';
 import { LogsQuery } from '../../requests/dto/logs.query.js';
 import { maxPendingDataLength, StatusStreams, StreamHeaders } from '../../stream/status-streams.js';
+import { type KeyedCall, type OpenCall, TheCall } from '../adapter-call.js';
 import { ApiOtherBody, ApiOtherCall, ApiPathText } from '../openapi.js';
 import { setRequestId } from './answer-error.js';
 import { FalHandlers } from './fal-handlers.js';
@@ -66,14 +63,11 @@ export class FalController {
     @Param('request_id') requestId: string,
     @KnownOptions(LogsQuery) { logs }: LogsQuery,
     @HeaderFields(StreamHeaders) { 'last-event-id': seen }: StreamHeaders,
-    @CurrentCaller() caller: Caller | undefined,
-    @BaseUrl() base: string,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
+    @TheCall() call: OpenCall,
   ): Promise<Observable<MessageEvent>> {
-    setRequestId(response, requestId);
-    return this.streams.open({ request, response, caller }, requestId, { logs, seen }, (snapshot, entries) =>
-      toFalStatus(snapshot, base, entries),
+    setRequestId(call.response, requestId);
+    return this.streams.open(call, requestId, { logs, seen }, (snapshot, entries) =>
+      toFalStatus(snapshot, call.base, entries),
     );
   }
 
@@ -82,12 +76,10 @@ export class FalController {
   @Limited('read')
   async status(
     @Param('request_id') requestId: string,
-    @Query() query: object,
-    @CurrentCaller() caller: Caller | undefined,
-    @BaseUrl() base: string,
+    @TheCall() call: OpenCall,
     @Res() response: Response,
   ): Promise<void> {
-    sendReply(response, await this.handlers.status(caller, requestId, query, base));
+    sendReply(response, await this.handlers.status(call, requestId));
   }
 
   @Get(one)
@@ -95,12 +87,10 @@ export class FalController {
   @Limited('read')
   async result(
     @Param('request_id') requestId: string,
-    @CurrentCaller() caller: Caller | undefined,
-    @Req() request: Request,
+    @TheCall() call: OpenCall,
     @Res() response: Response,
   ): Promise<void> {
-    const setField = (name: string, value: string): unknown => response.setHeader(name, value);
-    sendReply(response, await this.handlers.result(caller, requestId, setField, request));
+    sendReply(response, await this.handlers.result(call, requestId));
   }
 
   @Get(`${one}/response`)
@@ -108,11 +98,10 @@ export class FalController {
   @Limited('read')
   response(
     @Param('request_id') requestId: string,
-    @CurrentCaller() caller: Caller | undefined,
-    @Req() request: Request,
+    @TheCall() call: OpenCall,
     @Res() response: Response,
   ): Promise<void> {
-    return this.result(requestId, caller, request, response);
+    return this.result(requestId, call, response);
   }
 
   @Put(`${one}/cancel`)
@@ -120,10 +109,10 @@ export class FalController {
   @Limited('cancel')
   async cancel(
     @Param('request_id') requestId: string,
-    @CurrentCaller() caller: Caller | undefined,
+    @TheCall() call: OpenCall,
     @Res() response: Response,
   ): Promise<void> {
-    sendReply(response, await this.handlers.cancel(caller, requestId));
+    sendReply(response, await this.handlers.cancel(call.caller, requestId));
   }
 
   /** Answers calls that `followTarget` did not forward. */
@@ -162,14 +151,11 @@ export class FalController {
   @Limited('submit', { needsKey: true })
   streamOutput(
     @ModelId('/fal/run') path: string | undefined,
-    @CurrentCaller() caller: Caller,
+    @TheCall() call: KeyedCall,
     @Bytes() body: Buffer,
-    @BaseUrl() base: string,
-    @Req() request: Request,
-    @Res() response: Response,
+    @Res() _response: Response,
   ): Promise<void> {
-    const call = { caller, request, response };
-    const begun = this.handlers.begin(call, path?.replace(/\/stream$/i, ''), body, base);
+    const begun = this.handlers.begin(call, path?.replace(/\/stream$/i, ''), body);
     return begun.then((held) => this.handlers.stream(held, call));
   }
 
@@ -185,16 +171,13 @@ export class FalController {
   @Limited('submit', { needsKey: true })
   run(
     @ModelId('/fal/run') modelId: string | undefined,
-    @CurrentCaller() caller: Caller,
+    @TheCall() call: KeyedCall,
     @Bytes() body: Buffer,
-    @BaseUrl() base: string,
-    @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const call = { caller, request, response };
     // Not awaited here, because a call that waits would keep its body in memory.
     return this.handlers
-      .begin(call, modelId, body, base)
+      .begin(call, modelId, body)
       .then((held) => this.handlers.run(held, call))
       .then((reply) => reply && sendReply(response, reply));
   }
@@ -204,13 +187,10 @@ export class FalController {
   @Limited('submit', { needsKey: true })
   async submit(
     @ModelId('/fal') modelId: string | undefined,
-    @Query() query: object,
-    @Headers() headers: IncomingHttpHeaders,
-    @CurrentCaller() caller: Caller,
+    @TheCall() call: KeyedCall,
     @Bytes() body: Buffer,
-    @BaseUrl() base: string,
     @Res() response: Response,
   ): Promise<void> {
-    sendReply(response, await this.handlers.submit(caller, modelId, body, headers, query, base));
+    sendReply(response, await this.handlers.submit(call, modelId, body));
   }
 }

@@ -1,5 +1,5 @@
 import type { Database } from '../../database/database.js';
-import { statement } from '../../database/statement.js';
+import { type Queries, type Statement, statement } from '../../database/statement.js';
 
 export interface AbandonedCall {
   requestId: string;
@@ -29,6 +29,7 @@ export async function abandonCall(
 /*
  * Purpose: gives a repeated call the request of the call before.
  * Race: of several repetitions one gets it, because the row is locked and then gone. It is not cancelled after that.
+ *   A row that is locked because its request is being cancelled is passed over.
  * Index: abandoned_call_by_body.
  */
 const takeUpStatement = statement('take_up_call')`DELETE FROM abandoned_call
@@ -62,16 +63,75 @@ export async function resumeCall(database: Database, requestId: string): Promise
 }
 
 /*
- * Purpose: takes the requests that nobody has taken up in time, also those of nodes that are lost.
- * Race: each row is deleted by one node, which then cancels the request. If that node is lost in between, the request
- *   runs to its end.
- * Index: abandoned_call_due.
+ * Purpose: notes the time at which a request is to be cancelled, whatever it does then.
+ * Race: a repetition of the submission, which has the same time, may have noted it before.
+ * Index: planned_cancel_pkey.
  */
-const dueStatement = statement('due_abandoned_calls')`DELETE FROM abandoned_call
-WHERE cancel_at <= clock_timestamp()
-RETURNING request_id AS "requestId"`;
+const planStatement = statement('plan_cancel')`INSERT INTO planned_cancel (request_id, cancel_at)
+VALUES ($1::uuid, to_timestamp($2::float8 / 1000))
+ON CONFLICT (request_id) DO NOTHING`;
 
-export async function takeDueCalls(database: Database): Promise<string[]> {
-  const rows = await database.query<{ requestId: string }>(dueStatement);
+export async function planCancel(database: Database, requestId: string, atMs: number): Promise<void> {
+  await database.query(planStatement, [requestId, atMs]);
+}
+
+/** The tables with requests that are to be cancelled at `cancel_at`. */
+export const cancelTables = ['abandoned_call', 'planned_cancel'] as const;
+export type CancelTable = (typeof cancelTables)[number];
+
+/*
+ * Purpose: finds when the next request is to be cancelled.
+ * Race: none (read only).
+ * Index: abandoned_call_due, planned_cancel_due.
+ */
+const nextStatement = statement('due_abandoned_calls')`SELECT
+  (extract(epoch FROM min(cancel_at) - clock_timestamp()) * 1000)::float8 AS "inMs"
+FROM (
+  (SELECT cancel_at FROM abandoned_call ORDER BY cancel_at LIMIT 1)
+  UNION ALL
+  (SELECT cancel_at FROM planned_cancel ORDER BY cancel_at LIMIT 1)
+) AS next`;
+
+/** Returns the milliseconds until the next one is due; null: there is none. */
+export async function nextCancelInMs(database: Database): Promise<number | null> {
+  const [row] = await database.query<{ inMs: number | null }>(nextStatement);
+  return row!.inMs;
+}
+
+/*
+ * Purpose: locks requests that are due, also those of nodes that are lost. The rows are deleted in the transaction that
+ *   cancels the requests, so that a node that is lost in between leaves both as they were.
+ * Race: two nodes at once skip each other's rows. A repetition that takes a call up has deleted its row, or passes it
+ *   over.
+ * Index: abandoned_call_due, planned_cancel_due.
+ */
+const lockStatements: Readonly<Record<CancelTable, Statement>> = {
+  abandoned_call: statement('lock_due_calls')`SELECT request_id AS "requestId" FROM abandoned_call
+WHERE cancel_at <= clock_timestamp()
+ORDER BY cancel_at LIMIT $1::integer FOR UPDATE SKIP LOCKED`,
+  planned_cancel: statement('lock_due_cancels')`SELECT request_id AS "requestId" FROM planned_cancel
+WHERE cancel_at <= clock_timestamp()
+ORDER BY cancel_at LIMIT $1::integer FOR UPDATE SKIP LOCKED`,
+};
+
+/** Returns the ids of the requests. The rows stay locked until the end of the transaction of `queries`. */
+export async function lockDue(queries: Queries, table: CancelTable, max: number): Promise<string[]> {
+  const rows = await queries.query<{ requestId: string }>(lockStatements[table], [max]);
   return rows.map(({ requestId }) => requestId);
+}
+
+/* Purpose: deletes the rows of requests that were cancelled. Race: none: the rows are locked. Index: the primary key. */
+const deleteStatements: Readonly<Record<CancelTable, Statement>> = {
+  abandoned_call: statement('delete_due_calls')`DELETE FROM abandoned_call
+WHERE request_id = ANY ($1::uuid[])`,
+  planned_cancel: statement('delete_due_cancels')`DELETE FROM planned_cancel
+WHERE request_id = ANY ($1::uuid[])`,
+};
+
+export async function deleteDue(
+  queries: Queries,
+  table: CancelTable,
+  requestIds: readonly string[],
+): Promise<void> {
+  await queries.query(deleteStatements[table], [requestIds]);
 }

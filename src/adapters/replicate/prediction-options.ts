@@ -1,20 +1,31 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { DomainError } from '../../errors/domain-error.js';
-import { waitSeconds } from '../../http/input/prefer.js';
 import type { Model } from '../../models/model.js';
+import type { AdapterTerms } from '../../requests/new-requests.js';
 import { webhookUrl } from '../../requests/dto/submit.query.js';
+import { runEvents } from '../../webhooks/run-event.js';
 
-const events = ['start', 'output', 'logs', 'completed'] as const;
-type Event = (typeof events)[number];
+/** The events of a filter, and those of the service that they mean besides the end of the request. */
+const events = {
+  start: runEvents.started,
+  output: runEvents.output,
+  logs: runEvents.logs,
+  completed: undefined,
+} as const;
+type Event = keyof typeof events;
+const names = Object.keys(events) as Event[];
+/** The events without a filter. */
+const usualEvents: readonly Event[] = ['output', 'completed'];
 
-const longestWaitSeconds = 60;
 const shortestLifeMs = 5_000;
 const unitsMs: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1_000 };
 
 export interface PredictionOptions {
   /** The options as the service's own query has them. */
   query: Record<string, unknown>;
-  startWebhookUrl: string | undefined;
+  runWebhook: AdapterTerms['runWebhook'];
+  /** The age at which it is cancelled; undefined: it has none. */
+  lifeMs: number | undefined;
 }
 
 /** Reads the options of a prediction. Other members of the body are ignored, as Replicate does. */
@@ -26,15 +37,18 @@ export function predictionOptions(
   const url = webhook === undefined || webhook === null ? undefined : urlOf(webhook);
   const wanted = eventsOf(filter);
   const lifeMs = lifeMsOf(headers['cancel-after']);
+  const ofRun = wanted.flatMap((event) => events[event] ?? []);
   return {
     query: {
       ...(wanted.includes('completed') && { webhook: url }),
+      // These hold even if the node is lost before it has noted the age.
       ...(lifeMs !== undefined && {
         expires: `${Math.min(lifeMs, expiresMs ?? Infinity)}ms`,
         timeout: `${Math.min(lifeMs, timeoutMs)}ms`,
       }),
     },
-    startWebhookUrl: wanted.includes('start') ? url : undefined,
+    runWebhook: url === undefined || ofRun.length === 0 ? undefined : { url, events: ofRun },
+    lifeMs,
   };
 }
 
@@ -46,21 +60,12 @@ function urlOf(webhook: unknown): string {
   }
 }
 
-/** Events of the output and of the log are not sent, so a filter must name another one. */
 function eventsOf(filter: unknown): readonly Event[] {
-  if (filter === undefined || filter === null) return ['completed'];
-  const isList = Array.isArray(filter) && filter.every((one) => (events as readonly unknown[]).includes(one));
-  if (!isList) {
-    const detail = `The option "webhook_events_filter" takes a list of ${events.join(', ')}.`;
-    throw new DomainError('bad_request', detail);
-  }
-  const wanted = filter as Event[];
-  if (wanted.length === 0) return ['completed'];
-  if (wanted.includes('start') || wanted.includes('completed')) return wanted;
-  throw new DomainError(
-    'bad_request',
-    'The webhook events "output" and "logs" are not sent. Add "start" or "completed", or follow urls.stream.',
-  );
+  if (filter === undefined || filter === null) return usualEvents;
+  const isList = Array.isArray(filter) && filter.every((one) => (names as readonly unknown[]).includes(one));
+  if (isList) return filter.length === 0 ? usualEvents : names.filter((name) => filter.includes(name));
+  const detail = `The option "webhook_events_filter" takes a list of ${names.join(', ')}.`;
+  throw new DomainError('bad_request', detail);
 }
 
 /** `30s`, `1m`, `1h30m45s`. A bare number is in seconds. */
@@ -76,11 +81,4 @@ function lifeMsOf(field: string | string[] | undefined): number | undefined {
     'bad_request',
     'The header Cancel-After takes a duration of 5s or more, such as 30s or 1h30m.',
   );
-}
-
-/** Returns the seconds that `Prefer: wait` asks for. Without a number it asks for a minute. 0: it asks for none. */
-export function preferredSeconds(field: string | string[] | undefined): number {
-  if (field === undefined) return 0;
-  const isBare = /(?:^|,)\s*wait\s*(?:[,;]|$)/i.test(String(field));
-  return isBare ? longestWaitSeconds : waitSeconds(field, longestWaitSeconds);
 }

@@ -1,8 +1,9 @@
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { type Caller, hasScope } from '../../auth/caller.js';
 import { DomainError } from '../../errors/domain-error.js';
 import { chargesOf } from '../../http/charges.js';
+import { waitSeconds } from '../../http/input/prefer.js';
 import type { Page } from '../../http/input/page.js';
 import type { Reply } from '../../http/reply.js';
 import { WrappedInputs } from '../../json/wrapped-inputs.js';
@@ -11,24 +12,22 @@ import type { StatusRow } from '../../queue/reads/status-row.js';
 import { QueueService } from '../../queue/queue.service.js';
 import { CollectionHandlers } from '../../requests/collection-handlers.js';
 import type { ListQuery } from '../../requests/dto/list.query.js';
-import { NewRequests } from '../../requests/new-requests.js';
+import { type AdapterTerms, NewRequests } from '../../requests/new-requests.js';
 import { RequestHandlers } from '../../requests/request-handlers.js';
 import { WebhookSecrets } from '../../webhooks/webhook-secrets.js';
+import type { KeyedCall, OpenCall } from '../adapter-call.js';
+import { AbandonedCalls } from '../duties/abandoned-calls.js';
 import { HeldCalls } from '../held-calls.js';
 import { RequestEnds } from '../request-ends.js';
 import { predictionText, root } from './prediction.js';
-import { predictionOptions, preferredSeconds } from './prediction-options.js';
+import { predictionOptions } from './prediction-options.js';
 import { StreamUrls } from './stream-urls.js';
 
 /** A call that makes a prediction. */
-export interface CreateCall {
-  caller: Caller;
+export interface CreateCall extends KeyedCall {
   /** The name of the model in the path. undefined: the body has it as `version` or `model`. */
   name?: string;
   body: Buffer;
-  headers: IncomingHttpHeaders;
-  base: string;
-  response: ServerResponse;
 }
 
 /** Inputs up to this size in bytes are shown as they came. */
@@ -43,6 +42,7 @@ export class ReplicateHandlers {
     private readonly newRequests: NewRequests,
     private readonly inputs: WrappedInputs,
     private readonly held: HeldCalls,
+    private readonly abandoned: AbandonedCalls,
     private readonly ends: RequestEnds,
     private readonly queue: QueueService,
     private readonly streams: StreamUrls,
@@ -54,38 +54,42 @@ export class ReplicateHandlers {
    * has disconnected.
    */
   async create(call: CreateCall): Promise<Reply | undefined> {
-    const { caller, name, body, headers, base, response } = call;
+    const { caller, name, body, base, request, response } = call;
+    const { headers } = request;
     const { fields, input } = await this.inputs.read(body, caller.keyId);
     const model = this.newRequests.modelNamed(caller, name ?? nameIn(fields));
-    const { query: options, startWebhookUrl } = predictionOptions(fields, headers, model);
-    const seconds = preferredSeconds(headers.prefer);
+    const { query: options, runWebhook, lifeMs } = predictionOptions(fields, headers, model);
+    const by: AdapterTerms = { adapter: 'replicate', runWebhook };
+    const seconds = waitSeconds(headers.prefer);
     // A large input is handed over to a thread, and read again.
     const written = input.length <= smallBytes ? input.toString() : undefined;
-    const row =
-      seconds === 0
-        ? await this.accepted(call, model, input, options, startWebhookUrl)
-        : await this.held.within(
-            await this.held.begin({
-              ...{ caller, headers, base, response, options, startWebhookUrl },
-              adapter: 'replicate',
-              modelName: model.id,
-              body: input,
-              isRepeated: true,
-            }),
-            seconds * 1_000,
-          );
+    let row: StatusRow | undefined;
+    if (seconds === 0) {
+      row = await this.accepted(call, model, input, options, by);
+      if (lifeMs !== undefined) await this.abandoned.plan(row, lifeMs);
+    } else {
+      const held = await this.held.begin({
+        ...{ caller, headers, base, response, options },
+        ...by,
+        modelName: model.id,
+        body: input,
+        isRepeated: true,
+      });
+      if (lifeMs !== undefined) await this.abandoned.plan(held.row, lifeMs);
+      row = await this.held.within(held, seconds * 1_000);
+    }
     if (row === undefined) return undefined;
     const status = row.state === 'COMPLETED' ? undefined : 'starting';
     return { status: 201, body: await this.text(row, base, response, { written, status }) };
   }
 
-  async find(caller: Caller | undefined, id: string, base: string, response: ServerResponse): Promise<Reply> {
+  async find({ caller, base, response }: OpenCall, id: string): Promise<Reply> {
     const row = await this.requests.find(caller, id, response.req);
     return { status: 200, body: await this.text(row, base, response) };
   }
 
   /** Newest first. The entries have no input, output or logs, which may be large. */
-  async list(caller: Caller, page: Page<ListQuery>, base: string): Promise<Reply> {
+  async list({ caller, base }: KeyedCall, page: Page<ListQuery>): Promise<Reply> {
     const { data, next_cursor: next } = await this.collection.pageOf(caller, page, (row) =>
       predictionText(row, base),
     );
@@ -95,12 +99,7 @@ export class ReplicateHandlers {
   }
 
   /** Answers with the prediction, also if it had ended before. */
-  async cancel(
-    caller: Caller | undefined,
-    id: string,
-    base: string,
-    response: ServerResponse,
-  ): Promise<Reply> {
+  async cancel({ caller, base, response }: OpenCall, id: string): Promise<Reply> {
     const row = await this.ends.cancelled(caller, id, response);
     return { status: 200, body: await this.text(row, base, response) };
   }
@@ -113,14 +112,13 @@ export class ReplicateHandlers {
   }
 
   private async accepted(
-    { caller, headers, base }: CreateCall,
+    { caller, request: { headers }, base }: CreateCall,
     { id: modelId }: Model,
     input: Buffer,
     options: object,
-    startWebhookUrl: string | undefined,
+    by: AdapterTerms,
   ): Promise<StatusRow> {
-    const by = ['replicate', startWebhookUrl] as const;
-    const { requestId } = await this.requests.accept(caller, modelId, input, headers, options, base, ...by);
+    const { requestId } = await this.requests.accept(caller, modelId, input, headers, options, base, by);
     return this.requests.find(caller, requestId);
   }
 

@@ -1,28 +1,15 @@
-import {
-  Controller,
-  Delete,
-  Get,
-  Headers,
-  HttpCode,
-  type MessageEvent,
-  Param,
-  Post,
-  Query,
-  Req,
-  Res,
-  Sse,
-} from '@nestjs/common';
-import type { IncomingHttpHeaders } from 'node:http';
-import type { Request, Response } from 'express';
+import { Controller, Delete, Get, HttpCode, type MessageEvent, Param, Post, Sse, Res } from '@nestjs/common';
 import type { Observable } from 'rxjs';
+import type { Response } from 'express';
 import type { Caller } from '../../auth/caller.js';
 import { CurrentCaller } from '../../auth/current-caller.decorator.js';
 import { MayUpload } from '../../files/may-upload.js';
-import { BaseUrl, Bytes, HeaderFields } from '../../http/input/decorators.js';
+import { Bytes, HeaderFields } from '../../http/input/decorators.js';
 import { type Page, PageOf } from '../../http/input/page.js';
 import { sendReply } from '../../http/reply.js';
 import { Limited } from '../../limits/limited.js';
 import { maxPendingOutputLength, OutputHeaders } from '../../stream/output-streams.js';
+import { type KeyedCall, type OpenCall, TheCall } from '../adapter-call.js';
 import { ApiOtherBody, ApiOtherCall, ApiPathText } from '../openapi.js';
 import { PredictionStreams } from './prediction-streams.js';
 import { PredictionsQuery } from './predictions.query.js';
@@ -55,14 +42,8 @@ export class ReplicateController {
   @Post('predictions')
   @ApiOtherCall(service, 'replicateCreate', 'Make a prediction by a version', waits, ApiOtherBody(json))
   @Limited('submit', { needsKey: true })
-  async create(
-    @CurrentCaller() caller: Caller,
-    @Headers() headers: IncomingHttpHeaders,
-    @Bytes() body: Buffer,
-    @BaseUrl() base: string,
-    @Res() response: Response,
-  ): Promise<void> {
-    const reply = await this.handlers.create({ caller, body, headers, base, response });
+  async create(@TheCall() call: KeyedCall, @Bytes() body: Buffer, @Res() response: Response): Promise<void> {
+    const reply = await this.handlers.create({ ...call, body });
     if (reply !== undefined) sendReply(response, reply);
   }
 
@@ -71,13 +52,11 @@ export class ReplicateController {
   @Limited('submit', { needsKey: true })
   async run(
     @Param('name', joined) name: string,
-    @CurrentCaller() caller: Caller,
-    @Headers() headers: IncomingHttpHeaders,
+    @TheCall() call: KeyedCall,
     @Bytes() body: Buffer,
-    @BaseUrl() base: string,
     @Res() response: Response,
   ): Promise<void> {
-    const reply = await this.handlers.create({ caller, name, body, headers, base, response });
+    const reply = await this.handlers.create({ ...call, name, body });
     if (reply !== undefined) sendReply(response, reply);
   }
 
@@ -86,11 +65,10 @@ export class ReplicateController {
   @Limited('read', { needsKey: true })
   async list(
     @PageOf(PredictionsQuery) page: Page<PredictionsQuery>,
-    @CurrentCaller() caller: Caller,
-    @BaseUrl() base: string,
+    @TheCall() call: KeyedCall,
     @Res() response: Response,
   ): Promise<void> {
-    sendReply(response, await this.handlers.list(caller, page, base));
+    sendReply(response, await this.handlers.list(call, page));
   }
 
   @Sse('predictions/:request_id/stream', { maxPendingDataLength: maxPendingOutputLength })
@@ -104,13 +82,10 @@ export class ReplicateController {
   @Limited('read', { isOpen: true })
   stream(
     @Param('request_id') id: string,
-    @Query() query: object,
     @HeaderFields(OutputHeaders) headers: OutputHeaders,
-    @CurrentCaller() caller: Caller | undefined,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
+    @TheCall() call: OpenCall,
   ): Promise<Observable<MessageEvent>> {
-    return this.streams.open({ request, response, caller }, id, query, headers);
+    return this.streams.open(call, id, call.request.query, headers);
   }
 
   @Get('predictions/:request_id')
@@ -124,11 +99,10 @@ export class ReplicateController {
   @Limited('read')
   async find(
     @Param('request_id') id: string,
-    @CurrentCaller() caller: Caller | undefined,
-    @BaseUrl() base: string,
+    @TheCall() call: OpenCall,
     @Res() response: Response,
   ): Promise<void> {
-    sendReply(response, await this.handlers.find(caller, id, base, response));
+    sendReply(response, await this.handlers.find(call, id));
   }
 
   @Post('predictions/:request_id/cancel')
@@ -142,21 +116,16 @@ export class ReplicateController {
   @Limited('cancel')
   async cancel(
     @Param('request_id') id: string,
-    @CurrentCaller() caller: Caller | undefined,
-    @BaseUrl() base: string,
+    @TheCall() call: OpenCall,
     @Res() response: Response,
   ): Promise<void> {
-    sendReply(response, await this.handlers.cancel(caller, id, base, response));
+    sendReply(response, await this.handlers.cancel(call, id));
   }
 
   @Get('models/*name')
   @ApiOtherCall(service, 'replicateModel', 'Read a model', 'The model with the schema of its input.', ApiName)
   @Limited('read', { needsKey: true })
-  model(
-    @Param('name', joined) name: string,
-    @CurrentCaller() caller: Caller,
-    @BaseUrl() base: string,
-  ): object {
+  model(@Param('name', joined) name: string, @TheCall() { caller, base }: KeyedCall): object {
     return this.models.find(caller, name, base);
   }
 
@@ -170,20 +139,15 @@ export class ReplicateController {
     ApiOtherBody('A form with the file as `content`.', 'multipart/form-data'),
   )
   @MayUpload()
-  upload(
-    @CurrentCaller() { keyId }: Caller,
-    @BaseUrl() base: string,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<object> {
-    return this.files.create(keyId, base, request, response);
+  upload(@TheCall() { caller, base, request, response }: KeyedCall): Promise<object> {
+    return this.files.create(caller.keyId, base, request, response);
   }
 
   @Get('files')
   @ApiOtherCall(service, 'replicateFiles', 'List files', 'The files of the key, newest first.')
   @Limited('read', { needsKey: true })
-  listFiles(@CurrentCaller() { keyId }: Caller, @BaseUrl() base: string): Promise<object> {
-    return this.files.list(keyId, base);
+  listFiles(@TheCall() { caller, base }: KeyedCall): Promise<object> {
+    return this.files.list(caller.keyId, base);
   }
 
   @Get('files/:file_id')
@@ -195,12 +159,8 @@ export class ReplicateController {
     ApiFileId,
   )
   @Limited('read', { needsKey: true })
-  file(
-    @Param('file_id') id: string,
-    @CurrentCaller() { keyId }: Caller,
-    @BaseUrl() base: string,
-  ): Promise<object> {
-    return this.files.find(keyId, id, base);
+  file(@Param('file_id') id: string, @TheCall() { caller, base }: KeyedCall): Promise<object> {
+    return this.files.find(caller.keyId, id, base);
   }
 
   @Delete('files/:file_id')

@@ -1,3 +1,4 @@
+import { runEvents } from '../../webhooks/run-event.js';
 import type { AdapterParts } from '../adapter-parts.js';
 import { answerReplicateError } from './replicate-error.js';
 import { replicateWebhookBody } from './replicate-webhook.js';
@@ -7,7 +8,7 @@ export const replicate: AdapterParts = {
   module: ReplicateModule,
   answerError: answerReplicateError,
   webhookBody: replicateWebhookBody,
-  hasStartWebhook: true,
+  runEvents: [runEvents.started, runEvents.output, runEvents.logs],
   page: 'docs/replicate.md',
   otherMethod: 'not_found',
   requestFields: ['Cancel-After'],

@@ -1,6 +1,5 @@
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
 import type { Caller } from '../../auth/caller.js';
 import { DomainError } from '../../errors/domain-error.js';
 import { chargesOf } from '../../http/charges.js';
@@ -12,19 +11,17 @@ import { CollectionHandlers } from '../../requests/collection-handlers.js';
 import { NewRequests } from '../../requests/new-requests.js';
 import { RequestHandlers } from '../../requests/request-handlers.js';
 import { OutputPolls } from '../../stream/output-polls.js';
+import type { KeyedCall, OpenCall } from '../adapter-call.js';
 import { HeldCalls } from '../held-calls.js';
 import { RequestEnds } from '../request-ends.js';
 import { type Job, jobText, toJob } from './job.js';
 import { jobOptions } from './job-options.js';
 
-/** A call for a job, as far as its answer depends on it. */
-interface JobCall {
-  caller: Caller;
+/** A call for a job. */
+interface JobCall extends KeyedCall {
   /** The id or an alias of a model. */
   endpoint: string;
   body: Buffer;
-  headers: IncomingHttpHeaders;
-  base: string;
 }
 
 /** How long a call for the next parts of an output waits. The Python client gives up after 10 s. */
@@ -45,46 +42,36 @@ export class RunpodHandlers {
   ) {}
 
   async run(call: JobCall): Promise<Reply> {
-    const { caller, headers, base } = call;
+    const { caller, request, base } = call;
     const { modelId, input, options } = await this.read(call);
-    const { requestId } = await this.requests.accept(
-      caller,
-      modelId,
-      input,
-      headers,
-      options,
-      base,
-      'runpod',
-    );
+    const { requestId } = await this.requests.accept(caller, modelId, input, request.headers, options, base, {
+      adapter: 'runpod',
+    });
     return ok(JSON.stringify({ id: requestId, status: 'IN_QUEUE' } satisfies Job));
   }
 
   /** Answers when the job has ended, or when the wait is over. undefined: the client has disconnected. */
-  async runSync(call: JobCall, waitMs: number, response: ServerResponse): Promise<Reply | undefined> {
+  async runSync(call: JobCall, waitMs: number): Promise<Reply | undefined> {
     const { modelId, input, options } = await this.read(call);
-    const { caller, headers, base } = call;
+    const { caller, request, response, base } = call;
+    const { headers } = request;
     const submission = { caller, headers, base, response, options, modelName: modelId, body: input };
     const held = await this.held.begin({ ...submission, adapter: 'runpod', isRepeated: true });
     const row = await this.held.within(held, waitMs);
     return row && this.answer(row, response);
   }
 
-  async status(caller: Caller | undefined, id: string, response: Response): Promise<Reply> {
+  async status({ caller, response }: OpenCall, id: string): Promise<Reply> {
     return this.answer(await this.requests.find(caller, id, response.req), response);
   }
 
   /** Answers when the job has ended, or when the wait is over. */
-  async statusSync(
-    caller: Caller | undefined,
-    id: string,
-    waitMs: number,
-    response: ServerResponse,
-  ): Promise<Reply> {
+  async statusSync({ caller, response }: OpenCall, id: string, waitMs: number): Promise<Reply> {
     return this.answer(await this.ends.within(caller, id, waitMs, response), response);
   }
 
   /** Answers with the parts of the output that no earlier call has had, as soon as there are some. */
-  async stream(caller: Caller | undefined, id: string, request: Request, response: Response): Promise<Reply> {
+  async stream({ caller, request, response }: OpenCall, id: string): Promise<Reply> {
     const { row, parts, isDone } = await this.polls.next({ request, response, caller }, id, streamWaitMs);
     const job = toJob(row);
     // A client stops at a final status, so a job is in progress until all of its output was read.
@@ -99,16 +86,16 @@ export class RunpodHandlers {
   }
 
   /** Answers with the job, also if it had ended before. */
-  async cancel(caller: Caller | undefined, id: string, response: ServerResponse): Promise<Reply> {
+  async cancel({ caller, response }: OpenCall, id: string): Promise<Reply> {
     return ok(JSON.stringify(toJob(await this.ends.cancelled(caller, id, response))));
   }
 
   /** Submits a job again that failed. The new one has an id of its own. */
-  async retry(caller: Caller, id: string, headers: IncomingHttpHeaders, base: string): Promise<Reply> {
+  async retry({ caller, request, base }: KeyedCall, id: string): Promise<Reply> {
     const { outcome } = await this.requests.find(caller, id);
     if (outcome === 'succeeded' || outcome === 'cancelled')
       throw new DomainError('bad_request', 'Only a job with the status FAILED or TIMED_OUT can be retried.');
-    const { requestId } = await this.collection.retry(caller, id, headers, base);
+    const { requestId } = await this.collection.retry(caller, id, request.headers, base);
     return ok(JSON.stringify({ id: requestId, status: 'IN_QUEUE' } satisfies Job));
   }
 

@@ -1,12 +1,12 @@
-import { applyDecorators, Controller, Get, Headers, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { applyDecorators, Controller, Get, Param, Post, Res } from '@nestjs/common';
 import { ApiQuery } from '@nestjs/swagger';
-import type { IncomingHttpHeaders } from 'node:http';
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 import type { Caller } from '../../auth/caller.js';
 import { CurrentCaller } from '../../auth/current-caller.decorator.js';
-import { BaseUrl, Bytes } from '../../http/input/decorators.js';
+import { Bytes } from '../../http/input/decorators.js';
 import { sendReply } from '../../http/reply.js';
 import { Limited } from '../../limits/limited.js';
+import { type KeyedCall, type OpenCall, TheCall } from '../adapter-call.js';
 import { ApiOtherBody, ApiOtherCall, ApiPathText } from '../openapi.js';
 import { EndpointHealth } from './endpoint-health.js';
 import { RunpodHandlers } from './runpod-handlers.js';
@@ -46,13 +46,11 @@ export class RunpodController {
   @Limited('submit', { needsKey: true })
   async runJob(
     @Endpoint() endpoint: string,
-    @Headers() headers: IncomingHttpHeaders,
-    @CurrentCaller() caller: Caller,
+    @TheCall() call: KeyedCall,
     @Bytes() body: Buffer,
-    @BaseUrl() base: string,
     @Res() response: Response,
   ): Promise<void> {
-    sendReply(response, await this.handlers.run({ caller, endpoint, body, headers, base }));
+    sendReply(response, await this.handlers.run({ ...call, endpoint, body }));
   }
 
   @Post('*endpoint/runsync')
@@ -68,15 +66,11 @@ export class RunpodController {
   @Limited('submit', { needsKey: true })
   async runJobSync(
     @Endpoint() endpoint: string,
-    @Query() query: object,
-    @Headers() headers: IncomingHttpHeaders,
-    @CurrentCaller() caller: Caller,
+    @TheCall() call: KeyedCall,
     @Bytes() body: Buffer,
-    @BaseUrl() base: string,
     @Res() response: Response,
   ): Promise<void> {
-    const call = { caller, endpoint, body, headers, base };
-    const reply = await this.handlers.runSync(call, waitMsOf(query), response);
+    const reply = await this.handlers.runSync({ ...call, endpoint, body }, waitMsOf(call.request.query));
     if (reply !== undefined) sendReply(response, reply);
   }
 
@@ -85,10 +79,10 @@ export class RunpodController {
   @Limited('read')
   async jobStatus(
     @Param('request_id') id: string,
-    @CurrentCaller() caller: Caller | undefined,
+    @TheCall() call: OpenCall,
     @Res() response: Response,
   ): Promise<void> {
-    sendReply(response, await this.handlers.status(caller, id, response));
+    sendReply(response, await this.handlers.status(call, id));
   }
 
   @Get('*endpoint/status-sync/:request_id')
@@ -103,11 +97,10 @@ export class RunpodController {
   @Limited('read')
   async jobStatusSync(
     @Param('request_id') id: string,
-    @Query() query: object,
-    @CurrentCaller() caller: Caller | undefined,
+    @TheCall() call: OpenCall,
     @Res() response: Response,
   ): Promise<void> {
-    sendReply(response, await this.handlers.statusSync(caller, id, waitMsOf(query), response));
+    sendReply(response, await this.handlers.statusSync(call, id, waitMsOf(call.request.query)));
   }
 
   @Get('*endpoint/stream/:request_id')
@@ -121,11 +114,10 @@ export class RunpodController {
   @Limited('read')
   async streamJob(
     @Param('request_id') id: string,
-    @CurrentCaller() caller: Caller | undefined,
-    @Req() request: Request,
+    @TheCall() call: OpenCall,
     @Res() response: Response,
   ): Promise<void> {
-    sendReply(response, await this.handlers.stream(caller, id, request, response));
+    sendReply(response, await this.handlers.stream(call, id));
   }
 
   @Post('*endpoint/cancel/:request_id')
@@ -139,10 +131,10 @@ export class RunpodController {
   @Limited('cancel')
   async cancelJob(
     @Param('request_id') id: string,
-    @CurrentCaller() caller: Caller | undefined,
+    @TheCall() call: OpenCall,
     @Res() response: Response,
   ): Promise<void> {
-    sendReply(response, await this.handlers.cancel(caller, id, response));
+    sendReply(response, await this.handlers.cancel(call, id));
   }
 
   @Post('*endpoint/retry/:request_id')
@@ -156,12 +148,10 @@ export class RunpodController {
   @Limited('submit', { needsKey: true })
   async retryJob(
     @Param('request_id') id: string,
-    @Headers() headers: IncomingHttpHeaders,
-    @CurrentCaller() caller: Caller,
-    @BaseUrl() base: string,
+    @TheCall() call: KeyedCall,
     @Res() response: Response,
   ): Promise<void> {
-    sendReply(response, await this.handlers.retry(caller, id, headers, base));
+    sendReply(response, await this.handlers.retry(call, id));
   }
 
   @Post('*endpoint/purge-queue')
@@ -175,10 +165,10 @@ export class RunpodController {
   @Limited('cancel', { needsKey: true })
   async purgeQueue(
     @Endpoint() endpoint: string,
-    @CurrentCaller() caller: Caller,
+    @TheCall() call: KeyedCall,
     @Res() response: Response,
   ): Promise<void> {
-    sendReply(response, await this.handlers.purgeQueue(caller, endpoint));
+    sendReply(response, await this.handlers.purgeQueue(call.caller, endpoint));
   }
 
   @Get('*endpoint/health')

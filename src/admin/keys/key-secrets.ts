@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../audit/actor.js';
-import { AuditTrail } from '../../audit/audit-trail.js';
 import { KeysService } from '../../auth/keys.service.js';
+import { AuditedWebhooks } from '../../webhooks/audited-webhooks.js';
+import type { WebhookSecretsDto } from '../../webhooks/dto/endpoints.dto.js';
 import { WebhookSecrets } from '../../webhooks/webhook-secrets.js';
-import type { WebhookSecretsDto } from './keys.dto.js';
 import { unknownKey } from './keys.js';
 
 /** The secrets that sign the webhooks of a key, as operators read and rotate them. */
@@ -12,20 +12,17 @@ export class KeySecrets {
   constructor(
     private readonly keys: KeysService,
     private readonly secrets: WebhookSecrets,
-    private readonly trail: AuditTrail,
+    private readonly webhooks: AuditedWebhooks,
   ) {}
 
   async read(actor: Actor, id: string): Promise<WebhookSecretsDto> {
     await this.assertKnown(id);
-    await this.trail.note(actor, { action: 'secret.read', target: id });
-    return { secrets: await this.secrets.all(id) };
+    return { secrets: await this.webhooks.secretsOf(actor, id) };
   }
 
   async rotate(actor: Actor, id: string, reason: string | undefined): Promise<WebhookSecretsDto> {
     await this.assertKnown(id);
-    await this.secrets.rotate(id, (manager) =>
-      this.trail.write(manager, actor, { action: 'secret.rotate', target: id, reason }),
-    );
+    await this.webhooks.rotate(actor, id, reason);
     return { secrets: await this.secrets.all(id) };
   }
 

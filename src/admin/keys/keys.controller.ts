@@ -3,6 +3,7 @@ import { Actor } from '../../audit/actor.decorator.js';
 import { Reason } from '../../audit/reason.js';
 import { Id, JsonBody, NoOptions, Options } from '../../http/input/decorators.js';
 import { type Page, PageOf } from '../../http/input/page.js';
+import type { WebhookSecretsDto } from '../../webhooks/dto/endpoints.dto.js';
 import { Operators } from '../operators.js';
 import { KeyChangesDto, NewKeyDto } from './key-changes.dto.js';
 import {
@@ -11,7 +12,6 @@ import {
   KeysQuery,
   LastAdminQuery,
   type MadeKeyDto,
-  type WebhookSecretsDto,
 } from './keys.dto.js';
 import { KeySecrets } from './key-secrets.js';
 import { Keys } from './keys.js';

@@ -1,7 +1,8 @@
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse } from '@nestjs/swagger';
 import { ApiCall, ApiProblems } from '../../http/openapi/operations.js';
 import { ApiPage } from '../../http/openapi/page.dto.js';
-import { AdminKeyDto, AdminKeyPageDto, MadeKeyDto, WebhookSecretsDto } from './keys.dto.js';
+import { WebhookSecretsDto } from '../../webhooks/dto/endpoints.dto.js';
+import { AdminKeyDto, AdminKeyPageDto, MadeKeyDto } from './keys.dto.js';
 
 export const ApiListKeys = ApiCall(
   'List the keys',

@@ -94,19 +94,6 @@ export class MadeKeyDto extends AdminKeyDto {
   key!: string;
 }
 
-@ApiSchema({
-  name: 'WebhookSecrets',
-  description: 'The secrets with which the webhooks of a key are signed.',
-})
-export class WebhookSecretsDto {
-  @ApiProperty({
-    description: 'The secrets in use, newest first. After a rotation there are two for a day.',
-    type: [String],
-    example: ['whsec_…'],
-  })
-  secrets!: string[];
-}
-
 @ApiSchema({ name: 'AdminKeyPage', description: 'A page of keys, newest first.' })
 export class AdminKeyPageDto extends PageDto {
   @ApiProperty({ description: 'The keys of the page.', type: [AdminKeyDto] }) data!: AdminKeyDto[];

@@ -59,7 +59,7 @@ export class AdminModelsController {
   @Get('*model_id')
   @ApiAdminModel
   @Operators('observe')
-  async adminModel(
+  async readAdminModel(
     @ModelId() id: string | undefined,
     @Res({ passthrough: true }) response: Response,
   ): Promise<AdminModelDto> {

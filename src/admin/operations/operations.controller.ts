@@ -34,7 +34,7 @@ export class OperationsController {
   @HttpCode(202)
   @docs.ApiStartOperation
   @Operators('admin')
-  startOperation(
+  beginOperation(
     @CurrentCaller() caller: Caller,
     @Actor() actor: Actor,
     @JsonBody(StartOperationDto, { beforeParsing: [IdCount(maxIds)] }) operation: StartOperationDto,

@@ -55,7 +55,7 @@ export class AdminRequestsController {
   @Get(':request_id')
   @docs.ApiAnyRequest
   @Operators('observe')
-  anyRequest(@Param('request_id') id: string, @CurrentCaller() caller: Caller) {
+  readAnyRequest(@Param('request_id') id: string, @CurrentCaller() caller: Caller) {
     return this.requests.request(caller, id);
   }
 

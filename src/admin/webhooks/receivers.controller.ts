@@ -27,7 +27,7 @@ export class ReceiversController {
   @Patch(':webhook_id')
   @ApiChangeEndpoint
   @Operators('admin')
-  changeEndpoint(
+  updateReceiver(
     @Param('webhook_id') id: string,
     @CurrentCaller() caller: Caller,
     @Actor() actor: Actor,

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { validate as isUuid } from 'uuid';
 import type { Actor } from '../../audit/actor.js';
-import { AuditTrail } from '../../audit/audit-trail.js';
 import type { Caller } from '../../auth/caller.js';
 import { Handles } from '../../auth/handles.js';
 import { DomainError } from '../../errors/domain-error.js';
 import type { Page, PageQuery } from '../../http/input/page.js';
+import { AuditedWebhooks } from '../../webhooks/audited-webhooks.js';
 import { OperatorDeliveries, lastUuid, type Receiver } from '../../webhooks/operator-deliveries.js';
 import { WebhookViews } from './webhook-views.js';
 import type { ChangeEndpointDto, ReceiverDto, ReceiverPageDto } from './webhooks.dto.js';
@@ -31,7 +31,7 @@ export class Receivers {
   constructor(
     private readonly deliveries: OperatorDeliveries,
     private readonly handles: Handles,
-    private readonly trail: AuditTrail,
+    private readonly webhooks: AuditedWebhooks,
   ) {}
 
   async list(caller: Caller, page: Page<PageQuery>): Promise<ReceiverPageDto> {
@@ -50,18 +50,10 @@ export class Receivers {
     id: string,
     { disabled, reason }: ChangeEndpointDto,
   ): Promise<ReceiverDto> {
-    await this.trail.change(async (manager) => {
-      const changed = isUuid(id) ? await this.deliveries.setDisabled(manager, id, disabled) : undefined;
-      if (changed === undefined) throw unknown(id);
-      if (changed.before === changed.after) return;
-      await this.trail.write(manager, actor, {
-        action: disabled ? 'endpoint.disable' : 'endpoint.enable',
-        target: id,
-        before: { disabled_at: changed.before },
-        after: { disabled_at: changed.after },
-        reason,
-      });
-    });
+    const change = isUuid(id)
+      ? await this.webhooks.change(actor, { id }, { isDisabled: disabled }, reason)
+      : undefined;
+    if (change === undefined) throw unknown(id);
     const found = await this.deliveries.endpoint(id);
     if (found === undefined) throw unknown(id);
     return new WebhookViews(caller, this.handles).receiver(found);

@@ -1,6 +1,7 @@
 import { type Caller, hasScope } from '../../auth/caller.js';
 import type { Handles } from '../../auth/handles.js';
 import { isRequestId } from '../../queue/submit/request-id.js';
+import { nextTryOf } from '../../webhooks/deliveries.js';
 import type { OperatorDelivery, DeliveryPosition, Receiver } from '../../webhooks/operator-deliveries.js';
 import type { AnyDeliveryDto, ReceiverDto } from './webhooks.dto.js';
 
@@ -45,7 +46,7 @@ export class WebhookViews {
       url: this.url(row.url),
       state: row.state,
       tries,
-      next_try_at: row.state === 'pending' ? row.nextTryAt.toISOString() : null,
+      next_try_at: nextTryOf(row),
       created_at: row.createdAt.toISOString(),
     };
   }

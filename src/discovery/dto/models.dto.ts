@@ -137,4 +137,11 @@ export class ModelDto {
 export class ModelListDto {
   @ApiProperty({ description: 'The models, in the order of the models file.', type: [ModelDto] })
   data!: ModelDto[];
+  @Field(
+    'A description of the API for generators of clients. It does not name today’s models, so a client made from it ' +
+      'takes those that appear later.',
+    'http://127.0.0.1:3000/v1/openapi.json',
+    { format: 'uri' },
+  )
+  openapi_url!: string;
 }

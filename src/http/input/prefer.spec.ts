@@ -17,12 +17,13 @@ it.each([
   ['wait=10, wait=20', 10],
   ['wait=60', 60],
   ['wait=61', 60],
+  ['wait', 60],
+  ['respond-async, Wait ;foo=1', 60],
   [`wait=${'9'.repeat(500)}`, 60],
 ])('%s is to wait %s s', (field, seconds) => expect(waitSeconds(field)).toBe(seconds));
 
 it.each([
   '',
-  'wait',
   'wait=',
   'wait=""',
   'wait=0',

@@ -1,11 +1,13 @@
 /**
- * Returns the wait in seconds that `Prefer` (RFC 7240) asks for. 0: none, or none that can be read. The first of
- * several counts.
+ * Returns the wait in seconds that `Prefer` (RFC 7240) asks for. 0: none, or none that can be read. Without a number it
+ * asks for the longest. The first of several counts.
  */
 export function waitSeconds(field: string | string[] | undefined, maxWaitSeconds = 60): number {
   if (field === undefined) return 0;
   const wait = preferences(String(field)).find((preference) => /^\s*wait\s*(?:[=;]|$)/i.test(preference));
-  const [, bare, quoted] = /=\s*(?:(\d+)|"(\d+)")\s*(?:;|$)/.exec(wait?.split(';', 1)[0] ?? '') ?? [];
+  const asked = wait?.split(';', 1)[0] ?? '';
+  if (/^\s*wait\s*$/i.test(asked)) return maxWaitSeconds;
+  const [, bare, quoted] = /=\s*(?:(\d+)|"(\d+)")\s*(?:;|$)/.exec(asked) ?? [];
   return Math.min(maxWaitSeconds, Number(bare ?? quoted ?? 0));
 }
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Application, Request } from 'express';
 import { ClientAddress } from '../client-address.js';
-import { ApiDocument } from './api-document.js';
+import { ApiDocument, stableDocumentPath } from './api-document.js';
 import { basePlaceholder, DocumentTemplate } from './document-template.js';
 import { docsPage } from './docs-page.js';
 import { errorReference } from './error-reference.js';
@@ -53,6 +53,11 @@ export function serveDocs(app: NestExpressApplication, models: () => readonly Sh
     return new DocumentTemplate(JSON.stringify(served), 4);
   });
   api.makeAhead = templateOf;
+  let stable: DocumentTemplate | undefined;
+  express.get(stableDocumentPath, async (request, response) => {
+    stable ??= new DocumentTemplate(JSON.stringify(servedDocument(api.get(), basePlaceholder, [])), 4);
+    await stable.send(request, response, addresses.baseUrl(request));
+  });
   express.get('/openapi.json', async (request, response) => {
     const template = await templateOf();
     await template.send(request, response, addresses.baseUrl(request));

@@ -22,6 +22,8 @@ interface OperationNotes {
   'x-model-answers'?: true;
   /** The route belongs to the API of another service, which documents its bodies and its answers. */
   'x-other-api'?: { name: string; page: string };
+  /** The webhooks that the service sends, by the type of their event. `schema`: the path of the schema of the body. */
+  'x-webhooks'?: Readonly<Record<string, { summary: string; description: string; schema: string }>>;
   /** Schemas that are not classes, such as unions, by their names under `#/components/schemas`. */
   'x-schemas'?: Readonly<Record<string, object>>;
 }
@@ -104,6 +106,22 @@ function completeOther(
   }
 }
 
+function addWebhooks(
+  document: OpenAPIObject & { webhooks?: Record<string, PathItem> },
+  webhooks: NonNullable<OperationNotes['x-webhooks']>,
+): void {
+  for (const [type, { summary, description, schema }] of Object.entries(webhooks)) {
+    const content = { 'application/json': { schema: { $ref: schema } } };
+    const responses = {
+      '200': { description: 'The receiver has taken it. Any 2xx counts.' },
+      '410': { description: 'The receiver wants no more. An endpoint is disabled.' },
+    };
+    const operationId = `receive${type.replaceAll(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase())}`;
+    const post = { operationId, summary, description, requestBody: { required: true, content }, responses };
+    document.webhooks = { ...document.webhooks, [type]: { post } };
+  }
+}
+
 function completeOperation(operation: Operation & OperationNotes, document: OpenAPIObject): void {
   const { components = {} } = document;
   const {
@@ -117,6 +135,7 @@ function completeOperation(operation: Operation & OperationNotes, document: Open
   if (body === 'json and options') own = [...own, 'invalid_query'];
   const ofKeys = limited ? limitedProblems : operation['x-keyed'] ? keyedProblems : [];
   components.schemas = { ...components.schemas, ...operation['x-schemas'] };
+  addWebhooks(document, operation['x-webhooks'] ?? {});
   for (const note of [
     'x-problems',
     'x-body',
@@ -124,6 +143,7 @@ function completeOperation(operation: Operation & OperationNotes, document: Open
     'x-keyed',
     'x-model-answers',
     'x-schemas',
+    'x-webhooks',
     'x-other-api',
   ] as const)
     delete operation[note];

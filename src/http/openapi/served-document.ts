@@ -35,9 +35,11 @@ function offerModels(served: OpenAPIObject, models: readonly ShownModel[]): void
   for (const { operationId, parameters = [], requestBody } of operationsOf(served)) {
     for (const parameter of parameters) {
       if (!('name' in parameter) || parameter.name !== 'model_id' || parameter.in !== 'path') continue;
-      parameter.schema = { type: 'string', enum: ids, example: shown };
+      // No enum: a model that appears later needs no other client.
+      parameter.schema = { ...parameter.schema, example: shown } as typeof parameter.schema;
+      parameter.examples = Object.fromEntries(ids.map((id) => [id, { value: id }]));
     }
-    if (operationId !== 'submit' || shown === exampleModel) continue;
+    if (operationId !== 'submitRequest' || shown === exampleModel) continue;
     const body =
       requestBody && 'content' in requestBody ? requestBody.content['application/json'] : undefined;
     if (body === undefined) continue;

@@ -53,8 +53,10 @@ export class RequestEntity {
   @Column('timestamptz', { nullable: true }) notBefore!: Date | null;
   @Column('text', { array: true, nullable: true }) tags!: string[] | null;
   @Column('text', { nullable: true }) webhookUrl!: string | null;
-  /** The URL that is called when it starts. */
+  /** The URL that is called about its run. */
   @Column('text', { nullable: true }) startWebhookUrl!: string | null;
+  /** The events that this URL gets; null: `request.started`. */
+  @Column('text', { array: true, nullable: true }) runWebhookEvents!: string[] | null;
   @Column('text', { nullable: true }) baseUrl!: string | null;
   @Column('uuid', { nullable: true }) retryOf!: string | null;
   @Column('uuid', { nullable: true }) retriedAs!: string | null;

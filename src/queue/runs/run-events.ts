@@ -87,5 +87,12 @@ export class RunEvents {
       else output.push({ id, rows: { attempt, first: nextIndex - deltas.length, deltas } });
     }
     this.events.publish({ changed: [...changed], output });
+    this.events.emit('request.progressed', () =>
+      batches
+        .filter((batch) => results.get(batch) !== undefined)
+        .map(({ requestId: id, progress, logs, deltas }) => {
+          return { id, progress, hasLogs: logs.length > 0, hasOutput: deltas.length > 0 };
+        }),
+    );
   }
 }

@@ -67,6 +67,8 @@ export const error = {
 
 export const failed = { ...completed, success: false, error };
 
+export const input = { prompt: 'a spiral of light', width: 512, height: 512 };
+
 export const output = {
   image: { url: 'data:image/png;base64,iVBORw0KGgo=', width: 512, height: 512 },
   seed: 7,

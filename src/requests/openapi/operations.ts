@@ -42,7 +42,8 @@ const json = (schema: object, examples: Record<string, object>) => ({
 const ApiPrefer = ApiHeader({
   name: 'Prefer',
   description:
-    '`wait=n` (RFC 7240): the answer waits until the request has completed, at most `n` seconds. After that ' +
+    '`wait=n` (RFC 7240): the answer waits until the request has completed, at most `n` seconds, or without a number ' +
+    'as long as is allowed. After that ' +
     'time it is the same as without waiting. More than 60 counts as 60, and the wait ends after 55 seconds, ' +
     'before a proxy gives up. Anything else is ignored. An answer ' +
     'that waited, or had no need to, has `Preference-Applied`. It is absent if the wait ended early, for ' +
@@ -96,7 +97,7 @@ export const ApiSubmit = ApiCall(
     examples: {
       fractal: {
         summary: 'A picture from demo/image/fractal',
-        value: { prompt: 'a spiral of light', width: 512, height: 512 },
+        value: examples.input,
       },
       echo: { summary: 'Any object, to demo/text/echo', value: { prompt: 'hello' } },
     },
@@ -181,6 +182,21 @@ export const ApiFetchResponse = applyDecorators(
       output: { summary: 'The output of demo/image/fractal', value: examples.output },
       with_logs: { summary: 'With logs=1', value: examples.withLogs },
     }),
+  }),
+);
+
+export const ApiFetchInput = applyDecorators(
+  ApiRequestCall(
+    'Read the input of a request',
+    'Returns the input as it was submitted, in any state of the request. An input that was erased, or that retention ' +
+      'has deleted, is 410 `gone`.',
+  ),
+  ApiOkResponse({
+    description: 'The input.',
+    ...json(
+      { type: 'object', additionalProperties: true },
+      { input: { summary: 'An input of demo/image/fractal', value: examples.input } },
+    ),
   }),
 );
 

@@ -3,11 +3,15 @@ import type { ApiKey } from '../../auth/api-key.entity.js';
 import { type KeyCommands, selectKey } from '../../auth/cli/keys-program.js';
 import { clock } from '../../database/clock.js';
 import { defaultEvents, type WebhookEventType, webhookEventTypes } from '../webhook-events.js';
-import type { AuditedWebhooks } from './audited-webhooks.js';
+import { commandLine } from '../../audit/actor.js';
+import type { AuditedWebhooks } from '../audited-webhooks.js';
+import type { WebhookEndpoints } from '../webhook-endpoints.js';
 
 export interface KeyWebhooks {
   keys: KeyCommands;
+  /** Changes are audited. */
   webhooks: AuditedWebhooks;
+  endpoints: WebhookEndpoints;
 }
 
 /** Opens the database, passes it to the work, prints what the work returns, and always closes the database. */
@@ -33,13 +37,13 @@ export function addWebhookCommands(program: Command, withWebhooks: WithWebhooks)
     .description('Shows the secret. For a day after a rotation there are two, and both are valid.')
     .argument('<key>', keyArgument)
     .action((text: string) =>
-      withKey(text, async ({ id }, { webhooks }) => (await webhooks.secretsOf(id)).join('\n')),
+      withKey(text, async ({ id }, { webhooks }) => (await webhooks.secretsOf(commandLine, id)).join('\n')),
     );
   secret
     .command('rotate')
     .description('Makes a new secret. For a day, webhooks are signed with the old one too.')
     .argument('<key>', keyArgument)
-    .action((text: string) => withKey(text, ({ id }, { webhooks }) => webhooks.rotate(id)));
+    .action((text: string) => withKey(text, ({ id }, { webhooks }) => webhooks.rotate(commandLine, id)));
 
   const endpoint = program
     .command('webhook-endpoint')
@@ -56,7 +60,7 @@ export function addWebhookCommands(program: Command, withWebhooks: WithWebhooks)
     )
     .action((text: string, url: string, { events }: { events?: WebhookEventType[] }) =>
       withKey(text, async ({ id, name }, { webhooks }) => {
-        const sent = await webhooks.add(id, url, events);
+        const { events: sent } = await webhooks.add(commandLine, { keyId: id, url, events });
         return `From now on, ${sent.join(' and ')} of every request of "${name}" is sent to ${url}`;
       }),
     );
@@ -65,11 +69,11 @@ export function addWebhookCommands(program: Command, withWebhooks: WithWebhooks)
     .description('Lists the endpoints of a key, or of all keys.')
     .argument('[key]', keyArgument)
     .action((text?: string) =>
-      withWebhooks(async ({ keys, webhooks }) => {
+      withWebhooks(async ({ keys, endpoints }) => {
         const all = await keys.list();
         const key = text === undefined ? undefined : selectKey(all, text, new Date(clock.now()));
         const names = new Map(all.map(({ id, name }) => [id, name]));
-        const lines = (await webhooks.list(key?.id)).map(({ apiKeyId, url, events, disabledAt }) => {
+        const lines = (await endpoints.list(key?.id)).map(({ apiKeyId, url, events, disabledAt }) => {
           const isLimited = webhookEventTypes.some((type) => !events.includes(type));
           const only = isLimited ? `  (only ${events.join(', ')})` : '';
           const since = disabledAt === null ? '' : `  (disabled since ${disabledAt.toISOString()})`;
@@ -85,7 +89,7 @@ export function addWebhookCommands(program: Command, withWebhooks: WithWebhooks)
     .argument('<url>', 'the URL, as list shows it')
     .action((text: string, url: string) =>
       withKey(text, async ({ id, name }, { webhooks }) => {
-        if (await webhooks.remove(id, url))
+        if (await webhooks.remove(commandLine, { keyId: id, url }))
           return `Removed. Requests of "${name}" that complete from now on are not sent to ${url}`;
         throw new Error(
           `"${name}" has no endpoint ${url}. To see them: npm run keys -- webhook-endpoint list`,

@@ -1,5 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Field } from '../../http/openapi/problem.dto.js';
+import { timeOrNull } from '../../http/openapi/schemas.js';
 
 /** No enum, because clients of this release must take events of later ones. */
 export const eventText = 'The type of the event. A later release may have more types.';
@@ -42,6 +43,13 @@ export class DeliveryDto {
     { enum: ['pending', 'delivered', 'failed', 'ended'] },
   )
   state!: string;
+  @Field(
+    'The time of the next try; null: the delivery is not pending. While a try is in progress, the time at which ' +
+      'another node may try.',
+    null,
+    timeOrNull,
+  )
+  next_try_at!: string | null;
   @ApiProperty({ description: 'The last 100 tries, oldest first.', type: [WebhookTryDto] })
   tries!: WebhookTryDto[];
 }
@@ -49,7 +57,7 @@ export class DeliveryDto {
 @ApiSchema({ name: 'WebhookDeliveries', description: 'The webhooks of a request.' })
 export class DeliveriesDto {
   @ApiProperty({
-    description: 'The deliveries, oldest first. Empty until the request has completed.',
+    description: 'The deliveries, oldest first. Most are made when the request completes.',
     type: [DeliveryDto],
   })
   data!: DeliveryDto[];

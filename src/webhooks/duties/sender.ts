@@ -23,7 +23,7 @@ import {
 } from '../queries/claim-deliveries.js';
 import { recordTries, releaseDelivery, type Tried } from '../queries/record-tries.js';
 import { SendingTerms } from '../sending-terms.js';
-import { webhookEvents } from '../webhook-events.js';
+import { outbox } from '../outbox.js';
 
 /** Longest pause between two claims: completions without webhooks cause no more of them than this. */
 const longestPauseMs = 250;
@@ -65,7 +65,7 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
   }
 
   onApplicationBootstrap(): void {
-    for (const { on } of Object.values(webhookEvents)) this.emitter.on(on, () => this.wake());
+    for (const { on } of outbox) this.emitter.on(on, () => this.wake());
     this.start();
     this.wake();
   }

@@ -1,5 +1,4 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import type { WebhookEventType } from '../webhook-events.js';
 
 /** `ended`: the receiver wants no more, or there is nothing left to send; `failed`: all tries are used up. */
 export const deliveryStates = ['pending', 'delivered', 'failed', 'ended'] as const;
@@ -27,7 +26,7 @@ export interface WebhookTry {
 export class WebhookDeliveryEntity {
   @PrimaryColumn('uuid') requestId!: string;
   @PrimaryColumn('uuid') id!: string;
-  @Column('text', { default: 'request.completed' }) event!: WebhookEventType;
+  @Column('text', { default: 'request.completed' }) event!: string;
   @Column('uuid') apiKeyId!: string;
   /** null: the request itself named the URL. */
   @Column('uuid', { nullable: true }) endpointId!: string | null;
@@ -43,6 +42,8 @@ export class WebhookDeliveryEntity {
   @Column('timestamptz', { default: () => 'now()' }) nextTryAt!: Date;
   @Column('uuid', { nullable: true }) claimedBy!: string | null;
   @Column('timestamptz', { default: () => 'clock_timestamp()' }) createdAt!: Date;
+  /** What was known of the event only when it happened; null: nothing, or its request was erased. */
+  @Column('jsonb', { nullable: true }) content!: object | null;
   /** Its request was erased, so no body of an answer is stored. */
   @Column('boolean', { default: false }) isErased!: boolean;
 }

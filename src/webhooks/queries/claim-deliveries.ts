@@ -5,6 +5,7 @@ import { byDay, statementOfDays } from '../../database/days.js';
 import { statement } from '../../database/statement.js';
 import { requestColumns } from '../../queue/reads/request-columns.js';
 import type { RequestRow } from '../../queue/reads/status-row.js';
+import type { RunContent } from '../run-event.js';
 
 /** A delivery with the row of its request. */
 export interface ClaimedDelivery extends RequestRow {
@@ -19,6 +20,8 @@ export interface ClaimedDelivery extends RequestRow {
   url: string;
   host: string;
   step: number;
+  /** null: the event is described by the row of its request. */
+  content: RunContent | null;
   /** The base URL that its request was submitted to; null: it is unknown, or the request is gone. */
   baseUrl: string | null;
   /** The adapter whose form the body has; null: the service's own form, as always for an endpoint of the key. */
@@ -152,15 +155,15 @@ const claimStatement = statement(
     FOR UPDATE SKIP LOCKED
   ) AS delivery
   WHERE placed.level + placed.place <= $4::integer + 1 AND placed.place <= $4::integer
-), claimed (delivery_id, event, request_id, signed_for, url, host, step, endpoint_id) AS (
+), claimed (delivery_id, event, request_id, signed_for, url, host, step, endpoint_id, content) AS (
   UPDATE webhook_delivery AS delivery
   SET claimed_by = $1::uuid, next_try_at = clock_timestamp() + $2::float8 * interval '1 millisecond'
   FROM taken
   WHERE delivery.request_id = taken.request_id AND delivery.id = taken.id
   RETURNING delivery.id, delivery.event, delivery.request_id, delivery.api_key_id, delivery.url, delivery.host,
-            delivery.step, delivery.endpoint_id
+            delivery.step, delivery.endpoint_id, delivery.content
 )
-SELECT delivery_id AS "deliveryId", event, request_id AS "requestId", signed_for AS "signedFor", url, host, step,
+SELECT delivery_id AS "deliveryId", event, request_id AS "requestId", signed_for AS "signedFor", url, host, step, content,
        request.id IS NULL AS "isGone", ${sentColumns('$3::integer')},
        last_host AS "lastHost", last_key_id AS "lastKeyId"
 FROM (SELECT 1) AS always

@@ -1,6 +1,5 @@
 import type { DataSource } from 'typeorm';
 import type { DeliveryState, WebhookTry } from '../entities/webhook-delivery.entity.js';
-import type { WebhookEventType } from '../webhook-events.js';
 
 /*
  * Reads the deliveries of all keys for operators, those of the newest requests first. The texts differ with the filter,
@@ -24,7 +23,7 @@ export interface DeliveryPosition {
 }
 
 export interface OperatorDelivery extends DeliveryPosition {
-  event: WebhookEventType;
+  event: string;
   keyId: string;
   keyName: string | null;
   modelId: string | null;

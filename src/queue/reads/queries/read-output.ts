@@ -38,6 +38,28 @@ export function readOutput(
   return database.query(readStatement, [requestId, attempt, index, sinceMs, limit]);
 }
 
+/*
+ * Purpose: reads all parts of the output of an attempt, unless they are too large for their reader.
+ * Race: none: what is read is the output as of one moment.
+ * Index: output_delta_pkey of each partition.
+ */
+const readSmallStatement = statement('read_small_output')`SELECT
+  CASE WHEN sum(octet_length(delta::text)) <= $3::integer THEN array_agg(delta::text ORDER BY index) END AS deltas
+FROM output_delta
+WHERE request_id = $1::uuid AND attempt = $2::integer`;
+
+/** Returns JSON texts. Empty if there are none, or more bytes than this. */
+export async function readSmallOutput(
+  database: Database,
+  requestId: string,
+  attempt: number,
+  maxBytes: number,
+): Promise<string[]> {
+  const values = [requestId, attempt, maxBytes];
+  const [row] = await database.query<{ deltas: string[] | null }>(readSmallStatement, values);
+  return row?.deltas ?? [];
+}
+
 const readAllStatement = statement('read_output_of')`SELECT delta::text AS delta
 FROM output_delta
 WHERE request_id = $1::uuid AND attempt = $2::integer

@@ -37,7 +37,7 @@ const eraseStatement = statementOfDays(
   WHERE request_id = $1::uuid AND EXISTS (SELECT FROM erased)
 ), webhook_bodies AS (
   UPDATE webhook_delivery
-  SET is_erased = true, tries = ARRAY(SELECT entry || '{"body": null}' FROM unnest(tries) AS entry)
+  SET is_erased = true, content = NULL, tries = ARRAY(SELECT entry || '{"body": null}' FROM unnest(tries) AS entry)
   WHERE request_id = $1::uuid AND EXISTS (SELECT FROM erased)
 ), files AS (
   UPDATE file_use SET is_over = true

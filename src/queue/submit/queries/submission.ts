@@ -27,8 +27,9 @@ export interface SubmissionOptions {
   /** `key:value`, of letters, digits, dots, underscores and hyphens. */
   tags?: readonly string[] | undefined;
   webhookUrl?: string | undefined;
-  /** The URL that is called when it starts. */
+  /** The URL that is called about its run, and the events that it gets; undefined: `request.started`. */
   startWebhookUrl?: string | undefined;
+  runWebhookEvents?: readonly string[] | undefined;
   retryOf?: string | undefined;
   /** The adapter whose wire form it came in; undefined: the service's own form. */
   adapter?: Adapter | undefined;
@@ -63,6 +64,7 @@ const optionColumns: Readonly<Record<keyof SubmissionOptions, [name: string, val
   tags: ['tags', `(? ->> 'tags')::text[]`],
   webhookUrl: ['webhook_url', `? ->> 'webhookUrl'`],
   startWebhookUrl: ['start_webhook_url', `? ->> 'startWebhookUrl'`],
+  runWebhookEvents: ['run_webhook_events', `(? ->> 'runWebhookEvents')::text[]`],
   retryOf: ['retry_of', `(? ->> 'retryOf')::uuid`],
   adapter: ['adapter', `? ->> 'adapter'`],
   hasOwnExpiry: ['has_own_expiry', `(? ->> 'hasOwnExpiry')::boolean`],
@@ -92,7 +94,13 @@ export const valuesOf = (submission: Submission): Record<Field, unknown> => ({
 
 function optionsText({ options }: Submission): string | null {
   if (options === undefined) return null;
-  return JSON.stringify({ ...options, tags: options.tags && `{${options.tags.join()}}` });
+  const arrayOf = (texts: readonly string[] | undefined): string | undefined => texts && `{${texts.join()}}`;
+  const { tags, runWebhookEvents } = options;
+  return JSON.stringify({
+    ...options,
+    tags: arrayOf(tags),
+    runWebhookEvents: arrayOf(runWebhookEvents),
+  });
 }
 
 /** The same for a statement that writes any number of submissions: each type is an array. */

@@ -1,0 +1,110 @@
+import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { Clock } from '../database/clock.js';
+import { Database } from '../database/database.js';
+import { isDatabaseUnavailable } from '../errors/database-error.js';
+import { QueueEvents } from '../queue/queue-events.js';
+import { Batcher } from '../tools/batcher.js';
+import { BoundedCache } from '../tools/bounded-cache.js';
+import { Sender } from './duties/sender.js';
+import {
+  addRunDeliveries,
+  eventsOfEndpoints,
+  type RunNews,
+  wantedRunEvents,
+} from './queries/add-run-deliveries.js';
+import { type RunContent, type RunEvent, runEvents } from './run-event.js';
+
+/** A receiver that was added on another node is found within this time. */
+const knownMs = 5_000;
+const maxKnown = 10_000;
+
+/**
+ * Writes the deliveries about runs: that they have started, and what they emit. They follow the commits of what they
+ * are about, so that claims cost nothing. If they are lost with their node, the request starts again, or fails. While
+ * no receiver wants them, runs cost one small statement every few seconds.
+ */
+@Injectable()
+export class RunDeliveries implements OnApplicationBootstrap {
+  private readonly log = new Logger(RunDeliveries.name);
+  private readonly news: Batcher<RunNews, void>;
+  /** Events that adapters' requests may want. */
+  private readonly ofAdapters = new Set<string>();
+  /** Events that some endpoint wants; undefined: not known. */
+  private ofEndpoints: ReadonlySet<string> | undefined;
+  private knownUntil = 0;
+  /** The events that the receivers of a request want. */
+  private readonly wanted = new BoundedCache<ReadonlySet<string>>(maxKnown);
+
+  constructor(
+    private readonly database: Database,
+    private readonly sender: Sender,
+    private readonly events: QueueEvents,
+    private readonly clock: Clock,
+  ) {
+    this.news = new Batcher((news) => this.write(news), { maxItems: 500 });
+  }
+
+  onApplicationBootstrap(): void {
+    this.events.on('request.started', (requests) => {
+      for (const { id } of requests) this.add(id, runEvents.started);
+    });
+    this.events.on('request.progressed', (requests) => {
+      for (const { id, progress, hasLogs, hasOutput } of requests) {
+        if (progress !== null) this.add(id, runEvents.progress, { progress });
+        if (hasLogs) this.add(id, runEvents.logs);
+        if (hasOutput) this.add(id, runEvents.output);
+      }
+    });
+  }
+
+  /** Called if there is an adapter whose callers may name a URL for these events. */
+  expect(events: readonly RunEvent[]): void {
+    for (const event of events) this.ofAdapters.add(event);
+  }
+
+  /** Reads anew what endpoints want. This node has changed one. */
+  forget(): void {
+    this.knownUntil = 0;
+    this.wanted.forget(() => true);
+  }
+
+  private add(requestId: string, event: RunEvent, more: Pick<RunContent, 'progress'> = {}): void {
+    const isKnown = performance.now() < this.knownUntil;
+    if (isKnown && !this.ofAdapters.has(event) && this.ofEndpoints?.has(event) !== true) return;
+    const content = { at: new Date(this.clock.now()).toISOString(), ...more };
+    this.news.add({ requestId, event, content }).catch((error: unknown) => this.note(error));
+  }
+
+  private async write(all: RunNews[]): Promise<void[]> {
+    const news = await this.wantedOf(all);
+    // The last of each event and request has the newest content.
+    const newest = new Map(news.map((one) => [`${one.event} ${one.requestId}`, one]));
+    if (newest.size > 0 && (await addRunDeliveries(this.database, [...newest.values()]))) this.sender.wake();
+    return all.map(() => undefined);
+  }
+
+  private async wantedOf(all: readonly RunNews[]): Promise<RunNews[]> {
+    const now = performance.now();
+    if (now >= this.knownUntil) {
+      this.knownUntil = now + knownMs;
+      this.ofEndpoints = await eventsOfEndpoints(this.database).catch((error: unknown) => {
+        this.knownUntil = 0;
+        throw error;
+      });
+    }
+    const some = all.filter(({ event }) => this.ofAdapters.has(event) || this.ofEndpoints!.has(event));
+    const isEmitted = ({ event }: RunNews): boolean => event !== runEvents.started;
+    const unknown = some.filter((one) => isEmitted(one) && this.wanted.get(one.requestId, now) === undefined);
+    const ids = [...new Set(unknown.map(({ requestId }) => requestId))];
+    const found = ids.length === 0 ? undefined : await wantedRunEvents(this.database, ids);
+    for (const id of ids) this.wanted.set(id, found!.get(id) ?? new Set(), now + knownMs);
+    // Starts are seldom enough to be looked up by the statement that writes them.
+    return some.filter(
+      (one) => !isEmitted(one) || this.wanted.get(one.requestId, now)?.has(one.event) === true,
+    );
+  }
+
+  private note(error: unknown): void {
+    if (!isDatabaseUnavailable(error)) this.log.error({ err: error }, 'webhooks of runs cannot be written');
+  }
+}

@@ -1,0 +1,127 @@
+import pg from 'pg';
+import { AbandonedCalls } from '../../src/adapters/duties/abandoned-calls.js';
+import { until } from '../support/index.js';
+import { keyHeader } from '../support/queue-calls.js';
+import { testWebhooks } from '../support/test-webhooks.js';
+
+const { service, calls, model, receiver, hooks } = testWebhooks({ adapters: ['replicate'] });
+
+interface Prediction {
+  id: string;
+  status: string;
+  output: unknown;
+  logs?: string;
+}
+
+async function create(body: object, headers: Record<string, string> = {}): Promise<Prediction> {
+  const answer = await fetch(`${service.url}/replicate/v1/models/test/hook/predictions`, {
+    method: 'POST',
+    headers: { ...keyHeader(service.key), ...headers },
+    body: JSON.stringify(body),
+  });
+  expect(answer.status).toBe(201);
+  return (await answer.json()) as Prediction;
+}
+
+const delta = (value: string): object => ({ type: 'delta', delta: value });
+const log = (message: string): object => ({ type: 'log', message });
+
+/** Returns the predictions that arrived at a path, without repetitions. */
+const predictionsAt = (path: string): Prediction[] =>
+  receiver.at(path).map(({ body }) => JSON.parse(body) as Prediction);
+
+/** The predictions at a path, once one of them fits. */
+const arrivedWith = (path: string, fits: (prediction: Prediction) => boolean): Promise<Prediction[]> =>
+  until(() => predictionsAt(path).some(fits) && predictionsAt(path), {
+    message: `a webhook at ${path} fits`,
+    explain: () => predictionsAt(path),
+  });
+
+test('the events output and logs have what the run has emitted until then, and the newest always comes', async () => {
+  const path = hooks.newPath();
+  const webhook = { webhook: receiver.url(path), webhook_events_filter: ['output', 'logs'] };
+  const { id } = await create({ input: { hold: true }, ...webhook });
+  await model.say(id, [delta('one '), log('first')]);
+  await arrivedWith(path, ({ output }) => output === 'one ');
+  await arrivedWith(path, ({ logs }) => logs === 'first\n');
+  for (const word of ['two ', 'three ', 'four']) await model.say(id, [delta(word)]);
+  const all = await arrivedWith(path, ({ output }) => output === 'one two three four');
+  for (const one of all) expect(one).toMatchObject({ id, status: 'processing' });
+  (await model.arrived(id)).response.end();
+  await calls.reached(id, 'COMPLETED');
+  const events = await service.query<{ event: string; count: number }>(
+    'SELECT event, count(*)::integer AS count FROM webhook_delivery WHERE request_id = $1 GROUP BY 1 ORDER BY 1',
+    [id],
+  );
+  // The end is not among the wanted events. A receiver has a row for each other one, which is used again.
+  expect(events.map(({ event }) => event)).toEqual(['request.logs', 'request.output']);
+  for (const { count } of events) expect(count).toBeLessThanOrEqual(2);
+});
+
+test('without a filter the events output and completed come, and no others', async () => {
+  const path = hooks.newPath();
+  const { id } = await create({ input: { hold: true }, webhook: receiver.url(path) });
+  await model.say(id, [log('first'), delta('one')]);
+  await arrivedWith(path, ({ output }) => output === 'one');
+  (await model.arrived(id)).response.end();
+  await arrivedWith(path, ({ status }) => status === 'succeeded');
+  const events = await service.query<{ event: string }>(
+    'SELECT DISTINCT event FROM webhook_delivery WHERE request_id = $1 ORDER BY event',
+    [id],
+  );
+  expect(events).toEqual([{ event: 'request.completed' }, { event: 'request.output' }]);
+});
+
+test('Cancel-After counts from the submission, also while the prediction runs', async () => {
+  const { id } = await create({ input: { hold: true } }, { 'cancel-after': '1h' });
+  const [planned] = await service.query<{ ms: number }>(
+    `SELECT extract(epoch FROM cancel_at - created_at)::float8 * 1000 AS ms
+     FROM planned_cancel JOIN request ON request.id = request_id WHERE id = $1`,
+    [id],
+  );
+  expect(Math.round(planned!.ms)).toBe(3_600_000);
+  await model.arrived(id);
+  await service.query(`UPDATE planned_cancel SET cancel_at = now()`);
+  await service.app.get(AbandonedCalls).runOnce();
+  await calls.reached(id, 'COMPLETED');
+  const answer = await service.get(`/replicate/v1/predictions/${id}`, { headers: keyHeader(service.key) });
+  expect(await answer.json()).toMatchObject({ status: 'canceled' });
+  expect(await service.query('SELECT FROM planned_cancel')).toEqual([]);
+});
+
+test('a cancel that breaks off leaves its note, and the next round cancels the request', async () => {
+  const duty = service.app.get(AbandonedCalls);
+  const running = await calls.submit('test/one', { hold: true });
+  await model.arrived(running);
+  const waiting = await calls.submit('test/one');
+  await service.query(
+    `INSERT INTO abandoned_call (request_id, api_key_id, fingerprint, cancel_at)
+     SELECT id, api_key_id, '', now() FROM request WHERE id = $1`,
+    [waiting],
+  );
+  const blocker = new pg.Client({ connectionString: service.databaseUrl });
+  blocker.on('error', () => undefined);
+  await blocker.connect();
+  await blocker.query('BEGIN');
+  await blocker.query('SELECT FROM queue_entry WHERE request_id = $1 FOR UPDATE', [waiting]);
+  const round = duty.runOnce().then(
+    () => 'done',
+    () => 'broken',
+  );
+  // The node is lost between the note and the cancel.
+  await until(async () => {
+    const killed = await service.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock' AND application_name = 'nowserving'`,
+    );
+    return killed.length > 0;
+  });
+  expect(await round).toBe('broken');
+  await blocker.end();
+  expect((await calls.status(waiting)).status).toBe('IN_QUEUE');
+  expect(await service.query('SELECT FROM abandoned_call')).toHaveLength(1);
+  await duty.runOnce();
+  expect(await calls.status(waiting)).toMatchObject({ status: 'COMPLETED', error: { code: 'cancelled' } });
+  expect(await service.query('SELECT FROM abandoned_call')).toEqual([]);
+  await model.answer(running);
+});
