@@ -28,6 +28,7 @@ import { QueueEvents } from './queue-events.js';
 import { duties, QueueLifecycle } from './queue-lifecycle.js';
 import { QueueService } from './queue.service.js';
 import { CallerRequests } from './reads/caller-requests.js';
+import { Erasures } from './retention/erasures.js';
 import { RequestIds } from './submit/request-id.js';
 import { RequestLog } from './completion/request-log.js';
 import { Retention } from './retention/retention.js';
@@ -74,6 +75,7 @@ import { WorkerStore } from './workers/worker-store.js';
     ClusterMessages,
     Controls,
     Dispatcher,
+    Erasures,
     Estimates,
     FileUses,
     FollowedRuns,
@@ -117,6 +119,7 @@ import { WorkerStore } from './workers/worker-store.js';
     Circuits,
     Cluster,
     Controls,
+    Erasures,
     Estimates,
     UnstoredResults,
     ModelAvailability,

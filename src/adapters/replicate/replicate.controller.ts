@@ -15,6 +15,7 @@ import {
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Request, Response } from 'express';
 import type { Observable } from 'rxjs';
+import { Actor } from '../../audit/actor.decorator.js';
 import type { Caller } from '../../auth/caller.js';
 import { CurrentCaller } from '../../auth/current-caller.decorator.js';
 import { MayUpload } from '../../files/may-upload.js';
@@ -213,8 +214,12 @@ export class ReplicateController {
     ApiFileId,
   )
   @MayUpload()
-  deleteFile(@Param('file_id') id: string, @CurrentCaller() { keyId }: Caller): Promise<void> {
-    return this.files.delete(keyId, id);
+  deleteFile(
+    @Param('file_id') id: string,
+    @CurrentCaller() { keyId }: Caller,
+    @Actor() actor: Actor,
+  ): Promise<void> {
+    return this.files.delete(keyId, actor, id);
   }
 
   @Get('webhooks/default/secret')

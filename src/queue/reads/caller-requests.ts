@@ -5,7 +5,6 @@ import { Database } from '../../database/database.js';
 import { firstIdAt } from '../../database/days.js';
 import { storedContext, type TraceContext } from '../../tracing/trace-context.js';
 import { RequestEntity } from '../entities/request.entity.js';
-import { erase } from '../retention/queries/erase.js';
 import { listRequests } from './queries/list-requests.js';
 import { QueueService } from '../queue.service.js';
 import type { RequestFilter } from './request-filter.js';
@@ -25,7 +24,7 @@ export interface ListedPage {
   lastId: string | null;
 }
 
-/** Lists, reads and erases the requests of a key. */
+/** Lists and reads the requests of a key. */
 @Injectable()
 export class CallerRequests {
   constructor(
@@ -65,11 +64,6 @@ export class CallerRequests {
   async statuses(keyId: string, requestIds: readonly string[]): Promise<(StatusRow | undefined)[]> {
     const rows = await Promise.all(requestIds.map((id) => this.queue.status(id)));
     return rows.map((row) => (row?.keyId === keyId && !this.isGone(row) ? row : undefined));
-  }
-
-  /** Returns false if it was erased before. */
-  erase(requestId: string): Promise<boolean> {
-    return erase(this.database, requestId);
   }
 
   /** Returns the trace that a request was part of. */

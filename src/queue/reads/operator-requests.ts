@@ -1,9 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { Clock } from '../../database/clock.js';
-import { Database } from '../../database/database.js';
 import { firstIdAt } from '../../database/days.js';
-import type { Queries } from '../../database/statement.js';
 import {
   type OperatorRow,
   countAll,
@@ -13,7 +11,6 @@ import {
   listAll,
   sliceOf,
 } from './queries/operator-requests.js';
-import { erase } from '../retention/queries/erase.js';
 import type { OperatorFilter } from './request-filter.js';
 import {
   type LifeEvent,
@@ -55,7 +52,6 @@ export class OperatorRequests {
 
   constructor(
     private readonly source: DataSource,
-    private readonly database: Database,
     private readonly queue: QueueService,
     private readonly index: WaitingIndex,
     private readonly clock: Clock,
@@ -115,19 +111,6 @@ export class OperatorRequests {
   /** True if the request is held because its key already runs as many requests as its bound allows. */
   isHeld(row: OperatorRow): boolean {
     return row.state === 'IN_QUEUE' && this.index.isHeld(row);
-  }
-
-  /** Returns false if the request has not completed, or was erased before. */
-  erase(id: string, accounting: (queries: Queries) => Promise<void>): Promise<boolean> {
-    return this.database.transaction(async (query) => {
-      const isErased = await erase({ query }, id);
-      if (isErased) await accounting({ query });
-      return isErased;
-    });
-  }
-
-  eraseIn(queries: Queries, id: string): Promise<boolean> {
-    return erase(queries, id);
   }
 
   /**
