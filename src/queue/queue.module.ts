@@ -29,6 +29,7 @@ import { duties, QueueLifecycle } from './queue-lifecycle.js';
 import { QueueService } from './queue.service.js';
 import { CallerRequests } from './reads/caller-requests.js';
 import { Erasures } from './retention/erasures.js';
+import { History } from './reads/history.js';
 import { RequestIds } from './submit/request-id.js';
 import { RequestLog } from './completion/request-log.js';
 import { Retention } from './retention/retention.js';
@@ -80,6 +81,7 @@ import { WorkerStore } from './workers/worker-store.js';
     FileUses,
     FollowedRuns,
     GroupTurns,
+    History,
     UnstoredResults,
     ModelAvailability,
     WaitingIndex,
