@@ -12,13 +12,14 @@ const rooms = {
   json: ['http', 'queue', 'models', 'errors', 'tools'],
   queue: ['config', 'errors', 'database', 'models', 'tools', 'tracing'],
   runners: ['json', 'files', 'queue', 'models', 'outgoing', 'config', 'errors', 'tools', 'tracing'],
-  files: ['auth', 'limits', 'http', 'outgoing', 'database', 'config', 'errors', 'tools'],
+  files: ['audit', 'auth', 'limits', 'http', 'outgoing', 'database', 'config', 'errors', 'tools'],
   auth: ['config', 'errors', 'database', 'embedded-postgres', 'http', 'tools'],
   audit: ['auth', 'database', 'errors', 'http', 'tools'],
   tracing: ['outgoing', 'config', 'tools'],
   limits: ['allowances', 'auth', 'config', 'errors', 'database', 'http', 'tools'],
   requests: [
     'json',
+    'audit',
     'addresses',
     'queue',
     'models',
@@ -84,6 +85,7 @@ const rooms = {
   addresses: ['config', 'errors'],
   adapters: [
     'discovery',
+    'audit',
     'overview',
     'files',
     'webhooks',

@@ -16,6 +16,8 @@ export const auditActions = [
   'request.cancel',
   'request.retry',
   'request.erase',
+  'request.delete',
+  'file.delete',
   'payload.read',
   'operation.start',
   'operation.stop',

@@ -25,6 +25,7 @@ import { Reserve1790000000124 } from '../../migrations/0024-reserve.js';
 import { Adapters1790000000126 } from '../../migrations/0026-adapters.js';
 import { ReadOutputs1790000000127 } from '../../migrations/0027-read-outputs.js';
 import { EventsOfRuns1790000000131 } from '../../migrations/0031-events-of-runs.js';
+import { Restores1790000000132 } from '../../migrations/0032-restores.js';
 import { DatabaseFaults } from './database-faults.js';
 import { connectionOptions, outliveSessions } from './statement-pool.js';
 
@@ -55,6 +56,7 @@ export const migrations = [
   Adapters1790000000126,
   ReadOutputs1790000000127,
   EventsOfRuns1790000000131,
+  Restores1790000000132,
 ];
 
 export interface DataSourceSettings {

@@ -1,5 +1,5 @@
 import { v7 } from 'uuid';
-import { byDay, firstIdAt, statementOfDays } from './days.js';
+import { byDay, dayOf, firstIdAt, firstIdOf, spansOfDays, statementOfDays, statementOfSpan } from './days.js';
 
 const dayMs = 86_400_000;
 const idAt = (msecs: number): string => v7({ msecs });
@@ -43,4 +43,36 @@ it('names a day even for the last possible id', () => {
 it('groups ids by their days', () => {
   const [a, b, c] = [idAt(midnight), idAt(midnight + dayMs - 1), idAt(midnight + dayMs)];
   expect(byDay([a, c, b])).toEqual([[a, b], [c]]);
+});
+
+describe('spans', () => {
+  const ends = ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const;
+  const today = dayOf(firstIdAt(Date.now()));
+
+  it('begin with all days to come and at least the last 32, and follow each other without a gap', () => {
+    const [newest, ...older] = [...spansOfDays(firstIdOf(today - 300), ends[1])];
+    expect(newest!.lastDay).toBe(undefined);
+    expect(today - newest!.firstDay).toBeGreaterThanOrEqual(32);
+    expect(today - newest!.firstDay).toBeLessThan(64);
+    let next = newest!.firstDay;
+    for (const { firstDay, lastDay } of older) {
+      expect(lastDay).toBe(next - 1);
+      expect(lastDay! - firstDay).toBe(31);
+      next = firstDay;
+    }
+    expect(next).toBeLessThanOrEqual(today - 300);
+  });
+
+  it('do not repeat a span that was read to its beginning', () => {
+    const [first, second] = [...spansOfDays(ends[0], ends[1])];
+    expect([...spansOfDays(ends[0], firstIdOf(first!.firstDay))][0]).toEqual(second);
+  });
+
+  it('are prepared if they are the newest', () => {
+    const ofSpan = statementOfSpan('of_span', (within) => `SELECT FROM request WHERE ${within('id')}`);
+    const [newest, older] = [...spansOfDays(ends[0], ends[1])];
+    expect(ofSpan(newest!).preparedAs).toMatch(/^of_span_/);
+    expect(ofSpan(older!).preparedAs).toBe('');
+    expect(ofSpan(newest!)).toBe(ofSpan(newest!));
+  });
 });

@@ -10,6 +10,9 @@ const maxTexts = 16;
 /** Returns the smallest id that a request of this time or a later one may have: ids begin with their milliseconds. */
 export const firstIdAt = (atMs: number): string => `${timeDigits(atMs)}-0000-0000-000000000000`;
 
+/** Returns the smallest id of a day. */
+export const firstIdOf = (day: number): string => firstIdAt(day * dayMs);
+
 /** Returns the largest id that a request of this millisecond may have. */
 const lastIdAt = (atMs: number): string => `${timeDigits(atMs)}-ffff-ffff-ffffffffffff`;
 
@@ -23,7 +26,7 @@ function timeDigits(atMs: number): string {
 export const idTimeMs = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 
 /** Returns the number of the id's day in UTC, counted from 1970. */
-const dayOf = (id: string): number => Math.floor(idTimeMs(id) / dayMs);
+export const dayOf = (id: string): number => Math.floor(idTimeMs(id) / dayMs);
 
 /** Groups ids by their days. */
 export function byDay(ids: readonly string[]): string[][] {
@@ -39,6 +42,70 @@ export function byDay(ids: readonly string[]): string[][] {
 
 /** Returns the condition that a column with ids of requests is within the days of a statement. */
 export type Within = (column: string) => string;
+
+/** Days of the history. */
+export interface DaySpan {
+  /** The numbers of the first and the last day, counted from 1970. undefined: all days from the first on. */
+  firstDay: number;
+  lastDay: number | undefined;
+}
+
+/** A list locks the tables of about this many days at once. */
+const daysOfSpan = 32;
+
+/**
+ * Divides the days of the ids in [firstId, beforeId) into spans, the newest first. Spans begin on fixed days, so that
+ * few texts are needed. The newest has the last 32 days, up to 32 days before them, and all days to come.
+ */
+export function* spansOfDays(firstId: string, beforeId: string): Generator<DaySpan> {
+  const [first, end] = [dayOf(firstId), dayOf(beforeId)];
+  const last = beforeId === firstIdOf(end) ? end - 1 : end;
+  const startOf = (day: number): number => day - (day % daysOfSpan);
+  const newest = startOf(Math.floor(Date.now() / dayMs) - daysOfSpan);
+  let start = Math.min(newest, startOf(last));
+  for (; ; start -= daysOfSpan) {
+    yield { firstDay: start, lastDay: start === newest ? undefined : start + daysOfSpan - 1 };
+    if (start <= first) return;
+  }
+}
+
+/** Returns the condition that a column is within these days. */
+export const withinSpan =
+  ({ firstDay, lastDay }: DaySpan): Within =>
+  (column) =>
+    inDays(column, firstDay, lastDay);
+
+/** Returns the condition that a column is within the days from that of one id to that of another. */
+export const withinDaysOf = (firstId: string, lastId = firstId): Within =>
+  withinSpan({ firstDay: dayOf(firstId), lastDay: dayOf(lastId) });
+
+/**
+ * A statement about the requests of a span. Its text has the bounds of the span as literals, as those of
+ * `statementOfDays`. It is prepared for the newest span only.
+ */
+export function statementOfSpan(
+  name: string,
+  textOf: (within: Within) => string,
+): (span: DaySpan) => Statement {
+  const built = new Map<string, Statement>();
+  return (span) => {
+    const key = `${name}_${span.firstDay}_${span.lastDay ?? ''}`;
+    return keptText(built, key, () => {
+      const preparedAs = span.lastDay === undefined ? key : '';
+      return { name, text: textOf(withinSpan(span)), preparedAs };
+    });
+  };
+}
+
+/** Returns the statement of that key, or makes it. At most `maxTexts` are kept. */
+function keptText(built: Map<string, Statement>, key: string, make: () => Statement): Statement {
+  const known = built.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  if (built.size >= maxTexts) built.delete(built.keys().next().value!);
+  built.set(key, made);
+  return made;
+}
 
 /**
  * A statement about requests whose ids are given and may be of any age. Its text has the first and the last of their
@@ -58,12 +125,11 @@ export function statementOfDays(
     const isRecent = first >= Math.floor(Date.now() / dayMs) - 1;
     const key = `${name}_${first}_${last}`;
     const known = built.get(key);
-    if (known !== undefined && (known.preparedAs === key) === isRecent) return known;
-    const text = textOf((column) => inDays(column, first, last));
-    const made: Statement = { name, text, preparedAs: isRecent ? key : '' };
-    if (built.size >= maxTexts) built.delete(built.keys().next().value!);
-    built.set(key, made);
-    return made;
+    if (known !== undefined && (known.preparedAs === key) !== isRecent) built.delete(key);
+    return keptText(built, key, () => {
+      const text = textOf((column) => inDays(column, first, last));
+      return { name, text, preparedAs: isRecent ? key : '' };
+    });
   };
 }
 
@@ -71,8 +137,10 @@ export function statementOfDays(
  * Each bound is an OR of two operators: the planner prunes partitions by it, but cannot look it up in an index. A bound
  * that it could look up may seem cheaper to it than the look-up of an id, and then it reads the whole day.
  */
-function inDays(column: string, firstDay: number, lastDay: number): string {
+function inDays(column: string, firstDay: number, lastDay: number | undefined): string {
   const first = firstIdAt(firstDay * dayMs);
+  const from = `(${column} > '${first}' OR ${column} = '${first}')`;
+  if (lastDay === undefined) return from;
   const last = lastIdAt((lastDay + 1) * dayMs - 1);
-  return `(${column} > '${first}' OR ${column} = '${first}') AND (${column} < '${last}' OR ${column} = '${last}')`;
+  return `${from} AND (${column} < '${last}' OR ${column} = '${last}')`;
 }

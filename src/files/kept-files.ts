@@ -1,6 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { validate as isUuid } from 'uuid';
+import type { Actor } from '../audit/actor.js';
+import { AuditTrail } from '../audit/audit-trail.js';
+import { Handles } from '../auth/handles.js';
 import { Database } from '../database/database.js';
 import { DomainError } from '../errors/domain-error.js';
 import { Files } from './files.js';
@@ -22,6 +25,8 @@ export class KeptFiles {
   constructor(
     private readonly database: Database,
     private readonly files: Files,
+    private readonly trail: AuditTrail,
+    private readonly handles: Handles,
   ) {}
 
   /** `seconds`: how long a stored file is kept after its creation. null: until it is deleted. */
@@ -49,8 +54,14 @@ export class KeptFiles {
     await sendFile(this.files, file, request, response);
   }
 
-  async delete(id: string, keyId: string): Promise<void> {
-    if (!isUuid(id) || !(await deleteKeptFile(this.database, id, keyId))) throw unknownFile();
+  /** The id of a file is the right to read it, so the audit has its handle. */
+  async delete(id: string, keyId: string, actor: Actor): Promise<void> {
+    if (!isUuid(id)) throw unknownFile();
+    const note = { action: 'file.delete', target: this.handles.handleOf(id) } as const;
+    await this.database.transaction(async (query) => {
+      if (!(await deleteKeptFile({ query }, id, keyId))) throw unknownFile();
+      await this.trail.writeBy({ query }, actor, note);
+    });
   }
 }
 

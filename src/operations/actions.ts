@@ -4,8 +4,8 @@ import { KeysService } from '../auth/keys.service.js';
 import type { Queries } from '../database/statement.js';
 import { isDatabaseUnavailable } from '../errors/database-error.js';
 import { DomainError } from '../errors/domain-error.js';
-import { OperatorRequests } from '../queue/reads/operator-requests.js';
 import { Cancels } from '../queue/completion/cancels.js';
+import { Erasures } from '../queue/retention/erasures.js';
 import { QueueService } from '../queue/queue.service.js';
 import type { RequestState } from '../queue/request-state.js';
 import { fingerprintOf } from '../requests/request-handlers.js';
@@ -32,8 +32,8 @@ export class OperationActions {
   private readonly log = new Logger(OperationActions.name);
 
   constructor(
-    private readonly all: OperatorRequests,
     private readonly cancels: Cancels,
+    private readonly erasures: Erasures,
     private readonly queue: QueueService,
     private readonly keys: KeysService,
     private readonly retries: Retries,
@@ -55,7 +55,7 @@ export class OperationActions {
 
   async erase(queries: Queries, members: readonly string[]): Promise<Dealt> {
     let done = 0;
-    for (const id of members) if (await this.all.eraseIn(queries, id)) done++;
+    for (const id of members) if (await this.erasures.among(queries, id)) done++;
     return { ids: [...members], done, skipped: members.length - done, failed: 0 };
   }
 

@@ -28,6 +28,8 @@ import { QueueEvents } from './queue-events.js';
 import { duties, QueueLifecycle } from './queue-lifecycle.js';
 import { QueueService } from './queue.service.js';
 import { CallerRequests } from './reads/caller-requests.js';
+import { Erasures } from './retention/erasures.js';
+import { History } from './reads/history.js';
 import { RequestIds } from './submit/request-id.js';
 import { RequestLog } from './completion/request-log.js';
 import { Retention } from './retention/retention.js';
@@ -74,10 +76,12 @@ import { WorkerStore } from './workers/worker-store.js';
     ClusterMessages,
     Controls,
     Dispatcher,
+    Erasures,
     Estimates,
     FileUses,
     FollowedRuns,
     GroupTurns,
+    History,
     UnstoredResults,
     ModelAvailability,
     WaitingIndex,
@@ -117,6 +121,7 @@ import { WorkerStore } from './workers/worker-store.js';
     Circuits,
     Cluster,
     Controls,
+    Erasures,
     Estimates,
     UnstoredResults,
     ModelAvailability,

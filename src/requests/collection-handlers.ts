@@ -1,5 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import type { Actor } from '../audit/actor.js';
+import { AuditTrail } from '../audit/audit-trail.js';
 import type { Caller } from '../auth/caller.js';
+import { Handles } from '../auth/handles.js';
 import type { Reply } from '../http/reply.js';
 import { headerFieldsOf } from '../http/input/option.js';
 import type { Page, PageAnswer } from '../http/input/page.js';
@@ -7,6 +10,7 @@ import { Cancels } from '../queue/completion/cancels.js';
 import { QueueService } from '../queue/queue.service.js';
 import { CallerRequests } from '../queue/reads/caller-requests.js';
 import type { StatusRow } from '../queue/reads/status-row.js';
+import { Erasures } from '../queue/retention/erasures.js';
 import { isRequestId } from '../queue/submit/request-id.js';
 import type { CancelCountsDto, CancelManyDto, RequestIdsDto, RequestPageDto } from './dto/collection.dto.js';
 import { type ListQuery, toFilter } from './dto/list.query.js';
@@ -34,9 +38,12 @@ export class CollectionHandlers {
   constructor(
     private readonly collection: CallerRequests,
     private readonly cancels: Cancels,
+    private readonly erasures: Erasures,
     private readonly requests: RequestHandlers,
     private readonly retries: Retries,
     private readonly queue: QueueService,
+    private readonly trail: AuditTrail,
+    private readonly handles: Handles,
   ) {}
 
   list(caller: Caller, page: Page<ListQuery>, base: string): Promise<RequestPageDto> {
@@ -98,9 +105,12 @@ export class CollectionHandlers {
     return acceptedReply(accepted, base);
   }
 
-  async erase(caller: Caller, requestId: string): Promise<void> {
+  /** The audit has the erasure, so that it can be repeated after a restore. */
+  async erase(caller: Caller, actor: Actor, requestId: string): Promise<void> {
     const { id } = await this.completed(caller, requestId, 'Cancel it first, or wait for its end.');
-    if (!(await this.collection.erase(id))) throw gone('The request was erased.');
+    const note = { action: 'request.delete', target: this.handles.handleOf(id) } as const;
+    const isErased = await this.erasures.one(id, (queries) => this.trail.writeBy(queries, actor, note));
+    if (!isErased) throw gone('The request was erased.');
   }
 
   private async completed(caller: Caller, requestId: string, advice: string): Promise<StatusRow> {

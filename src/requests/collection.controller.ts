@@ -1,6 +1,7 @@
 import { Controller, Delete, Get, Headers, HttpCode, Param, Post, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
+import { Actor } from '../audit/actor.decorator.js';
 import type { Caller } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
 import { BaseUrl, Bytes, JsonBody, NoOptions, Options } from '../http/input/decorators.js';
@@ -103,7 +104,11 @@ export class CollectionController {
   @HttpCode(204)
   @ApiErase
   @Limited('cancel', { needsKey: true })
-  eraseRequest(@Param('request_id') requestId: string, @CurrentCaller() caller: Caller): Promise<void> {
-    return this.handlers.erase(caller, requestId);
+  eraseRequest(
+    @Param('request_id') requestId: string,
+    @CurrentCaller() caller: Caller,
+    @Actor() actor: Actor,
+  ): Promise<void> {
+    return this.handlers.erase(caller, actor, requestId);
   }
 }

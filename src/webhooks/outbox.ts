@@ -11,6 +11,14 @@ export const hostOfUrl = `CASE WHEN starts_with(url, 'https://') OR starts_with(
     THEN split_part(translate(lower(url COLLATE "C"), '?#', '//'), '/', 3) ELSE '' END`;
 
 /**
+ * SQL for the id of a delivery. It depends only on what is delivered, so a receiver that had it before a restore knows
+ * it again. It has the form of a UUID of version 8.
+ */
+export const deliveryId = (...parts: readonly string[]): string => `overlay(overlay(
+    encode(substr(sha256(convert_to(concat_ws(' ', ${parts.join(', ')}), 'UTF8')), 1, 16), 'hex')
+    PLACING '8' FROM 13) PLACING '8' FROM 17)::uuid`;
+
+/**
  * Returns the hook that adds one delivery for the URL that a request names and one for each endpoint of its key that
  * wants the event. Without either, it costs one look into an index of the endpoints.
  */
@@ -21,7 +29,7 @@ function hookOf(type: string, on: HookedEvent, isForRequestUrl = false): Transit
     on,
     sql: (changed) => `INSERT INTO webhook_delivery
     (id, event, request_id, api_key_id, endpoint_id, url, host)
-  SELECT gen_random_uuid(), '${type}', request_id, api_key_id, endpoint_id, url, ${hostOfUrl}
+  SELECT ${deliveryId(`'${type}'`, 'request_id', 'endpoint_id', 'url')}, '${type}', request_id, api_key_id, endpoint_id, url, ${hostOfUrl}
   FROM (
     SELECT id AS request_id, api_key_id, NULL::uuid AS endpoint_id, ${requestUrl} AS url
     FROM ${changed}

@@ -60,11 +60,15 @@ test('old refusals, sign-ins and reads leave the audit; changes do not, and noth
   const old = [
     await add('access.refuse', 91),
     await add('session.refuse', 91),
+    await add('request.delete', 91),
+    await add('file.delete', 91),
     await add('session.begin', 401),
     await add('payload.read', 401),
   ];
   const kept = [
     await add('access.refuse', 89),
+    await add('request.delete', 89),
+    await add('request.erase', 5_000),
     await add('payload.read', 399),
     await add('key.create', 5_000),
     await add('model.pause', 5_000),

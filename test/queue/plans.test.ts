@@ -15,6 +15,7 @@ import { release } from '../../src/queue/waiting/queries/release.js';
 import { findClaims, readInput } from '../../src/queue/workers/queries/worker-leases.js';
 import { countEnds, readWorkers, writeWorkers } from '../../src/queue/workers/queries/workers.js';
 import { CallerRequests } from '../../src/queue/reads/caller-requests.js';
+import { Erasures } from '../../src/queue/retention/erasures.js';
 import { QueueService } from '../../src/queue/queue.service.js';
 import { RunStore } from '../../src/queue/runs/run-store.js';
 import { type NewRequest, Submissions } from '../../src/queue/submit/submissions.js';
@@ -119,7 +120,7 @@ async function useCollection(
   const terms = { originalId: ended, maxExpiresMs: null, maxTimeoutMs: 1_000 };
   await submissions.retry(request, terms);
   await submitBounded({ ...request, keyId: boundedKey, isBounded: true }, terms);
-  await collection.erase(ended);
+  await service.app.get(Erasures).among(service.app.get(Database), ended);
 }
 
 async function submitBatches(request: NewRequest): Promise<void> {

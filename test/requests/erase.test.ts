@@ -1,3 +1,4 @@
+import { Handles } from '../../src/auth/handles.js';
 import { CollectionCalls } from '../support/collection-calls.js';
 import { problemOf, unknownId, verdict } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
@@ -147,4 +148,17 @@ test('it takes the key that owns the request, with the scope cancel', async () =
   expect(await verdict(collection.erase(id, reader))).toEqual([403, 'forbidden']);
   const answer = fetch(`${service.url}${calls.path(id)}`, { method: 'DELETE' });
   expect(await verdict(answer)).toEqual([401, 'missing_key']);
+});
+
+test('the audit has who erased which request, by its handle', async () => {
+  const id = await calls.run('test/one', { secret });
+  await erased(id);
+  expect((await collection.erase(id)).status).toBe(410);
+  const target = service.app.get(Handles).handleOf(id);
+  const rows = await service.query(
+    `SELECT action, actor_key_id = request.api_key_id AS "isByItsKey", address IS NOT NULL AS "hasAddress"
+     FROM audit_entry, request WHERE target = $1 AND request.id = $2`,
+    [target, id],
+  );
+  expect(rows).toEqual([{ action: 'request.delete', isByItsKey: true, hasAddress: true }]);
 });

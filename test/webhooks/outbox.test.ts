@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { validate as isUuid } from 'uuid';
 import type { Database } from '../../src/database/database.js';
 import { cancel } from '../../src/queue/completion/queries/cancel.js';
 import { expire } from '../../src/queue/completion/queries/expire.js';
@@ -164,4 +165,27 @@ describe('nothing is written', () => {
     await finish(database, [ended]);
     await database.execute('ROLLBACK');
   });
+});
+
+test('a request that ends again after a restore has the webhook ids that it had', async () => {
+  await tables.rows(
+    `INSERT INTO webhook_endpoint (id, api_key_id, url) VALUES ($1, $2, 'https://endpoint.example/')`,
+    [randomUUID(), keyId],
+  );
+  const id = await submitHooked();
+  const ended = async (): Promise<string[]> => {
+    await cancel(database, id, requestErrors.cancelled(0));
+    const rows = await tables.rows<{ id: string }>('SELECT id FROM webhook_delivery ORDER BY url');
+    return rows.map((row) => row.id);
+  };
+  const before = await ended();
+  expect(new Set(before).size).toBe(2);
+  expect(before.every((one) => isUuid(one))).toBe(true);
+  await tables.rows(
+    `DELETE FROM webhook_delivery;
+     UPDATE request SET state = 'IN_QUEUE', outcome = NULL, completed_at = NULL, error = NULL;
+     INSERT INTO queue_entry (model_id, priority, virtual_start, seq, request_id, api_key_id)
+     SELECT model_id, priority, virtual_start, seq, id, api_key_id FROM request`,
+  );
+  expect(await ended()).toEqual(before);
 });

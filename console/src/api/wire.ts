@@ -1083,7 +1083,7 @@ export interface paths {
                     /** @description Only actions of this key: its id, or its name at the time of the action. */
                     actor?: string;
                     /** @description Only this action. */
-                    action?: "model.pause" | "model.resume" | "model.concurrency" | "model.probe" | "models.reload" | "key.create" | "key.update" | "key.revoke" | "node.drain" | "node.undrain" | "worker.drain" | "worker.resume" | "worker.stop" | "request.cancel" | "request.retry" | "request.erase" | "payload.read" | "operation.start" | "operation.stop" | "delivery.redeliver" | "secret.read" | "secret.rotate" | "endpoint.create" | "endpoint.update" | "endpoint.remove" | "endpoint.disable" | "endpoint.enable" | "session.begin" | "session.refuse" | "session.end" | "session.link" | "access.refuse" | "audit.export";
+                    action?: "model.pause" | "model.resume" | "model.concurrency" | "model.probe" | "models.reload" | "key.create" | "key.update" | "key.revoke" | "node.drain" | "node.undrain" | "worker.drain" | "worker.resume" | "worker.stop" | "request.cancel" | "request.retry" | "request.erase" | "request.delete" | "file.delete" | "payload.read" | "operation.start" | "operation.stop" | "delivery.redeliver" | "secret.read" | "secret.rotate" | "endpoint.create" | "endpoint.update" | "endpoint.remove" | "endpoint.disable" | "endpoint.enable" | "session.begin" | "session.refuse" | "session.end" | "session.link" | "access.refuse" | "audit.export";
                     /** @description Only actions on this target: an id, or the method and path of a refused call. */
                     target?: string;
                     /** @description RFC 3339: only actions at this time or later. */
@@ -3808,7 +3808,7 @@ export interface components {
              * @example key.create
              * @enum {string}
              */
-            action: "model.pause" | "model.resume" | "model.concurrency" | "model.probe" | "models.reload" | "key.create" | "key.update" | "key.revoke" | "node.drain" | "node.undrain" | "worker.drain" | "worker.resume" | "worker.stop" | "request.cancel" | "request.retry" | "request.erase" | "payload.read" | "operation.start" | "operation.stop" | "delivery.redeliver" | "secret.read" | "secret.rotate" | "endpoint.create" | "endpoint.update" | "endpoint.remove" | "endpoint.disable" | "endpoint.enable" | "session.begin" | "session.refuse" | "session.end" | "session.link" | "access.refuse" | "audit.export";
+            action: "model.pause" | "model.resume" | "model.concurrency" | "model.probe" | "models.reload" | "key.create" | "key.update" | "key.revoke" | "node.drain" | "node.undrain" | "worker.drain" | "worker.resume" | "worker.stop" | "request.cancel" | "request.retry" | "request.erase" | "request.delete" | "file.delete" | "payload.read" | "operation.start" | "operation.stop" | "delivery.redeliver" | "secret.read" | "secret.rotate" | "endpoint.create" | "endpoint.update" | "endpoint.remove" | "endpoint.disable" | "endpoint.enable" | "session.begin" | "session.refuse" | "session.end" | "session.link" | "access.refuse" | "audit.export";
             /**
              * @description The target of the action: an id, or the method and path of a refused call.
              * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b

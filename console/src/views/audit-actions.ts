@@ -18,6 +18,8 @@ const all: Record<AuditAction, true> = {
   'request.cancel': true,
   'request.retry': true,
   'request.erase': true,
+  'request.delete': true,
+  'file.delete': true,
   'payload.read': true,
   'operation.start': true,
   'operation.stop': true,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import type { Actor } from '../../audit/actor.js';
 import { type KeptFile, KeptFiles } from '../../files/kept-files.js';
 import { Uploads } from '../../files/uploads.js';
 import { DomainError } from '../../errors/domain-error.js';
@@ -61,8 +62,8 @@ export class OpenAiFiles {
     return this.kept.send(id, keyId, request, response);
   }
 
-  async delete(keyId: string, id: string): Promise<object> {
-    await this.kept.delete(id, keyId);
+  async delete(keyId: string, actor: Actor, id: string): Promise<object> {
+    await this.kept.delete(id, keyId, actor);
     return { id, object: 'file', deleted: true };
   }
 }

@@ -1,5 +1,6 @@
 import { Controller, Delete, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { Actor } from '../../audit/actor.decorator.js';
 import type { Caller } from '../../auth/caller.js';
 import { CurrentCaller } from '../../auth/current-caller.decorator.js';
 import { MayUpload } from '../../files/may-upload.js';
@@ -137,8 +138,12 @@ export class OpenAiController {
   @Delete('responses/:response_id')
   @ApiOtherCall(service, 'openaiDeleteResponse', 'Erase a response', 'Erases its completed request.')
   @Limited('cancel', { needsKey: true })
-  deleteResponse(@Param('response_id') id: string, @CurrentCaller() caller: Caller): Promise<object> {
-    return this.responses.erase(caller, id);
+  deleteResponse(
+    @Param('response_id') id: string,
+    @CurrentCaller() caller: Caller,
+    @Actor() actor: Actor,
+  ): Promise<object> {
+    return this.responses.erase(caller, actor, id);
   }
 
   @Post('files')
@@ -201,8 +206,12 @@ export class OpenAiController {
     'It is no longer kept. Requests that name it still find it until they are deleted.',
   )
   @MayUpload()
-  deleteFile(@Param('file_id') id: string, @CurrentCaller() { keyId }: Caller): Promise<object> {
-    return this.files.delete(keyId, id);
+  deleteFile(
+    @Param('file_id') id: string,
+    @CurrentCaller() { keyId }: Caller,
+    @Actor() actor: Actor,
+  ): Promise<object> {
+    return this.files.delete(keyId, actor, id);
   }
 
   @Get('models')

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
+import type { Actor } from '../../audit/actor.js';
 import type { Caller } from '../../auth/caller.js';
 import { LongPolls } from '../../requests/long-polls.js';
 import { CollectionHandlers } from '../../requests/collection-handlers.js';
@@ -48,8 +49,8 @@ export class Responses {
     return this.view(last ?? (await this.requests.find(caller, id, request)), request);
   }
 
-  async erase(caller: Caller, id: string): Promise<object> {
-    await this.collection.erase(caller, id);
+  async erase(caller: Caller, actor: Actor, id: string): Promise<object> {
+    await this.collection.erase(caller, actor, id);
     return { id, object: 'response', deleted: true };
   }
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import type { Actor } from '../../audit/actor.js';
 import { DomainError } from '../../errors/domain-error.js';
 import { fileUrl } from '../../files/files.js';
 import { type KeptFile, KeptFiles } from '../../files/kept-files.js';
@@ -40,8 +41,8 @@ export class ReplicateFiles {
     return toFile(await this.kept.find(id, keyId), base);
   }
 
-  delete(keyId: string, id: string): Promise<void> {
-    return this.kept.delete(id, keyId);
+  delete(keyId: string, actor: Actor, id: string): Promise<void> {
+    return this.kept.delete(id, keyId, actor);
   }
 }
 

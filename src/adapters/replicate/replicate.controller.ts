@@ -1,6 +1,7 @@
 import { Controller, Delete, Get, HttpCode, type MessageEvent, Param, Post, Sse, Res } from '@nestjs/common';
 import type { Observable } from 'rxjs';
 import type { Response } from 'express';
+import { Actor } from '../../audit/actor.decorator.js';
 import type { Caller } from '../../auth/caller.js';
 import { CurrentCaller } from '../../auth/current-caller.decorator.js';
 import { MayUpload } from '../../files/may-upload.js';
@@ -173,8 +174,12 @@ export class ReplicateController {
     ApiFileId,
   )
   @MayUpload()
-  deleteFile(@Param('file_id') id: string, @CurrentCaller() { keyId }: Caller): Promise<void> {
-    return this.files.delete(keyId, id);
+  deleteFile(
+    @Param('file_id') id: string,
+    @CurrentCaller() { keyId }: Caller,
+    @Actor() actor: Actor,
+  ): Promise<void> {
+    return this.files.delete(keyId, actor, id);
   }
 
   @Get('webhooks/default/secret')

@@ -10,6 +10,7 @@ import { OperatorRequests, type OperatorRow } from '../../queue/reads/operator-r
 import { Cancels } from '../../queue/completion/cancels.js';
 import type { Page } from '../../http/input/page.js';
 import { QueueService } from '../../queue/queue.service.js';
+import { Erasures } from '../../queue/retention/erasures.js';
 import { isRequestId } from '../../queue/submit/request-id.js';
 import { Retries } from '../../requests/retries.js';
 import { BoundedCache } from '../../tools/bounded-cache.js';
@@ -29,6 +30,7 @@ export class AdminRequests {
   constructor(
     private readonly all: OperatorRequests,
     private readonly cancels: Cancels,
+    private readonly erasures: Erasures,
     private readonly queue: QueueService,
     private readonly handles: Handles,
     private readonly trail: AuditTrail,
@@ -139,7 +141,7 @@ export class AdminRequests {
     const row = await this.find(idOrHandle);
     assertCompleted(row);
     const note = { action: 'request.erase', target: this.handles.handleOf(row.id), reason } as const;
-    const isErased = await this.all.erase(row.id, (queries) => this.trail.writeBy(queries, actor, note));
+    const isErased = await this.erasures.one(row.id, (queries) => this.trail.writeBy(queries, actor, note));
     if (!isErased) throw new DomainError('gone', 'The request was already erased.');
   }
 

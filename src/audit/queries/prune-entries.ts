@@ -4,7 +4,7 @@ import type { AuditAction } from '../audit-actions.js';
 
 /** Actions whose entries are deleted after some days. The table's trigger refuses to delete others, or earlier. */
 const kept: readonly { actions: readonly AuditAction[]; days: number }[] = [
-  { actions: ['access.refuse', 'session.refuse'], days: 90 },
+  { actions: ['access.refuse', 'session.refuse', 'request.delete', 'file.delete'], days: 90 },
   { actions: ['session.begin', 'session.end', 'payload.read', 'secret.read', 'audit.export'], days: 400 },
 ];
 

@@ -1,5 +1,5 @@
 import type { Database } from '../../database/database.js';
-import { statement } from '../../database/statement.js';
+import { type Queries, statement } from '../../database/statement.js';
 
 /** A file that its key keeps, whether a request names it or not. */
 export interface KeptFile {
@@ -106,6 +106,6 @@ WHERE id = $1::uuid AND api_key_id = $2::uuid AND state = 'stored' AND kept_unti
 RETURNING id`;
 
 /** Returns false if there is no such file. */
-export async function deleteKeptFile(database: Database, id: string, keyId: string): Promise<boolean> {
-  return (await database.query<{ id: string }>(deleteStatement, [id, keyId])).length > 0;
+export async function deleteKeptFile(queries: Queries, id: string, keyId: string): Promise<boolean> {
+  return (await queries.query<{ id: string }>(deleteStatement, [id, keyId])).length > 0;
 }

@@ -25,11 +25,11 @@ const timesStatement = statement('node_times')`SELECT model_id AS "modelId", nod
       ORDER BY extract(epoch FROM newest.ended_at - newest.started_at)::float8 * 1000
     ) FILTER (WHERE newest.outcome = 'succeeded') END AS "runMs"
 FROM (
-  SELECT request_id, node_id, started_at, ended_at, outcome FROM attempt
+  SELECT request_id, node_id, started_at, ended_at, outcome FROM recent_attempt
   ORDER BY request_id DESC, attempt DESC
   LIMIT 5000
 ) AS newest
-JOIN request ON request.id = newest.request_id
+JOIN recent_request AS request ON request.id = newest.request_id
 WHERE newest.ended_at > now() - interval '1 hour' AND newest.node_id IS NOT NULL AND newest.outcome <> 'unreached'
 GROUP BY model_id, node_id`;
 

@@ -40,11 +40,11 @@ FROM (
       AND (request.error ->> 'status')::integer NOT IN (${statusesOfOperators.join(', ')}) AS is_refused,
     row_number() OVER (PARTITION BY request.model_id ORDER BY newest.ended_at DESC) AS nth
   FROM (
-    SELECT request_id, attempt, ended_at, outcome, error_code, error_message FROM attempt
+    SELECT request_id, attempt, ended_at, outcome, error_code, error_message FROM recent_attempt
     ORDER BY request_id DESC, attempt DESC
     LIMIT 2000
   ) AS newest
-  JOIN request ON request.id = newest.request_id
+  JOIN recent_request AS request ON request.id = newest.request_id
   WHERE newest.ended_at > now() - interval '1 hour'
     AND newest.outcome IN ('succeeded', 'failed', 'timed_out', 'lost')
 ) AS ended

@@ -54,8 +54,8 @@ const sharesOf = (name: string, waiting: string) => statement(name)`WITH waiting
   WHERE lease.model_id = $1::text
   UNION ALL
   SELECT request.api_key_id, attempt.started_at, attempt.ended_at, false
-  FROM attempt
-  JOIN request ON request.id = attempt.request_id AND request.id >= uuid_at(now() - interval '1 day')
+  FROM recent_attempt AS attempt
+  JOIN recent_request AS request ON request.id = attempt.request_id AND request.id >= uuid_at(now() - interval '1 day')
   WHERE attempt.request_id >= uuid_at(now() - interval '1 day')
     AND attempt.ended_at > now() - interval '1 hour'
     AND attempt.outcome <> 'unreached'

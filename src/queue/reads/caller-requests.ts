@@ -5,8 +5,8 @@ import { Database } from '../../database/database.js';
 import { firstIdAt } from '../../database/days.js';
 import { storedContext, type TraceContext } from '../../tracing/trace-context.js';
 import { RequestEntity } from '../entities/request.entity.js';
-import { erase } from '../retention/queries/erase.js';
-import { listRequests } from './queries/list-requests.js';
+import { History } from './history.js';
+import { type Listed, listRequests } from './queries/list-requests.js';
 import { QueueService } from '../queue.service.js';
 import type { RequestFilter } from './request-filter.js';
 import { Retention } from '../retention/retention.js';
@@ -25,12 +25,13 @@ export interface ListedPage {
   lastId: string | null;
 }
 
-/** Lists, reads and erases the requests of a key. */
+/** Lists and reads the requests of a key. */
 @Injectable()
 export class CallerRequests {
   constructor(
     private readonly database: Database,
     private readonly queue: QueueService,
+    private readonly history: History,
     private readonly retention: Retention,
     @InjectRepository(RequestEntity) private readonly rows: Repository<RequestEntity>,
   ) {}
@@ -44,17 +45,21 @@ export class CallerRequests {
     const { createdAfterMs, createdBeforeMs } = filter ?? {};
     const looks = filter === undefined ? limit + 1 : maxLooks;
     const bound = createdBeforeMs === undefined ? lastId : firstIdAt(createdBeforeMs + idSlackMs);
-    const rows = await listRequests(this.database, {
-      keyId,
-      filter: filter ?? {},
+    const range = {
       firstId: createdAfterMs === undefined ? firstId : firstIdAt(createdAfterMs - idSlackMs),
       beforeId: before < bound ? before : bound,
-      max: limit + 1,
-      maxLooks: looks,
-    });
-    const fitting = rows.filter(({ fits }) => fits);
+    };
+    const fitting: Listed[] = [];
+    let end: Listed | undefined;
+    for await (const span of this.history.spans(range)) {
+      const terms = { keyId, filter: filter ?? {}, ...range, maxLooks: looks };
+      const rows = await listRequests(this.database, span, { ...terms, max: limit + 1 - fitting.length });
+      fitting.push(...rows.filter(({ fits }) => fits));
+      if (fitting.length <= limit) end = rows.find((row) => row.looks === looks);
+      if (fitting.length > limit || end !== undefined) break;
+    }
     const page = fitting.slice(0, limit);
-    const end = fitting.length > limit ? page.at(-1) : rows.find((row) => row.looks === looks);
+    if (fitting.length > limit) end = page.at(-1);
     return { rows: page.filter((row) => !this.retention.isOver(row)), lastId: end?.id ?? null };
   }
 
@@ -65,11 +70,6 @@ export class CallerRequests {
   async statuses(keyId: string, requestIds: readonly string[]): Promise<(StatusRow | undefined)[]> {
     const rows = await Promise.all(requestIds.map((id) => this.queue.status(id)));
     return rows.map((row) => (row?.keyId === keyId && !this.isGone(row) ? row : undefined));
-  }
-
-  /** Returns false if it was erased before. */
-  erase(requestId: string): Promise<boolean> {
-    return erase(this.database, requestId);
   }
 
   /** Returns the trace that a request was part of. */

@@ -1,19 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { Clock } from '../../database/clock.js';
-import { Database } from '../../database/database.js';
-import { firstIdAt } from '../../database/days.js';
-import type { Queries } from '../../database/statement.js';
+import { dayOf, type DaySpan, firstIdAt, firstIdOf } from '../../database/days.js';
+import { History, type IdRange } from './history.js';
 import {
   type OperatorRow,
   countAll,
   type FailureCount,
-  type IdRange,
   isLookedUp,
   listAll,
+  type OperatorPage,
+  rangeWithin,
   sliceOf,
 } from './queries/operator-requests.js';
-import { erase } from '../retention/queries/erase.js';
 import type { OperatorFilter } from './request-filter.js';
 import {
   type LifeEvent,
@@ -37,6 +36,8 @@ export type { OperatorRow, FailureCount } from './queries/operator-requests.js';
 const [maxLooks, maxLookUps] = [12_000, 3_000];
 /** A larger count is returned as this number. */
 export const maxCounted = 10_000;
+/** At most this many kinds of failures are listed. */
+const maxFailures = 20;
 const idSlackMs = 10_000;
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
@@ -55,8 +56,8 @@ export class OperatorRequests {
 
   constructor(
     private readonly source: DataSource,
-    private readonly database: Database,
     private readonly queue: QueueService,
+    private readonly history: History,
     private readonly index: WaitingIndex,
     private readonly clock: Clock,
   ) {}
@@ -69,11 +70,17 @@ export class OperatorRequests {
     filter: OperatorFilter,
     { before, limit }: { before?: string | undefined; limit: number },
   ): Promise<{ rows: OperatorRow[]; lastId: string | null }> {
-    const page = { ...this.pageOf(filter, before), max: limit + 1 };
-    const rows = await listAll(this.source, page);
-    const fitting = rows.filter(({ fits }) => fits);
+    const page = this.pageOf(filter, before);
+    const fitting: Awaited<ReturnType<typeof listAll>> = [];
+    let end: { lookedId: string } | undefined;
+    for await (const span of this.history.spans(page)) {
+      const rows = await listAll(this.source, { ...page, span, max: limit + 1 - fitting.length });
+      fitting.push(...rows.filter(({ fits }) => fits));
+      if (fitting.length <= limit) end = rows.find(({ looks }) => looks === page.maxLooks);
+      if (fitting.length > limit || end !== undefined) break;
+    }
     const shown = fitting.slice(0, limit);
-    const end = fitting.length > limit ? shown.at(-1) : rows.find(({ looks }) => looks === page.maxLooks);
+    if (fitting.length > limit) end = shown.at(-1);
     return { rows: shown, lastId: end?.lookedId ?? null };
   }
 
@@ -81,10 +88,21 @@ export class OperatorRequests {
   async count(
     filter: OperatorFilter,
   ): Promise<{ value: number; isExact: boolean; failures?: FailureCount[] | undefined }> {
-    const page = { ...this.pageOf(filter), max: 0 };
-    const { count, looks, failures } = await countAll(this.source, page);
-    const isExact = looks < page.maxLooks && count <= maxCounted;
-    return { value: Math.min(count, maxCounted), isExact, failures };
+    const page = this.pageOf(filter);
+    let [count, left] = [0, page.maxLooks];
+    const failures = new Map<string, FailureCount>();
+    for await (const span of this.history.spans(page)) {
+      const found = await countAll(this.source, { ...page, span, max: 0, maxLooks: left });
+      count += found.count;
+      left -= found.looks;
+      for (const failure of found.failures ?? []) addFailure(failures, failure);
+      if (left <= 0 || count > maxCounted) break;
+    }
+    const isExact = left > 0 && count <= maxCounted;
+    const value = Math.min(count, maxCounted);
+    if (filter.outcome !== 'failed') return { value, isExact };
+    const mostFirst = [...failures.values()].sort((a, b) => b.count - a.count || (a.code < b.code ? -1 : 1));
+    return { value, isExact, failures: mostFirst.slice(0, maxFailures) };
   }
 
   async find(id: string): Promise<OperatorRow | undefined> {
@@ -117,19 +135,6 @@ export class OperatorRequests {
     return row.state === 'IN_QUEUE' && this.index.isHeld(row);
   }
 
-  /** Returns false if the request has not completed, or was erased before. */
-  erase(id: string, accounting: (queries: Queries) => Promise<void>): Promise<boolean> {
-    return this.database.transaction(async (query) => {
-      const isErased = await erase({ query }, id);
-      if (isErased) await accounting({ query });
-      return isErased;
-    });
-  }
-
-  eraseIn(queries: Queries, id: string): Promise<boolean> {
-    return erase(queries, id);
-  }
-
   /**
    * Lets `write` write the ids of the requests of one slice that match the filter. The slice begins behind the id
    * `before` and is small enough to take only a moment. `write` receives a SELECT of the slice's ids (`text`) and its
@@ -142,28 +147,42 @@ export class OperatorRequests {
     write: SliceWriter,
   ): Promise<{ written: number; lastId: string | null; isLast: boolean }> {
     const page = { ...this.pageOf(filter, before ?? undefined), max: 0, maxLooks: this.sliceLooks };
-    const { text, values } = sliceOf(page);
+    const spans = this.history.spans(page);
+    const span = (await spans.next()).value as DaySpan;
+    const { text, values } = sliceOf({ ...page, span });
     const { written, looks, lastId } = await write(manager, text, values);
-    return { written, lastId, isLast: looks < this.sliceLooks || lastId === null };
+    if (looks === this.sliceLooks && lastId !== null) return { written, lastId, isLast: false };
+    const isLast = (await spans.next()).done === true;
+    return { written, lastId: isLast ? lastId : rangeWithin(page, span).firstId, isLast };
   }
 
-  rangeOf({ createdAfterMs, createdBeforeMs, idPrefix }: OperatorFilter, before = lastId): IdRange {
-    const bound = createdBeforeMs === undefined ? lastId : firstIdAt(createdBeforeMs + idSlackMs);
-    const prefix = idPrefix && rangeOfPrefix(idPrefix);
-    const firstId = firstIdAt(createdAfterMs === undefined ? 0 : createdAfterMs - idSlackMs);
-    const min = (a: string, b: string): string => (a < b ? a : b);
-    return {
-      firstId: prefix && prefix.firstId > firstId ? prefix.firstId : firstId,
-      beforeId: min(min(before, bound), prefix ? prefix.beforeId : lastId),
-    };
+  rangeOf({ createdAfterMs, createdBeforeMs, idPrefix, ids }: OperatorFilter, before = lastId): IdRange {
+    const ranges = [
+      { firstId: firstIdAt(createdAfterMs === undefined ? 0 : createdAfterMs - idSlackMs), beforeId: before },
+      ...(createdBeforeMs === undefined
+        ? []
+        : [{ firstId: firstIdAt(0), beforeId: firstIdAt(createdBeforeMs + idSlackMs) }]),
+      ...(idPrefix ? [rangeOfPrefix(idPrefix)] : []),
+      ...(ids === undefined || ids.length === 0 ? [] : [daysOf(ids)]),
+    ];
+    return ranges.reduce((one, other) => ({
+      firstId: one.firstId > other.firstId ? one.firstId : other.firstId,
+      beforeId: one.beforeId < other.beforeId ? one.beforeId : other.beforeId,
+    }));
   }
 
-  private pageOf(filter: OperatorFilter, before?: string) {
+  private pageOf(filter: OperatorFilter, before?: string): Omit<OperatorPage, 'span' | 'max'> {
     const waiting = [...this.index.depths().values()].reduce((sum, depth) => sum + depth, 0);
     const isFewOpen = waiting < maxLooks;
     const looks = isLookedUp(filter, isFewOpen) ? maxLookUps : maxLooks;
     return { filter, ...this.rangeOf(filter, before), isFewOpen, maxLooks: looks };
   }
+}
+
+/** Returns the range from the first of these ids to the end of the day of the last. */
+function daysOf(ids: readonly string[]): IdRange {
+  const sorted = ids.map((id) => id.toLowerCase()).sort();
+  return { firstId: sorted[0]!, beforeId: firstIdOf(dayOf(sorted.at(-1)!) + 1) };
 }
 
 /** Returns the range of the ids that begin with these hexadecimal digits and hyphens. */
@@ -172,4 +191,12 @@ function rangeOfPrefix(prefix: string): IdRange {
   const id = (fill: string): string =>
     digits.padEnd(32, fill).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
   return { firstId: id('0'), beforeId: digits.length === 32 ? `${id('0')}~` : id('f') };
+}
+
+/** Adds the failures of an older span to those of the same kind. The message is that of the newest. */
+function addFailure(failures: Map<string, FailureCount>, failure: FailureCount): void {
+  const kind = `${failure.modelId} ${failure.code} ${failure.status}`;
+  const known = failures.get(kind);
+  if (known === undefined) failures.set(kind, failure);
+  else known.count += failure.count;
 }

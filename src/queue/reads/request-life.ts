@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import { firstIdAt, withinDaysOf } from '../../database/days.js';
 import type { LogLevel, LogSource } from '../runs/runner.js';
 
 /** One thing that happened to a request. Events of runs name the node, or the worker, that ran it. */
@@ -35,19 +36,23 @@ export interface PositionPoint {
 
 const maxPoints = 60;
 const maxLooks = 20_000;
+/** Requests that were submitted so much earlier may have started later. */
+const earlierMs = 3_600_000;
 
 /** Returns what happened to a request, oldest first, without its log. */
 export async function readLife(source: DataSource, requestId: string): Promise<LifeEvent[]> {
+  const within = withinDaysOf(requestId);
   return source.query(
     `SELECT row_number() OVER (ORDER BY event.attempt, step, event_id)::integer - 1 AS id, event.at, event.kind,
        event.attempt, node_name.name AS node,
        run.outcome, run.error_code AS code, run.error_message AS message,
        run.ended_at AS "endedAt", event.paused_until AS until
      FROM request_timeline AS event
-     LEFT JOIN attempt AS run ON run.request_id = event.request_id AND run.attempt = event.attempt AND event.kind IN ('started', 'requeued', 'completed')
+     LEFT JOIN attempt AS run ON run.request_id = event.request_id AND ${within('run.request_id')} AND run.attempt = event.attempt
+       AND event.kind IN ('started', 'requeued', 'completed')
      LEFT JOIN lease ON lease.request_id = event.request_id AND lease.attempt = event.attempt
      LEFT JOIN node_name ON node_name.id = coalesce(lease.node_id, lease.worker_id, run.node_id, run.worker_id)
-     WHERE event.request_id = $1::uuid AND event.kind <> 'log'
+     WHERE event.request_id = $1::uuid AND ${within('event.request_id')} AND event.kind <> 'log'
      ORDER BY event.attempt, step, event_id`,
     [requestId],
   );
@@ -61,7 +66,7 @@ export function readLogPage(
 ): Promise<LifeLogEntry[]> {
   return source.query(
     `SELECT id, at, level, source, message, attempt FROM request_event
-     WHERE request_id = $1::uuid AND id > $2::bigint AND message IS NOT NULL ORDER BY id LIMIT $3::integer`,
+     WHERE request_id = $1::uuid AND ${withinDaysOf(requestId)('request_id')} AND id > $2::bigint AND message IS NOT NULL ORDER BY id LIMIT $3::integer`,
     [requestId, after, limit],
   );
 }
@@ -75,7 +80,8 @@ export async function readPayload(
 ): Promise<{ bytes: Buffer; total: number } | null> {
   const rows = await source.query<{ bytes: Buffer | null; total: number | null }[]>(
     `SELECT substring(text FROM $2::integer + 1 FOR $3::integer) AS bytes, octet_length(text) AS total
-     FROM (SELECT convert_to(${part}::text, 'UTF8') AS text FROM request WHERE id = $1::uuid OFFSET 0) AS payload`,
+     FROM (SELECT convert_to(${part}::text, 'UTF8') AS text FROM request
+           WHERE id = $1::uuid AND ${withinDaysOf(requestId)('id')} OFFSET 0) AS payload`,
     [requestId, from, Math.max(0, Math.min(to - from, 2 ** 31 - 1))],
   );
   const { bytes = null, total = null } = rows[0] ?? {};
@@ -87,7 +93,8 @@ export async function payloadSizes(
   requestId: string,
 ): Promise<{ input: number | null; output: number | null }> {
   const rows = await source.query<{ input: number | null; output: number | null }[]>(
-    `SELECT octet_length(input::text) AS input, octet_length(output::text) AS output FROM request WHERE id = $1::uuid`,
+    `SELECT octet_length(input::text) AS input, octet_length(output::text) AS output FROM request
+     WHERE id = $1::uuid AND ${withinDaysOf(requestId)('id')}`,
     [requestId],
   );
   return rows[0] ?? { input: null, output: null };
@@ -117,19 +124,19 @@ export async function readPositions(
   },
 ): Promise<PositionPoint[]> {
   const endMs = startedAtMs ?? now;
+  const [firstId, endId] = [firstIdAt(createdAtMs - earlierMs), firstIdAt(endMs)];
   const rows = await source.query<{ at: Date; looks: number }[]>(
     `SELECT started_at AS at, looks FROM (
        SELECT model_id, started_at, count(*) OVER () AS looks FROM (
          SELECT model_id, started_at FROM request
-         WHERE request.id > uuid_at(to_timestamp($2::float8 / 1000) - interval '1 hour')
-           AND request.id < uuid_at(to_timestamp($3::float8 / 1000))
-           AND request.id <> $4::uuid
+         WHERE request.id > $5::uuid AND request.id < $6::uuid AND request.id <> $4::uuid
+           AND ${withinDaysOf(firstId, endId)('request.id')}
          LIMIT ${maxLooks + 1}
        ) AS near
      ) AS near
      WHERE model_id = $1 AND started_at > to_timestamp($2::float8 / 1000) AND started_at < to_timestamp($3::float8 / 1000)
      ORDER BY started_at`,
-    [modelId, createdAtMs, endMs, id],
+    [modelId, createdAtMs, endMs, id, firstId, endId],
   );
   if ((rows[0]?.looks ?? 0) > maxLooks) return [];
   const points = rows.map(({ at }, i) => ({ at, position: position + rows.length - 1 - i }));

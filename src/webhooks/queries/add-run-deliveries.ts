@@ -1,7 +1,7 @@
 import { uuidArray } from '../../database/binary-array.js';
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
-import { hostOfUrl } from '../outbox.js';
+import { deliveryId, hostOfUrl } from '../outbox.js';
 import { type RunContent, type RunEvent, runEvents } from '../run-event.js';
 
 /** An event of a run. */
@@ -21,27 +21,29 @@ const ownUrl = (event: string): string =>
   `CASE WHEN ${event} = ANY (coalesce(request.run_webhook_events, '{${runEvents.started}}'))
               THEN request.start_webhook_url END`;
 
+const startId = deliveryId('event', 'request_id', 'attempt', 'endpoint_id', 'url');
+
 /*
  * Purpose: adds a delivery of each event for each of its receivers: the URL that the request names for it, and
  *   endpoints of its key. A start always has its own. A receiver has one row for all that a run emits: if it waits, it
  *   gets the new content; if it is over, it is used again under a new id. The newest event therefore always arrives,
  *   and a receiver that is down has one delivery.
  * Race: a request may have ended meanwhile. Its webhook says what was known of the run, and the end has another one. A
- *   row that is claimed is being sent: then there is another row. Two nodes at once, as for a worker's run, may both
+ *   row that is claimed is being sent: then there is another row. A start that is published twice has one delivery. Two nodes at once, as for a worker's run, may both
  *   add one.
  * Index: request_pkey, in the days that hold open requests; webhook_delivery_pkey; webhook_endpoint_url_is_unique.
  */
 const addStatement = statement('add_run_deliveries')`WITH news AS MATERIALIZED (
-  SELECT news.request_id, news.event, request.api_key_id, ${ownUrl('news.event')} AS own_url,
+  SELECT news.request_id, news.event, request.api_key_id, request.attempt, ${ownUrl('news.event')} AS own_url,
          news.content || jsonb_build_object('attempt', failed_attempts + lost_attempts + 1) AS content
   FROM unnest($1::uuid[], $2::text[], $3::jsonb[]) AS news (request_id, event, content)
   JOIN recent_request AS request ON request.id = news.request_id
 ), receiver AS MATERIALIZED (
-  SELECT request_id, event, api_key_id, content, NULL::uuid AS endpoint_id, own_url AS url
+  SELECT request_id, event, api_key_id, attempt, content, NULL::uuid AS endpoint_id, own_url AS url
   FROM news
   WHERE own_url IS NOT NULL
   UNION ALL
-  SELECT news.request_id, news.event, news.api_key_id, news.content, endpoint.id, endpoint.url
+  SELECT news.request_id, news.event, news.api_key_id, news.attempt, news.content, endpoint.id, endpoint.url
   FROM news
   JOIN webhook_endpoint AS endpoint ON endpoint.api_key_id = news.api_key_id
   WHERE endpoint.disabled_at IS NULL AND news.event = ANY (endpoint.events)
@@ -75,9 +77,11 @@ const addStatement = statement('add_run_deliveries')`WITH news AS MATERIALIZED (
 ), added AS (
   INSERT INTO webhook_delivery
     (id, event, request_id, api_key_id, endpoint_id, url, host, content, created_at, next_try_at)
-  SELECT gen_random_uuid(), event, request_id, api_key_id, endpoint_id, url, ${hostOfUrl}, content, due, due
+  SELECT CASE WHEN event = '${runEvents.started}' THEN ${startId} ELSE gen_random_uuid() END,
+         event, request_id, api_key_id, endpoint_id, url, ${hostOfUrl}, content, due, due
   FROM chosen
   WHERE free_id IS NULL
+  ON CONFLICT DO NOTHING
   RETURNING id
 )
 SELECT id FROM renewed

@@ -3,7 +3,7 @@ import { Config } from '../../../config/config.js';
 import { version } from '../../../config/package.js';
 import { Clock } from '../../../database/clock.js';
 import { Database } from '../../../database/database.js';
-import { announceStop, beat, leave, register } from '../queries/heartbeat.js';
+import { announceStop, beat, leave, register, skipEventIds } from '../queries/heartbeat.js';
 import { Runs } from '../../runs/runs.js';
 import { Slots } from '../slots.js';
 import { Cluster, lostAfterMs } from '../cluster.js';
@@ -12,6 +12,8 @@ import { Duty } from '../../../tools/duty.js';
 /** A slow answer may make a right clock look wrong by half of a statement's time limit. */
 const skewWarnedFromMs = 10_000;
 const skewWarnedEveryMs = 3_600_000;
+/** A shorter pause is a restart. */
+const pauseSaidFromMs = 60_000;
 
 /**
  * Sends the heartbeat. Between two beats, a timer that needs no database notices a late one: the node stops its runs
@@ -37,6 +39,7 @@ export class Heartbeat extends Duty {
 
   /** Registers the node. The first beat is complete when this resolves. */
   async join(): Promise<void> {
+    this.sayPause(await skipEventIds(this.database));
     await this.register();
     await this.runOnce();
     this.watch ??= setInterval(() => this.fenceIfLate(), 250);
@@ -68,6 +71,15 @@ export class Heartbeat extends Duty {
     }
     for (const id of state.cancelRequested) this.runs.abort(id, 'cancelled');
     this.cluster.update(state, sentAt);
+  }
+
+  /** A restored database does not know that it is one, but its last sign of a node is of the time of its backup. */
+  private sayPause(lastSign: Date | null): void {
+    if (lastSign === null || this.clock.now() - lastSign.getTime() < pauseSaidFromMs) return;
+    this.log.log(
+      `no node has given a sign since ${lastSign.toISOString()}. If the database was restored from a backup of that ` +
+        'time, what was erased and revoked later is back: docs/operations.md, "After a restore", says how to find it',
+    );
   }
 
   private warnOfSkew(): void {

@@ -1,4 +1,5 @@
 import type { Database } from '../../../database/database.js';
+import { type DaySpan, statementOfSpan } from '../../../database/days.js';
 import { parameters, statement } from '../../../database/statement.js';
 import type { RequestFilter } from '../request-filter.js';
 import type { StatusRow } from '../status-row.js';
@@ -40,7 +41,7 @@ export type Listed = StatusRow & { looks: number; fits: boolean };
 /*
  * Purpose: reads a page of a key's requests, newest first. The work is bounded by the rows that are read.
  * Race: none (read only). Ids only grow, so requests that arrive meanwhile are on no later page.
- * Index: request_by_key, backwards, in each day between the ids at once. The key is no constant to the planner, and
+ * Index: request_by_key, backwards, in each day of the span at once. The key is no constant to the planner, and
  *   stands in the order. The primary key has no such order, so it is not scanned when statistics show a day as empty.
  */
 const { placeholders: $, bind } = parameters({
@@ -51,7 +52,9 @@ const { placeholders: $, bind } = parameters({
   max: 'integer',
   maxLooks: 'integer',
 });
-const listStatement = statement('list_requests')`SELECT ${statusColumns()}, looks, fits
+const listStatement = statementOfSpan(
+  'list_requests',
+  (within) => `SELECT ${statusColumns(within)}, looks, fits
 FROM (
   SELECT request.*, row_number() OVER (ORDER BY api_key_id DESC, id DESC) AS looks,
     ${fits($)} AS fits
@@ -59,13 +62,19 @@ FROM (
   WHERE api_key_id BETWEEN ${$.keyId} AND ${$.keyId}
     AND (api_key_id, id) >= (${$.keyId}, ${$.firstId}) AND (api_key_id, id) < (${$.keyId}, ${$.beforeId})
     AND id >= ${$.firstId} AND id < ${$.beforeId}
+    AND ${within('id')}
   ORDER BY api_key_id DESC, id DESC LIMIT ${$.maxLooks}
 ) AS request
 WHERE fits OR looks = ${$.maxLooks}
-LIMIT ${$.max}`;
+LIMIT ${$.max}`,
+);
 
-export function listRequests(database: Database, { filter, ...page }: Page): Promise<Listed[]> {
-  return database.query<Listed>(listStatement, bind({ ...noFilter, ...filter, ...page }));
+export function listRequests(
+  database: Database,
+  span: DaySpan,
+  { filter, ...page }: Page,
+): Promise<Listed[]> {
+  return database.query<Listed>(listStatement(span), bind({ ...noFilter, ...filter, ...page }));
 }
 
 const noFilter: Record<keyof RequestFilter, unknown> = {

@@ -71,11 +71,11 @@ const times = statement('typical_times')`SELECT model_id AS id,
     ORDER BY extract(epoch FROM request.started_at - greatest(created_at, not_before))::float8 * 1000
   ) FILTER (WHERE request.attempt = 1) AS "queueMs"
 FROM (
-  SELECT request_id, ended_at, outcome FROM attempt
+  SELECT request_id, ended_at, outcome FROM recent_attempt
   ORDER BY request_id DESC, attempt DESC
   LIMIT 5000
 ) AS newest
-JOIN request ON request.id = newest.request_id
+JOIN recent_request AS request ON request.id = newest.request_id
 WHERE newest.outcome = 'succeeded' AND newest.ended_at > now() - interval '1 hour'
 GROUP BY model_id
 HAVING count(*) >= 5`;

@@ -1,4 +1,6 @@
 import type { DataSource } from 'typeorm';
+import { type DaySpan, firstIdOf, type Within, withinSpan } from '../../../database/days.js';
+import type { IdRange } from '../history.js';
 import { errorCode, errorStatus } from '../request-columns.js';
 import type { OperatorFilter } from '../request-filter.js';
 import type { StatusRow } from '../status-row.js';
@@ -9,26 +11,24 @@ import { conditionsOf, isNode, Values } from './request-conditions.js';
  * Reads what operators ask about the requests of all keys. The texts differ with the filter, so that the planner sees
  * only the conditions that count. They run on the small pool, which has the usual planner and a statement timeout.
  * Race: none (read only).
+ *
+ * A statement reads one span of days. Its bounds are literals wherever a request or its attempts are looked up, so that
+ * it locks the tables of these days only.
  */
 
 /** The condition of failed attempts: each failed request has one. */
 const failedAttempts = `outcome IN ('failed', 'timed_out', 'lost')`;
 
-/** Ids in [firstId, beforeId). */
-export interface IdRange {
-  firstId: string;
-  beforeId: string;
-}
-
-type LeadTerms = Pick<OperatorPage, 'filter' | 'isFewOpen' | 'firstId' | 'beforeId'>;
+type LeadTerms = Pick<OperatorPage, 'filter' | 'isFewOpen' | 'firstId' | 'beforeId' | 'span'>;
 
 /**
  * Returns a SELECT of ids, few of which lead to requests that do not fit, newest first: `id`, and whether it `may_fit`.
  * undefined: the requests themselves are read. Each id costs a look-up of its request, five times as much as reading
  * one in order.
  */
-function leadsOf({ filter, isFewOpen, ...range }: LeadTerms, looks: string, values: Values) {
-  const within = (column: string): string => rangeOf(range, values, column);
+function leadsOf({ filter, isFewOpen, span, ...range }: LeadTerms, looks: string, values: Values) {
+  const ofSpan = withinSpan(span);
+  const within = (column: string): string => `${rangeOf(range, values, column)} AND ${ofSpan(column)}`;
   if (filter.ids !== undefined)
     return `SELECT DISTINCT id, true AS may_fit FROM unnest(${values.bind(filter.ids, 'uuid[]')}) AS wanted (id)
       WHERE ${within('id')} ORDER BY id DESC`;
@@ -77,7 +77,8 @@ function isOfAttempts({ outcome, code }: OperatorFilter): boolean {
 
 /** True if each row costs a look-up, by its id or by its key. */
 export function isLookedUp(filter: OperatorFilter, isFewOpen: boolean): boolean {
-  const terms = { filter, isFewOpen, firstId: '', beforeId: '' };
+  const span = { firstDay: 0, lastDay: undefined };
+  const terms = { filter, isFewOpen, firstId: '', beforeId: '', span };
   return filter.keyId !== undefined || leadsOf(terms, '', new Values()) !== undefined;
 }
 
@@ -86,6 +87,7 @@ function rangeOf({ firstId, beforeId }: IdRange, values: Values, column: string)
 }
 
 export interface OperatorPage extends IdRange {
+  span: DaySpan;
   filter: OperatorFilter;
   /** True if so few requests wait that all of them can be sorted. */
   isFewOpen: boolean;
@@ -106,21 +108,20 @@ export interface OperatorRow extends StatusRow {
 }
 
 const largePicture = 1_000_000;
-/** At most this many kinds of failures are listed. */
-const maxFailures = 20;
 /** The message of the last failed attempt of a request. */
-const runMessage = (id: string): string =>
-  `(SELECT error_message FROM attempt WHERE attempt.request_id = ${id} AND outcome = 'failed' ORDER BY attempt DESC LIMIT 1)`;
+const runMessage = (id: string, within: Within): string =>
+  `(SELECT error_message FROM attempt WHERE attempt.request_id = ${id} AND ${within('attempt.request_id')} AND outcome = 'failed' ORDER BY attempt DESC LIMIT 1)`;
 /** Columns of `OperatorRow`, from a row of `request`. */
-const anyColumns = `${statusColumns()},
+const anyColumns = (within: Within): string => `${statusColumns(within)},
   (SELECT name FROM api_key WHERE api_key.id = request.api_key_id) AS "keyName",
   (SELECT (SELECT name FROM node_name WHERE id = coalesce(run.node_id, run.worker_id))
    FROM (
      (SELECT node_id, worker_id FROM lease WHERE lease.request_id = request.id)
      UNION ALL
-     (SELECT node_id, worker_id FROM attempt WHERE attempt.request_id = request.id ORDER BY attempt DESC LIMIT 1)
+     (SELECT node_id, worker_id FROM attempt WHERE attempt.request_id = request.id AND ${within('attempt.request_id')}
+      ORDER BY attempt DESC LIMIT 1)
    ) AS run LIMIT 1) AS "nodeName",
-  CASE WHEN outcome = 'failed' AND ${errorCode} LIKE 'model_%' THEN ${runMessage('request.id')} END AS "runMessage",
+  CASE WHEN outcome = 'failed' AND ${errorCode} LIKE 'model_%' THEN ${runMessage('request.id', within)} END AS "runMessage",
   CASE WHEN outcome = 'succeeded' AND pg_column_size(output) < ${largePicture}
     THEN coalesce(
       substring(left(output::text, 4000) FROM '"data:(image/(?:png|jpeg|gif|webp));base64,'),
@@ -138,7 +139,7 @@ export function listAll(
   const looks = values.bind(page.maxLooks, 'integer');
   // The rows keep the order in which they are read, so that nothing is sorted and the reads end with the page.
   return source.query(
-    `SELECT ${anyColumns}, looks, looked_id AS "lookedId", fits FROM (${rows}) AS request
+    `SELECT ${anyColumns(withinSpan(page.span))}, looks, looked_id AS "lookedId", fits FROM (${rows}) AS request
      WHERE fits OR looks = ${looks} ORDER BY looked_id DESC LIMIT ${values.bind(page.max, 'integer')}`,
     values.list,
   );
@@ -148,6 +149,7 @@ export function listAll(
 export interface FailureCount {
   modelId: string;
   code: string;
+  status: string;
   count: number;
   /** The message of the newest one. */
   message: string | null;
@@ -176,12 +178,13 @@ export async function countAll(
     );
     return row!;
   }
+  const within = withinSpan(page.span);
   const rows = await source.query<FailureRow[]>(
-    `SELECT count, looks, "modelId", code, "lastAt",
-       CASE WHEN code LIKE 'model_%' THEN ${runMessage('last[2]::uuid')} END AS "runMessage",
-       (SELECT error FROM request WHERE request.id = last[2]::uuid) AS error
+    `SELECT count, looks, "modelId", code, status, "lastAt",
+       CASE WHEN code LIKE 'model_%' THEN ${runMessage('last[2]::uuid', within)} END AS "runMessage",
+       (SELECT error FROM request WHERE request.id = last[2]::uuid AND ${within('request.id')}) AS error
      FROM (
-       SELECT ${counts}, model_id AS "modelId", code, max(completed_at) FILTER (WHERE fits) AS "lastAt",
+       SELECT ${counts}, model_id AS "modelId", code, status::text AS status, max(completed_at) FILTER (WHERE fits) AS "lastAt",
          -- The newest, without a sort.
          min(ARRAY[lpad(looks::text, 6, '0'), looked_id::text]) FILTER (WHERE fits) AS last
        FROM (SELECT *, ${errorCode} AS code, ${errorStatus} AS status FROM (${looked(page, values)}) AS request) AS request
@@ -193,9 +196,8 @@ export async function countAll(
   const sum = (name: 'count' | 'looks'): number => rows.reduce((all, row) => all + row[name], 0);
   const failures = rows
     .filter(({ count }) => count > 0)
-    .slice(0, maxFailures)
-    .map(({ modelId, code, count, lastAt, runMessage: said, error }) => {
-      return { modelId, code, count, lastAt, message: said ?? error?.message ?? null };
+    .map(({ modelId, code, status, count, lastAt, runMessage: said, error }) => {
+      return { modelId, code, status, count, lastAt, message: said ?? error?.message ?? null };
     });
   return { count: sum('count'), looks: sum('looks'), failures };
 }
@@ -209,15 +211,24 @@ export function sliceOf(page: OperatorPage): { text: string; values: unknown[] }
   };
 }
 
-function looked({ filter, isFewOpen, maxLooks, ...range }: OperatorPage, values: Values): string {
-  const fits = (asked: OperatorFilter): string => `(${conditionsOf(asked, values)}) IS TRUE AS fits`;
+function looked({ filter, isFewOpen, maxLooks, span, ...all }: OperatorPage, values: Values): string {
+  const within = withinSpan(span);
+  const range = rangeWithin(all, span);
+  const fits = (asked: OperatorFilter): string => `(${conditionsOf(asked, values, within)}) IS TRUE AS fits`;
   const looks = values.bind(maxLooks, 'integer');
-  const leads = leadsOf({ filter, isFewOpen, ...range }, looks, values);
+  const leads = leadsOf({ filter, isFewOpen, span, ...range }, looks, values);
   if (leads !== undefined)
     return `SELECT request.*, lead.id AS looked_id, looks, ${fits(isOfNode(filter, isFewOpen) ? { ...filter, node: undefined } : filter)}
     FROM (SELECT id, may_fit, row_number() OVER (ORDER BY id DESC) AS looks FROM (${leads} LIMIT ${looks}) AS lead) AS lead
-    LEFT JOIN LATERAL (SELECT * FROM request WHERE lead.may_fit AND request.id = lead.id LIMIT 1) AS request ON true`;
+    LEFT JOIN LATERAL (SELECT * FROM request WHERE lead.may_fit AND request.id = lead.id AND ${within('request.id')} LIMIT 1) AS request ON true`;
   const ofKey = filter.keyId === undefined ? '' : `api_key_id = ${values.bind(filter.keyId, 'uuid')} AND `;
   return `SELECT request.*, request.id AS looked_id, row_number() OVER (ORDER BY request.id DESC) AS looks, ${fits(filter)}
-    FROM (SELECT * FROM request WHERE ${ofKey}${rangeOf(range, values, 'request.id')} ORDER BY request.id DESC LIMIT ${looks}) AS request`;
+    FROM (SELECT * FROM request WHERE ${ofKey}${rangeOf(range, values, 'request.id')} AND ${within('request.id')} ORDER BY request.id DESC LIMIT ${looks}) AS request`;
+}
+
+/** Returns the part of a range that is in a span. */
+export function rangeWithin({ firstId, beforeId }: IdRange, span: DaySpan): IdRange {
+  const first = firstIdOf(span.firstDay);
+  const before = span.lastDay === undefined ? beforeId : firstIdOf(span.lastDay + 1);
+  return { firstId: firstId > first ? firstId : first, beforeId: beforeId < before ? beforeId : before };
 }

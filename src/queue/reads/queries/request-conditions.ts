@@ -1,3 +1,4 @@
+import type { Within } from '../../../database/days.js';
 import { errorCode } from '../request-columns.js';
 import type { OperatorFilter } from '../request-filter.js';
 
@@ -17,7 +18,7 @@ export function isNode(name: string, values: Values): string {
 }
 
 /** Returns the condition that a row of `request` matches the filter. */
-export function conditionsOf(filter: OperatorFilter, values: Values): string {
+export function conditionsOf(filter: OperatorFilter, values: Values, within: Within): string {
   const conditions: string[] = [];
   const equal = (column: string, value: unknown, type: string): void => {
     if (value !== undefined) conditions.push(`${column} = ${values.bind(value, type)}`);
@@ -40,7 +41,7 @@ export function conditionsOf(filter: OperatorFilter, values: Values): string {
     // Not EXISTS: for that, the planner would read all attempts.
     const of = (table: string): string =>
       `SELECT node_id, worker_id FROM ${table} WHERE ${table}.request_id = request.id`;
-    const runs = `${of('attempt')} UNION ALL ${of('lease')}`;
+    const runs = `${of('attempt')} AND ${within('attempt.request_id')} UNION ALL ${of('lease')}`;
     conditions.push(`(SELECT bool_or(${isNode(filter.node, values)}) FROM (${runs}) AS run)`);
   }
   return ['request.id IS NOT NULL', ...conditions].join(' AND ');

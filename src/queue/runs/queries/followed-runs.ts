@@ -80,7 +80,7 @@ const takeStatement = statement('take_abandoned_runs')`WITH over AS MATERIALIZED
   SELECT followed_run.request_id, followed_run.start,
          request.outcome = 'succeeded' AND ${isCurrent('followed_run', 'request')} IS TRUE AS is_done
   FROM followed_run
-  LEFT JOIN request ON request.id = followed_run.request_id
+  LEFT JOIN recent_request AS request ON request.id = followed_run.request_id
   WHERE followed_run.cancel_after <= clock_timestamp()
     AND (followed_run.model_id = ANY ($1::text[]) OR followed_run.began_at < clock_timestamp() - interval '1 day')
     AND ${isOver}

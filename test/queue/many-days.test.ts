@@ -1,0 +1,221 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import type { DataSource } from 'typeorm';
+import { v7 } from 'uuid';
+import type { Database } from '../../src/database/database.js';
+import type { Statement } from '../../src/database/statement.js';
+import { Clock } from '../../src/database/clock.js';
+import { readNodeTimes } from '../../src/overview/queries/node-times.js';
+import { readRecentEnds } from '../../src/overview/queries/recent-ends.js';
+import { readShares } from '../../src/overview/queries/shares.js';
+import { CallerRequests } from '../../src/queue/reads/caller-requests.js';
+import { History } from '../../src/queue/reads/history.js';
+import { OperatorRequests } from '../../src/queue/reads/operator-requests.js';
+import { findTypicalTimes } from '../../src/queue/reads/queries/model-loads.js';
+import { QueueService } from '../../src/queue/queue.service.js';
+import { PartitionKeeper } from '../../src/queue/retention/duties/partition-keeper.js';
+import { Retention } from '../../src/queue/retention/retention.js';
+import { requestFacts } from '../../src/queue/runs/queries/request-facts.js';
+import { WaitingIndex } from '../../src/queue/waiting/waiting-index.js';
+import { testQueue } from '../support/test-queue.js';
+
+const dayMs = 86_400_000;
+const days = 200;
+/** The newest span has at most 72 days, with those to come: 9 locks of each, with its indexes in three tables. */
+const locksOfSpan = 72 * 9 + 60;
+/** The last 14 days and those to come. */
+const locksOfRecent = 24 * 9 + 60;
+
+// Before the service drops its database.
+let client: pg.Client;
+afterAll(() => client.end());
+
+const { service } = testQueue({ models: { 'test/model': {} }, config: { retentionMs: 400 * dayMs } });
+
+/** A session that counts the locks of each statement, with a plan for all values, as the service's own. */
+class Counted {
+  locks = 0;
+  statements = 0;
+
+  constructor(private readonly client: pg.Client) {}
+
+  /** As `Database`. */
+  readonly database = {
+    query: ({ name, text, preparedAs = name }: Statement, values: unknown[] = []) =>
+      this.run({ name: preparedAs, text, values }),
+  } as unknown as Database;
+
+  /** As a `DataSource`. */
+  readonly source = {
+    query: (text: string, values: unknown[] = []) => this.run({ text, values }),
+  } as unknown as DataSource;
+
+  private async run(query: pg.QueryConfig): Promise<unknown[]> {
+    await this.client.query('BEGIN');
+    const { rows } = await this.client.query<object>(query);
+    const counted = await this.client.query<{ locks: number }>(
+      `SELECT count(*)::integer AS locks FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = 'relation'`,
+    );
+    await this.client.query('ROLLBACK');
+    this.locks = Math.max(this.locks, counted.rows[0]!.locks);
+    this.statements++;
+    return rows;
+  }
+}
+
+let counted: Counted;
+let keyId: string;
+/** The ids of planted requests, the newest first. */
+let ids: string[];
+
+beforeAll(async () => {
+  await service.query(
+    `SELECT ensure_partitions((now() AT TIME ZONE 'UTC')::date - $1::integer, $1::integer)`,
+    [days],
+  );
+  await service.app.get(PartitionKeeper).runOnce();
+  keyId = randomUUID();
+  await service.query(
+    `INSERT INTO api_key (id, name, prefix, hash, scopes) VALUES ($1, 'old', '', sha256('old'), '{}')`,
+    [keyId],
+  );
+  ids = [0, 1, 40, 41, 90, 150, days - 1].map((age) => v7({ msecs: Date.now() - age * dayMs - 60_000 }));
+  await service.query(
+    `INSERT INTO request (id, model_id, api_key_id, state, outcome, seq, attempt, created_at, started_at, completed_at, error)
+     SELECT id, 'test/model', $2::uuid, 'COMPLETED', 'failed', n, 1, uuid_time(id), uuid_time(id), uuid_time(id),
+            '{"code":"model_error","status":502,"message":"no"}'
+     FROM unnest($1::uuid[]) WITH ORDINALITY AS old (id, n)`,
+    [ids, keyId],
+  );
+  await service.query(
+    `INSERT INTO attempt (request_id, attempt, started_at, ended_at, outcome, error_code, error_message)
+     SELECT id, 1, uuid_time(id), uuid_time(id), 'failed', 'model_error', 'no' FROM unnest($1::uuid[]) AS old (id)`,
+    [ids],
+  );
+  client = new pg.Client({ connectionString: service.databaseUrl });
+  await client.connect();
+  await client.query('SET plan_cache_mode = force_generic_plan');
+}, 120_000);
+beforeEach(() => (counted = new Counted(client)));
+
+const callers = (): CallerRequests => {
+  const { app } = service;
+  const rest = [app.get(QueueService), new History(counted.database), app.get(Retention)] as const;
+  return new CallerRequests(counted.database, ...rest, undefined as never);
+};
+const operators = (): OperatorRequests => {
+  const { app } = service;
+  const history = new History(counted.database);
+  const rest = [app.get(QueueService), history, app.get(WaitingIndex), app.get(Clock)] as const;
+  return new OperatorRequests(counted.source, ...rest);
+};
+
+/** Follows the pages of a list to its end. */
+async function all(
+  page: (before: string | undefined) => Promise<{ rows: { id: string }[]; lastId: string | null }>,
+): Promise<string[]> {
+  const found: string[] = [];
+  for (let before: string | undefined; ;) {
+    const { rows, lastId } = await page(before);
+    found.push(...rows.map(({ id }) => id));
+    if (lastId === null) return found;
+    before = lastId;
+  }
+}
+
+test.each([1, 2, 3, 50])('a caller lists requests of all days in pages of %i, each once', async (limit) => {
+  const list = callers();
+  expect(await all((before) => list.list(keyId, undefined, { before, limit }))).toEqual(ids);
+  expect(await all((before) => list.list(keyId, { outcome: 'failed' }, { before, limit }))).toEqual(ids);
+  expect(await all((before) => list.list(keyId, { outcome: 'expired' }, { before, limit }))).toEqual([]);
+  expect(counted.locks).toBeLessThan(locksOfSpan);
+});
+
+test('a page that the newest days fill is one statement', async () => {
+  const page = await callers().list(keyId, undefined, { limit: 1 });
+  expect(page.rows.map(({ id }) => id)).toEqual([ids[0]]);
+  expect(counted.statements).toBe(1);
+});
+
+const filters = {
+  none: {},
+  'the key': () => ({ keyId }),
+  'the outcome': { outcome: 'failed' },
+  'the code': { code: 'model_error' },
+  'the node': { node: 'nowhere' },
+  'what is open': { isOpen: true },
+  'what runs': { state: 'IN_PROGRESS' },
+} as const;
+
+test.each(Object.entries(filters))('an operator lists by %s, in spans of days', async (_name, given) => {
+  const filter = typeof given === 'function' ? given() : given;
+  const list = operators();
+  const found = await all((before) => list.list(filter, { before, limit: 2 }));
+  const isOfAll = !('node' in filter || 'isOpen' in filter || 'state' in filter);
+  expect(found).toEqual(isOfAll ? ids : []);
+  expect(await list.count(filter)).toMatchObject({ value: isOfAll ? ids.length : 0, isExact: true });
+  expect(counted.locks).toBeLessThan(locksOfSpan);
+});
+
+test('failures of all days are counted by kind', async () => {
+  const { failures } = await operators().count({ outcome: 'failed' });
+  expect(failures).toMatchObject([
+    { modelId: 'test/model', code: 'model_error', count: ids.length, message: 'no' },
+  ]);
+});
+
+test('an operation finds the requests of all days in slices', async () => {
+  const list = operators();
+  const found: string[] = [];
+  let before: string | null = null;
+  for (let isLast = false; !isLast;) {
+    const slice = await list.slice({ keyId }, before, undefined as never, async (_manager, text, values) => {
+      const rows = await counted.source.query<{ id: string }[]>(text, values);
+      found.push(...rows.map(({ id }) => id));
+      return { written: rows.length, looks: rows.length, lastId: rows.at(-1)?.id ?? null };
+    });
+    ({ isLast, lastId: before } = slice);
+  }
+  expect(found).toEqual(ids);
+  expect(counted.locks).toBeLessThan(locksOfSpan);
+});
+
+test('one request of any age is read from its day', async () => {
+  const list = operators();
+  for (const id of ids) {
+    expect(await list.find(id)).toMatchObject({ id, runMessage: 'no' });
+  }
+  expect(counted.locks).toBeLessThan(locksOfSpan);
+  counted.locks = 0;
+  for (const id of ids) {
+    expect(await list.life(id)).toMatchObject([
+      { kind: 'submitted' },
+      { kind: 'started' },
+      { kind: 'completed' },
+    ]);
+    await list.log(id, { after: 0, limit: 10 });
+    await list.payload(id, 'input', { from: 0, to: 10 });
+    await list.payloadSizes(id);
+    await requestFacts(counted.database, id);
+  }
+  expect(counted.locks).toBeLessThan(60);
+});
+
+test('typical times, the last ends, shares and views lock the last days only', async () => {
+  await findTypicalTimes(counted.database);
+  await readNodeTimes(counted.database);
+  await readRecentEnds(counted.database);
+  await readShares(counted.database, 'test/model', undefined);
+  await counted.source.query('TABLE model_stats');
+  await counted.source.query('TABLE key_shares');
+  expect(counted.locks).toBeLessThan(locksOfRecent);
+});
+
+test('a literal bound leaves days out of a query, and a computed one does not', async () => {
+  const count = (since: string): Promise<unknown> =>
+    counted.source.query(`SELECT count(*) FROM request_history WHERE id >= ${since}`);
+  await count(`uuid_at('${new Date(Date.now() - dayMs).toISOString()}')`);
+  expect(counted.locks).toBeLessThan(60);
+  await count(`uuid_at(now() - interval '1 day')`);
+  expect(counted.locks).toBeGreaterThan(2 * days);
+});
