@@ -18,6 +18,10 @@ export const endedStatuses = ['completed', 'failed', 'expired', 'cancelled'] as 
 /** The two files that a batch writes. */
 export type SegmentKind = 'output' | 'errors';
 
+/** What became of a line. One that was not submitted cannot be `completed`. */
+export type RefusedOutcome = 'failed' | 'cancelled' | 'expired';
+export type FinishedOutcome = 'completed' | RefusedOutcome;
+
 /** A line that keeps its batch from starting. */
 export interface LineFault {
   /** The number of the line, from 1 on. null: the whole file is at fault. */

@@ -35,7 +35,9 @@ export interface LineError {
   message: string;
   /** The HTTP status that a call for the line alone would have got. */
   status: number;
-  /** What the model said, such as `{ model_status, model_body }`. */
+  /** The status of the model's own answer, if it refused the input. */
+  modelStatus?: number;
+  /** What the model said. */
   details?: unknown;
 }
 
