@@ -95,8 +95,15 @@ export class Batches1790000000128 implements MigrationInterface {
         PRIMARY KEY (batch_id, kind, number),
         CONSTRAINT batch_segment_kind_is_known CHECK (kind IN ('output', 'errors')),
         CONSTRAINT batch_segment_is_not_empty CHECK (number >= 1 AND lines >= 1 AND bytes >= 1)
-      )`);
+      );
+
+      CREATE VIEW batches AS
+        SELECT batch.id, api_key_id, api_key.name AS key_name, status, tag, model_id, format, total,
+               read_lines, completed, failed, cancelled, expired, batch.created_at, started_at, ended_at,
+               batch.expires_at, leased_by AS node_id
+        FROM batch
+        LEFT JOIN api_key ON api_key.id = api_key_id`);
 
   down = (db: QueryRunner): Promise<unknown> =>
-    db.query('DROP TABLE batch_segment; DROP TABLE batch_line; DROP TABLE batch');
+    db.query('DROP VIEW batches; DROP TABLE batch_segment; DROP TABLE batch_line; DROP TABLE batch');
 }
