@@ -24,7 +24,7 @@ function loseDriverAt(nth: number, isAfter: boolean): { wasLost: () => boolean; 
   let wasLost = false;
   const lost = (): DatabaseUnavailable => {
     wasLost = true;
-    return new DatabaseUnavailable('unreachable', 'the driver is lost');
+    return new DatabaseUnavailable('away', 'the driver is lost');
   };
   const around = async <T>(work: () => Promise<T>): Promise<T> => {
     const isMine = !wasLost && --left === 0;
@@ -38,20 +38,17 @@ function loseDriverAt(nth: number, isAfter: boolean): { wasLost: () => boolean; 
     (statement, values) =>
       isOfDriver(statement) ? around(() => inner(statement, values)) : inner(statement, values);
   database.query = wrapped(query);
-  database.transaction = async (work) => {
+  database.transaction = async <T>(work: (query: Query) => Promise<T>): Promise<T> => {
     let isMine = false;
-    const run = (): Promise<Awaited<ReturnType<typeof work>>> =>
-      transaction((inner) => {
-        const own = wrapped(inner);
-        return work((statement, values) => {
-          isMine ||= isOfDriver(statement);
-          return own(statement, values);
-        });
+    const result = await transaction((inner) => {
+      const own = wrapped(inner);
+      return work((statement, values) => {
+        isMine ||= isOfDriver(statement);
+        return own(statement, values);
       });
-    const result = await run();
+    });
     // The commit is in effect, and nobody learns of it.
-    if (isMine) return around(() => Promise.resolve(result));
-    return result;
+    return isMine ? around(() => Promise.resolve(result)) : result;
   };
   const restore = (): void => {
     delete (database as Partial<Database>).query;
