@@ -16,6 +16,7 @@ import { REGISTRY } from './registry.js';
 /** A scrape has its own timeout, usually 10 s. A database that hangs must not use it up. */
 const patienceMs = 2_000;
 const roles = ['all', 'api', 'scheduler'];
+const openStatuses = ['validating', 'in_progress', 'finalizing', 'cancelling'];
 
 /**
  * Gauges of the whole cluster, from one snapshot that is read at a scrape. Every node exports the same values, so
@@ -125,6 +126,9 @@ export class ClusterGauges {
     const running =
       'Nodes that run requests: they send heartbeats, do not drain and do not have the role api.';
     this.add('schedulers', running, [], (snapshot) => [[[], schedulersOf(snapshot).length]]);
+    this.add('batches', 'Batches that have not ended, by status.', ['status'], ({ batches }) =>
+      openStatuses.map((status) => [[status], batches.find((one) => one.status === status)?.count ?? 0]),
+    );
     this.add('nodes', 'Nodes by role.', ['role'], ({ nodes }) =>
       roles.map((role) => [[role], nodes.filter((node) => node.role === role).length]),
     );

@@ -6,6 +6,7 @@ import { FilesModule } from '../files/files.module.js';
 import { OverviewCoreModule } from '../overview/overview-core.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { AllowanceMetrics } from './allowance-metrics.js';
+import { BatchMetrics } from './batch-metrics.js';
 import { CallMetrics } from './call-metrics.js';
 import { ClusterGauges } from './cluster-gauges.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
@@ -26,6 +27,7 @@ import { StorageGauges } from './storage-gauges.js';
       CallMetrics,
       NodeGauges,
       AllowanceMetrics,
+      BatchMetrics,
       DeliveryMetrics,
       ClusterGauges,
       StorageGauges,

@@ -25,6 +25,15 @@ export interface AdapterDelivery {
   base: string;
 }
 
+/**
+ * Returns the JSON text of `batch.completed`. `isOfEndpoint`: the receiver is an endpoint of the key, which gets the
+ * service's own form. undefined: the batch was deleted.
+ */
+export type BatchBody = (
+  batchId: string,
+  options: { isOfEndpoint: boolean; base: string },
+) => Promise<string | undefined>;
+
 /** Returns the JSON text of a delivery in the form of an adapter. The output must be inserted as text. */
 export type AdapterBody = (delivery: AdapterDelivery) => string;
 
@@ -35,6 +44,7 @@ const lastEvent = Number.MAX_SAFE_INTEGER;
 @Injectable()
 export class WebhookBodies {
   private readonly byAdapter = new Map<Adapter, AdapterBody>();
+  private batchBody: BatchBody | undefined;
 
   constructor(
     private readonly queue: QueueService,
@@ -44,6 +54,15 @@ export class WebhookBodies {
   /** Adapters register on every node, also where they are not served, because every node delivers. */
   register(adapter: Adapter, body: AdapterBody): void {
     this.byAdapter.set(adapter, body);
+  }
+
+  registerBatches(body: BatchBody): void {
+    this.batchBody = body;
+  }
+
+  /** An empty `base`: that of the call which made the batch. */
+  batch({ requestId, isOfEndpoint }: ClaimedDelivery, base: string): ReturnType<BatchBody> {
+    return this.batchBody!(requestId, { isOfEndpoint, base });
   }
 
   completed(row: ClaimedDelivery, base: string): string {

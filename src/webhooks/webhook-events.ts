@@ -13,9 +13,12 @@ export interface WebhookEvent {
   isForRequestUrl?: boolean;
   /** How the description of the API shows it: when it is sent, and the class of its body. */
   described?: { summary: string; dto: Class<object> };
-  /** Returns the JSON text of a delivery as of now. URLs in it begin with `base`. */
-  body?(bodies: WebhookBodies, delivery: ClaimedDelivery, base: string): string | Promise<string>;
+  /** Returns the JSON text of a delivery as of now. URLs in it begin with `base`. undefined: its subject was deleted. */
+  body?(bodies: WebhookBodies, delivery: ClaimedDelivery, base: string): string | Promise<string | undefined>;
 }
+
+/** The type of the event of a batch that has ended, however it ended. */
+export const batchCompletedType = 'batch.completed';
 
 /** All types of events. The name is the `type` in the body. Endpoints of a key that list a type get it. */
 export const webhookEvents = {
@@ -36,7 +39,7 @@ export const webhookEvents = {
     },
     body: (bodies, delivery, base) => bodies.progress(delivery, base),
   },
-  'batch.completed': {},
+  [batchCompletedType]: { body: (bodies, delivery, base) => bodies.batch(delivery, base) },
 } satisfies Record<string, WebhookEvent>;
 
 export type WebhookEventType = keyof typeof webhookEvents;
@@ -51,6 +54,6 @@ const adapterEvents: Readonly<Record<string, WebhookEvent>> = {
   [runEvents.logs]: { body: (bodies, delivery, base) => bodies.said(delivery, base) },
 };
 
-/** Returns what makes the bodies of a type. undefined: the delivery was written by a later release, which knows more types. */
-export const bodyOf = (type: string): WebhookEvent['body'] =>
-  (({ ...webhookEvents, ...adapterEvents }) as Readonly<Record<string, WebhookEvent>>)[type]?.body;
+/** undefined: the delivery was written by a later release, which knows more types. */
+export const eventOf = (type: string): WebhookEvent | undefined =>
+  (({ ...webhookEvents, ...adapterEvents }) as Readonly<Record<string, WebhookEvent>>)[type];

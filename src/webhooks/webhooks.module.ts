@@ -4,6 +4,7 @@ import { AddressesModule } from '../addresses/addresses.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { registerHook } from '../queue/transition-hooks.js';
 import { AuditedWebhooks } from './audited-webhooks.js';
+import { BatchDeliveries } from './batch-deliveries.js';
 import { WebhookBodies } from './webhook-bodies.js';
 import { WebhookClient } from './webhook-client.js';
 import { DeliveryPruner } from './duties/delivery-pruner.js';
@@ -26,6 +27,7 @@ import { WebhookSecrets } from './webhook-secrets.js';
   ],
   providers: [
     AuditedWebhooks,
+    BatchDeliveries,
     WebhookBodies,
     WebhookClient,
     DeliveryPruner,
@@ -35,7 +37,7 @@ import { WebhookSecrets } from './webhook-secrets.js';
     WebhookEndpoints,
     WebhookSecrets,
   ],
-  exports: [AuditedWebhooks, RunDeliveries, Sender, WebhookBodies, WebhookEndpoints, WebhookSecrets],
+  exports: [AuditedWebhooks, BatchDeliveries, RunDeliveries, Sender, WebhookBodies, WebhookEndpoints, WebhookSecrets],
 })
 export class WebhooksModule implements OnModuleInit {
   onModuleInit(): void {

@@ -8,6 +8,8 @@ from .types import FieldError
 ProblemCode = Literal[
     "already_completed",
     "bad_request",
+    "batch_ended",
+    "batch_not_found",
     "body_too_large",
     "caller_busy",
     "cancelled",
@@ -18,6 +20,7 @@ ProblemCode = Literal[
     "forbidden",
     "gone",
     "idempotency_key_reused",
+    "input_file_not_found",
     "internal_error",
     "invalid_idempotency_key",
     "invalid_input",

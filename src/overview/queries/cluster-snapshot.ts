@@ -61,6 +61,8 @@ export interface ClusterSnapshot {
   delayed: { modelId: string; retrying: number; scheduled: number }[];
   /** The time since which the oldest request of each queue waits. */
   oldest: { modelId: string; sinceMs: number }[];
+  /** Batches that have not ended, by status. */
+  batches: { status: string; count: number }[];
 }
 
 const ms = (time: string): string => `extract(epoch FROM ${time})::float8 * 1000`;
@@ -71,7 +73,7 @@ const list = (rows: string): string => `(SELECT coalesce(json_agg(row), '[]') FR
  * Race: none (read only).
  * Index: those of the tables of the moment, which are as long as what runs; node_name_lost; delayed_entry_by_ready_at,
  *   so that held requests are not read, of which there may be a million; queue_entry_pkey from the places on, as in
- *   oldest_waiting.
+ *   oldest_waiting; batch_open.
  */
 const snapshotStatement = statement('cluster_snapshot')`SELECT ${ms('clock_timestamp()')} AS "atMs",
 ${list(`SELECT id, name, role, version, ${ms('draining_since')} AS "drainingSinceMs",
@@ -108,7 +110,8 @@ ${list(`SELECT place.model_id AS "modelId", min(${ms('greatest(request.created_a
        = (place.model_id, place.priority, place.start, place.seq))
   ) AS first
   JOIN recent_request AS request ON request.id = first.request_id
-  GROUP BY place.model_id`)} AS oldest`;
+  GROUP BY place.model_id`)} AS oldest,
+${list(`SELECT status, count(*) AS count FROM batch WHERE ended_at IS NULL GROUP BY status`)} AS batches`;
 
 /** `places`: the queue keys of the requests that were submitted first, of each queue. */
 export async function readClusterSnapshot(
