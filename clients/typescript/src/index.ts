@@ -2,14 +2,21 @@ export { Client, createClient } from './client.js';
 export { type ErrorCode, NowServingError } from './errors.js';
 export { file, type LocalFile } from './files.js';
 export type {
-  BatchItem,
-  BatchResult,
+  Batch,
+  BatchCounts,
+  BatchError,
+  BatchLine,
+  BatchListOptions,
+  BatchOptions,
+  BatchOutput,
+  BatchStatus,
+  BatchWaitOptions,
   CallOptions,
   CancelAnswer,
   CancelCounts,
   ClientOptions,
   CompletedStatus,
-  Duration,
+  EndpointOptions,
   FieldError,
   Filter,
   FollowOptions,
@@ -26,9 +33,12 @@ export type {
   RunOptions,
   Status,
   StatusOptions,
+  SubmitItem,
   SubmitOptions,
+  SubmitResult,
   UploadOptions,
   WaitOptions,
   WebhookDelivery,
+  WebhookEndpoint,
 } from './types.js';
 export { verifyWebhook, type WebhookEvent, type WebhookHeaders } from './webhooks.js';
