@@ -191,7 +191,9 @@ it('makes the calls of the contract', async () => {
     expect(one).toEqual(batch);
   await queue.input('r1');
   await queue.webhookEndpoints.create('https://example.org', { events: ['batch.completed'] });
-  await queue.webhookEndpoints.list();
+  for await (const one of queue.webhookEndpoints.list()) expect(one).toEqual(batch);
+  await queue.webhookEndpoints.get('e1');
+  await queue.webhookEndpoints.update('e1', { disabled: true });
   await queue.webhookEndpoints.delete('e1');
   expect(seen.map(({ method, url, body }) => [method, url, body])).toEqual([
     ['GET', '/v1/batches/b%2F1', ''],
@@ -201,6 +203,8 @@ it('makes the calls of the contract', async () => {
     ['GET', '/v1/queue/requests/r1/input', ''],
     ['POST', '/v1/webhook-endpoints', '{"url":"https://example.org","events":["batch.completed"]}'],
     ['GET', '/v1/webhook-endpoints', ''],
+    ['GET', '/v1/webhook-endpoints/e1', ''],
+    ['PATCH', '/v1/webhook-endpoints/e1', '{"disabled":true}'],
     ['DELETE', '/v1/webhook-endpoints/e1', ''],
   ]);
 });

@@ -167,15 +167,23 @@ class Api:
     def delete_batch(self, batch_id: str) -> Flow[None]:
         return sending.result(self._settings, calls.call(self._settings, "DELETE", calls.batch_path(batch_id)))
 
-    def create_endpoint(self, url: str, events: Sequence[str] | None) -> Flow[t.WebhookEndpoint]:
+    def create_endpoint(self, url: str, events: Sequence[str] | None) -> Flow[t.MadeWebhookEndpoint]:
         body = {"url": url, **({} if events is None else {"events": [*events]})}
         return sending.result(self._settings, calls.call(self._settings, "POST", calls.ENDPOINTS, body=body))
 
-    def endpoints(self) -> Flow[t.WebhookEndpoints]:
-        return _member("data", self._get(calls.ENDPOINTS))
+    def endpoint(self, endpoint_id: str) -> Flow[t.WebhookEndpoint]:
+        return self._get(calls.endpoint_path(endpoint_id))
+
+    def endpoints(self) -> Flow[None]:
+        return sending.listed(self._settings, calls.ENDPOINTS, {})
+
+    def update_endpoint(self, endpoint_id: str, changes: Mapping[str, Any]) -> Flow[t.WebhookEndpoint]:
+        body = {name: value for name, value in changes.items() if value is not None}
+        path = calls.endpoint_path(endpoint_id)
+        return sending.result(self._settings, calls.call(self._settings, "PATCH", path, body=body))
 
     def delete_endpoint(self, endpoint_id: str) -> Flow[None]:
-        path = f"{calls.ENDPOINTS}/{calls.segment(endpoint_id)}"
+        path = calls.endpoint_path(endpoint_id)
         return sending.result(self._settings, calls.call(self._settings, "DELETE", path))
 
     def models(self) -> Flow[t.Models]:

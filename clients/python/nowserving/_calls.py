@@ -55,6 +55,10 @@ def batch_path(batch_id: str, rest: str = "") -> str:
     return f"{BATCHES}/{segment(batch_id)}{rest}"
 
 
+def endpoint_path(endpoint_id: str) -> str:
+    return f"{ENDPOINTS}/{segment(endpoint_id)}"
+
+
 def model_path(model: str) -> str:
     return "/".join(segment(part) for part in model.split("/"))
 

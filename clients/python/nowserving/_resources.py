@@ -156,13 +156,28 @@ class WebhookEndpoints:
         self._api = api
         self._driver = driver
 
-    def create(self, url: str, *, events: Sequence[str] | None = None) -> t.WebhookEndpoint:
-        """Adds an endpoint. One that has the same URL already gets these events instead, and is enabled."""
+    def create(self, url: str, *, events: Sequence[str] | None = None) -> t.MadeWebhookEndpoint:
+        """Adds an endpoint, and returns it with the secret for `verify_webhook`. Idempotent by its URL."""
         return self._driver.run(self._api.create_endpoint(url, events))
 
-    def list(self) -> t.WebhookEndpoints:
-        """All endpoints of the key."""
-        return self._driver.run(self._api.endpoints())
+    def get(self, endpoint_id: str) -> t.WebhookEndpoint:
+        return self._driver.run(self._api.endpoint(endpoint_id))
+
+    def list(self) -> Generator[t.WebhookEndpoint, None, None]:
+        """The endpoints of the key, newest first. The next page is fetched when it is needed."""
+        return self._driver.iterate(self._api.endpoints())
+
+    def update(
+        self,
+        endpoint_id: str,
+        *,
+        url: str | None = None,
+        events: Sequence[str] | None = None,
+        disabled: bool | None = None,
+    ) -> t.WebhookEndpoint:
+        """Changes an endpoint. What is left out stays as it is."""
+        changes = {"url": url, "events": events and [*events], "disabled": disabled}
+        return self._driver.run(self._api.update_endpoint(endpoint_id, changes))
 
     def delete(self, endpoint_id: str) -> None:
         """Removes an endpoint. Deliveries that are pending go on."""
@@ -174,13 +189,28 @@ class AsyncWebhookEndpoints:
         self._api = api
         self._driver = driver
 
-    async def create(self, url: str, *, events: Sequence[str] | None = None) -> t.WebhookEndpoint:
-        """Adds an endpoint. One that has the same URL already gets these events instead, and is enabled."""
+    async def create(self, url: str, *, events: Sequence[str] | None = None) -> t.MadeWebhookEndpoint:
+        """Adds an endpoint, and returns it with the secret for `verify_webhook`. Idempotent by its URL."""
         return await self._driver.run(self._api.create_endpoint(url, events))
 
-    async def list(self) -> t.WebhookEndpoints:
-        """All endpoints of the key."""
-        return await self._driver.run(self._api.endpoints())
+    async def get(self, endpoint_id: str) -> t.WebhookEndpoint:
+        return await self._driver.run(self._api.endpoint(endpoint_id))
+
+    def list(self) -> AsyncGenerator[t.WebhookEndpoint, None]:
+        """The endpoints of the key, newest first. The next page is fetched when it is needed."""
+        return self._driver.iterate(self._api.endpoints())
+
+    async def update(
+        self,
+        endpoint_id: str,
+        *,
+        url: str | None = None,
+        events: Sequence[str] | None = None,
+        disabled: bool | None = None,
+    ) -> t.WebhookEndpoint:
+        """Changes an endpoint. What is left out stays as it is."""
+        changes = {"url": url, "events": events and [*events], "disabled": disabled}
+        return await self._driver.run(self._api.update_endpoint(endpoint_id, changes))
 
     async def delete(self, endpoint_id: str) -> None:
         """Removes an endpoint. Deliveries that are pending go on."""

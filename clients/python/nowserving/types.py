@@ -463,7 +463,11 @@ class WebhookEndpoint(TypedDict):
     """None: it is called."""
 
 
-WebhookEndpoints = list[WebhookEndpoint]
+class MadeWebhookEndpoint(WebhookEndpoint):
+    """An added endpoint."""
+
+    secret: str
+    """For `verify_webhook`."""
 
 
 @dataclass(frozen=True)

@@ -172,6 +172,8 @@ def test_a_list_of_batches_goes_on_by_its_cursor() -> None:
         (api.delete_batch("b"), "DELETE /v1/batches/b", None),
         (api.input("r"), "GET /v1/queue/requests/r/input", None),
         (api.endpoints(), "GET /v1/webhook-endpoints", None),
+        (api.endpoint("e"), "GET /v1/webhook-endpoints/e", None),
+        (api.update_endpoint("e", {"url": None, "disabled": True}), "PATCH /v1/webhook-endpoints/e", {"disabled": True}),
         (api.delete_endpoint("e"), "DELETE /v1/webhook-endpoints/e", None),
         (
             api.create_endpoint("https://example.org", ["batch.completed"]),

@@ -4,7 +4,7 @@ import { EventParser, type ServerEvent } from './sse.js';
 import type { ClientOptions } from './types.js';
 
 export interface Call {
-  method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** The path segments after `/v1`. */
   path: readonly string[];
   query?: Readonly<Record<string, string | number | readonly string[] | undefined>>;

@@ -207,7 +207,20 @@ export interface BatchError {
   error: { code: string; message: string; model_status?: number; model_body?: unknown };
 }
 
+/** An added endpoint, with the secret for `verifyWebhook`. */
+export interface MadeWebhookEndpoint extends WebhookEndpoint {
+  secret: string;
+}
+
 export interface EndpointOptions extends CallOptions {
   /** The types of the events that it gets; by default `request.completed`. */
   events?: readonly string[] | undefined;
+}
+
+/** What changes of an endpoint. */
+export interface EndpointChanges {
+  url?: string | undefined;
+  events?: readonly string[] | undefined;
+  /** true: it gets no new deliveries. */
+  disabled?: boolean | undefined;
 }
