@@ -17,6 +17,7 @@ export const auditActions = [
   'request.retry',
   'request.erase',
   'payload.read',
+  'batch.cancel',
   'operation.start',
   'operation.stop',
   'delivery.redeliver',

@@ -1083,7 +1083,7 @@ export interface paths {
                     /** @description Only actions of this key: its id, or its name at the time of the action. */
                     actor?: string;
                     /** @description Only this action. */
-                    action?: "model.pause" | "model.resume" | "model.concurrency" | "model.probe" | "models.reload" | "key.create" | "key.update" | "key.revoke" | "node.drain" | "node.undrain" | "worker.drain" | "worker.resume" | "worker.stop" | "request.cancel" | "request.retry" | "request.erase" | "payload.read" | "operation.start" | "operation.stop" | "delivery.redeliver" | "secret.read" | "secret.rotate" | "endpoint.create" | "endpoint.update" | "endpoint.remove" | "endpoint.disable" | "endpoint.enable" | "session.begin" | "session.refuse" | "session.end" | "session.link" | "access.refuse" | "audit.export";
+                    action?: "model.pause" | "model.resume" | "model.concurrency" | "model.probe" | "models.reload" | "key.create" | "key.update" | "key.revoke" | "node.drain" | "node.undrain" | "worker.drain" | "worker.resume" | "worker.stop" | "request.cancel" | "request.retry" | "request.erase" | "payload.read" | "batch.cancel" | "operation.start" | "operation.stop" | "delivery.redeliver" | "secret.read" | "secret.rotate" | "endpoint.create" | "endpoint.update" | "endpoint.remove" | "endpoint.disable" | "endpoint.enable" | "session.begin" | "session.refuse" | "session.end" | "session.link" | "access.refuse" | "audit.export";
                     /** @description Only actions on this target: an id, or the method and path of a refused call. */
                     target?: string;
                     /** @description RFC 3339: only actions at this time or later. */
@@ -1830,6 +1830,208 @@ export interface paths {
                 };
             };
         };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/batches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description The number of entries on a page. A value above 100 counts as 100. */
+                    limit?: number;
+                    /** @description The `next_cursor` of the previous page. It includes the filters and the limit of that page. */
+                    cursor?: string;
+                    /** @description Only batches with this status. */
+                    status?: "validating" | "in_progress" | "finalizing" | "completed" | "failed" | "expired" | "cancelling" | "cancelled";
+                    /** @description Only batches of this key. */
+                    key_id?: string;
+                    /** @description Only batches with this tag. */
+                    tag?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description A page. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AdminBatchPage"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/batches/{batch_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description The id of the batch. */
+                    batch_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The batch. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AdminBatch"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/batches/{batch_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description The id of the batch. */
+                    batch_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["Reason"];
+                };
+            };
+            responses: {
+                /** @description The batch, which is being cancelled. */
+                202: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AdminBatch"];
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/batches/{batch_id}/output": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description The id of the batch. */
+                    batch_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The lines, each a JSON object. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/x-ndjson": string;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/batches/{batch_id}/errors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description The id of the batch. */
+                    batch_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The lines, each a JSON object. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/x-ndjson": string;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3808,7 +4010,7 @@ export interface components {
              * @example key.create
              * @enum {string}
              */
-            action: "model.pause" | "model.resume" | "model.concurrency" | "model.probe" | "models.reload" | "key.create" | "key.update" | "key.revoke" | "node.drain" | "node.undrain" | "worker.drain" | "worker.resume" | "worker.stop" | "request.cancel" | "request.retry" | "request.erase" | "payload.read" | "operation.start" | "operation.stop" | "delivery.redeliver" | "secret.read" | "secret.rotate" | "endpoint.create" | "endpoint.update" | "endpoint.remove" | "endpoint.disable" | "endpoint.enable" | "session.begin" | "session.refuse" | "session.end" | "session.link" | "access.refuse" | "audit.export";
+            action: "model.pause" | "model.resume" | "model.concurrency" | "model.probe" | "models.reload" | "key.create" | "key.update" | "key.revoke" | "node.drain" | "node.undrain" | "worker.drain" | "worker.resume" | "worker.stop" | "request.cancel" | "request.retry" | "request.erase" | "payload.read" | "batch.cancel" | "operation.start" | "operation.stop" | "delivery.redeliver" | "secret.read" | "secret.rotate" | "endpoint.create" | "endpoint.update" | "endpoint.remove" | "endpoint.disable" | "endpoint.enable" | "session.begin" | "session.refuse" | "session.end" | "session.link" | "access.refuse" | "audit.export";
             /**
              * @description The target of the action: an id, or the method and path of a refused call.
              * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
@@ -4544,6 +4746,154 @@ export interface components {
             /** @description The newest three requests. */
             sample: components["schemas"]["AnyRequest"][];
         };
+        /** @description The lines of a batch, by what has become of them. Their sum is the total. */
+        BatchLineCounts: {
+            /**
+             * @description The number of lines; null: the input has not been read to its end.
+             * @example 50000
+             */
+            total: number | null;
+            /**
+             * @description Lines that wait, in the queue or in the input.
+             * @example 47900
+             */
+            waiting: number;
+            /**
+             * @description Lines whose requests run.
+             * @example 8
+             */
+            running: number;
+            /**
+             * @description Lines with an output.
+             * @example 2050
+             */
+            completed: number;
+            /**
+             * @description Lines that failed.
+             * @example 42
+             */
+            failed: number;
+            /**
+             * @description Lines that were cancelled.
+             * @example 0
+             */
+            cancelled: number;
+            /**
+             * @description Lines that were not done in time.
+             * @example 0
+             */
+            expired: number;
+        };
+        /** @description A line that keeps its batch from starting. */
+        AdminBatchFault: {
+            /**
+             * @description The number of the line in the input, from 1 on; null: the whole input is at fault.
+             * @example 3
+             */
+            line: number | null;
+            /**
+             * @description The stable name of the kind of problem.
+             * @example bad_request
+             */
+            code: string;
+            /**
+             * @description A description of the problem, which may quote the line; null without the scope `payloads`.
+             * @example A line needs a "custom_id", a text.
+             */
+            message: string | null;
+        };
+        /** @description A batch of any key at one moment. Its counts are exact. */
+        AdminBatch: {
+            /**
+             * Format: uuid
+             * @description The id of the batch. Its requests have the tag `batch:<batch_id>`.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            batch_id: string;
+            /**
+             * @description Its status, as its caller sees it.
+             * @example in_progress
+             * @enum {string}
+             */
+            status: "validating" | "in_progress" | "finalizing" | "completed" | "failed" | "expired" | "cancelling" | "cancelled";
+            /** @description The key that made the batch. */
+            key: components["schemas"]["KeyName"];
+            /**
+             * @description The API that made it: `own`, or the name of an adapter.
+             * @example own
+             */
+            format: string;
+            /**
+             * @description The model of lines that name none.
+             * @example demo/text/echo
+             */
+            model_id: string | null;
+            /**
+             * @description Its tag.
+             * @example null
+             */
+            tag: string | null;
+            /**
+             * @description The priority of its requests.
+             * @example low
+             * @enum {string}
+             */
+            priority: "high" | "normal" | "low";
+            /**
+             * Format: date-time
+             * @description The time at which it was made.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The time at which its input was found to be valid.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            started_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time at which a call cancelled it.
+             * @example null
+             */
+            cancelling_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time at which it ended.
+             * @example null
+             */
+            ended_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time at which lines that are not done expire.
+             * @example 2026-03-02T12:00:00.000Z
+             */
+            expires_at: string;
+            /** @description Its lines, by what has become of them. */
+            counts: components["schemas"]["BatchLineCounts"];
+            /** @description Why it failed: at most the first hundred faults. */
+            errors: components["schemas"]["AdminBatchFault"][];
+            /**
+             * @description The bytes of its output that are stored so far.
+             * @example 482130
+             */
+            output_bytes: number;
+            /**
+             * @description The bytes of its errors that are stored so far.
+             * @example 0
+             */
+            error_bytes: number;
+        };
+        /** @description A page of batches of all keys. */
+        AdminBatchPage: {
+            /**
+             * @description The `cursor` of the next page; null: this is the last page.
+             * @example null
+             */
+            next_cursor: string | null;
+            /** @description The batches, newest first. */
+            data: components["schemas"]["AdminBatch"][];
+        };
         /** @description One call of the receiver. */
         WebhookTry: {
             /**
@@ -4803,44 +5153,6 @@ export interface components {
             input: {
                 [key: string]: unknown;
             };
-        };
-        /** @description The lines of a batch, by what has become of them. Their sum is the total. */
-        BatchLineCounts: {
-            /**
-             * @description The number of lines; null: the input has not been read to its end.
-             * @example 50000
-             */
-            total: number | null;
-            /**
-             * @description Lines that wait, in the queue or in the input.
-             * @example 47900
-             */
-            waiting: number;
-            /**
-             * @description Lines whose requests run.
-             * @example 8
-             */
-            running: number;
-            /**
-             * @description Lines with an output.
-             * @example 2050
-             */
-            completed: number;
-            /**
-             * @description Lines that failed.
-             * @example 42
-             */
-            failed: number;
-            /**
-             * @description Lines that were cancelled.
-             * @example 0
-             */
-            cancelled: number;
-            /**
-             * @description Lines that were not done in time.
-             * @example 0
-             */
-            expired: number;
         };
         /** @description A line that keeps its batch from starting. */
         BatchFault: {
