@@ -19,6 +19,7 @@ const all: Record<AuditAction, true> = {
   'request.retry': true,
   'request.erase': true,
   'payload.read': true,
+  'batch.cancel': true,
   'operation.start': true,
   'operation.stop': true,
   'delivery.redeliver': true,
