@@ -17,7 +17,7 @@ const batch = { batch_id: 'b1', status: 'in_progress', ended_at: null, counts: {
 function clientOf(reply: (seen: Seen, count: number) => Response, options: object = {}) {
   const seen: Seen[] = [];
   const fetch = async (url: string, { method = 'GET', headers, body }: RequestInit = {}) => {
-    const text = await new Response(body as BodyInit | null).text();
+    const text = await new Response(body).text();
     seen.push({
       method,
       url: url.replace('http://service.test', ''),
