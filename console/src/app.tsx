@@ -13,6 +13,8 @@ import { SignIn } from './views/sign-in';
 const Model = lazy(() => import('./views/model'));
 const Requests = lazy(() => import('./views/requests'));
 const Request = lazy(() => import('./views/request'));
+const Batches = lazy(() => import('./views/batches'));
+const Batch = lazy(() => import('./views/batch'));
 const Try = lazy(() => import('./views/try'));
 const Keys = lazy(() => import('./views/keys'));
 const Nodes = lazy(() => import('./views/nodes'));
@@ -64,6 +66,8 @@ export function App() {
                 </Route>
                 <Route path="/requests" component={Requests} />
                 <Route path="/requests/:id">{({ id }) => <Request id={id} key={id} />}</Route>
+                <Route path="/batches" component={Batches} />
+                <Route path="/batches/:id">{({ id }) => <Batch id={id} key={id} />}</Route>
                 <Route path="/try/*?">{({ '*': id }) => <Try model={id && decodeURIComponent(id)} />}</Route>
                 <Route path="/keys" component={Keys} />
                 <Route path="/nodes" component={Nodes} />

@@ -17,6 +17,7 @@ import { askForSearch, scrollToPlace } from './parts/travel';
 const views = [
   ['/', 'Overview'],
   ['/requests', 'Requests'],
+  ['/batches', 'Batches'],
   ['/try', 'Try'],
   ['/keys', 'Keys'],
   ['/nodes', 'Nodes'],

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
+import { BatchesModule } from '../batches/batches.module.js';
 import { FilesModule } from '../files/files.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { OperationsModule } from '../operations/operations.module.js';
@@ -10,6 +11,8 @@ import { StreamModule } from '../stream/stream.module.js';
 import { DeliveriesModule } from '../webhooks/deliveries.module.js';
 import { WebhooksModule } from '../webhooks/webhooks.module.js';
 import { AuditController } from './audit/audit.controller.js';
+import { AdminBatches } from './batches/batches.js';
+import { AdminBatchesController } from './batches/batches.controller.js';
 import { KeySecrets } from './keys/key-secrets.js';
 import { Keys } from './keys/keys.js';
 import { KeysController } from './keys/keys.controller.js';
@@ -46,6 +49,7 @@ import { AdminWorkersController } from './workers/workers.controller.js';
 @Module({
   imports: [
     AuthModule,
+    BatchesModule,
     DeliveriesModule,
     FilesModule,
     LimitsModule,
@@ -71,10 +75,12 @@ import { AdminWorkersController } from './workers/workers.controller.js';
     AdminRequestsController,
     AdminPayloadsController,
     OperationsController,
+    AdminBatchesController,
     AdminDeliveriesController,
     ReceiversController,
   ],
   providers: [
+    AdminBatches,
     AdminDeliveries,
     AdminRequestLists,
     AdminRequests,

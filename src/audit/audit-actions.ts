@@ -19,6 +19,7 @@ export const auditActions = [
   'request.delete',
   'file.delete',
   'payload.read',
+  'batch.cancel',
   'operation.start',
   'operation.stop',
   'delivery.redeliver',

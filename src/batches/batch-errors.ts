@@ -1,5 +1,6 @@
 import { DomainError } from '../errors/domain-error.js';
 import { problemCodes } from '../errors/problem-codes.js';
+import type { BatchStatus } from './batch.js';
 import type { LineError } from './line-formats.js';
 
 /** The errors of lines that were not done when their batch ended. */
@@ -30,4 +31,10 @@ export function refusedError({ code, status, message, options: { errors } }: Dom
 
 export function unknownBatch(): DomainError {
   return new DomainError('batch_not_found', 'There is no such batch, or it belongs to another key.');
+}
+
+/** A batch that was cancelled may be cancelled again. */
+export function assertCancellable(status: BatchStatus): void {
+  if (status !== 'completed' && status !== 'failed' && status !== 'expired') return;
+  throw new DomainError('batch_ended', `The batch has ended as ${status}; there is nothing left to cancel.`);
 }

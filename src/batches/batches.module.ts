@@ -18,6 +18,7 @@ import { BatchLineEntity } from './entities/batch-line.entity.js';
 import { BatchSegmentEntity } from './entities/batch-segment.entity.js';
 import { LineFormats } from './line-formats.js';
 import { LineSubmissions } from './line-submissions.js';
+import { OperatorBatches } from './operator-batches.js';
 import { ownFormat, ownLines } from './own-lines.js';
 import { ResultLines } from './result-lines.js';
 import { Validation } from './validation.js';
@@ -35,9 +36,9 @@ import { Validation } from './validation.js';
   ],
   providers: [
     ...[BatchDriver, BatchInput, BatchPruner, Batches, Collector, LineFormats, LineSubmissions],
-    ...[ResultLines, Validation],
+    ...[OperatorBatches, ResultLines, Validation],
   ],
-  exports: [Batches, FilesModule, LimitsModule, LineFormats],
+  exports: [Batches, FilesModule, LimitsModule, LineFormats, OperatorBatches],
 })
 export class BatchesModule {
   constructor(formats: LineFormats, bodies: WebhookBodies, batches: Batches) {

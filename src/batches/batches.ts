@@ -10,7 +10,7 @@ import { Uploads } from '../files/uploads.js';
 import { FileUses } from '../queue/retention/file-uses.js';
 import { NewRequests, rank } from '../requests/new-requests.js';
 import type { Batch, NewBatch, SegmentKind } from './batch.js';
-import { unknownBatch } from './batch-errors.js';
+import { assertCancellable, unknownBatch } from './batch-errors.js';
 import { linesType } from './collector.js';
 import { BatchDriver } from './duties/batch-driver.js';
 import { BatchPruner } from './duties/batch-pruner.js';
@@ -96,11 +96,7 @@ export class Batches {
   /** Idempotent. Lines that wait are over at once; those that run may take a moment. */
   async cancel(caller: Pick<Caller, 'keyId'>, id: string): Promise<Batch> {
     const { status } = await this.get(caller, id);
-    if (status === 'completed' || status === 'failed' || status === 'expired')
-      throw new DomainError(
-        'batch_ended',
-        `The batch has ended as ${status}; there is nothing left to cancel.`,
-      );
+    assertCancellable(status);
     await cancelBatch(this.database, id);
     this.driver.wake();
     return this.get(caller, id);

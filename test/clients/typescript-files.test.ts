@@ -47,13 +47,13 @@ test('what of an input is a Blob, a File, a path or a stream is uploaded, all el
   expect(row).toEqual({ uses: 1 });
 });
 
-test('a batch uploads what is in its items, and an upload may stand alone', async () => {
+test('what is in many items is uploaded, and an upload may stand alone', async () => {
   const queue = createClient({ url: service.url, key: service.key });
   const bytes = someBytes(2_000_000);
   const stream = new Blob([bytes]).stream() as unknown as ReadableStream<Uint8Array>;
   const url = await queue.upload(file(stream, { name: 'a.bin' }));
   expect(sha256(Buffer.from(await (await fetch(url)).arrayBuffer()))).toBe(sha256(bytes));
-  const results = await queue.batch([
+  const results = await queue.submitMany([
     { model: 'demo/text/echo', input: { image: new Blob(['1']) } },
     { model: 'demo/text/echo', input: { image: 'text' } },
   ]);

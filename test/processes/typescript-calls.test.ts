@@ -112,7 +112,7 @@ it('gives up a try that takes too long, and tries again', async () => {
       init!.signal!.addEventListener('abort', () => reject(new Error('aborted')));
     });
   };
-  const { queue } = clientOf([], { fetch, timeout: 1_000 });
+  const { queue } = clientOf([], { fetch, timeoutS: 1 });
   expect(await passing(queue.status('r1'))).toEqual(queued);
   expect(tries).toBe(3);
 });
@@ -159,8 +159,8 @@ it('sends the options of a submission under the names of the API', async () => {
     webhook: 'https://example.org/?a=b&c',
     priority: 'high',
     notBefore: new Date('2026-11-23T12:00:00Z'),
-    expires: '5m',
-    timeout: 1_500,
+    expiresS: 300,
+    timeoutS: 1.5,
     tags: ['customer:7', 'order:8'],
     idempotencyKey: 'order "8"',
   });
@@ -168,7 +168,7 @@ it('sends the options of a submission under the names of the API', async () => {
     ['webhook', 'https://example.org/?a=b&c'],
     ['priority', 'high'],
     ['not_before', '2026-11-23T12:00:00.000Z'],
-    ['expires', '5m'],
+    ['expires', '300000ms'],
     ['timeout', '1500ms'],
     ['tag', 'customer:7'],
     ['tag', 'order:8'],
@@ -177,12 +177,18 @@ it('sends the options of a submission under the names of the API', async () => {
   expect(seen[0]!.headers.get('authorization')).toBe('Key k');
 });
 
-it('gives each submission of a batch a key, and the options as JSON', async () => {
+it('gives each of many submissions a key, and the options as JSON', async () => {
   const { queue, seen } = clientOf([lost(), json({ results: [{ status: 202, ...queued }] })]);
-  await passing(queue.batch([{ model: 'a/b', input: { x: 1 }, delay: '1m', tags: ['a:b'] }]));
+  await passing(queue.submitMany([{ model: 'a/b', input: { x: 1 }, delayS: 60, tags: ['a:b'] }]));
   expect(seen[1]!.body).toEqual({
     requests: [
-      { model_id: 'a/b', input: { x: 1 }, delay: '1m', tag: ['a:b'], idempotency_key: expect.any(String) },
+      {
+        model_id: 'a/b',
+        input: { x: 1 },
+        delay: '60000ms',
+        tag: ['a:b'],
+        idempotency_key: expect.any(String),
+      },
     ],
   });
   expect(seen[0]!.body).toEqual(seen[1]!.body);
@@ -244,12 +250,12 @@ it('ends at once when its signal fires, also between two tries', async () => {
 
 const accepted = (request_id: string): object => ({ ...queued, status: 202, request_id });
 const refused = (status: number, code: string): object => ({ status, code, detail: `It is ${code}.` });
-const batchOf = (count: number) =>
+const itemsOf = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ model: 'a/b', input: { n }, idempotencyKey: `key ${n}` }));
 const keysOf = ({ body }: Seen): string[] =>
   (body as { requests: { idempotency_key: string }[] }).requests.map((one) => one.idempotency_key);
 
-it('sends the refused entries of a batch again when their turn comes', async () => {
+it('sends the refused of many submissions again when their turn comes', async () => {
   const limited = refused(403, 'rate_limited');
   const turn = { 'retry-after': '1' };
   const { queue, seen } = clientOf([
@@ -259,20 +265,20 @@ it('sends the refused entries of a batch again when their turn comes', async () 
     lost(),
     json({ results: [accepted('r1')] }),
   ]);
-  const results = await passing(queue.batch(batchOf(4)));
+  const results = await passing(queue.submitMany(itemsOf(4)));
   expect(results).toEqual([accepted('r0'), accepted('r1'), refused(422, 'invalid_input'), accepted('r3')]);
   expect(seen.slice(1, 11).map(keysOf)).toEqual(Array(10).fill(['key 1', 'key 3']));
   expect(seen.slice(11).map(keysOf)).toEqual(Array(2).fill(['key 1']));
 });
 
-it('returns the ids of a batch though some of its entries stay refused, or get no answer', async () => {
+it('returns the ids of many submissions though some stay refused, or get no answer', async () => {
   const full = { results: [accepted('r0'), refused(429, 'queue_full')] };
   const again = { results: [refused(429, 'queue_full')] };
   const staying = clientOf([json(full), json(again), json(again)], { retries: 2 });
-  expect(await passing(staying.queue.batch(batchOf(2)))).toEqual(full.results);
+  expect(await passing(staying.queue.submitMany(itemsOf(2)))).toEqual(full.results);
   expect(staying.seen.map(keysOf)).toEqual([['key 0', 'key 1'], ['key 1'], ['key 1']]);
   const cut = clientOf([json(full), lost(), lost()], { retries: 1 });
-  expect(await passing(cut.queue.batch(batchOf(2)))).toEqual([
+  expect(await passing(cut.queue.submitMany(itemsOf(2)))).toEqual([
     accepted('r0'),
     { status: 0, code: 'connection_failed', detail: expect.any(String) },
   ]);

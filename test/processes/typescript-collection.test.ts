@@ -33,8 +33,8 @@ it('has its answers held for as long as it asks', async () => {
   const queue = clientWith();
   const { request_id: id } = await queue.submit('test/hook', { input: { hold: true } });
   const [status, response, result] = [
-    queue.status(id, { wait: 20 }),
-    queue.response(id, { wait: 20 }),
+    queue.status(id, { waitS: 20 }),
+    queue.response(id, { waitS: 20 }),
     queue.result(id),
   ];
   await model.answer(id, '[1]');
@@ -45,11 +45,11 @@ it('has its answers held for as long as it asks', async () => {
 
 it('submits many, lists them page by page, and has their statuses', async () => {
   const queue = clientWith();
-  const results = await queue.batch([
+  const results = await queue.submitMany([
     { model: 'test/hook', input: { n: 1 }, tags: ['lot:1'] },
     { model: 'test/none', input: {} },
     { model: 'test/hook', input: { n: 2 }, tags: ['lot:1', 'size:xl'], priority: 'low' },
-    { model: 'test/hook', input: { n: 3 }, tags: ['lot:1'], timeout: 5_000 },
+    { model: 'test/hook', input: { n: 3 }, tags: ['lot:1'], timeoutS: 5 },
   ]);
   expect(results.map(({ status }) => status)).toEqual([202, 404, 202, 202]);
   expect(results[1]).toMatchObject({ code: 'unknown_model', detail: expect.any(String) });
@@ -71,7 +71,7 @@ it('submits many, lists them page by page, and has their statuses', async () => 
   expect(statuses.map((status) => status?.request_id ?? null)).toEqual([ids[2], null, ids[0]]);
 });
 
-it('submits a batch once, though the answer was lost', async () => {
+it('submits many once, though the answer was lost', async () => {
   let tries = 0;
   const fetch: typeof globalThis.fetch = async (url, init) => {
     const answer = await globalThis.fetch(url, init);
@@ -79,7 +79,7 @@ it('submits a batch once, though the answer was lost', async () => {
     return answer;
   };
   const before = await calls.count('request');
-  const results = await clientWith({ fetch }).batch(
+  const results = await clientWith({ fetch }).submitMany(
     [1, 2].map((n) => ({ model: 'test/hook', input: { n } })),
   );
   expect(results.map(({ status }) => status)).toEqual([202, 202]);
@@ -88,8 +88,8 @@ it('submits a batch once, though the answer was lost', async () => {
 
 it('cancels many by their ids or by a filter', async () => {
   const queue = clientWith();
-  const later = { model: 'test/hook', input: {}, delay: '1h', tags: ['late:yes'] };
-  const results = await queue.batch([later, later, later]);
+  const later = { model: 'test/hook', input: {}, delayS: 3_600, tags: ['late:yes'] };
+  const results = await queue.submitMany([later, later, later]);
   const first = results[0]!.request_id!;
   expect(await queue.cancelMany({ requestIds: [first, 'none'] })).toMatchObject({ cancelled: 1, unknown: 1 });
   expect(await queue.cancelMany({ filter: { tags: ['late:yes'] } })).toMatchObject({
@@ -143,7 +143,7 @@ it('refuses a filter or an option that it does not know, for without it a call w
   await expect(queue.page(filter)).rejects.toThrow(message('filter', 'tag'));
   const options = { input: {}, not_before: '2030-01-31T08:00:00Z' };
   await expect(queue.submit('test/hook', options)).rejects.toThrow(message('option', 'not_before'));
-  await expect(queue.batch([{ model: 'test/hook', ...options }])).rejects.toThrow(
+  await expect(queue.submitMany([{ model: 'test/hook', ...options }])).rejects.toThrow(
     message('option', 'not_before'),
   );
 });

@@ -18,7 +18,7 @@ let proxy: ChaosProxy;
 beforeAll(async () => (proxy = await new ChaosProxy(service.url, 19).start()));
 afterAll(() => proxy.stop());
 
-const client = () => createClient({ url: proxy.url, key: service.key, retries: 12, timeout: 5_000 });
+const client = () => createClient({ url: proxy.url, key: service.key, retries: 12, timeoutS: 5 });
 const echo = ({ response, body }: Call): void => {
   response.setHeader('content-type', 'application/json');
   response.end(body);

@@ -129,6 +129,7 @@ export const isRun = ({ page, code }: Block): boolean =>
 
 /** The pages whose commands need no more than a running service and are fast: `npm test` runs them, in this order. */
 export const fastPages = [
+  'docs/batches.md',
   'docs/calling.md',
   'docs/collection.md',
   'docs/database.md',

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from . import _batches as batches
 from . import _calls as calls
 from . import _files as files
 from . import _sending as sending
@@ -22,15 +23,15 @@ class Api:
         self._settings = settings
 
     def submit(
-        self, model_id: str, input: Mapping[str, Any], key: str | None, given: Mapping[str, Any]
+        self, model: str, input: Mapping[str, Any], key: str | None, given: Mapping[str, Any]
     ) -> Flow[t.QueuedRequest]:
         return self._submitting(
-            model_id, input, key, given, lambda call: sending.result(self._settings, call)
+            model, input, key, given, lambda call: sending.result(self._settings, call)
         )
 
     def run(
         self,
-        model_id: str,
+        model: str,
         input: Mapping[str, Any],
         key: str | None,
         given: Mapping[str, Any],
@@ -38,12 +39,12 @@ class Api:
         cancel: bool,
     ) -> Flow[t.Result]:
         return self._submitting(
-            model_id, input, key, given, lambda call: waiting.run(self._settings, call, deadline, cancel)
+            model, input, key, given, lambda call: waiting.run(self._settings, call, deadline, cancel)
         )
 
     def subscribe(
         self,
-        model_id: str,
+        model: str,
         input: Mapping[str, Any],
         key: str | None,
         given: Mapping[str, Any],
@@ -54,7 +55,7 @@ class Api:
         def subscribed(call: Call) -> Flow[None]:
             return waiting.subscribe(self._settings, call, logs, deadline, cancel)
 
-        return self._submitting(model_id, input, key, given, subscribed)
+        return self._submitting(model, input, key, given, subscribed)
 
     def upload(self, file: files.Uploadable, name: str | None, content_type: str | None) -> Flow[str]:
         return files.upload(self._settings, file, name, content_type)
@@ -94,23 +95,32 @@ class Api:
         path = f"/deliveries/{calls.segment(delivery_id)}/redeliver"
         return self._of_request("POST", request_id, path)
 
+    def input(self, request_id: str) -> Flow[Any]:
+        return self._of_request("GET", request_id, "/input")
+
     def list(self, limit: int | None, given: Mapping[str, Any]) -> Flow[None]:
         query = {**calls.filters(given), **({} if limit is None else {"limit": limit})}
-        return sending.pages(self._settings, query)
+        return sending.listed(self._settings, calls.REQUESTS, query)
 
-    def batch(self, items: Iterable[t.BatchItem]) -> Flow[t.BatchResults]:
+    def page(self, limit: int | None, cursor: str | None, given: Mapping[str, Any]) -> Flow[t.RequestPage]:
+        # A cursor contains its filters.
+        part = {"limit": limit, "cursor": cursor}
+        query = {**({} if cursor else calls.filters(given)), **{k: v for k, v in part.items() if v is not None}}
+        return sending.result(self._settings, calls.call(self._settings, "GET", calls.REQUESTS, query=query))
+
+    def submit_many(self, items: Iterable[t.SubmitItem]) -> Flow[t.SubmitResults]:
         requests = []
         for item in items:
-            fields = dict(item)
-            own = {name: fields.pop(name, None) for name in ("model_id", "input")}
+            fields: dict[str, Any] = dict(item)
+            own = {"model_id": fields.pop("model", None), "input": fields.pop("input", None)}
             own["idempotency_key"] = fields.pop("idempotency_key", None) or calls.new_key()
             requests.append({**own, **calls.options(fields)})
         if not files.has_files(requests):
-            return sending.batch(self._settings, requests)
+            return sending.submit_many(self._settings, requests)
 
-        def flow() -> Flow[t.BatchResults]:
+        def flow() -> Flow[t.SubmitResults]:
             sent = yield from files.uploaded(self._settings, requests)
-            return (yield from sending.batch(self._settings, sent))
+            return (yield from sending.submit_many(self._settings, sent))
 
         return flow()
 
@@ -126,40 +136,90 @@ class Api:
             return self._of_all("/cancel", {"filter": calls.filters(given)})
         return self._of_all("/cancel", {"request_ids": [*request_ids]})
 
+    def batch_line(self, line: Mapping[str, Any]) -> Flow[bytes]:
+        return batches.line(self._settings, line)
+
+    def create_batch(
+        self, source: batches.Source, key: str | None, given: Mapping[str, Any]
+    ) -> Flow[t.Batch]:
+        return batches.create(self._settings, source, key, calls.batch_options(given))
+
+    def batch(self, batch_id: str) -> Flow[t.Batch]:
+        return self._get(calls.batch_path(batch_id))
+
+    def batches(self, limit: int | None, given: Mapping[str, Any]) -> Flow[None]:
+        query = {**calls.batch_filters(given), **({} if limit is None else {"limit": limit})}
+        return sending.listed(self._settings, calls.BATCHES, query)
+
+    def cancel_batch(self, batch_id: str) -> Flow[t.Batch]:
+        sent = calls.call(self._settings, "PUT", calls.batch_path(batch_id, "/cancel"))
+        return sending.result(self._settings, sent)
+
+    def wait_for_batch(
+        self, batch_id: str, on_counts: Callable[[t.BatchCounts], object] | None, deadline: float | None
+    ) -> Flow[t.Batch]:
+        limit = sending.Deadline(self._settings, deadline, "batch")
+        return batches.wait(self._settings, batch_id, on_counts, limit)
+
+    def batch_lines(self, batch_id: str, file: str) -> Flow[None]:
+        return batches.lines(self._settings, calls.batch_path(batch_id, f"/{file}"))
+
+    def delete_batch(self, batch_id: str) -> Flow[None]:
+        return sending.result(self._settings, calls.call(self._settings, "DELETE", calls.batch_path(batch_id)))
+
+    def create_endpoint(self, url: str, events: Sequence[str] | None) -> Flow[t.MadeWebhookEndpoint]:
+        body = {"url": url, **({} if events is None else {"events": [*events]})}
+        return sending.result(self._settings, calls.call(self._settings, "POST", calls.ENDPOINTS, body=body))
+
+    def endpoint(self, endpoint_id: str) -> Flow[t.WebhookEndpoint]:
+        return self._get(calls.endpoint_path(endpoint_id))
+
+    def endpoints(self) -> Flow[None]:
+        return sending.listed(self._settings, calls.ENDPOINTS, {})
+
+    def update_endpoint(self, endpoint_id: str, changes: Mapping[str, Any]) -> Flow[t.WebhookEndpoint]:
+        body = {name: value for name, value in changes.items() if value is not None}
+        path = calls.endpoint_path(endpoint_id)
+        return sending.result(self._settings, calls.call(self._settings, "PATCH", path, body=body))
+
+    def delete_endpoint(self, endpoint_id: str) -> Flow[None]:
+        path = calls.endpoint_path(endpoint_id)
+        return sending.result(self._settings, calls.call(self._settings, "DELETE", path))
+
     def models(self) -> Flow[t.Models]:
         return _member("data", self._get("/v1/models"))
 
-    def model(self, model_id: str) -> Flow[t.Model]:
-        return self._get(f"/v1/models/{calls.model_path(model_id)}")
+    def model(self, model: str) -> Flow[t.Model]:
+        return self._get(f"/v1/models/{calls.model_path(model)}")
 
     def key(self) -> Flow[t.Key]:
         return self._get("/v1/key")
 
     def _submitting(
         self,
-        model_id: str,
+        model: str,
         input: Mapping[str, Any],
         key: str | None,
         given: Mapping[str, Any],
         then: Callable[[Call], Flow[T]],
     ) -> Flow[T]:
         if not files.has_files(input):
-            return then(self._submission(model_id, input, key, given))
-        self._submission(model_id, {}, key, given)  # a mistake is reported before anything is sent
+            return then(self._submission(model, input, key, given))
+        self._submission(model, {}, key, given)  # a mistake is reported before anything is sent
 
         def flow() -> Flow[T]:
             sent = yield from files.uploaded(self._settings, input)
-            return (yield from then(self._submission(model_id, sent, key, given)))
+            return (yield from then(self._submission(model, sent, key, given)))
 
         return flow()
 
     def _submission(
-        self, model_id: str, input: Mapping[str, Any], key: str | None, given: Mapping[str, Any]
+        self, model: str, input: Mapping[str, Any], key: str | None, given: Mapping[str, Any]
     ) -> Call:
         return calls.call(
             self._settings,
             "POST",
-            f"/v1/queue/{calls.model_path(model_id)}",
+            f"/v1/queue/{calls.model_path(model)}",
             query=calls.options(given),
             headers=calls.idempotency(key),
             body=input,

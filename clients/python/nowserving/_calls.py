@@ -14,6 +14,8 @@ from ._steps import Call
 from .types import Duration, Instant, Tags
 
 REQUESTS = "/v1/queue/requests"
+BATCHES = "/v1/batches"
+ENDPOINTS = "/v1/webhook-endpoints"
 
 
 def call(
@@ -49,8 +51,16 @@ def request_path(request_id: str, rest: str = "") -> str:
     return f"{REQUESTS}/{segment(request_id)}{rest}"
 
 
-def model_path(model_id: str) -> str:
-    return "/".join(segment(part) for part in model_id.split("/"))
+def batch_path(batch_id: str, rest: str = "") -> str:
+    return f"{BATCHES}/{segment(batch_id)}{rest}"
+
+
+def endpoint_path(endpoint_id: str) -> str:
+    return f"{ENDPOINTS}/{segment(endpoint_id)}"
+
+
+def model_path(model: str) -> str:
+    return "/".join(segment(part) for part in model.split("/"))
 
 
 def new_key() -> str:
@@ -77,8 +87,21 @@ def options(given: Mapping[str, Any]) -> dict[str, Any]:
     return _written(given, _OPTIONS, "option")
 
 
+def batch_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    return _written(given, _BATCH_OPTIONS, "option")
+
+
 def filters(given: Mapping[str, Any]) -> dict[str, Any]:
     return _written(given, _FILTERS, "filter")
+
+
+def batch_filters(given: Mapping[str, Any]) -> dict[str, Any]:
+    return _written(given, _BATCH_FILTERS, "filter")
+
+
+def batch_line(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a line of a batch as the API writes it."""
+    return _written(given, _BATCH_LINE, "member of a line")
 
 
 def _written(given: Mapping[str, Any], known: Mapping[str, Any], kind: str) -> dict[str, Any]:
@@ -86,15 +109,12 @@ def _written(given: Mapping[str, Any], known: Mapping[str, Any], kind: str) -> d
     for name in given:
         if name not in known:
             raise TypeError(f"There is no {kind} {name!r}. The known ones are {', '.join(known)}.")
-    wire_name = {"tags": "tag"}
     return {
-        wire_name.get(name, name): known[name](value) for name, value in given.items() if value is not None
+        _WIRE_NAMES.get(name, name): known[name](value) for name, value in given.items() if value is not None
     }
 
 
 def _duration(value: Duration) -> str:
-    if isinstance(value, str):
-        return value
     seconds = value.total_seconds() if isinstance(value, timedelta) else value
     return f"{round(seconds * 1000)}ms"
 
@@ -119,18 +139,36 @@ _OPTIONS = {
     "webhook": str,
     "priority": str,
     "not_before": _instant,
-    "delay": _duration,
-    "expires": _duration,
-    "timeout": _duration,
+    "delay_s": _duration,
+    "expires_s": _duration,
+    "timeout_s": _duration,
     "tags": _tags,
 }
 _FILTERS = {
-    "model_id": str,
+    "model": str,
     "status": str,
     "outcome": str,
     "tags": _tags,
     "created_after": _instant,
     "created_before": _instant,
+}
+_BATCH_OPTIONS = {
+    "model": str,
+    "tag": str,
+    "webhook": str,
+    "priority": str,
+    "completion_window_s": _duration,
+}
+_BATCH_FILTERS = {"status": str, "tag": str}
+_BATCH_LINE = {"custom_id": str, "model": str, "input": lambda value: value}
+# The names in the API, where they differ.
+_WIRE_NAMES = {
+    "tags": "tag",
+    "model": "model_id",
+    "delay_s": "delay",
+    "expires_s": "expires",
+    "timeout_s": "timeout",
+    "completion_window_s": "completion_window",
 }
 
 

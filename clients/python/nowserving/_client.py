@@ -9,6 +9,7 @@ from . import types as t
 from ._api import Api
 from ._files import Uploadable
 from ._drivers import Driver
+from ._resources import Batches, WebhookEndpoints
 from ._settings import Settings
 
 if TYPE_CHECKING:
@@ -44,43 +45,47 @@ class Client:
         settings = Settings(url.rstrip("/"), key, retries, timeout_s, hold_s)
         self._api = Api(settings)
         self._driver = Driver(settings, http)
+        self.batches = Batches(self._api, self._driver)
+        """Batches of many lines, which the service reads from one file."""
+        self.webhook_endpoints = WebhookEndpoints(self._api, self._driver)
+        """URLs that are called about all requests of the key."""
 
     def submit(
         self,
-        model_id: str,
+        model: str,
         input: Mapping[str, Any],
         *,
         idempotency_key: str | None = None,
         **options: Unpack[t.Options],
     ) -> t.QueuedRequest:
         """Puts a request into the queue and does not wait for it."""
-        return self._driver.run(self._api.submit(model_id, input, idempotency_key, options))
+        return self._driver.run(self._api.submit(model, input, idempotency_key, options))
 
     def run(
         self,
-        model_id: str,
+        model: str,
         input: Mapping[str, Any],
         *,
-        deadline: float | None = None,
+        deadline_s: float | None = None,
         cancel_on_exit: bool = False,
         idempotency_key: str | None = None,
         **options: Unpack[t.Options],
     ) -> t.Result:
         """
-        Submits and waits for the result. After `deadline` seconds that is NowServingError `deadline_exceeded`, which
+        Submits and waits for the result. After `deadline_s` seconds that is NowServingError `deadline_exceeded`, which
         has the `request_id`, for `result`. With `cancel_on_exit` the request is cancelled if the wait ends before it
         does, by the deadline or by an exception such as KeyboardInterrupt.
         """
-        flow = self._api.run(model_id, input, idempotency_key, options, deadline, cancel_on_exit)
+        flow = self._api.run(model, input, idempotency_key, options, deadline_s, cancel_on_exit)
         return self._driver.run(flow)
 
     def subscribe(
         self,
-        model_id: str,
+        model: str,
         input: Mapping[str, Any],
         *,
         logs: bool = False,
-        deadline: float | None = None,
+        deadline_s: float | None = None,
         cancel_on_exit: bool = False,
         idempotency_key: str | None = None,
         **options: Unpack[t.Options],
@@ -89,32 +94,32 @@ class Client:
         Submits and gives each status as it changes; the last is COMPLETED, with or without success. With `logs` each
         brings the lines that are new. `cancel_on_exit` is that of `run`, and for a loop that is left, too.
         """
-        flow = self._api.subscribe(model_id, input, idempotency_key, options, logs, deadline, cancel_on_exit)
+        flow = self._api.subscribe(model, input, idempotency_key, options, logs, deadline_s, cancel_on_exit)
         return self._driver.iterate(flow)
 
-    def result(self, request_id: str, *, deadline: float | None = None) -> t.Result:
+    def result(self, request_id: str, *, deadline_s: float | None = None) -> t.Result:
         """Waits for the result of a request that was submitted before."""
-        return self._driver.run(self._api.wait(request_id, deadline))
+        return self._driver.run(self._api.wait(request_id, deadline_s))
 
     def follow(
-        self, request_id: str, *, logs: bool = False, deadline: float | None = None
+        self, request_id: str, *, logs: bool = False, deadline_s: float | None = None
     ) -> Generator[t.Status, None, None]:
         """What `subscribe` gives, of a request that was submitted before."""
-        return self._driver.iterate(self._api.follow(request_id, logs, deadline))
+        return self._driver.iterate(self._api.follow(request_id, logs, deadline_s))
 
     def output(
         self,
         request_id: str,
         *,
         on_reset: Callable[[int], object] | None = None,
-        deadline: float | None = None,
+        deadline_s: float | None = None,
     ) -> Generator[Any, None, None]:
         """
         The parts of an output as the model gives them; what it gives at once is one part. Raises NowServingError if
         the request ends without success. When another attempt begins, `on_reset` is called with its number, and the
         parts begin anew.
         """
-        return self._driver.iterate(self._api.output(request_id, on_reset, deadline))
+        return self._driver.iterate(self._api.output(request_id, on_reset, deadline_s))
 
     def status(self, request_id: str, *, logs: bool = False) -> t.Status:
         """How a request is now."""
@@ -132,6 +137,10 @@ class Client:
         """The output of a request that has succeeded; with `logs` all that there is to say about it."""
         return self._driver.run(self._api.response(request_id, logs))
 
+    def input(self, request_id: str) -> Any:
+        """The input of a request, as it was submitted."""
+        return self._driver.run(self._api.input(request_id))
+
     def cancel(self, request_id: str) -> t.CancelAnswer:
         """Cancels a request that waits, or asks its run to stop."""
         return self._driver.run(self._api.cancel(request_id))
@@ -142,12 +151,12 @@ class Client:
         """Cancels up to 10,000 requests; `more` says whether there are others that fit the filters."""
         return self._driver.run(self._api.cancel_many(request_ids, filters))
 
-    def batch(self, requests: Iterable[t.BatchItem]) -> t.BatchResults:
+    def submit_many(self, requests: Iterable[t.SubmitItem]) -> t.SubmitResults:
         """
         Submits up to 1,000 requests at once; each has a result of its own, in order. Those that a limit or an overload
         refuses are sent again, as `submit` would.
         """
-        return self._driver.run(self._api.batch(requests))
+        return self._driver.run(self._api.submit_many(requests))
 
     def retry(self, request_id: str, *, idempotency_key: str | None = None) -> t.QueuedRequest:
         """A new request with the input and the options of one that has completed."""
@@ -170,8 +179,8 @@ class Client:
         """The models that the key may call."""
         return self._driver.run(self._api.models())
 
-    def model(self, model_id: str) -> t.Model:
-        return self._driver.run(self._api.model(model_id))
+    def model(self, model: str) -> t.Model:
+        return self._driver.run(self._api.model(model))
 
     def key(self) -> t.Key:
         """What the key may do, and what is left of its limits."""
@@ -187,9 +196,15 @@ class Client:
 
     def list(
         self, *, limit: int | None = None, **filters: Unpack[t.Filters]
-    ) -> Generator[t.RequestPage, None, None]:
-        """The requests of the key, newest first, in pages of at most `limit`."""
+    ) -> Generator[t.Status, None, None]:
+        """The requests of the key, newest first. The next page, of at most `limit`, is fetched when it is needed."""
         return self._driver.iterate(self._api.list(limit, filters))
+
+    def page(
+        self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[t.Filters]
+    ) -> t.RequestPage:
+        """One page of `list`; `next_cursor` is the cursor of the next page."""
+        return self._driver.run(self._api.page(limit, cursor, filters))
 
     def close(self) -> None:
         self._driver.close()

@@ -21,6 +21,7 @@ T = TypeVar("T")
 # httpx passes on some errors of the transports unchanged.
 LOST = (httpx.RequestError, OSError)
 CHUNK_BYTES = 256 * 1024
+NO_END = Lost("The answer does not show where it ends.")
 ELSEWHERE = Lost("The connection belongs to another process or event loop.")
 
 
@@ -177,6 +178,9 @@ class _Connection(_Base):
         response = http.send(request, stream=isinstance(step, Open))
         if isinstance(step, Open):
             self._begin(response, None, this_process())
+            if step.shows_end and _hides_end(response):
+                self.close()
+                return NO_END
             if response.status_code == 200:
                 self._chunks = response.iter_bytes()
                 return Answer(200, _fields(response), b"")
@@ -223,6 +227,9 @@ class _AsyncConnection(_Base):
         response = await http.send(request, stream=isinstance(step, Open))
         if isinstance(step, Open):
             self._begin(response, None, this_loop())
+            if step.shows_end and _hides_end(response):
+                await self.close()
+                return NO_END
             if response.status_code == 200:
                 self._chunks = response.aiter_bytes()
                 return Answer(200, _fields(response), b"")
@@ -298,9 +305,13 @@ def _answer(response: httpx.Response) -> Answer | Lost:
 
 def _may_be_cut(response: httpx.Response) -> bool:
     """Without a length a body ends with its connection. A number may be cut unnoticed, other JSON may not."""
+    return _hides_end(response) and response.content.lstrip()[:1] in [*map(bytes, zip(b"-0123456789"))]
+
+
+def _hides_end(response: httpx.Response) -> bool:
+    """Returns whether the end of the connection is the end of the body."""
     is_http_1 = response.extensions.get("http_version", b"").startswith(b"HTTP/1")
-    has_end = "content-length" in response.headers or "transfer-encoding" in response.headers
-    return is_http_1 and not has_end and response.content.lstrip()[:1] in [*map(bytes, zip(b"-0123456789"))]
+    return is_http_1 and "content-length" not in response.headers and "transfer-encoding" not in response.headers
 
 
 def _lost(error: Exception) -> Lost:

@@ -58,7 +58,7 @@ def has_files(value: Any) -> bool:
         return any(has_files(part) for part in value.values())
     if isinstance(value, (list, tuple)):
         return any(has_files(part) for part in value)
-    return _is_file(value)
+    return is_file(value)
 
 
 def uploaded(settings: Settings, value: Any, urls: dict[int, str] | None = None) -> Flow[Any]:
@@ -74,14 +74,14 @@ def uploaded(settings: Settings, value: Any, urls: dict[int, str] | None = None)
         for part in value:
             items.append((yield from uploaded(settings, part, urls)))
         return items
-    if not _is_file(value):
+    if not is_file(value):
         return value
     if id(value) not in urls:
         urls[id(value)] = yield from upload(settings, value, None, None)
     return urls[id(value)]
 
 
-def _is_file(value: Any) -> bool:
+def is_file(value: Any) -> bool:
     """A str is text, even if it is a path."""
     return isinstance(value, (os.PathLike, bytes, bytearray, memoryview)) or callable(
         getattr(value, "read", None)

@@ -17,8 +17,9 @@ log = logging.getLogger("nowserving")
 
 
 class Deadline:
-    def __init__(self, settings: Settings, seconds: float | None) -> None:
+    def __init__(self, settings: Settings, seconds: float | None, noun: str = "request") -> None:
         self._clock = settings.clock
+        self._noun = noun
         self._seconds = seconds
         self._at = None if seconds is None else settings.clock() + seconds
 
@@ -28,7 +29,7 @@ class Deadline:
 
     def check(self, request_id: str | None, *, ahead_s: float = 0) -> None:
         if self._at is not None and self._clock() + ahead_s >= self._at:
-            said = f"The request has not completed within {self._seconds} s."
+            said = f"The {self._noun} has not completed within {self._seconds} s."
             raise NowServingError("deadline_exceeded", said, request_id=request_id)
 
 
@@ -39,10 +40,11 @@ def send(
     request_id: str | None = None,
     deadline: Deadline | None = None,
     hold_s: int = 0,
+    limit: float | None = None,
 ) -> Flow[Answer]:
     """
     The answer, if need be after some tries: a call is repeatable, or has an Idempotency-Key. The service may hold it
-    until the request has completed, for up to `hold_s`.
+    until the request has completed, for up to `hold_s`. `limit` is how many tries may fail.
     """
     deadline = deadline or Deadline(settings, None)
     failures = 0
@@ -55,7 +57,7 @@ def send(
         error = problem_of(outcome, request_id)
         if error is None:
             return outcome  # type: ignore[no-any-return]
-        failures = yield from wait_to_retry(settings, error, failures, deadline)
+        failures = yield from wait_to_retry(settings, error, failures, deadline, limit)
 
 
 def wait_to_retry(
@@ -91,7 +93,7 @@ def result(settings: Settings, call: Call, *, request_id: str | None = None) -> 
     return answer.json
 
 
-def batch(settings: Settings, entries: list[dict[str, Any]]) -> Flow[list[Any]]:
+def submit_many(settings: Settings, entries: list[dict[str, Any]]) -> Flow[list[Any]]:
     """
     Submits the entries, and sends those again that were refused but may be accepted later. After the first answer no
     NowServingError is raised, because the caller needs the ids.
@@ -133,10 +135,12 @@ def _unanswered(error: NowServingError) -> dict[str, Any]:
     return {"status": error.status or 0, "code": error.code, "detail": error.detail}
 
 
-def pages(settings: Settings, query: Mapping[str, Any]) -> Flow[None]:
+def listed(settings: Settings, path: str, query: Mapping[str, Any]) -> Flow[None]:
+    """Emits the entries of a list, page after page."""
     while True:
-        page = yield from result(settings, calls.call(settings, "GET", calls.REQUESTS, query=query))
-        yield Emit(page)
+        page = yield from result(settings, calls.call(settings, "GET", path, query=query))
+        for entry in page["data"]:
+            yield Emit(entry)
         if page.get("next_cursor") is None:
             return
         # A cursor contains its filters.

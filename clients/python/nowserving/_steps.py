@@ -73,6 +73,8 @@ class Open:
 
     call: Call
     timeout_s: float
+    # True: an answer whose end cannot be told from a broken connection is Lost.
+    shows_end: bool = False
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, TypedDict, Union
 from collections.abc import Mapping, Sequence
 
-Duration = Union[str, int, float, timedelta]
-"""As the service writes it (`"90s"`, `"10m"`), seconds, or a timedelta."""
+Duration = Union[int, float, timedelta]
+"""Seconds, or a timedelta."""
 Instant = Union[str, datetime]
 """RFC 3339, or a datetime that knows its zone."""
 Tags = Union[Mapping[str, str], Sequence[str]]
@@ -26,22 +26,22 @@ class Options(TypedDict, total=False):
     priority: Priority
     not_before: Instant
     """Started no earlier; at most 30 days from now."""
-    delay: Duration
-    """The same, from now."""
-    expires: Duration
-    """Started no later than that after it joined the queue, else it fails with `expired`."""
-    timeout: Duration
-    """How long one run may take; at most what the model allows."""
+    delay_s: Duration
+    """Seconds from now before which the request does not start."""
+    expires_s: Duration
+    """Seconds from the submission, or from the scheduled time, after which the request does not start any more."""
+    timeout_s: Duration
+    """Seconds that one run may take; at most what the model allows."""
     tags: Tags
 
 
-class _BatchItem(TypedDict):
-    model_id: str
+class _SubmitItem(TypedDict):
+    model: str
     input: Mapping[str, Any]
 
 
-class BatchItem(_BatchItem, Options, total=False):
-    """A submission of a batch."""
+class SubmitItem(_SubmitItem, Options, total=False):
+    """One of many submissions."""
 
     idempotency_key: str
 
@@ -49,7 +49,7 @@ class BatchItem(_BatchItem, Options, total=False):
 class Filters(TypedDict, total=False):
     """Which requests of the key a list or a bulk cancellation is about."""
 
-    model_id: str
+    model: str
     status: State
     outcome: Outcome
     tags: Tags
@@ -191,11 +191,11 @@ class RequestPage(TypedDict):
     next_cursor: str | None
 
 
-class _BatchResult(TypedDict):
+class _SubmitResult(TypedDict):
     status: int
 
 
-class BatchResult(_BatchResult, total=False):
+class SubmitResult(_SubmitResult, total=False):
     """
     `status` 202 and the four fields of a request, or what was wrong with it. `status` 0: the entry was sent again and
     got no answer, so it may have been accepted.
@@ -210,7 +210,7 @@ class BatchResult(_BatchResult, total=False):
     errors: list[FieldError]
 
 
-BatchResults = list[BatchResult]
+SubmitResults = list[SubmitResult]
 
 
 class TypicalTime(TypedDict):
@@ -345,6 +345,130 @@ class WebhookEvent(_WebhookEvent, total=False):
 
     payload_error: Literal["too_large", "gone"]
     """Why `payload` is None though there is an output: it is at `response_url`, unless it is gone."""
+
+
+BatchStatus = Literal[
+    "validating", "in_progress", "finalizing", "completed", "failed", "expired", "cancelling", "cancelled"
+]
+
+
+class _BatchLine(TypedDict):
+    custom_id: str
+    """Names the line in the output and the errors. It is unique in the batch."""
+    input: Mapping[str, Any]
+
+
+class BatchLine(_BatchLine, total=False):
+    """A line of the input of a batch."""
+
+    model: str
+    """By default the model of the batch."""
+
+
+class BatchOptions(TypedDict, total=False):
+    model: str
+    """The model of all lines that name none."""
+    tag: str
+    """Of the form `key:value`, for lists."""
+    webhook: str
+    """Called when the batch has ended."""
+    priority: Priority
+    """By default `low`."""
+    completion_window_s: Duration
+    """Seconds after which the lines that have not started expire."""
+
+
+class BatchFilters(TypedDict, total=False):
+    """Which batches of the key a list is about."""
+
+    status: BatchStatus
+    tag: str
+
+
+class BatchCounts(TypedDict):
+    """Lines by what became of them."""
+
+    total: int | None
+    """None: the service has not read the input to its end yet."""
+    waiting: int
+    running: int
+    completed: int
+    failed: int
+    cancelled: int
+    expired: int
+
+
+class BatchFault(TypedDict):
+    """A line that keeps its batch from starting."""
+
+    line: int | None
+    """From 1 on. None: the whole file is at fault."""
+    code: str
+    message: str
+
+
+class Batch(TypedDict):
+    batch_id: str
+    status: BatchStatus
+    model_id: str | None
+    tag: str | None
+    priority: Priority
+    created_at: str
+    started_at: str | None
+    ended_at: str | None
+    expires_at: str
+    counts: BatchCounts
+    errors: list[BatchFault]
+    webhook: str | None
+    batch_url: str
+    cancel_url: str
+    output_url: str
+    errors_url: str
+
+
+class BatchOutput(TypedDict):
+    """A line that succeeded."""
+
+    custom_id: str
+    request_id: str
+    output: Any
+
+
+class _BatchLineError(TypedDict):
+    code: str
+    message: str
+
+
+class BatchLineError(_BatchLineError, total=False):
+    model_status: int
+    model_body: Any
+
+
+class BatchError(TypedDict):
+    """A line that did not succeed."""
+
+    custom_id: str
+    request_id: str | None
+    """None: the line was never submitted."""
+    error: BatchLineError
+
+
+class WebhookEndpoint(TypedDict):
+    """A URL that is called about all requests of the key."""
+
+    id: str
+    url: str
+    events: list[str]
+    created_at: str
+    disabled_at: str | None
+    """None: it is called."""
+
+
+class MadeWebhookEndpoint(WebhookEndpoint):
+    """An added endpoint."""
+
+    secret: str
+    """For `verify_webhook`."""
 
 
 @dataclass(frozen=True)

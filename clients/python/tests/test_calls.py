@@ -11,6 +11,7 @@ import pytest
 
 from nowserving import AsyncClient, Client
 from nowserving._api import Api
+from nowserving._resources import AsyncBatches, AsyncWebhookEndpoints, Batches, WebhookEndpoints
 from nowserving._steps import Send
 from support import Played, answer, settings
 
@@ -29,9 +30,9 @@ def test_options_become_parameters() -> None:
         "webhook": "https://example.org/hook",
         "priority": "high",
         "not_before": noon,
-        "delay": 90,
-        "expires": timedelta(hours=1),
-        "timeout": "10m",
+        "delay_s": 90,
+        "expires_s": timedelta(hours=1),
+        "timeout_s": 0.5,
         "tags": {"team": "a", "job": "17"},
     }
     assert sent(api.submit("a/b", {}, "key", given)).query == (
@@ -40,11 +41,11 @@ def test_options_become_parameters() -> None:
         ("not_before", "2030-01-31T12:00:00.000+00:00"),
         ("delay", "90000ms"),
         ("expires", "3600000ms"),
-        ("timeout", "10m"),
+        ("timeout", "500ms"),
         ("tag", "team:a"),
         ("tag", "job:17"),
     )
-    assert sent(api.submit("a/b", {}, None, {"tags": ["x:1"], "delay": None})).query == (("tag", "x:1"),)
+    assert sent(api.submit("a/b", {}, None, {"tags": ["x:1"], "delay_s": None})).query == (("tag", "x:1"),)
 
 
 def test_what_cannot_be_right_is_said_before_anything_is_sent() -> None:
@@ -77,12 +78,12 @@ def test_what_is_no_id_is_refused(id: str) -> None:
             flow()
 
 
-def test_each_submission_of_a_batch_has_an_idempotency_key() -> None:
+def test_each_of_many_submissions_has_an_idempotency_key() -> None:
     items: Any = [
-        {"model_id": "m", "input": {"n": 1}, "tags": {"a": "b"}, "expires": 60},
-        {"model_id": "m", "input": {}, "idempotency_key": "mine"},
+        {"model": "m", "input": {"n": 1}, "tags": {"a": "b"}, "expires_s": 60},
+        {"model": "m", "input": {}, "idempotency_key": "mine"},
     ]
-    call = sent(api.batch(items), {"results": []})
+    call = sent(api.submit_many(items), {"results": []})
     first, second = json.loads(call.body)["requests"]
     assert len(first.pop("idempotency_key")) == 36
     assert first == {"model_id": "m", "input": {"n": 1}, "tag": ["a:b"], "expires": "60000ms"}
@@ -94,7 +95,7 @@ def test_a_list_goes_on_by_its_cursor() -> None:
     pages = [{"data": [1], "next_cursor": "c"}, {"data": [], "next_cursor": None}]
     flow = api.list(50, {"tags": ["a:b", "c:d"], "status": "IN_QUEUE"})
     played = Played(flow, [answer(200, page) for page in pages])
-    assert played.emitted == pages
+    assert played.emitted == [1]
     queries = [step.call.query for step in played.steps if isinstance(step, Send)]
     assert queries == [
         (("tag", "a:b"), ("tag", "c:d"), ("status", "IN_QUEUE"), ("limit", "50")),
@@ -144,6 +145,10 @@ def test_both_clients_offer_the_same() -> None:
         }
 
     assert offered(Client) == offered(AsyncClient)
+    for one, other in ((Batches, AsyncBatches), (WebhookEndpoints, AsyncWebhookEndpoints)):
+        assert offered(one) == offered(other)
+        for name in offered(one):
+            assert getattr(one, name).__doc__ == getattr(other, name).__doc__
     for name in offered(Client):
         if name != "run":
             assert getattr(Client, name).__doc__ == getattr(AsyncClient, name).__doc__

@@ -77,9 +77,9 @@ def test_an_upload_alone_takes_paths_bytes_and_streams_of_any_length(client: Cli
         assert read(client.upload(pipe, name="pipe.txt")) == ("text/plain", b"from a pipe")
 
 
-def test_a_batch_uploads_what_is_in_its_items(client: Client, cat: Path) -> None:
-    items: Any = [{"model_id": ECHO, "input": {"image": cat}}, {"model_id": ECHO, "input": {"n": 1}}]
-    results = client.batch(items)
+def test_what_is_in_many_items_is_uploaded(client: Client, cat: Path) -> None:
+    items: Any = [{"model": ECHO, "input": {"image": cat}}, {"model": ECHO, "input": {"n": 1}}]
+    results = client.submit_many(items)
     assert [result["status"] for result in results] == [202, 202]
     assert read(client.result(results[0]["request_id"]).output["image"])[1] == b"meow"
 

@@ -70,7 +70,7 @@ def squares(service: Service) -> dict[str, int]:
     """Returns completed requests, and the output of each."""
     with Client(service.url, service.key) as client:
         numbers = range(16)
-        results = client.batch([{"model_id": SQUARE, "input": {"n": n}} for n in numbers])
+        results = client.submit_many([{"model": SQUARE, "input": {"n": n}} for n in numbers])
         ids = [result["request_id"] for result in results]
         return {request_id: client.result(request_id).output["square"] for request_id in ids}
 

@@ -144,18 +144,18 @@ def refused(status: int, code: str) -> dict[str, Any]:
     return {"status": status, "code": code, "detail": f"It is {code}."}
 
 
-def batch(count: int, *outcomes: Any, **given: Any) -> tuple[Played, list[list[str]]]:
+def submit_many(count: int, *outcomes: Any, **given: Any) -> tuple[Played, list[list[str]]]:
     """Returns also the keys that each call sent."""
-    items: Any = [{"model_id": "m", "input": {}, "idempotency_key": f"key {n}"} for n in range(count)]
-    played = Played(Api(settings(**given)).batch(items), outcomes)
+    items: Any = [{"model": "m", "input": {}, "idempotency_key": f"key {n}"} for n in range(count)]
+    played = Played(Api(settings(**given)).submit_many(items), outcomes)
     bodies = [json.loads(step.call.body) for step in played.calls]  # type: ignore[arg-type]
     return played, [[entry["idempotency_key"] for entry in body["requests"]] for body in bodies]
 
 
-def test_the_refused_entries_of_a_batch_are_sent_again_when_their_turn_comes() -> None:
+def test_the_refused_of_many_are_sent_again_when_their_turn_comes() -> None:
     limited, wrong = refused(403, "rate_limited"), refused(422, "invalid_input")
     turn: Any = {"retry_after": "1"}
-    played, keys = batch(
+    played, keys = submit_many(
         4,
         answer(200, {"results": [accepted("r0"), limited, wrong, limited]}, **turn),
         *[answer(200, {"results": [limited, limited]}, **turn)] * 9,
@@ -168,11 +168,11 @@ def test_the_refused_entries_of_a_batch_are_sent_again_when_their_turn_comes() -
     assert played.slept == [1.25] * 11 + [0.1875]
 
 
-def test_the_ids_of_a_batch_are_returned_though_entries_stay_refused_or_get_no_answer() -> None:
+def test_the_ids_of_many_are_returned_though_some_stay_refused_or_get_no_answer() -> None:
     full = refused(429, "queue_full")
     first, again = answer(200, {"results": [accepted("r0"), full]}), answer(200, {"results": [full]})
-    played, keys = batch(2, first, again, again, retries=2)
+    played, keys = submit_many(2, first, again, again, retries=2)
     assert played.returned == [accepted("r0"), full]
     assert keys == [["key 0", "key 1"], ["key 1"], ["key 1"]]
-    cut, _ = batch(2, first, Lost("x"), Lost("x"), retries=1)
+    cut, _ = submit_many(2, first, Lost("x"), Lost("x"), retries=1)
     assert cut.returned == [accepted("r0"), {"status": 0, "code": "connection_failed", "detail": "x"}]

@@ -87,7 +87,7 @@ def ended(client: Client, request_id: str) -> Any:
 
 def test_a_deadline_leaves_the_request_or_cancels_it(client: Client) -> None:
     with pytest.raises(NowServingError) as caught:
-        client.run(HELD, {"name": "left"}, deadline=0.5)
+        client.run(HELD, {"name": "left"}, deadline_s=0.5)
     left = caught.value.request_id
     assert caught.value.code == "deadline_exceeded" and left is not None
     assert client.status(left)["status"] != "COMPLETED"
@@ -95,7 +95,7 @@ def test_a_deadline_leaves_the_request_or_cancels_it(client: Client) -> None:
     assert ended(client, left)["error"]["code"] == "cancelled"
 
     with pytest.raises(NowServingError) as caught:
-        client.run(HELD, {"name": "stopped"}, deadline=0.5, cancel_on_exit=True)
+        client.run(HELD, {"name": "stopped"}, deadline_s=0.5, cancel_on_exit=True)
     stopped = caught.value.request_id
     assert stopped is not None
     assert ended(client, stopped)["error"]["code"] == "cancelled"

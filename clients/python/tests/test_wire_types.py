@@ -15,7 +15,7 @@ TYPES: dict[str, Any] = {
     name: getattr(types, name)
     for name in (
         "Allowance",
-        "BatchResult",
+        "BatchFault",
         "CancelAnswer",
         "CancelCounts",
         "CompletedStatus",
@@ -40,9 +40,13 @@ TYPES: dict[str, Any] = {
         "TimeSpan",
         "TypicalTime",
         "WebhookDelivery",
+        "WebhookEndpoint",
         "WebhookTry",
     )
 }
+TYPES["BatchLineCounts"] = types.BatchCounts
+TYPES["BatchResult"] = types.SubmitResult
+TYPES["BatchStatus"] = types.Batch
 
 
 @pytest.fixture(scope="session")

@@ -1,13 +1,12 @@
-import { submitAll } from './batch.js';
+import { Batches } from './batches.js';
 import { NowServingError, succeeded } from './errors.js';
 import { type LocalFile, Uploads } from './files.js';
 import { follow, holdSeconds, polled } from './follow.js';
 import { growing } from './output.js';
 import { filterOnWire, idempotencyHeader, optionsOnWire, randomKey, submissionOf } from './options.js';
+import { submitAll } from './submit-many.js';
 import { type Call, Transport } from './transport.js';
 import type {
-  BatchItem,
-  BatchResult,
   CallOptions,
   CancelAnswer,
   CancelCounts,
@@ -27,11 +26,14 @@ import type {
   RunOptions,
   Status,
   StatusOptions,
+  SubmitItem,
   SubmitOptions,
+  SubmitResult,
   UploadOptions,
   WaitOptions,
   WebhookDelivery,
 } from './types.js';
+import { WebhookEndpoints } from './webhook-endpoints.js';
 
 /** Time limit, in milliseconds, for cancelling the request of an aborted call. */
 const cancelMs = 10_000;
@@ -42,12 +44,18 @@ export function createClient(options: ClientOptions): Client {
 
 /** All methods reject with a `NowServingError`. */
 export class Client {
+  /** Batches of many lines, which the service reads from one file. */
+  readonly batches: Batches;
+  /** URLs that are called about all requests of the key. */
+  readonly webhookEndpoints: WebhookEndpoints;
   private readonly transport: Transport;
   private readonly uploads: Uploads;
 
   constructor(options: ClientOptions) {
     this.transport = new Transport(options);
     this.uploads = new Uploads(this.transport);
+    this.batches = new Batches(this.transport, this.uploads);
+    this.webhookEndpoints = new WebhookEndpoints(this.transport);
   }
 
   /** Submits a request to the queue of a model. When the promise resolves, the request is on the service's disk. */
@@ -122,14 +130,19 @@ export class Client {
   }
 
   /** Returns the output of a request. Rejects with `not_completed` before the request completes. */
-  response<Output = unknown>(requestId: string, { wait, signal }: WaitOptions = {}): Promise<Output> {
-    return this.about(requestId, [], { hold: wait, signal });
+  response<Output = unknown>(requestId: string, { waitS, signal }: WaitOptions = {}): Promise<Output> {
+    return this.about(requestId, [], { hold: waitS, signal });
   }
 
-  status(requestId: string, { logs, wait, signal }: StatusOptions = {}): Promise<Status> {
+  /** Returns the input of a request, as it was submitted. */
+  input<Input = unknown>(requestId: string, { signal }: CallOptions = {}): Promise<Input> {
+    return this.about(requestId, ['input'], { signal });
+  }
+
+  status(requestId: string, { logs, waitS, signal }: StatusOptions = {}): Promise<Status> {
     return this.about(requestId, ['status'], {
       query: { logs: logs === true ? 1 : undefined },
-      hold: wait,
+      hold: waitS,
       signal,
     });
   }
@@ -179,7 +192,7 @@ export class Client {
    * Submits up to 1,000 requests at once. A refused submission does not affect the others. One that a limit or an
    * overload refused is sent again, as `submit` would.
    */
-  async batch(items: readonly BatchItem[], { signal }: CallOptions = {}): Promise<BatchResult[]> {
+  async submitMany(items: readonly SubmitItem[], { signal }: CallOptions = {}): Promise<SubmitResult[]> {
     const inputs = await Promise.all(items.map(({ input }) => this.uploads.in(input, signal)));
     const requests = items.map(({ model, input: _input, idempotencyKey = randomKey(), ...options }, i) => ({
       model_id: model,

@@ -38,7 +38,7 @@ export async function* follow(transport: Transport, followed: Followed): AsyncGe
 
 /**
  * Like `follow`, by polling only. Each call is held for up to `hold` seconds. With `forMs`, ends after this time even if
- * the request has not completed.
+ * the request has not completed, and once there was an answer, an outage may last as long as it likes.
  */
 export async function* polled(
   transport: Transport,
@@ -48,8 +48,10 @@ export async function* polled(
 ): AsyncGenerator<Status, void, void> {
   const untilMs = performance.now() + forMs;
   const call: Call = { ...callOf(followed, 'status'), hold };
+  let limit: number | undefined;
   for (let pauseMs = pollMs.first; ; pauseMs = Math.min(pauseMs * 1.5, pollMs.last)) {
-    const { headers, body } = await transport.send<Status>(call);
+    const { headers, body } = await transport.send<Status>(call, limit);
+    if (forMs < Infinity) limit = Infinity;
     const news = seen.withAllLogs(body);
     if (news !== undefined) yield news;
     if (seen.hasCompleted || performance.now() > untilMs) return;

@@ -1,17 +1,17 @@
 import type { Call } from './transport.js';
-import type { Duration, Filter, RequestOptions, SubmitOptions, WireFilter, WireOptions } from './types.js';
+import type { Filter, RequestOptions, SubmitOptions, WireFilter, WireOptions } from './types.js';
 
 /** Returns the options of a submission under their API names. */
 export function optionsOnWire(options: RequestOptions): WireOptions {
-  const { webhook, priority, notBefore, delay, expires, timeout, tags, ...others } = options;
-  refuse(others, 'option', 'webhook, priority, notBefore, delay, expires, timeout and tags');
+  const { webhook, priority, notBefore, delayS, expiresS, timeoutS, tags, ...others } = options;
+  refuse(others, 'option', 'webhook, priority, notBefore, delayS, expiresS, timeoutS and tags', ours);
   return {
     webhook,
     priority,
     not_before: timeOf(notBefore),
-    delay: durationOf(delay),
-    expires: durationOf(expires),
-    timeout: durationOf(timeout),
+    delay: durationOf(delayS),
+    expires: durationOf(expiresS),
+    timeout: durationOf(timeoutS),
     tag: tags,
   };
 }
@@ -25,7 +25,7 @@ export function filterOnWire({
   createdBefore,
   ...others
 }: Filter): WireFilter {
-  refuse(others, 'filter', 'model, status, outcome, tags, createdAfter and createdBefore');
+  refuse(others, 'filter', 'model, status, outcome, tags, createdAfter and createdBefore', ours);
   return {
     model_id: model,
     status,
@@ -43,8 +43,13 @@ const ours = new Set(['input', 'idempotencyKey', 'signal', 'logs', 'cancelOnAbor
  * Rejects unknown names. An ignored filter would widen a cancel, and an ignored option would start at once a request
  * that was to wait.
  */
-function refuse(others: object, kind: string, known: string): void {
-  const name = Object.keys(others).find((one) => !ours.has(one));
+export function refuse(
+  others: object,
+  kind: string,
+  known: string,
+  allowed: ReadonlySet<string> = new Set(),
+): void {
+  const name = Object.keys(others).find((one) => !allowed.has(one));
   if (name !== undefined) throw new TypeError(`There is no ${kind} "${name}". The known ones are ${known}.`);
 }
 
@@ -61,8 +66,8 @@ export function randomKey(): string {
 
 const timeOf = (time: Date | string | undefined): string | undefined =>
   time instanceof Date ? time.toISOString() : time;
-const durationOf = (duration: Duration | undefined): string | undefined =>
-  typeof duration === 'number' ? `${duration}ms` : duration;
+export const durationOf = (seconds: number | undefined): string | undefined =>
+  seconds === undefined ? undefined : `${Math.round(seconds * 1_000)}ms`;
 
 /** In `input`, URLs have already replaced the files. */
 export function submissionOf(

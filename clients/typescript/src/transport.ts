@@ -4,7 +4,7 @@ import { EventParser, type ServerEvent } from './sse.js';
 import type { ClientOptions } from './types.js';
 
 export interface Call {
-  method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** The path segments after `/v1`. */
   path: readonly string[];
   query?: Readonly<Record<string, string | number | readonly string[] | undefined>>;
@@ -53,23 +53,24 @@ export class Transport {
   private readonly timeoutMs: number;
   private readonly fetch: typeof globalThis.fetch;
 
-  constructor({ url, key, fetch = globalThis.fetch, retries = 5, timeout = 60_000 }: ClientOptions) {
+  constructor({ url, key, fetch = globalThis.fetch, retries = 5, timeoutS = 60 }: ClientOptions) {
     if (!/^https?:\/\/[^/]/.test(url))
       throw new TypeError(`The address of the service must begin with http:// or https://, unlike ${url}.`);
     this.base = url.replace(/\/+$/, '');
     this.headers = key === undefined ? {} : { authorization: `Key ${key}` };
     this.retries = retries;
-    this.timeoutMs = timeout;
+    this.timeoutMs = timeoutS * 1_000;
     this.fetch = (target, init) => fetch(target, init); // a browser's own fetch fails as a method of another object
   }
 
-  async send<T>(call: Call): Promise<Answer<T>> {
+  /** `limit`: how many tries may fail. */
+  async send<T>(call: Call, limit = this.retries): Promise<Answer<T>> {
     const request = this.request(call);
     for (let failed = 0; ;) {
       try {
         return await this.try<T>(call, request, failed);
       } catch (error) {
-        failed = await this.again(error, failed, call);
+        failed = await this.again(error, failed, call, limit);
       }
     }
   }
@@ -119,25 +120,48 @@ export class Transport {
     call: Call & { firstMs?: number },
     onBytes: () => void,
   ): AsyncGenerator<ServerEvent, void, void> {
+    const parser = new EventParser();
+    for await (const text of this.pieces(call, 'text/event-stream')) {
+      onBytes();
+      yield* parser.push(text);
+    }
+  }
+
+  /** Yields the lines of one answer, which has the type `application/x-ndjson`. Throws if it may be truncated. */
+  async *lines(call: Call): AsyncGenerator<string, void, void> {
+    let rest = '';
+    for await (const text of this.pieces({ firstMs: silenceMs, ...call }, 'application/x-ndjson', true)) {
+      const lines = (rest + text).split('\n');
+      rest = lines.pop()!;
+      yield* lines;
+    }
+    if (rest !== '') throw truncated('The last line is truncated.');
+  }
+
+  /** Yields the text of one answer as it arrives. `isWhole`: throws if its end may be missing. */
+  private async *pieces(
+    call: Call & { firstMs?: number },
+    type: string,
+    isWhole = false,
+  ): AsyncGenerator<string, void, void> {
     const { url, headers } = this.request(call);
-    headers.set('accept', 'text/event-stream');
+    headers.set('accept', type);
     const deadline = new Deadline(call.signal);
     try {
+      if (call.signal?.aborted === true) throw abortError(call.signal, call.requestId);
       deadline.start(call.firstMs ?? firstEventMs);
       const response = await this.fetch(url, { headers, signal: deadline.signal });
       if (!response.ok) throw problemOf(response, await response.text(), call);
       if (response.status === 204) return;
-      const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
-      if (!isStream || !response.body)
-        throw new NowServingError('invalid_response', 'The answer is not an event stream.');
+      if (!response.body || response.headers.get('content-type')?.startsWith(type) !== true)
+        throw new NowServingError('invalid_response', `The answer does not have the type ${type}.`);
+      if (isWhole && hidesItsEnd(response)) throw truncated('The answer does not show where it ends.');
       const reader = response.body.getReader();
-      const parser = new EventParser();
       const decoder = new TextDecoder();
       for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
-        onBytes();
-        const events = parser.push(decoder.decode(chunk.value, { stream: true }));
-        deadline.pause(); // while the caller handles the events
-        yield* events;
+        const text = decoder.decode(chunk.value, { stream: true });
+        deadline.pause(); // while the caller handles the text
+        yield text;
         deadline.start(silenceMs);
       }
     } catch (error) {
@@ -217,15 +241,17 @@ export function isFramed(headers: Headers): boolean {
   return headers.has('transfer-encoding') && headers.get('connection')?.toLowerCase() !== 'close';
 }
 
-/**
- * Returns whether a body may be truncated without notice. Truncated JSON is invalid, unless it is a number. Browsers do
- * not show how a body is framed, and a `Response` made by a program has no URL.
- */
-function mayBeCut({ url, headers }: Response, body: unknown): boolean {
+/** Returns whether a body may be truncated without notice. Truncated JSON is invalid, unless it is a number. */
+const mayBeCut = (response: Response, body: unknown): boolean =>
+  typeof body === 'number' && hidesItsEnd(response);
+
+/** Browsers do not show how a body is framed, and a `Response` made by a program has no URL. */
+function hidesItsEnd({ url, headers }: Response): boolean {
   const { process } = globalThis as { process?: { versions?: { node?: string } } };
-  const isSeen = url !== '' && process?.versions?.node !== undefined;
-  return typeof body === 'number' && isSeen && !isFramed(headers);
+  return url !== '' && process?.versions?.node !== undefined && !isFramed(headers);
 }
+
+const truncated = (said: string): NowServingError => new NowServingError('invalid_response', said);
 
 /** Returns whether a file changed since it was opened, or was deleted. */
 export const isUnreadable = (cause: unknown): boolean =>

@@ -19,7 +19,7 @@ export type ProblemCode = Schemas['Problem']['code'];
  * The request, or the reason why there is none. `status` 0: the entry was sent again and got no answer, so it may have
  * been accepted.
  */
-export type BatchResult =
+export type SubmitResult =
   | ({ status: 202 } & QueuedRequest)
   | {
       status: number;
@@ -43,17 +43,14 @@ export interface ClientOptions {
   fetch?: typeof globalThis.fetch | undefined;
   /** How many times a call is retried after a failure that may be temporary; default 5. */
   retries?: number | undefined;
-  /** Milliseconds that one try may take, in addition to the time for which the service holds it; default 60,000. */
-  timeout?: number | undefined;
+  /** Seconds that one try may take, in addition to the time for which the service holds it; default 60. */
+  timeoutS?: number | undefined;
 }
 
 export interface CallOptions {
   /** Ends the call, which rejects with `code: 'aborted'`. `AbortSignal.timeout(ms)` sets a time limit. */
   signal?: AbortSignal | undefined;
 }
-
-/** `'90s'`, `'5m'`, `'1h'`; a number is in milliseconds. */
-export type Duration = string | number;
 
 /** What the service does with a submission besides running it. */
 export interface RequestOptions {
@@ -62,11 +59,12 @@ export interface RequestOptions {
   priority?: 'high' | 'normal' | 'low' | undefined;
   /** The request does not start before this time. */
   notBefore?: Date | string | undefined;
-  delay?: Duration | undefined;
-  /** The request does not start after this time. */
-  expires?: Duration | undefined;
-  /** Time limit of one run. */
-  timeout?: Duration | undefined;
+  /** Seconds from now before which the request does not start. */
+  delayS?: number | undefined;
+  /** Seconds from the submission, or from the scheduled time, after which the request does not start any more. */
+  expiresS?: number | undefined;
+  /** Seconds that one run may take. */
+  timeoutS?: number | undefined;
   /** Up to 8 tags of the form `key:value`, for lists and bulk calls. */
   tags?: readonly string[] | undefined;
   /** Two submissions with the same key are one request. By default each submission gets its own key. */
@@ -114,7 +112,7 @@ export interface Result<Output = unknown> {
 
 export interface WaitOptions extends CallOptions {
   /** Seconds that the service may hold its answer while the request has not completed; at most 60. */
-  wait?: number | undefined;
+  waitS?: number | undefined;
 }
 
 export interface StatusOptions extends WaitOptions {
@@ -137,7 +135,92 @@ export interface ListOptions extends Filter, CallOptions {
   cursor?: string | undefined;
 }
 
-export interface BatchItem extends RequestOptions {
+export interface SubmitItem extends RequestOptions {
   model: string;
   input: object;
+}
+
+/** A line of the input of a batch. */
+export interface BatchLine {
+  /** Names the line in the output and the errors. It is unique in the batch. */
+  customId: string;
+  /** By default the model of the batch. */
+  model?: string | undefined;
+  /** A JSON object. A `Blob`, a `File` or a `file(…)` in it is uploaded and replaced by its URL. */
+  input: object;
+}
+
+export interface BatchOptions extends CallOptions {
+  /** The model of all lines that name none. */
+  model?: string | undefined;
+  /** A tag of the form `key:value`, for lists. */
+  tag?: string | undefined;
+  /** URL that is called when the batch has ended. */
+  webhook?: string | undefined;
+  /** By default `low`. */
+  priority?: 'high' | 'normal' | 'low' | undefined;
+  /** Seconds after which the lines that have not started expire. */
+  completionWindowS?: number | undefined;
+  /** Two calls with the same key create one batch. By default each call gets its own key. */
+  idempotencyKey?: string | undefined;
+}
+
+export type Batch = Schemas['BatchStatus'];
+export type BatchStatus = Batch['status'];
+/** Lines by what became of them. Their sum is the total. */
+export type BatchCounts = Batch['counts'];
+
+/** A URL that is called about all requests of the key. */
+export interface WebhookEndpoint {
+  id: string;
+  url: string;
+  events: string[];
+  created_at: string;
+  /** null: it is called. */
+  disabled_at: string | null;
+}
+
+export interface BatchListOptions extends CallOptions {
+  status?: BatchStatus | undefined;
+  tag?: string | undefined;
+  /** Batches per page; at most 100. */
+  limit?: number | undefined;
+}
+
+export interface BatchWaitOptions extends CallOptions {
+  /** Called with the first counts, and whenever they have changed. */
+  onCounts?: ((counts: BatchCounts) => void) | undefined;
+}
+
+/** A line that succeeded. */
+export interface BatchOutput<Output = unknown> {
+  custom_id: string;
+  request_id: string;
+  output: Output;
+}
+
+/** A line that did not succeed. */
+export interface BatchError {
+  custom_id: string;
+  /** null: the line was never submitted. */
+  request_id: string | null;
+  error: { code: string; message: string; model_status?: number; model_body?: unknown };
+}
+
+/** An added endpoint, with the secret for `verifyWebhook`. */
+export interface MadeWebhookEndpoint extends WebhookEndpoint {
+  secret: string;
+}
+
+export interface EndpointOptions extends CallOptions {
+  /** The types of the events that it gets; by default `request.completed`. */
+  events?: readonly string[] | undefined;
+}
+
+/** What changes of an endpoint. */
+export interface EndpointChanges {
+  url?: string | undefined;
+  events?: readonly string[] | undefined;
+  /** true: it gets no new deliveries. */
+  disabled?: boolean | undefined;
 }

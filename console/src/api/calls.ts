@@ -89,6 +89,17 @@ export function operation(filter: t.RequestFilter, action: t.Action, validateOnl
   return { filter, action, ...(isAll && { all: true }), ...(validateOnly && { validate_only: true }) };
 }
 
+export const batchPath = (id: string): string => `${admin}/batches/${encodeURIComponent(id)}`;
+const ofBatch = (id: string) => ({ path: { batch_id: id } });
+export const listBatches = (
+  filter: { status?: t.AdminBatch['status']; key_id?: string; cursor?: string },
+  signal?: AbortSignal,
+) => answer(api.GET('/v1/admin/batches', { params: { query: { ...filter, limit: 50 } }, signal }));
+export const readBatch = (id: string, signal?: AbortSignal) =>
+  answer(api.GET('/v1/admin/batches/{batch_id}', { params: ofBatch(id), signal }));
+export const cancelBatch = (id: string, body: t.Reason) =>
+  answer(api.PUT('/v1/admin/batches/{batch_id}/cancel', { params: ofBatch(id), body }));
+
 const ofKey = (id: string) => ({ path: { key_id: id } });
 export const listKeys = (cursor: string | undefined, signal?: AbortSignal) =>
   answer(api.GET('/v1/admin/keys', { params: { query: { limit: 100, cursor } }, signal }));

@@ -36,6 +36,8 @@ export type Operation = Schemas['Operation'];
 export type OperationPreview = Schemas['OperationPreview'];
 export type Action = Operation['action'];
 
+export type AdminBatch = Schemas['AdminBatch'];
+
 export type AdminKey = Schemas['AdminKey'];
 export type NewKey = Schemas['MadeKey'];
 export type KeyBody = Schemas['KeyChanges'];

@@ -1083,7 +1083,7 @@ export interface paths {
                     /** @description Only actions of this key: its id, or its name at the time of the action. */
                     actor?: string;
                     /** @description Only this action. */
-                    action?: "model.pause" | "model.resume" | "model.concurrency" | "model.probe" | "models.reload" | "key.create" | "key.update" | "key.revoke" | "node.drain" | "node.undrain" | "worker.drain" | "worker.resume" | "worker.stop" | "request.cancel" | "request.retry" | "request.erase" | "request.delete" | "file.delete" | "payload.read" | "operation.start" | "operation.stop" | "delivery.redeliver" | "secret.read" | "secret.rotate" | "endpoint.create" | "endpoint.update" | "endpoint.remove" | "endpoint.disable" | "endpoint.enable" | "session.begin" | "session.refuse" | "session.end" | "session.link" | "access.refuse" | "audit.export";
+                    action?: "model.pause" | "model.resume" | "model.concurrency" | "model.probe" | "models.reload" | "key.create" | "key.update" | "key.revoke" | "node.drain" | "node.undrain" | "worker.drain" | "worker.resume" | "worker.stop" | "request.cancel" | "request.retry" | "request.erase" | "payload.read" | "batch.cancel" | "operation.start" | "operation.stop" | "delivery.redeliver" | "secret.read" | "secret.rotate" | "endpoint.create" | "endpoint.update" | "endpoint.remove" | "endpoint.disable" | "endpoint.enable" | "session.begin" | "session.refuse" | "session.end" | "session.link" | "access.refuse" | "audit.export";
                     /** @description Only actions on this target: an id, or the method and path of a refused call. */
                     target?: string;
                     /** @description RFC 3339: only actions at this time or later. */
@@ -1830,6 +1830,208 @@ export interface paths {
                 };
             };
         };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/batches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description The number of entries on a page. A value above 100 counts as 100. */
+                    limit?: number;
+                    /** @description The `next_cursor` of the previous page. It includes the filters and the limit of that page. */
+                    cursor?: string;
+                    /** @description Only batches with this status. */
+                    status?: "validating" | "in_progress" | "finalizing" | "completed" | "failed" | "expired" | "cancelling" | "cancelled";
+                    /** @description Only batches of this key. */
+                    key_id?: string;
+                    /** @description Only batches with this tag. */
+                    tag?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description A page. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AdminBatchPage"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/batches/{batch_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description The id of the batch. */
+                    batch_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The batch. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AdminBatch"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/batches/{batch_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description The id of the batch. */
+                    batch_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["Reason"];
+                };
+            };
+            responses: {
+                /** @description The batch, which is being cancelled. */
+                202: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AdminBatch"];
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/batches/{batch_id}/output": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description The id of the batch. */
+                    batch_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The lines, each a JSON object. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/x-ndjson": string;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/batches/{batch_id}/errors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description The id of the batch. */
+                    batch_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The lines, each a JSON object. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/x-ndjson": string;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3808,7 +4010,7 @@ export interface components {
              * @example key.create
              * @enum {string}
              */
-            action: "model.pause" | "model.resume" | "model.concurrency" | "model.probe" | "models.reload" | "key.create" | "key.update" | "key.revoke" | "node.drain" | "node.undrain" | "worker.drain" | "worker.resume" | "worker.stop" | "request.cancel" | "request.retry" | "request.erase" | "request.delete" | "file.delete" | "payload.read" | "operation.start" | "operation.stop" | "delivery.redeliver" | "secret.read" | "secret.rotate" | "endpoint.create" | "endpoint.update" | "endpoint.remove" | "endpoint.disable" | "endpoint.enable" | "session.begin" | "session.refuse" | "session.end" | "session.link" | "access.refuse" | "audit.export";
+            action: "model.pause" | "model.resume" | "model.concurrency" | "model.probe" | "models.reload" | "key.create" | "key.update" | "key.revoke" | "node.drain" | "node.undrain" | "worker.drain" | "worker.resume" | "worker.stop" | "request.cancel" | "request.retry" | "request.erase" | "payload.read" | "batch.cancel" | "operation.start" | "operation.stop" | "delivery.redeliver" | "secret.read" | "secret.rotate" | "endpoint.create" | "endpoint.update" | "endpoint.remove" | "endpoint.disable" | "endpoint.enable" | "session.begin" | "session.refuse" | "session.end" | "session.link" | "access.refuse" | "audit.export";
             /**
              * @description The target of the action: an id, or the method and path of a refused call.
              * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
@@ -4544,6 +4746,154 @@ export interface components {
             /** @description The newest three requests. */
             sample: components["schemas"]["AnyRequest"][];
         };
+        /** @description The lines of a batch, by what has become of them. Their sum is the total. */
+        BatchLineCounts: {
+            /**
+             * @description The number of lines; null: the input has not been read to its end.
+             * @example 50000
+             */
+            total: number | null;
+            /**
+             * @description Lines that wait, in the queue or in the input.
+             * @example 47900
+             */
+            waiting: number;
+            /**
+             * @description Lines whose requests run.
+             * @example 8
+             */
+            running: number;
+            /**
+             * @description Lines with an output.
+             * @example 2050
+             */
+            completed: number;
+            /**
+             * @description Lines that failed.
+             * @example 42
+             */
+            failed: number;
+            /**
+             * @description Lines that were cancelled.
+             * @example 0
+             */
+            cancelled: number;
+            /**
+             * @description Lines that were not done in time.
+             * @example 0
+             */
+            expired: number;
+        };
+        /** @description A line that keeps its batch from starting. */
+        AdminBatchFault: {
+            /**
+             * @description The number of the line in the input, from 1 on; null: the whole input is at fault.
+             * @example 3
+             */
+            line: number | null;
+            /**
+             * @description The stable name of the kind of problem.
+             * @example bad_request
+             */
+            code: string;
+            /**
+             * @description A description of the problem, which may quote the line; null without the scope `payloads`.
+             * @example A line needs a "custom_id", a text.
+             */
+            message: string | null;
+        };
+        /** @description A batch of any key at one moment. Its counts are exact. */
+        AdminBatch: {
+            /**
+             * Format: uuid
+             * @description The id of the batch. Its requests have the tag `batch:<batch_id>`.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            batch_id: string;
+            /**
+             * @description Its status, as its caller sees it.
+             * @example in_progress
+             * @enum {string}
+             */
+            status: "validating" | "in_progress" | "finalizing" | "completed" | "failed" | "expired" | "cancelling" | "cancelled";
+            /** @description The key that made the batch. */
+            key: components["schemas"]["KeyName"];
+            /**
+             * @description The API that made it: `own`, or the name of an adapter.
+             * @example own
+             */
+            format: string;
+            /**
+             * @description The model of lines that name none.
+             * @example demo/text/echo
+             */
+            model_id: string | null;
+            /**
+             * @description Its tag.
+             * @example null
+             */
+            tag: string | null;
+            /**
+             * @description The priority of its requests.
+             * @example low
+             * @enum {string}
+             */
+            priority: "high" | "normal" | "low";
+            /**
+             * Format: date-time
+             * @description The time at which it was made.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The time at which its input was found to be valid.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            started_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time at which a call cancelled it.
+             * @example null
+             */
+            cancelling_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time at which it ended.
+             * @example null
+             */
+            ended_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time at which lines that are not done expire.
+             * @example 2026-03-02T12:00:00.000Z
+             */
+            expires_at: string;
+            /** @description Its lines, by what has become of them. */
+            counts: components["schemas"]["BatchLineCounts"];
+            /** @description Why it failed: at most the first hundred faults. */
+            errors: components["schemas"]["AdminBatchFault"][];
+            /**
+             * @description The bytes of its output that are stored so far.
+             * @example 482130
+             */
+            output_bytes: number;
+            /**
+             * @description The bytes of its errors that are stored so far.
+             * @example 0
+             */
+            error_bytes: number;
+        };
+        /** @description A page of batches of all keys. */
+        AdminBatchPage: {
+            /**
+             * @description The `cursor` of the next page; null: this is the last page.
+             * @example null
+             */
+            next_cursor: string | null;
+            /** @description The batches, newest first. */
+            data: components["schemas"]["AdminBatch"][];
+        };
         /** @description One call of the receiver. */
         WebhookTry: {
             /**
@@ -4804,44 +5154,6 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /** @description The lines of a batch, by what has become of them. Their sum is the total. */
-        BatchLineCounts: {
-            /**
-             * @description The number of lines; null: the input has not been read to its end.
-             * @example 50000
-             */
-            total: number | null;
-            /**
-             * @description Lines that wait, in the queue or in the input.
-             * @example 47900
-             */
-            waiting: number;
-            /**
-             * @description Lines whose requests run.
-             * @example 8
-             */
-            running: number;
-            /**
-             * @description Lines with an output.
-             * @example 2050
-             */
-            completed: number;
-            /**
-             * @description Lines that failed.
-             * @example 42
-             */
-            failed: number;
-            /**
-             * @description Lines that were cancelled.
-             * @example 0
-             */
-            cancelled: number;
-            /**
-             * @description Lines that were not done in time.
-             * @example 0
-             */
-            expired: number;
-        };
         /** @description A line that keeps its batch from starting. */
         BatchFault: {
             /**
@@ -4983,324 +5295,13 @@ export interface components {
              * @enum {string}
              */
             state: "pending" | "delivered" | "failed" | "ended";
-            /**
-             * Format: date-time
-             * @description The time of the next try; null: the delivery is not pending. While a try is in progress, the time at which another node may try.
-             * @example null
-             */
-            next_try_at: string | null;
             /** @description The last 100 tries, oldest first. */
             tries: components["schemas"]["WebhookTry"][];
         };
         /** @description The webhooks of a request. */
         WebhookDeliveries: {
-            /** @description The deliveries, oldest first. Most are made when the request completes. */
+            /** @description The deliveries, oldest first. Empty until the request has completed. */
             data: components["schemas"]["WebhookDelivery"][];
-        };
-        /** @description A URL that gets the events of all requests of the key. */
-        WebhookEndpoint: {
-            /**
-             * Format: uuid
-             * @description The id of the endpoint.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            id: string;
-            /**
-             * Format: uri
-             * @description The URL that is called.
-             * @example https://example.org/hook
-             */
-            url: string;
-            /**
-             * @description The events that it gets. The type of the event. A later release may have more types.
-             * @example [
-             *       "request.completed"
-             *     ]
-             */
-            events: string[];
-            /**
-             * Format: date-time
-             * @description The time at which it was added.
-             * @example 2026-03-01T12:00:00.000Z
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description The time since which it gets no new deliveries, because it was disabled or answered 410; null: it is called.
-             * @example null
-             */
-            disabled_at: string | null;
-        };
-        /** @description A page of endpoints, newest first. */
-        WebhookEndpointPage: {
-            /**
-             * @description The `cursor` of the next page; null: this is the last page.
-             * @example null
-             */
-            next_cursor: string | null;
-            /** @description The endpoints of the page. */
-            data: components["schemas"]["WebhookEndpoint"][];
-        };
-        /** @description The final measurements. */
-        FinalMetrics: {
-            /**
-             * @description The time from submission to start, in seconds.
-             * @example 0.042
-             */
-            queue_time: number;
-            /**
-             * @description The time that the model took, in seconds; null: the request never ran.
-             * @example 2.513
-             */
-            inference_time: number | null;
-            /**
-             * @description What the last attempt used, such as tokens: whole numbers by name, nested names joined by a point. Absent if the model says nothing of it.
-             * @example {
-             *       "prompt_tokens": 12,
-             *       "completion_tokens": 48
-             *     }
-             */
-            usage?: {
-                [key: string]: number;
-            };
-        };
-        /** @description The body of `request.completed`. */
-        CompletedEvent: {
-            /**
-             * Format: date-time
-             * @description The time of the event, in UTC with milliseconds.
-             * @example 2026-03-01T12:00:00.000Z
-             */
-            timestamp: string;
-            /**
-             * @description The id of the request.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            request_id: string;
-            /**
-             * @description The id of the model.
-             * @example demo/image/fractal
-             */
-            model_id: string;
-            /**
-             * @description The attempt, counted from 1; 0: it never ran.
-             * @example 1
-             */
-            attempt: number;
-            /**
-             * @description The tags of the request.
-             * @example [
-             *       "job:17"
-             *     ]
-             */
-            tags: string[];
-            /**
-             * @description The type of the event.
-             * @example request.completed
-             * @enum {string}
-             */
-            type: "request.completed";
-            /**
-             * @description `ERROR`: the request failed, was cancelled or expired.
-             * @example OK
-             * @enum {string}
-             */
-            status: "OK" | "ERROR";
-            /**
-             * @description The output of the model; null with `ERROR` or a `payload_error`.
-             * @example {
-             *       "prompt": "hello"
-             *     }
-             */
-            payload: components["schemas"]["JsonValue"];
-            /**
-             * @description The reason for which a success has no `payload`. `too_large`: above 256 KiB. `gone`: it was removed. Absent otherwise.
-             * @example too_large
-             * @enum {string}
-             */
-            payload_error?: "gone" | "too_large";
-            /** @description The error of a request that did not succeed; null: it succeeded. */
-            error: components["schemas"]["RequestError"] | null;
-            /** @description The measurements of the request. */
-            metrics: components["schemas"]["FinalMetrics"];
-            /**
-             * Format: uri
-             * @description The URL of the response.
-             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            response_url: string;
-        };
-        /** @description The measurements so far. */
-        QueueMetrics: {
-            /**
-             * @description The time from submission to start, in seconds.
-             * @example 0.042
-             */
-            queue_time: number;
-        };
-        /** @description The body of `request.started`. */
-        StartedEvent: {
-            /**
-             * Format: date-time
-             * @description The time of the event, in UTC with milliseconds.
-             * @example 2026-03-01T12:00:00.000Z
-             */
-            timestamp: string;
-            /**
-             * @description The id of the request.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            request_id: string;
-            /**
-             * @description The id of the model.
-             * @example demo/image/fractal
-             */
-            model_id: string;
-            /**
-             * @description The attempt, counted from 1; 0: it never ran.
-             * @example 1
-             */
-            attempt: number;
-            /**
-             * @description The tags of the request.
-             * @example [
-             *       "job:17"
-             *     ]
-             */
-            tags: string[];
-            /**
-             * Format: uri
-             * @description The URL of the status of the request.
-             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
-             */
-            status_url: string;
-            /**
-             * @description The type of the event.
-             * @example request.started
-             * @enum {string}
-             */
-            type: "request.started";
-            /** @description The measurements of the request until its start. */
-            metrics: components["schemas"]["QueueMetrics"];
-        };
-        /** @description The body of `request.progress`. */
-        ProgressEvent: {
-            /**
-             * Format: date-time
-             * @description The time of the event, in UTC with milliseconds.
-             * @example 2026-03-01T12:00:00.000Z
-             */
-            timestamp: string;
-            /**
-             * @description The id of the request.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            request_id: string;
-            /**
-             * @description The id of the model.
-             * @example demo/image/fractal
-             */
-            model_id: string;
-            /**
-             * @description The attempt, counted from 1; 0: it never ran.
-             * @example 1
-             */
-            attempt: number;
-            /**
-             * @description The tags of the request.
-             * @example [
-             *       "job:17"
-             *     ]
-             */
-            tags: string[];
-            /**
-             * Format: uri
-             * @description The URL of the status of the request.
-             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
-             */
-            status_url: string;
-            /**
-             * @description The type of the event.
-             * @example request.progress
-             * @enum {string}
-             */
-            type: "request.progress";
-            /** @description The progress of the run; null: the request was erased meanwhile. */
-            progress: components["schemas"]["Progress"] | null;
-        };
-        /** @description An endpoint to add. */
-        NewWebhookEndpoint: {
-            /**
-             * @description The URL that is called: `https` to a public address, or an address that the setting `WEBHOOK_ALLOW` lists.
-             * @example https://example.org/hook
-             */
-            url: string;
-            /**
-             * @description The events that it gets. Default: `request.completed`; an endpoint that exists keeps its events.
-             * @example [
-             *       "request.completed"
-             *     ]
-             */
-            events?: ("request.completed" | "request.started" | "request.progress" | "batch.completed")[];
-        };
-        /** @description An added endpoint with the secret of the key. */
-        MadeWebhookEndpoint: {
-            /**
-             * Format: uuid
-             * @description The id of the endpoint.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            id: string;
-            /**
-             * Format: uri
-             * @description The URL that is called.
-             * @example https://example.org/hook
-             */
-            url: string;
-            /**
-             * @description The events that it gets. The type of the event. A later release may have more types.
-             * @example [
-             *       "request.completed"
-             *     ]
-             */
-            events: string[];
-            /**
-             * Format: date-time
-             * @description The time at which it was added.
-             * @example 2026-03-01T12:00:00.000Z
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description The time since which it gets no new deliveries, because it was disabled or answered 410; null: it is called.
-             * @example null
-             */
-            disabled_at: string | null;
-            /**
-             * @description The newest secret with which the webhooks of the key are signed, for the receiver. Lists do not show it.
-             * @example whsec_…
-             */
-            secret: string;
-        };
-        /** @description What changes of an endpoint. A member that is left out stays as it is. */
-        WebhookEndpointChanges: {
-            /**
-             * @description The URL that is called: `https` to a public address, or an address that the setting `WEBHOOK_ALLOW` lists.
-             * @example https://example.org/hook
-             */
-            url?: string;
-            /**
-             * @description The events that it gets.
-             * @example [
-             *       "request.completed"
-             *     ]
-             */
-            events?: ("request.completed" | "request.started" | "request.progress" | "batch.completed")[];
-            /**
-             * @description true: it gets no new deliveries. false: it is called again, also after a 410.
-             * @example false
-             */
-            disabled?: boolean;
         };
         /** @description The worker that claims. */
         Worker: {
@@ -5496,16 +5497,6 @@ export interface components {
              * @example []
              */
             lost: string[];
-        };
-        /** @description What a process of a worker that leaves gives back. */
-        WorkerLeave: {
-            /**
-             * @description The lease tokens of the runs that go back, at most 1,000. Runs of another process with the same worker id stay as they are. If omitted, all runs of the worker go back.
-             * @example [
-             *       "AZqhsnw9fk-KW2x9jp8KG8D4mZ5k8kYJjW0yqC2nT5E"
-             *     ]
-             */
-            leases?: string[];
         };
         /** @description The number of events that are written. */
         EventsTaken: {
@@ -5968,6 +5959,14 @@ export interface components {
              */
             estimated_end?: components["schemas"]["TimeSpan"];
         };
+        /** @description The measurements so far. */
+        QueueMetrics: {
+            /**
+             * @description The time from submission to start, in seconds.
+             * @example 0.042
+             */
+            queue_time: number;
+        };
         /** @description The status of a request that is running. */
         InProgressStatus: {
             /**
@@ -6074,6 +6073,29 @@ export interface components {
              *     }
              */
             estimated_end?: components["schemas"]["TimeSpan"];
+        };
+        /** @description The final measurements. */
+        FinalMetrics: {
+            /**
+             * @description The time from submission to start, in seconds.
+             * @example 0.042
+             */
+            queue_time: number;
+            /**
+             * @description The time that the model took, in seconds; null: the request never ran.
+             * @example 2.513
+             */
+            inference_time: number | null;
+            /**
+             * @description What the last attempt used, such as tokens: whole numbers by name, nested names joined by a point. Absent if the model says nothing of it.
+             * @example {
+             *       "prompt_tokens": 12,
+             *       "completion_tokens": 48
+             *     }
+             */
+            usage?: {
+                [key: string]: number;
+            };
         };
         /** @description The status of a request that has ended. It does not change any more. */
         CompletedStatus: {
@@ -6481,12 +6503,6 @@ export interface components {
         ModelList: {
             /** @description The models, in the order of the models file. */
             data: components["schemas"]["Model"][];
-            /**
-             * Format: uri
-             * @description A description of the API for generators of clients. It does not name today’s models, so a client made from it takes those that appear later.
-             * @example http://127.0.0.1:3000/v1/openapi.json
-             */
-            openapi_url: string;
         };
         /** @description How much of a resource the key holds, and how much it may hold. */
         Allowance: {

@@ -21,6 +21,7 @@ const all: Record<AuditAction, true> = {
   'request.delete': true,
   'file.delete': true,
   'payload.read': true,
+  'batch.cancel': true,
   'operation.start': true,
   'operation.stop': true,
   'delivery.redeliver': true,

@@ -45,6 +45,8 @@ export function Target({
     case 'request':
     case 'payload':
       return link(`/requests/${encodeURIComponent(target)}`, shortened(target));
+    case 'batch':
+      return link(`/batches/${target}`, shortened(target));
     case 'node':
       return link('/nodes');
     case 'key': {

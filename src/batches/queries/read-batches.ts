@@ -24,7 +24,7 @@ export const requestOfLine = (columns = ''): string => `LEFT JOIN LATERAL (
     WHERE request.id = line.request_id LIMIT 1
   ) AS request ON true`;
 
-const columns = `batch.id, batch.api_key_id AS "keyId", batch.status, batch.format, batch.metadata,
+export const batchColumns = `batch.id, batch.api_key_id AS "keyId", batch.status, batch.format, batch.metadata,
        batch.model_id AS "modelId", batch.tag, batch.priority AS rank, batch.input_file_id AS "inputFileId",
        batch.webhook_url AS "webhookUrl", batch.window_seconds AS "windowSeconds", batch.errors,
        batch.output_bytes AS "outputBytes", batch.error_bytes AS "errorBytes", batch.base_url AS "baseUrl",
@@ -35,7 +35,7 @@ const columns = `batch.id, batch.api_key_id AS "keyId", batch.status, batch.form
        batch.completed + live.completed AS completed, batch.failed + live.failed AS failed,
        batch.cancelled + live.cancelled AS cancelled, batch.expired + live.expired AS expired`;
 
-const live = `CROSS JOIN LATERAL (
+export const liveCounts = `CROSS JOIN LATERAL (
   SELECT ${['running', 'completed', 'failed', 'cancelled', 'expired']
     .map((name) => `(count(*) FILTER (WHERE outcome = '${name}'))::integer AS ${name}`)
     .join(', ')}
@@ -52,13 +52,13 @@ const live = `CROSS JOIN LATERAL (
  * Race: none: one snapshot has the counters, the lines and their requests. A line moves into the counters in one commit.
  * Index: batch_pkey; batch_line_pkey, a window of lines per open batch; request_pkey.
  */
-const findStatement = statement('find_batch')`SELECT ${columns}
+const findStatement = statement('find_batch')`SELECT ${batchColumns}
 FROM batch
-${live}
+${liveCounts}
 WHERE batch.id = $1::uuid AND ($2::uuid IS NULL OR batch.api_key_id = $2::uuid)`;
 
 /** The same for a list, newest first. Index: batch_by_key, from one id on. */
-const listStatement = statement('list_batches')`SELECT ${columns}
+const listStatement = statement('list_batches')`SELECT ${batchColumns}
 FROM (
   SELECT * FROM batch
   WHERE api_key_id = $1::uuid
@@ -67,11 +67,12 @@ FROM (
     AND ($4::text IS NULL OR tag = $4::text)
   ORDER BY id DESC LIMIT $5::integer
 ) AS batch
-${live}
+${liveCounts}
 ORDER BY batch.id DESC`;
 
 /** A row of these statements. */
-interface BatchRow extends Omit<Batch, 'counts' | 'priority' | 'metadata'>, Omit<BatchCounts, 'waiting'> {
+export interface BatchRow
+  extends Omit<Batch, 'counts' | 'priority' | 'metadata'>, Omit<BatchCounts, 'waiting'> {
   rank: number;
   metadata: Record<string, unknown>;
   status: BatchStatus;
@@ -84,7 +85,7 @@ const priorities = new Map([
   [1, 'low'],
 ] as const);
 
-function toBatch(row: BatchRow): Batch {
+export function toBatch(row: BatchRow): Batch {
   const { rank, total, running, completed, failed, cancelled, expired, ...batch } = row;
   const waiting = total === null ? 0 : total - running - completed - failed - cancelled - expired;
   const counts = { total, waiting, running, completed, failed, cancelled, expired };

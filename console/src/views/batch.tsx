@@ -1,0 +1,248 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { serviceAddress } from '../api/base';
+import { batchPath, cancelBatch, readBatch } from '../api/calls';
+import type { AdminBatch } from '../api/types';
+import { bytes, counted, whole } from '../format/quantities';
+import { AsCurl } from '../parts/curl';
+import { Dialog } from '../parts/dialog';
+import { ReasonField, reasonIn } from '../parts/reason-field';
+import { State, type ShownState } from '../parts/request-state';
+import { ActButton, useMay } from '../parts/rights';
+import { Failure, Loaded } from '../parts/states';
+import { Table } from '../parts/table';
+import { Since, Time } from '../parts/time';
+import { BatchState, doneOf, Lines } from './batch-parts';
+
+export default function Batch({ id }: { id: string }) {
+  const batch = useQuery({
+    queryKey: ['batches', id],
+    queryFn: ({ signal }) => readBatch(id, signal),
+    refetchInterval: ({ state }) => (state.data?.ended_at ? false : 2_000),
+  });
+  return (
+    <main className="page">
+      <div className="head">
+        <h1>
+          Batch <span className="id">{id.slice(0, 8)}…</span>
+        </h1>
+        <span className="end">
+          <AsCurl calls={[{ path: batchPath(id) }]} />
+        </span>
+      </div>
+      <Loaded query={batch} rows={6}>
+        {(read) => (
+          <>
+            <section className="card stack" aria-label="Progress">
+              <div className="row">
+                <BatchState status={read.status} />
+                <span>{sentenceOf(read)}</span>
+                {read.ended_at === null && read.cancelling_at === null && (
+                  <span className="end">
+                    <Cancel batch={read} />
+                  </span>
+                )}
+              </div>
+              <Lines batch={read} />
+              {read.counts.total !== null && <Counts counts={read.counts} />}
+              <Files batch={read} />
+            </section>
+            <Facts batch={read} />
+            {read.errors.length > 0 && <Faults errors={read.errors} />}
+          </>
+        )}
+      </Loaded>
+    </main>
+  );
+}
+
+const lines = (count: number): string => counted(count, 'line');
+
+/** Says what happens to the batch, or what has become of it. */
+function sentenceOf({ status, counts, errors }: AdminBatch): string {
+  const rest = (counts.total ?? 0) - doneOf(counts);
+  switch (status) {
+    case 'validating':
+      return 'Its input is checked; nothing is submitted yet.';
+    case 'in_progress':
+      return `${lines(rest)} are still to be done.`;
+    case 'finalizing':
+      return 'The last lines are written to its files.';
+    case 'completed':
+      return counts.failed === 0
+        ? 'All lines succeeded.'
+        : `All lines are done; ${whole(counts.failed)} failed.`;
+    case 'failed':
+      return `Its input is not valid: ${errors.length >= 100 ? 'at least ' : ''}${counted(errors.length, 'fault')}. Nothing was submitted.`;
+    case 'cancelling':
+      return 'It was cancelled. Lines that run are awaited.';
+    case 'cancelled':
+      return `It was cancelled after ${lines(counts.completed)} had succeeded.`;
+    case 'expired':
+      return `Its time was over after ${lines(counts.completed)} had succeeded.`;
+  }
+}
+
+const outcomes: [keyof Omit<AdminBatch['counts'], 'total'>, ShownState][] = [
+  ['waiting', 'waiting'],
+  ['running', 'running'],
+  ['completed', 'succeeded'],
+  ['failed', 'failed'],
+  ['cancelled', 'cancelled'],
+  ['expired', 'expired'],
+];
+
+const Counts = ({ counts }: Pick<AdminBatch, 'counts'>) => (
+  <div className="row">
+    {outcomes
+      .filter(([name]) => counts[name] > 0)
+      .map(([name, state]) => (
+        <State key={name} state={state} word={`${whole(counts[name])} ${state}`} />
+      ))}
+  </div>
+);
+
+/** Links to the two files, for those who may read payloads. */
+function Files({ batch: { batch_id: id, output_bytes, error_bytes, counts } }: { batch: AdminBatch }) {
+  const isAllowed = useMay('payloads');
+  const failed = counts.failed + counts.cancelled + counts.expired;
+  if (counts.completed + failed === 0) return null;
+  if (!isAllowed)
+    return <p className="muted">To read its output and its errors, a key needs the scope “payloads”.</p>;
+  const link = (file: 'output' | 'errors', count: number, stored: number) => (
+    <a href={serviceAddress(`${batchPath(id)}/${file}`)} download={`${id}-${file}.jsonl`}>
+      {file === 'output' ? 'Output' : 'Errors'}: {lines(count)}
+      {stored > 0 && `, ${bytes(stored)}`}
+    </a>
+  );
+  return (
+    <div className="row">
+      {counts.completed > 0 && link('output', counts.completed, output_bytes)}
+      {failed > 0 && link('errors', failed, error_bytes)}
+    </div>
+  );
+}
+
+function Facts({ batch }: { batch: AdminBatch }) {
+  const {
+    batch_id: id,
+    key,
+    model_id: model,
+    tag,
+    priority,
+    created_at,
+    started_at,
+    ended_at,
+    expires_at,
+  } = batch;
+  const facts: [string, React.ReactNode][] = [
+    [
+      'Key',
+      <Link key="key" href={`/batches?key_id=${key.id}`}>
+        {key.name ?? 'a deleted key'}
+      </Link>,
+    ],
+    [
+      'Model',
+      model === null ? (
+        'named by its lines'
+      ) : (
+        <Link key="model" href={`/models/${model}`}>
+          {model}
+        </Link>
+      ),
+    ],
+    ['Priority', priority],
+    ['Tag', tag ?? '–'],
+    ['Made', <Time key="made" at={created_at} />],
+    ['Started', <Time key="started" at={started_at} />],
+    ended_at === null
+      ? ['Expires', <Time key="expires" at={expires_at} />]
+      : ['Ended', <Time key="ended" at={ended_at} />],
+    ...(started_at !== null && ended_at === null
+      ? ([['Running for', <Since key="since" at={started_at} />]] satisfies [string, React.ReactNode][])
+      : []),
+    [
+      'Requests',
+      <Link key="requests" href={`/requests?tag=${encodeURIComponent(`batch:${id}`)}`}>
+        those of this batch
+      </Link>,
+    ],
+  ];
+  return (
+    <section className="card" aria-label="Facts">
+      <dl className="facts">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+const Faults = ({ errors }: Pick<AdminBatch, 'errors'>) => (
+  <section className="card stack" aria-label="Faults of the input">
+    <h2>Faults of the input</h2>
+    <Table
+      label="Faults of the input"
+      rows={errors}
+      rowKey={({ line, code, message }) => `${line} ${code} ${message}`}
+      columns={[
+        {
+          title: 'Line',
+          className: 'tight number',
+          cell: ({ line }) => (line === null ? 'all' : whole(line)),
+        },
+        { title: 'Code', className: 'tight', cell: ({ code }) => <code>{code}</code> },
+        { title: 'Fault', className: 'wraps', cell: ({ message }) => message },
+      ]}
+    />
+  </section>
+);
+
+function Cancel({ batch: { batch_id: id, counts } }: { batch: AdminBatch }) {
+  const client = useQueryClient();
+  const [isAsked, setAsked] = useState(false);
+  const [reason, setReason] = useState('');
+  const cancelling = useMutation({
+    mutationFn: () => cancelBatch(id, reasonIn(reason)),
+    onSuccess: () => {
+      setAsked(false);
+      return client.invalidateQueries({ queryKey: ['batches'] });
+    },
+  });
+  return (
+    <>
+      <ActButton onClick={() => setAsked(true)}>Cancel…</ActButton>
+      {cancelling.error !== null && <Failure error={cancelling.error} />}
+      {isAsked && (
+        <Dialog title="Cancel this batch?" onClose={() => setAsked(false)}>
+          <p>
+            {counts.total === null
+              ? 'No line of it is submitted.'
+              : `${lines(counts.waiting)} of it never run, and ${whole(counts.running)} that run are asked to stop.`}{' '}
+            What has succeeded stays in its output.
+          </p>
+          <ReasonField value={reason} onChange={setReason} />
+          <div className="buttons">
+            <button type="button" onClick={() => setAsked(false)}>
+              Leave it
+            </button>
+            <ActButton
+              type="button"
+              className="primary danger"
+              disabled={cancelling.isPending}
+              onClick={() => cancelling.mutate()}
+            >
+              Cancel this batch
+            </ActButton>
+          </div>
+        </Dialog>
+      )}
+    </>
+  );
+}

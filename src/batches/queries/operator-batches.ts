@@ -1,0 +1,62 @@
+import { type Queries, statement } from '../../database/statement.js';
+import type { Batch, BatchStatus } from '../batch.js';
+import { batchColumns, type BatchRow, liveCounts, toBatch } from './read-batches.js';
+
+/** A batch with the name of its key; null: the key was deleted. */
+export interface OperatorBatch extends Batch {
+  keyName: string | null;
+}
+
+export interface OperatorBatchesPage {
+  status?: BatchStatus | undefined;
+  keyId?: string | undefined;
+  tag?: string | undefined;
+  /** The last id of the page before. */
+  before?: string | undefined;
+  limit: number;
+}
+
+type Row = BatchRow & { keyName: string | null };
+
+const columns = `${batchColumns}, api_key.name AS "keyName"`;
+const keyOfBatch = 'LEFT JOIN api_key ON api_key.id = batch.api_key_id';
+
+/*
+ * Purpose: reads batches of all keys, with the counts of their lines at one moment.
+ * Race: none: as of find_batch.
+ * Index: batch_pkey, from one id on; batch_line_pkey, a window of lines per open batch; request_pkey.
+ */
+const listStatement = statement('list_batches_of_all')`SELECT ${columns}
+FROM (
+  SELECT * FROM batch
+  WHERE ($1::uuid IS NULL OR id < $1::uuid)
+    AND ($2::text IS NULL OR status = $2::text)
+    AND ($3::uuid IS NULL OR api_key_id = $3::uuid)
+    AND ($4::text IS NULL OR tag = $4::text)
+  ORDER BY id DESC LIMIT $5::integer
+) AS batch
+${keyOfBatch}
+${liveCounts}
+ORDER BY batch.id DESC`;
+
+/** The same for one batch. Index: batch_pkey. */
+const findStatement = statement('find_batch_of_any')`SELECT ${columns}
+FROM batch
+${keyOfBatch}
+${liveCounts}
+WHERE batch.id = $1::uuid`;
+
+const toOperatorBatch = ({ keyName, ...row }: Row): OperatorBatch => ({ ...toBatch(row), keyName });
+
+export async function listOperatorBatches(
+  queries: Queries,
+  { before, status, keyId, tag, limit }: OperatorBatchesPage,
+): Promise<OperatorBatch[]> {
+  const values = [before ?? null, status ?? null, keyId ?? null, tag ?? null, limit];
+  return (await queries.query<Row>(listStatement, values)).map(toOperatorBatch);
+}
+
+export async function findOperatorBatch(queries: Queries, id: string): Promise<OperatorBatch | undefined> {
+  const [row] = await queries.query<Row>(findStatement, [id]);
+  return row && toOperatorBatch(row);
+}
