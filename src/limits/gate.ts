@@ -103,6 +103,15 @@ export class Gate {
     return { admitted, refusal: admitted < count ? this.refusalOf(admission) : undefined };
   }
 
+  /** Counts items that a caller handed in before. The first ones are admitted; `refusal` is the error for the others. */
+  async admitItems(caller: Caller, count: number): Promise<EnteredItems> {
+    const limits = this.limitsOf(caller, 'batch');
+    if (limits.length === 0) return { admitted: count, refusal: undefined };
+    const subject = { subject: nameOfKey(caller), routeClass: 'batch', limits, hasKey: true } as const;
+    const { admitted, admission } = await this.keeper.admitSome(subject, count);
+    return { admitted, refusal: admitted < count ? this.refusalOf(admission) : undefined };
+  }
+
   /** Returns what is left of callers' limits over all nodes, in their order. Counts no call. */
   async quotasOf(callers: readonly Caller[]): Promise<KeyLimitsDto[]> {
     const quotaOf = await this.keeper.quotasOf(callers.map(nameOfKey));
