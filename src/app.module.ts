@@ -6,6 +6,8 @@ import { AdminModule } from './admin/admin.module.js';
 import { ModelsReloadModule } from './admin/models/models-reload.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
+import { BatchesHttpModule } from './batches/batches-http.module.js';
+import { BatchesModule } from './batches/batches.module.js';
 import { type Config, ConfigModule } from './config/config.js';
 import { ConsoleModule } from './console/console.module.js';
 import { DatabaseModule } from './database/database.module.js';
@@ -52,12 +54,14 @@ export class AppModule {
         RunnersModule,
         WebhooksModule,
         OperationsModule,
+        BatchesModule,
         ModelsReloadModule,
         // RequestsModule comes after all modules with routes below its own, because its route matches every POST.
         ...(config.role === 'scheduler'
           ? []
           : [
               AdminModule,
+              BatchesHttpModule,
               DeliveriesModule,
               WorkersModule,
               RequestsModule,

@@ -24,6 +24,7 @@ import { Groups1790000000123 } from '../../migrations/0023-groups.js';
 import { Reserve1790000000124 } from '../../migrations/0024-reserve.js';
 import { Adapters1790000000126 } from '../../migrations/0026-adapters.js';
 import { ReadOutputs1790000000127 } from '../../migrations/0027-read-outputs.js';
+import { Batches1790000000128 } from '../../migrations/0028-batches.js';
 import { DatabaseFaults } from './database-faults.js';
 import { connectionOptions, outliveSessions } from './statement-pool.js';
 
@@ -53,6 +54,7 @@ export const migrations = [
   Reserve1790000000124,
   Adapters1790000000126,
   ReadOutputs1790000000127,
+  Batches1790000000128,
 ];
 
 export interface DataSourceSettings {

@@ -34,8 +34,10 @@ export const problemCodes = {
   unknown_request: { status: 404, title: 'No such request', retry: 'no' },
   unknown_file: { status: 404, title: 'No such file', retry: 'no' },
   unknown_operation: { status: 404, title: 'No such operation', retry: 'no' },
+  batch_not_found: { status: 404, title: 'No such batch', retry: 'no' },
   method_not_allowed: { status: 405, title: 'This route does not take that method', retry: 'changed' },
   conflict: { status: 409, title: 'The current state does not allow this', retry: 'changed' },
+  batch_ended: { status: 409, title: 'The batch has already ended', retry: 'no' },
   claim_conflict: { status: 409, title: 'The claim id was used with another claim', retry: 'changed' },
   gone: { status: 410, title: 'The request was removed', retry: 'anew' },
   lease_lost: { status: 410, title: 'The lease is no longer valid', retry: 'no' },
@@ -46,6 +48,7 @@ export const problemCodes = {
   unsupported_encoding: { status: 415, title: 'The content encoding is not supported', retry: 'changed' },
   range_not_satisfiable: { status: 416, title: 'The file has no such range', retry: 'changed' },
   invalid_input: { status: 422, title: "The input does not fit the model's schema", retry: 'changed' },
+  input_file_not_found: { status: 422, title: 'The input file of the batch is not there', retry: 'changed' },
   invalid_models_file: { status: 422, title: 'The models file is invalid', retry: 'changed' },
   idempotency_key_reused: {
     status: 422,
@@ -96,8 +99,10 @@ export const advice: Readonly<Record<ProblemCode, string>> = {
   unknown_file:
     'Check the URL. A file is deleted with the last request that names it, or after a day if none does.',
   unknown_operation: 'List the operations to find its id.',
+  batch_not_found: 'List the batches of the key to find its id, and send the key that made the batch.',
   method_not_allowed: 'Use a method that the header Allow lists.',
   conflict: 'Do as the detail says.',
+  batch_ended: 'There is nothing to cancel. Read the output and the errors of the batch.',
   claim_conflict:
     'Use a new claim_id for each claim. The same claim_id is only for a repetition of the same claim.',
   gone: 'Retention or an erasure has deleted it. Submit it again if it is still needed.',
@@ -110,6 +115,8 @@ export const advice: Readonly<Record<ProblemCode, string>> = {
   unsupported_encoding: 'Send the body unencoded, or in an encoding that the header Accept-Encoding lists.',
   range_not_satisfiable: 'Ask for a range within the size in the header Content-Range.',
   invalid_input: 'Correct the places that "errors" lists.',
+  input_file_not_found:
+    'Upload the lines as a file with the same key, and name its URL, or send the lines themselves.',
   invalid_models_file: 'Correct the lines that "errors" lists. Until then the models stay as they were.',
   idempotency_key_reused: 'Use a new Idempotency-Key for another body, model or call.',
   invalid_idempotency_key: 'Send 1 to 255 printable ASCII characters, or no Idempotency-Key.',

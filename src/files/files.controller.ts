@@ -7,13 +7,12 @@ import { DomainError } from '../errors/domain-error.js';
 import { chargesOf } from '../http/charges.js';
 import { askForBody } from '../http/body-reader.js';
 import { BaseUrl, JsonBody } from '../http/input/decorators.js';
-import { tooSlow } from '../http/slow-body.js';
-import { answerProblem } from '../http/problem.js';
 import { type InitiatedUploadDto, NewUploadDto, type StoredFileDto } from './dto/files.dto.js';
 import { Files } from './files.js';
 import { ApiFile, ApiInitiate, ApiUpload } from './openapi/operations.js';
 import { MayUpload } from './may-upload.js';
 import { sendFile } from './send-file.js';
+import { giveUpUpload } from './upload-body.js';
 import { Uploads } from './uploads.js';
 
 /** Bytes that an upload or a download has in memory at a time. */
@@ -51,7 +50,7 @@ export class FilesController {
     chargesOf(request)?.take('bytes', transferBytes);
     const begun = await this.uploads.begin(fileId, query, request);
     askForBody(request, response);
-    const stored = await this.uploads.receive(begun, request, () => giveUp(request, response));
+    const stored = await this.uploads.receive(begun, request, () => giveUpUpload(request, response));
     return { size: stored.size, sha256: stored.sha256.toString('hex') };
   }
 
@@ -68,10 +67,4 @@ export class FilesController {
     chargesOf(request)?.take('bytes', transferBytes);
     await sendFile(this.files, file, request, response);
   }
-}
-
-/** Answers an upload that is too slow, in case the client still listens, and ends the connection. */
-function giveUp(request: Request, response: Response): void {
-  response.once('finish', () => request.destroy());
-  answerProblem(tooSlow(), request.originalUrl, response);
 }

@@ -87,6 +87,11 @@ export class Files {
     return file?.name === name ? file : undefined;
   }
 
+  /** undefined: nothing is stored under this id. */
+  byId(fileId: string): Promise<StoredFile | undefined> {
+    return this.rows.find(fileId);
+  }
+
   /** Returns the stored file that a URL of this service names. undefined: it names none. */
   async named(url: string): Promise<{ file: StoredFile; read: () => Promise<Readable> } | undefined> {
     const [, id, name] = ownFile.exec(url) ?? [];

@@ -1,6 +1,9 @@
+import type { Request, Response } from 'express';
 import type { IncomingMessage } from 'node:http';
 import { DomainError } from '../errors/domain-error.js';
-import { slowBody } from '../http/slow-body.js';
+import { askForBody } from '../http/body-reader.js';
+import { answerProblem } from '../http/problem.js';
+import { slowBody, tooSlow } from '../http/slow-body.js';
 
 /** Yields the chunks of a body as they come. Calls `onSlow` when they come too slowly. */
 export async function* chunksOf(request: IncomingMessage, onSlow: () => void): AsyncGenerator<Buffer> {
@@ -19,6 +22,18 @@ export async function* chunksOf(request: IncomingMessage, onSlow: () => void): A
     await chunks.return?.();
   }
   if (!request.complete) throw brokenOff();
+}
+
+/** Yields the chunks of a body, which a client that waits is asked for. A client that is too slow is disconnected. */
+export function bodyOfUpload(request: Request, response: Response): AsyncGenerator<Buffer> {
+  askForBody(request, response);
+  return chunksOf(request, () => giveUpUpload(request, response));
+}
+
+/** Answers an upload that is too slow, in case the client still listens, and ends the connection. */
+export function giveUpUpload(request: Request, response: Response): void {
+  response.once('finish', () => request.destroy());
+  answerProblem(tooSlow(), request.originalUrl, response);
 }
 
 function brokenOff(): DomainError {

@@ -128,6 +128,7 @@ import { WorkerStore } from './workers/worker-store.js';
     QueueService,
     CallerRequests,
     Retention,
+    FileUses,
     RunEvents,
     RunnerRegistry,
     Slots,

@@ -18,7 +18,7 @@ import { noOptions, type SubmitQuery } from './dto/submit.query.js';
 const maxDelayMs = 30 * 86_400_000;
 
 /** A lower rank is claimed first. */
-const rank = (priority: Priority): number => priorities.indexOf(priority) - 1;
+export const rank = (priority: Priority): number => priorities.indexOf(priority) - 1;
 
 /** Applies the rules for what a submission may ask for, whichever route it uses. */
 @Injectable()
@@ -51,13 +51,16 @@ export class NewRequests {
     this.addresses.assertWebhookUrl(url);
   }
 
+  assertPriority({ maxPriority }: Caller, priority: Priority): void {
+    if (rank(priority) >= rank(maxPriority)) return;
+    const allowed = `the highest priority of this API key is ${maxPriority}`;
+    throw new DomainError('forbidden', `The priority ${priority} is not allowed: ${allowed}.`);
+  }
+
   /** `input` was checked. `base`: the beginning of URLs about the request. */
   of(caller: Caller, model: Model, input: Buffer, options: SubmitQuery, base: string): NewRequest {
     const priority = options.priority ?? defaultPriority(caller);
-    if (rank(priority) < rank(caller.maxPriority)) {
-      const allowed = `the highest priority of this API key is ${caller.maxPriority}`;
-      throw new DomainError('forbidden', `The priority ${priority} is not allowed: ${allowed}.`);
-    }
+    this.assertPriority(caller, priority);
     const waitMs = this.waitMsOf(options);
     const expiresMs = atMost('expires', options.expires, model.expiresMs);
     const extras = this.extrasOf(options, model, waitMs);

@@ -14,6 +14,15 @@ export interface AdapterDelivery {
   base: string;
 }
 
+/**
+ * Returns the JSON text of `batch.completed`. `isOfEndpoint`: the receiver is an endpoint of the key, which gets the
+ * service's own form. undefined: the batch was deleted.
+ */
+export type BatchBody = (
+  batchId: string,
+  options: { isOfEndpoint: boolean; publicBase: string | undefined },
+) => Promise<string | undefined>;
+
 /** Returns the JSON text of a delivery in the form of an adapter. The output must be inserted as text. */
 export type AdapterBody = (delivery: AdapterDelivery) => string;
 
@@ -21,10 +30,19 @@ export type AdapterBody = (delivery: AdapterDelivery) => string;
 @Injectable()
 export class WebhookBodies {
   private readonly byAdapter = new Map<Adapter, AdapterBody>();
+  private batchBody: BatchBody | undefined;
 
   /** Adapters register on every node, also where they are not served, because every node delivers. */
   register(adapter: Adapter, body: AdapterBody): void {
     this.byAdapter.set(adapter, body);
+  }
+
+  registerBatches(body: BatchBody): void {
+    this.batchBody = body;
+  }
+
+  batch({ requestId, isOfEndpoint }: ClaimedDelivery, publicBase: string | undefined): ReturnType<BatchBody> {
+    return this.batchBody!(requestId, { isOfEndpoint, publicBase });
   }
 
   completed(row: ClaimedDelivery, base: string): string {

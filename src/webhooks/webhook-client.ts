@@ -11,7 +11,7 @@ import { verdictOn } from './retry-plan.js';
 import { SendingTerms } from './sending-terms.js';
 import { sign } from './signature.js';
 import { WebhookBodies } from './webhook-bodies.js';
-import { findEvent } from './webhook-events.js';
+import { batchCompletedType, findEvent } from './webhook-events.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 
 /** Makes one try of a delivery: builds its body as of now, signs it, sends it and judges the answer. */
@@ -36,25 +36,36 @@ export class WebhookClient {
 
   /** Rejects if the delivery cannot be tried at all, such as without a database. */
   async makeTry(delivery: ClaimedDelivery): Promise<Tried> {
-    const { requestId, deliveryId, step, isGone } = delivery;
+    const { requestId, deliveryId, step } = delivery;
     const [startedAt, at] = [performance.now(), new Date(this.clock.now()).toISOString()];
-    // If retention has deleted the request, there is nothing left to send.
-    const result = isGone ? noAnswer('Its request was deleted.') : await this.send(delivery);
-    const verdict = isGone
-      ? { state: 'ended' as const, step, nextInMs: 0 }
-      : verdictOn(result, step, this.terms, this.clock.now());
+    // If retention has deleted the request or the batch, there is nothing left to send.
+    const sent = await this.send(delivery);
+    const result = sent ?? noAnswer('What it is about was deleted.');
+    const verdict =
+      sent === undefined
+        ? { state: 'ended' as const, step, nextInMs: 0 }
+        : verdictOn(result, step, this.terms, this.clock.now());
     const { status, body, error } = result;
     const duration_ms = Math.round(performance.now() - startedAt);
     return { requestId, deliveryId, ...verdict, entry: { at, status, duration_ms, body, error } };
   }
 
-  private async send(delivery: ClaimedDelivery): Promise<PostResult> {
-    const { deliveryId: id, event: type, url: text, signedFor } = delivery;
+  /** undefined: what it is about was deleted. */
+  private async send(delivery: ClaimedDelivery): Promise<PostResult | undefined> {
+    const { deliveryId: id, event: type, url: text, signedFor, isGone } = delivery;
+    const isOfBatch = type === batchCompletedType;
+    if (isGone && !isOfBatch) return undefined;
     const refusal = this.rule.refusalOf(text);
     if (refusal !== undefined) return noAnswer(`The URL is no longer called: it ${refusal}.`);
+    const { publicBaseUrl } = this.config;
     const event = findEvent(type);
-    if (event === undefined) return noAnswer(`Only a node of a later release can send ${type}.`);
-    const body = event.body(this.bodies, delivery, this.config.publicBaseUrl ?? delivery.baseUrl ?? '');
+    if (event === undefined && !isOfBatch)
+      return noAnswer(`Only a node of a later release can send ${type}.`);
+    const body =
+      event === undefined
+        ? await this.bodies.batch(delivery, publicBaseUrl)
+        : event.body(this.bodies, delivery, publicBaseUrl ?? delivery.baseUrl ?? '');
+    if (body === undefined) return undefined;
     const timestampS = Math.floor(this.clock.now() / 1_000);
     const headers = {
       'content-type': 'application/json',

@@ -12,7 +12,10 @@ export interface WebhookEvent {
   body(bodies: WebhookBodies, delivery: ClaimedDelivery, base: string): string;
 }
 
-/** All types of events. The name is the `type` in the body. */
+/** The type of the event of a batch that has ended, however it ended. */
+export const batchCompletedType = 'batch.completed';
+
+/** All types of events of requests. The name is the `type` in the body. */
 export const webhookEvents = {
   'request.completed': {
     on: 'request.completed',
@@ -21,8 +24,12 @@ export const webhookEvents = {
   },
 } satisfies Record<string, WebhookEvent>;
 
-export type WebhookEventType = keyof typeof webhookEvents;
-export const webhookEventTypes = Object.keys(webhookEvents) as WebhookEventType[];
+/** The types that an endpoint may want. */
+export type WebhookEventType = keyof typeof webhookEvents | typeof batchCompletedType;
+export const webhookEventTypes = [
+  ...(Object.keys(webhookEvents) as (keyof typeof webhookEvents)[]),
+  batchCompletedType,
+] as const satisfies readonly WebhookEventType[];
 
 /** The events of an endpoint that was added without a choice. */
 export const defaultEvents: readonly WebhookEventType[] = ['request.completed'];

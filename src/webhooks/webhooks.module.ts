@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AddressesModule } from '../addresses/addresses.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { registerHook } from '../queue/transition-hooks.js';
+import { BatchDeliveries } from './batch-deliveries.js';
 import { WebhookBodies } from './webhook-bodies.js';
 import { WebhookClient } from './webhook-client.js';
 import { DeliveryPruner } from './duties/delivery-pruner.js';
@@ -24,6 +25,7 @@ import { WebhookSecrets } from './webhook-secrets.js';
     TypeOrmModule.forFeature([ReceiverActivityEntity, WebhookEndpointEntity, WebhookSecretEntity]),
   ],
   providers: [
+    BatchDeliveries,
     WebhookBodies,
     WebhookClient,
     DeliveryPruner,
@@ -33,7 +35,7 @@ import { WebhookSecrets } from './webhook-secrets.js';
     WebhookEndpoints,
     WebhookSecrets,
   ],
-  exports: [Sender, StartDeliveries, WebhookBodies, WebhookEndpoints, WebhookSecrets],
+  exports: [BatchDeliveries, Sender, StartDeliveries, WebhookBodies, WebhookEndpoints, WebhookSecrets],
 })
 export class WebhooksModule implements OnModuleInit {
   onModuleInit(): void {

@@ -12,6 +12,7 @@ const filesIn = (folder: string): string[] =>
 const owners: Record<string, readonly string[]> = {
   adapters: ['abandoned_call'],
   audit: ['audit_entry'],
+  batches: ['batch', 'batch_line', 'batch_segment'],
   auth: ['api_key', 'key_change', 'service_secret', 'session', 'sign_in_link'],
   files: ['file', 'file_place', 'stored_files'],
   limits: ['limit_ask', 'limit_holder', 'limit_share'],

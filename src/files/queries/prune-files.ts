@@ -89,9 +89,9 @@ export async function deleteFiles(database: Database, ids: readonly string[]): P
 }
 
 /*
- * Purpose: ends uses of requests that were never written.
+ * Purpose: ends uses of requests that were never written. Batches use files, too, and end their uses themselves.
  * Race: a use is written at most seconds before its request. Uses of the last hour are not touched.
- * Index: file_use_pkey from one id on, request_pkey.
+ * Index: file_use_pkey from one id on, request_pkey, batch_pkey.
  */
 const endStrayStatement = statement('end_stray_file_uses')`WITH old AS MATERIALIZED (
   SELECT request_id, file_id FROM file_use
@@ -103,6 +103,7 @@ const endStrayStatement = statement('end_stray_file_uses')`WITH old AS MATERIALI
   FROM old
   WHERE file_use.request_id = old.request_id AND file_use.file_id = old.file_id AND NOT is_over
     AND NOT EXISTS (SELECT FROM request WHERE id = old.request_id)
+    AND NOT EXISTS (SELECT FROM batch WHERE id = old.request_id)
 )
 SELECT request_id AS "requestId", file_id AS "fileId" FROM old
 ORDER BY request_id DESC, file_id DESC LIMIT 1`;

@@ -1,8 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../database/database.js';
+import type { Queries } from '../../database/statement.js';
 import { Batcher } from '../../tools/batcher.js';
-import { type FileUse, useFilesInInputs, useFilesInOutput } from './queries/use-files.js';
+import {
+  type FileUse,
+  holdFiles,
+  releaseFiles,
+  useFilesInInputs,
+  useFilesInOutput,
+} from './queries/use-files.js';
 
 /** In JSON a slash may be written as `\/`. */
 const named = /v1\\?\/files\\?\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/g;
@@ -58,6 +65,19 @@ export class FileUses {
     for (const { id, keyId, input } of items.filter((item) => mayNameFiles(item.input)))
       for (const fileId of await filesIn(input)) uses.push({ requestId: id, keyId, fileId });
     if (uses.length > 0) await this.named.add(uses);
+  }
+
+  /**
+   * Keeps files of a key while a batch needs them, from the commit of `queries` on. Returns false if a file is not
+   * there, or is of another key.
+   */
+  ofBatch(queries: Queries, batchId: string, keyId: string, fileIds: readonly string[]): Promise<boolean> {
+    return holdFiles(queries, batchId, keyId, fileIds);
+  }
+
+  /** The batch needs one file, or all of its files, no more. */
+  endOfBatch(queries: Queries, batchId: string, fileId?: string): Promise<void> {
+    return releaseFiles(queries, batchId, fileId);
   }
 
   /** Called before the request completes; may be repeated. */

@@ -83,6 +83,28 @@ export class Submissions {
     return this.traced(requests, (traced) => this.accept(traced));
   }
 
+  /**
+   * Submits requests of one API key in one transaction with `accounting`: those before the first that is refused. If
+   * `accounting` rejects, none is submitted. They have no idempotency keys.
+   */
+  submitFirst(
+    requests: readonly NewRequest[],
+    accounting: (queries: Queries, newIds: readonly string[]) => Promise<void>,
+  ): Promise<{ ids: readonly string[]; refusal: DomainError | undefined }> {
+    return this.traced(requests, async (traced) => {
+      const { settled, leave } = await this.admit(traced);
+      const end = settled.findIndex((one) => one !== undefined);
+      const items = traced
+        .slice(0, end === -1 ? undefined : end)
+        .map((request) => ({ ...request, id: this.ids.next(), virtualStart: 0 }));
+      const ids = items.map(({ id }) => id);
+      const written = items.length === 0 ? [] : await this.writeWith(items, accounting).finally(leave);
+      await written[0]?.visibleAfter;
+      if (items.length === 0) leave?.();
+      return { ids, refusal: settled[end] as DomainError | undefined };
+    });
+  }
+
   /** Submits a completed request again; undefined: its input is deleted. Throws what refuses it. */
   retry(
     request: Coming & Pick<NewRequest, 'priority' | 'ticks' | 'isBounded'>,
@@ -213,6 +235,21 @@ export class Submissions {
       const { result, visibleAfter } = own.get(first)!;
       return { result: item === first ? result : repeatedOf(result, first.idempotency!), visibleAfter };
     });
+  }
+
+  private async writeWith(
+    items: Incoming[],
+    accounting: (queries: Queries, newIds: readonly string[]) => Promise<void>,
+  ): Promise<Written<Result>[]> {
+    if (items.some(({ input }) => mayNameFiles(input))) await this.files.ofInputs(items);
+    return this.writer.write(items, () =>
+      this.database.transaction(async (query) => {
+        const rows = await (items.every(isPlain) ? submit({ query }, items) : submitOnce({ query }, items));
+        const ids = items.map(({ id }) => id);
+        await accounting({ query }, ids);
+        return rows;
+      }),
+    );
   }
 
   private retryOn(

@@ -10,8 +10,10 @@ import type { RequestRow } from '../../queue/reads/status-row.js';
 export interface ClaimedDelivery extends RequestRow {
   deliveryId: string;
   requestId: string;
-  /** True: the request is gone, so the columns of its row are null. */
+  /** True: the request is gone, so the columns of its row are null. So they are for an event of a batch. */
   isGone: boolean;
+  /** True: an endpoint of the key gets it. Otherwise the request or the batch names the URL. */
+  isOfEndpoint: boolean;
   /** The type of the event; it may be one of a later release. */
   event: string;
   /** The key whose secret signs it. */
@@ -161,7 +163,7 @@ const claimStatement = statement(
             delivery.step, delivery.endpoint_id
 )
 SELECT delivery_id AS "deliveryId", event, request_id AS "requestId", signed_for AS "signedFor", url, host, step,
-       request.id IS NULL AS "isGone", ${sentColumns('$3::integer')},
+       request.id IS NULL AS "isGone", endpoint_id IS NOT NULL AS "isOfEndpoint", ${sentColumns('$3::integer')},
        last_host AS "lastHost", last_key_id AS "lastKeyId"
 FROM (SELECT 1) AS always
 LEFT JOIN (

@@ -2,14 +2,15 @@ import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 
 /*
- * Purpose: deletes deliveries whose requests retention has deleted, some at a time.
+ * Purpose: deletes deliveries whose requests or batches retention has deleted, some at a time.
  * Race: no delivery is made for a request that is gone. A delivery that is being tried finds no row to write to.
- * Index: webhook_delivery_pkey from the oldest on, request_pkey.
+ * Index: webhook_delivery_pkey from the oldest on, request_pkey, batch_pkey.
  */
 const pruneStatement = statement('prune_deliveries')`WITH gone AS MATERIALIZED (
   SELECT request_id, id FROM webhook_delivery AS delivery
   WHERE request_id < uuid_at(now() - $1::float8 * interval '1 millisecond')
     AND NOT EXISTS (SELECT FROM request WHERE request.id = delivery.request_id)
+    AND NOT EXISTS (SELECT FROM batch WHERE batch.id = delivery.request_id)
   ORDER BY request_id LIMIT 1000
 )
 DELETE FROM webhook_delivery AS delivery USING gone

@@ -38,14 +38,16 @@ export async function droppableDays(database: Database, retentionMs: number): Pr
 }
 
 /*
- * Purpose: ends the file uses of the requests of a day. The files room deletes files that nothing else names.
+ * Purpose: ends the file uses of the requests of a day. The files room deletes files that nothing else names. Those of
+ *   batches end with their batches.
  * Race: none: no request of the day waits or runs, and a retry names its files under a new id.
- * Index: file_use_pkey, a range of it.
+ * Index: file_use_pkey, a range of it; batch_pkey.
  */
 const endUses = statement('end_uses_of_day')`UPDATE file_use SET is_over = true
 WHERE request_id >= uuid_at(to_date($1::text, 'YYYYMMDD')::timestamp AT TIME ZONE 'UTC')
   AND request_id < uuid_at(to_date($1::text, 'YYYYMMDD')::timestamp AT TIME ZONE 'UTC' + interval '1 day')
-  AND NOT is_over`;
+  AND NOT is_over
+  AND NOT EXISTS (SELECT FROM batch WHERE batch.id = file_use.request_id)`;
 
 /*
  * Purpose: reads whether a partition is attached, and whether a session already detaches or drops it.

@@ -1,6 +1,6 @@
 import { uuidArray } from '../../../database/binary-array.js';
 import type { Database } from '../../../database/database.js';
-import { statement } from '../../../database/statement.js';
+import { type Queries, statement } from '../../../database/statement.js';
 
 export interface FileUse {
   requestId: string;
@@ -32,6 +32,44 @@ export async function useFilesInInputs(database: Database, uses: readonly FileUs
     uuidArray(uses.map(({ keyId }) => keyId)),
     uuidArray(uses.map(({ fileId }) => fileId)),
   ]);
+}
+
+/*
+ * Purpose: keeps files of a key while something other than a request, with an id of its own, needs them.
+ * Race: as above. A file that was removed, or is of another key, is not among the rows.
+ * Index: file_pkey; inserts into file_use_pkey.
+ */
+const holdStatement = statement('hold_files')`WITH own AS (
+  SELECT id FROM file
+  WHERE id = ANY ($3::uuid[]) AND api_key_id = $2::uuid AND state = 'stored'
+  ORDER BY id
+  FOR SHARE
+)
+INSERT INTO file_use (request_id, file_id, in_input)
+SELECT $1::uuid, id, true FROM own
+RETURNING file_id AS id`;
+
+/** Returns false if a file is not there. */
+export async function holdFiles(
+  queries: Queries,
+  holderId: string,
+  keyId: string,
+  fileIds: readonly string[],
+): Promise<boolean> {
+  const rows = await queries.query(holdStatement, [holderId, keyId, uuidArray(fileIds)]);
+  return rows.length === fileIds.length;
+}
+
+/*
+ * Purpose: ends what holds files: all of a holder, or one of them.
+ * Race: none: the pruner looks at a file once its use is over.
+ * Index: file_use_pkey.
+ */
+const releaseStatement = statement('release_files')`UPDATE file_use SET is_over = true
+WHERE request_id = $1::uuid AND ($2::uuid IS NULL OR file_id = $2::uuid) AND NOT is_over`;
+
+export async function releaseFiles(queries: Queries, holderId: string, fileId?: string): Promise<void> {
+  await queries.query(releaseStatement, [holderId, fileId ?? null]);
 }
 
 const usesOfOutput = statement('use_files_in_output')`WITH own AS (

@@ -1,0 +1,33 @@
+import { DomainError } from '../errors/domain-error.js';
+import { problemCodes } from '../errors/problem-codes.js';
+import type { LineError } from './line-formats.js';
+
+/** The errors of lines that were not done when their batch ended. */
+export const endErrors: Readonly<Record<'cancelled' | 'expired', LineError>> = {
+  cancelled: {
+    code: 'batch_cancelled',
+    message: 'The batch was cancelled before this line was done.',
+    status: problemCodes.cancelled.status,
+  },
+  expired: {
+    code: 'batch_expired',
+    message: 'The batch expired before this line was done.',
+    status: problemCodes.expired.status,
+  },
+};
+
+/** The error of a line whose request has no output any more. */
+export const goneError: LineError = {
+  code: 'gone',
+  message: 'The output of the request was deleted before it was written to the file of the batch.',
+  status: problemCodes.gone.status,
+};
+
+/** Returns the error of a line that the rules for submissions refuse. */
+export function refusedError({ code, status, message, options: { errors } }: DomainError): LineError {
+  return { code, status, message, ...(errors !== undefined && { details: { errors } }) };
+}
+
+export function unknownBatch(): DomainError {
+  return new DomainError('batch_not_found', 'There is no such batch, or it belongs to another key.');
+}

@@ -1,0 +1,35 @@
+import type { Batch } from './batch.js';
+import type { BatchDto } from './dto/batches.dto.js';
+
+/** Builds the object of a batch, as this API shows it. */
+export function toBatchView(batch: Batch, base: string): BatchDto {
+  const url = `${base}/v1/batches/${batch.id}`;
+  return {
+    batch_id: batch.id,
+    status: batch.status,
+    model_id: batch.modelId,
+    tag: batch.tag,
+    priority: batch.priority,
+    created_at: new Date(batch.createdAtMs).toISOString(),
+    started_at: toTime(batch.startedAtMs),
+    ended_at: toTime(batch.endedAtMs),
+    expires_at: new Date(batch.expiresAtMs).toISOString(),
+    counts: batch.counts,
+    errors: batch.errors,
+    webhook: batch.webhookUrl,
+    batch_url: url,
+    cancel_url: `${url}/cancel`,
+    output_url: `${url}/output`,
+    errors_url: `${url}/errors`,
+  };
+}
+
+/** Returns the JSON text of `batch.completed`. */
+export function batchCompletedBody(batch: Batch, base: string): string {
+  const timestamp = new Date(batch.endedAtMs!).toISOString();
+  return JSON.stringify({ type: 'batch.completed', timestamp, ...toBatchView(batch, base) });
+}
+
+function toTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}

@@ -1,0 +1,50 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuthModule } from '../auth/auth.module.js';
+import { FilesModule } from '../files/files.module.js';
+import { LimitsModule } from '../limits/limits.module.js';
+import { QueueModule } from '../queue/queue.module.js';
+import { NewRequestsModule } from '../requests/new-requests.module.js';
+import { WebhookBodies } from '../webhooks/webhook-bodies.js';
+import { WebhooksModule } from '../webhooks/webhooks.module.js';
+import { BatchInput } from './batch-input.js';
+import { batchCompletedBody } from './batch-view.js';
+import { Batches } from './batches.js';
+import { Collector } from './collector.js';
+import { BatchDriver } from './duties/batch-driver.js';
+import { BatchPruner } from './duties/batch-pruner.js';
+import { BatchEntity } from './entities/batch.entity.js';
+import { BatchLineEntity } from './entities/batch-line.entity.js';
+import { BatchSegmentEntity } from './entities/batch-segment.entity.js';
+import { LineFormats } from './line-formats.js';
+import { LineSubmissions } from './line-submissions.js';
+import { ownFormat, ownLines } from './own-lines.js';
+import { ResultLines } from './result-lines.js';
+import { Validation } from './validation.js';
+
+/** Loaded on every node: any that runs requests drives batches, and any delivers their webhooks. */
+@Module({
+  imports: [
+    AuthModule,
+    FilesModule,
+    LimitsModule,
+    NewRequestsModule,
+    QueueModule,
+    WebhooksModule,
+    TypeOrmModule.forFeature([BatchEntity, BatchLineEntity, BatchSegmentEntity]),
+  ],
+  providers: [
+    ...[BatchDriver, BatchInput, BatchPruner, Batches, Collector, LineFormats, LineSubmissions],
+    ...[ResultLines, Validation],
+  ],
+  exports: [Batches, FilesModule, LimitsModule, LineFormats],
+})
+export class BatchesModule {
+  constructor(formats: LineFormats, bodies: WebhookBodies, batches: Batches) {
+    formats.register(ownFormat, ownLines);
+    bodies.registerBatches(async (id, { publicBase }) => {
+      const batch = await batches.find(id);
+      return batch && batchCompletedBody(batch, publicBase ?? batch.baseUrl ?? '');
+    });
+  }
+}

@@ -1,0 +1,244 @@
+import {
+  type BeforeApplicationShutdown,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { KeysService } from '../../auth/keys.service.js';
+import { Config } from '../../config/config.js';
+import { Database } from '../../database/database.js';
+import { isDatabaseUnavailable } from '../../errors/database-error.js';
+import { DomainError } from '../../errors/domain-error.js';
+import { Cluster } from '../../queue/cluster/cluster.js';
+import { Cancels } from '../../queue/completion/cancels.js';
+import { FileUses } from '../../queue/retention/file-uses.js';
+import { Duty } from '../../tools/duty.js';
+import { BatchDeliveries } from '../../webhooks/batch-deliveries.js';
+import type { LineFault } from '../batch.js';
+import { Collector } from '../collector.js';
+import { LineFormats } from '../line-formats.js';
+import { LineSubmissions } from '../line-submissions.js';
+import {
+  endBatch,
+  endBatchEarly,
+  finalizeBatch,
+  leaseBatch,
+  type LeasedBatch,
+  LeaseLost,
+  nextBatchDueMs,
+  releaseBatch,
+  renewBatch,
+  renewMs,
+  startBatch,
+} from '../queries/drive.js';
+import { openRequestsOf, type Progress, readProgress } from '../queries/lines.js';
+import { Validation } from '../validation.js';
+
+/** Lines of a batch that are submitted and not in a segment yet, at most. */
+const windowLines = 2_000;
+/** So many finished lines are a segment; fewer are once this time is over, because a model may keep payloads briefly. */
+const segmentFrom = 500;
+const segmentAfterMs = 60_000;
+/** Batches that a node drives at once. Each has a turn of about this long, and then others have theirs. */
+const atOnce = 3;
+const turnMs = 5_000;
+/** A turn in which nothing has changed is followed by a longer pause. */
+const [shortestPauseMs, longestPauseMs] = [100, 2_000];
+/** After a turn that failed. */
+const failedPauseMs = 5_000;
+/** Requests that one statement cancels. */
+const cancelledAtOnce = 500;
+
+/**
+ * Drives batches: checks their inputs, submits their lines, writes their files and ends them. A batch has one driver at a
+ * time, by a lease with a token. Each step is one commit that a driver with an old token cannot make, so a driver may be
+ * lost at any moment.
+ */
+@Injectable()
+export class BatchDriver extends Duty implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  /** Batches that other nodes added are found within this time. */
+  protected readonly intervalMs = 2_000;
+  private readonly log = new Logger(BatchDriver.name);
+  private readonly stopping = new AbortController();
+  private isWoken = false;
+  private nextDueMs = Infinity;
+  /** What a turn found when it had nothing to do, and the pause after it, by batch. */
+  private readonly pauses = new Map<string, { found: string; ms: number }>();
+
+  constructor(
+    private readonly config: Config,
+    private readonly database: Database,
+    private readonly cluster: Cluster,
+    private readonly keys: KeysService,
+    private readonly formats: LineFormats,
+    private readonly validation: Validation,
+    private readonly submissions: LineSubmissions,
+    private readonly collector: Collector,
+    private readonly cancels: Cancels,
+    private readonly uses: FileUses,
+    private readonly deliveries: BatchDeliveries,
+  ) {
+    super();
+  }
+
+  onApplicationBootstrap(): void {
+    // Nodes of this role leave the work to the others.
+    if (this.config.role !== 'api') this.start();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping.abort();
+    await this.stop();
+  }
+
+  wake(): void {
+    this.isWoken = true;
+    this.scheduleWithin(0);
+  }
+
+  protected override nextIntervalMs(): number {
+    if (this.isWoken) return 0;
+    return Math.min(this.intervalMs, Math.max(shortestPauseMs / 2, this.nextDueMs));
+  }
+
+  async runOnce(): Promise<void> {
+    this.isWoken = false;
+    const dueMs = await nextBatchDueMs(this.database);
+    if (dueMs === undefined) this.pauses.clear();
+    this.nextDueMs = dueMs ?? Infinity;
+    if (this.nextDueMs > 0) return;
+    await Promise.all(Array.from({ length: atOnce }, () => this.takeTurns()));
+    this.nextDueMs = (await nextBatchDueMs(this.database)) ?? Infinity;
+  }
+
+  private async takeTurns(): Promise<void> {
+    while (!this.stopping.signal.aborted) {
+      const batch = await leaseBatch(this.database, this.cluster.nodeId);
+      if (batch === undefined) return;
+      await this.driveTurn(batch);
+    }
+  }
+
+  /** Drives a batch for a while and releases it, unless it has ended or another node has it. */
+  private async driveTurn(batch: LeasedBatch): Promise<void> {
+    const lost = new AbortController();
+    const signal = AbortSignal.any([this.stopping.signal, lost.signal]);
+    const renewing = setInterval(() => {
+      renewBatch(this.database, batch).catch((error: unknown) => {
+        if (error instanceof LeaseLost) lost.abort(error);
+      });
+    }, renewMs);
+    try {
+      const pauseMs = await this.drive(batch, signal);
+      if (pauseMs !== undefined) await releaseBatch(this.database, batch, pauseMs);
+    } catch (error) {
+      if (isDatabaseUnavailable(error)) throw error;
+      // A batch that is being cancelled is still this node's, and is due at once.
+      const isOver = error instanceof LeaseLost || signal.aborted;
+      if (!isOver) this.note(batch, error);
+      await releaseBatch(this.database, batch, isOver ? 0 : failedPauseMs);
+    } finally {
+      clearInterval(renewing);
+    }
+  }
+
+  /** Returns the milliseconds until the next turn. undefined: the batch has ended. */
+  private async drive(batch: LeasedBatch, signal: AbortSignal): Promise<number | undefined> {
+    if (this.formats.find(batch.format) === undefined) return failedPauseMs;
+    const caller = await this.keys.callerOf(batch.keyId);
+    if (batch.endsAs === null && batch.isLate) await this.endEarly(batch, 'expired');
+    if (batch.endsAs === null && caller === undefined) await this.endEarly(batch, 'cancelled');
+    if (batch.status === 'validating' && caller !== undefined) {
+      const found = await this.validation.run(batch, caller, signal);
+      if ('faults' in found) return this.end(batch, found.faults);
+      await startBatch(this.database, batch, found.total);
+      Object.assign(batch, { status: 'in_progress', total: found.total });
+    }
+    // Nothing of it was submitted.
+    if (batch.total === null) return this.end(batch);
+    const untilMs = performance.now() + turnMs;
+    while (performance.now() < untilMs) {
+      signal.throwIfAborted();
+      const progress = await readProgress(this.database, batch.id);
+      const step = await this.step(batch, progress, { caller, untilMs, signal });
+      if (step === 'ended') return undefined;
+      if (step !== 'done') return step;
+    }
+    return 0;
+  }
+
+  /** Does what is to be done first. Returns the milliseconds after which there may be more to do. */
+  private async step(
+    batch: LeasedBatch,
+    { open, finished }: Progress,
+    { caller, untilMs, signal }: Turn,
+  ): Promise<'done' | 'ended' | number> {
+    const isRead = batch.readLines === batch.total;
+    const isLast = isRead && open === 0;
+    if (isLast && batch.endsAs === null) await finalizeBatch(this.database, batch);
+    if (isLast && finished === 0) {
+      await this.end(batch);
+      return 'ended';
+    }
+    const isOld = finished > 0 && batch.uncollectedMs >= segmentAfterMs;
+    if (finished >= segmentFrom || isLast || isOld) {
+      for (const kind of ['output', 'errors'] as const) await this.collector.collect(batch, kind);
+      batch.uncollectedMs = 0;
+      return 'done';
+    }
+    const room = windowLines - open - finished;
+    if (!isRead && room > 0) {
+      if (batch.endsAs !== null) await this.submissions.refuse(batch, batch.endsAs);
+      else {
+        const waitMs = await this.submissions.submit(batch, caller!, { room, untilMs, signal });
+        if (waitMs > 0) return waitMs;
+      }
+      return 'done';
+    }
+    if (batch.endsAs !== null && open > 0) await this.cancelOpen(batch);
+    return this.pauseOf(batch, `${batch.readLines} ${open} ${finished}`);
+  }
+
+  /** Requests that wait are over at once; those that run are over once their runs have stopped. */
+  private async cancelOpen({ id, keyId }: LeasedBatch): Promise<void> {
+    const ids = await openRequestsOf(this.database, id);
+    for (let from = 0; from < ids.length; from += cancelledAtOnce)
+      await this.cancels.many(keyId, ids.slice(from, from + cancelledAtOnce));
+  }
+
+  private async endEarly(batch: LeasedBatch, endsAs: 'cancelled' | 'expired'): Promise<void> {
+    await endBatchEarly(this.database, batch, endsAs);
+    Object.assign(batch, { endsAs, status: endsAs === 'cancelled' ? 'cancelling' : 'finalizing' });
+  }
+
+  private async end(batch: LeasedBatch, faults?: readonly LineFault[]): Promise<undefined> {
+    const { id, keyId } = batch;
+    await this.database.transaction(async (query) => {
+      const { inputFileId, webhookUrl } = await endBatch({ query }, batch, faults);
+      await this.uses.endOfBatch({ query }, id, inputFileId);
+      await this.deliveries.add({ query }, { batchId: id, keyId, webhookUrl });
+    });
+    this.pauses.delete(id);
+    this.deliveries.wake();
+  }
+
+  private pauseOf({ id }: LeasedBatch, found: string): number {
+    const before = this.pauses.get(id);
+    const ms = before?.found === found ? Math.min(longestPauseMs, before.ms * 2) : shortestPauseMs;
+    this.pauses.set(id, { found, ms });
+    return ms;
+  }
+
+  private note({ id }: LeasedBatch, error: unknown): void {
+    // Errors of the service's own kind, such as a disk that is full, end by themselves.
+    if (error instanceof DomainError) this.log.warn({ batchId: id }, `a batch waits: ${error.message}`);
+    else this.log.error({ batchId: id, err: error }, 'a turn of a batch failed');
+  }
+}
+
+interface Turn {
+  /** undefined: the key is not valid any more. */
+  caller: Awaited<ReturnType<KeysService['callerOf']>>;
+  untilMs: number;
+  signal: AbortSignal;
+}

@@ -1,0 +1,45 @@
+import { type BeforeApplicationShutdown, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Config } from '../../config/config.js';
+import { Database } from '../../database/database.js';
+import { FileUses } from '../../queue/retention/file-uses.js';
+import { Duty } from '../../tools/duty.js';
+import { oldBatches, removeBatch } from '../queries/write-batches.js';
+
+/** Deletes ended batches, with their files, once the retention of requests is over. */
+@Injectable()
+export class BatchPruner extends Duty implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  protected readonly intervalMs = 600_000;
+
+  constructor(
+    private readonly config: Config,
+    private readonly database: Database,
+    private readonly uses: FileUses,
+  ) {
+    super();
+  }
+
+  onApplicationBootstrap(): void {
+    this.start();
+  }
+
+  beforeApplicationShutdown(): Promise<void> {
+    return this.stop();
+  }
+
+  async runOnce(): Promise<void> {
+    for (;;) {
+      const old = await oldBatches(this.database, this.config.retentionMs);
+      if (old.length === 0) return;
+      for (const id of old) await this.remove(id);
+    }
+  }
+
+  /** Returns false if there is no such batch, or it has not ended. */
+  remove(id: string): Promise<boolean> {
+    return this.database.transaction(async (query) => {
+      const isRemoved = await removeBatch({ query }, id);
+      if (isRemoved) await this.uses.endOfBatch({ query }, id);
+      return isRemoved;
+    });
+  }
+}

@@ -1,0 +1,20 @@
+import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** A line of a batch that has been read and is not in a segment yet. */
+@Entity('batch_line')
+@Check(
+  'batch_line_is_submitted_or_refused',
+  '(request_id IS NULL) = (outcome IS NOT NULL) AND (request_id IS NULL) = (error IS NOT NULL)',
+)
+@Check('batch_line_outcome_is_known', `outcome IN ('failed', 'cancelled', 'expired')`)
+export class BatchLineEntity {
+  @PrimaryColumn('uuid') batchId!: string;
+  /** The number of the line in the input, from 1 on. */
+  @PrimaryColumn('integer') line!: number;
+  /** null: it was not submitted. */
+  @Column('uuid', { nullable: true }) requestId!: string | null;
+  @Column('text') customId!: string;
+  /** As what a line counts that was not submitted, and why it was not. */
+  @Column('text', { nullable: true }) outcome!: 'failed' | 'cancelled' | 'expired' | null;
+  @Column('json', { nullable: true }) error!: unknown;
+}

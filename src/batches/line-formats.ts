@@ -1,0 +1,73 @@
+import { Injectable } from '@nestjs/common';
+import type { Batch } from './batch.js';
+
+/** A line of the input. */
+export interface InputLine {
+  /** What the caller calls the line, 1 to 512 characters. No two lines of a batch have the same. */
+  customId: string;
+  /** The id or alias of a model. undefined: the model of the batch. */
+  modelId: string | undefined;
+  /** The input of the model, as JSON. */
+  input: Buffer;
+}
+
+/** A line whose request has succeeded. */
+export interface OutputLine {
+  customId: string;
+  requestId: string;
+  /** JSON text. It must be inserted as text, because its numbers could change if it were parsed. */
+  output: string;
+  completedAtMs: number;
+}
+
+/** A line without an output. */
+export interface ErrorLine {
+  customId: string;
+  /** null: it was not submitted. */
+  requestId: string | null;
+  error: LineError;
+  completedAtMs: number;
+}
+
+export interface LineError {
+  /** A code of `problemCodes`, or `batch_cancelled` or `batch_expired`. */
+  code: string;
+  message: string;
+  /** The HTTP status that a call for the line alone would have got. */
+  status: number;
+  /** The status of the model's own answer, if it refused the input. */
+  modelStatus?: number;
+  /** What the model said. */
+  details?: unknown;
+}
+
+type OfBatch = Pick<Batch, 'id' | 'modelId' | 'metadata'>;
+
+/** How the lines of a batch are written. */
+export interface LineFormat {
+  /**
+   * Reads a line, without its line break. Throws a `DomainError` if it is none: the batch fails before anything is
+   * submitted. It must read a line always in the same way.
+   */
+  read(line: Buffer, batch: OfBatch): InputLine;
+  /** Returns the JSON text of a line of the output file, without a line break. */
+  output(line: OutputLine, batch: OfBatch): string;
+  /** Returns the JSON text of a line of the error file. */
+  error(line: ErrorLine, batch: OfBatch): string;
+}
+
+/** The formats of lines by their names, which batches store. */
+@Injectable()
+export class LineFormats {
+  private readonly formats = new Map<string, LineFormat>();
+
+  /** Adapters register on every node, also where they are not served, because any node may drive a batch. */
+  register(name: string, format: LineFormat): void {
+    this.formats.set(name, format);
+  }
+
+  /** undefined: the batch was made by a later release, which knows more formats. */
+  find(name: string): LineFormat | undefined {
+    return this.formats.get(name);
+  }
+}

@@ -1,0 +1,58 @@
+import { DomainError } from '../errors/domain-error.js';
+
+/** A line of a file, without its line break. */
+export interface TextLine {
+  bytes: Buffer;
+  /** Counted from 1, blank lines included. */
+  number: number;
+  /** The place behind it and its line break, counted from the first byte of the source. */
+  end: number;
+}
+
+const lineFeed = 0x0a;
+
+/** Yields the lines of a file as its chunks come, without blank ones. Throws if a line has more bytes than `maxBytes`. */
+export async function* linesOf(source: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<TextLine> {
+  let number = 0;
+  let end = 0;
+  let parts: Buffer[] = [];
+  let length = 0;
+  const finish = (last: Buffer, breakLength: number): TextLine => {
+    const bytes = parts.length === 0 ? last : Buffer.concat([...parts, last]);
+    if (bytes.length > maxBytes) throw tooLong(number + 1, maxBytes);
+    parts = [];
+    length = 0;
+    return { bytes, number: ++number, end: (end += bytes.length + breakLength) };
+  };
+  for await (const chunk of source) {
+    let from = 0;
+    for (let at = chunk.indexOf(lineFeed); at !== -1; at = chunk.indexOf(lineFeed, from)) {
+      const line = finish(chunk.subarray(from, at), 1);
+      from = at + 1;
+      if (!isBlank(line.bytes)) yield line;
+    }
+    if (from === chunk.length) continue;
+    parts.push(chunk.subarray(from));
+    length += chunk.length - from;
+    if (length > maxBytes) throw tooLong(number + 1, maxBytes);
+  }
+  if (parts.length === 0) return;
+  const line = finish(parts.pop()!, 0);
+  if (!isBlank(line.bytes)) yield line;
+}
+
+/** A line that is too long, with its number. */
+export class LineTooLong extends DomainError {
+  constructor(
+    readonly line: number,
+    maxBytes: number,
+  ) {
+    super('too_large', `A line may have ${maxBytes} bytes at most.`);
+  }
+}
+
+const tooLong = (line: number, maxBytes: number): LineTooLong => new LineTooLong(line, maxBytes);
+
+/** Spaces, tabs and a carriage return are no line. */
+const isBlank = (bytes: Buffer): boolean =>
+  bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);

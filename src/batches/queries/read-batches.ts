@@ -1,0 +1,115 @@
+import { type Queries, statement } from '../../database/statement.js';
+import type { Batch, BatchCounts, BatchStatus, LineFault } from '../batch.js';
+
+const ms = (column: string): string => `extract(epoch FROM ${column})::float8 * 1000`;
+
+/** What has become of a line, from `line`, a row of batch_line, and `request`, its request. */
+export const lineOutcome = `CASE
+    WHEN line.outcome IS NOT NULL THEN line.outcome
+    WHEN request.state IS NULL THEN 'failed'
+    WHEN request.state = 'IN_QUEUE' THEN 'waiting'
+    WHEN request.state = 'IN_PROGRESS' THEN 'running'
+    WHEN request.outcome = 'succeeded' AND NOT request.has_output THEN 'failed'
+    WHEN request.outcome = 'succeeded' THEN 'completed'
+    WHEN request.outcome = 'cancelled' THEN coalesce(batch.ends_as, 'cancelled')
+    ELSE request.outcome
+  END`;
+
+/**
+ * Joins lines with their requests. LATERAL keeps the planner from reading whole days: it finds each request by its id.
+ * A request that retention has deleted has a state that is null.
+ */
+export const requestOfLine = (columns = ''): string => `LEFT JOIN LATERAL (
+    SELECT state, outcome, output IS NOT NULL AS has_output${columns} FROM request
+    WHERE request.id = line.request_id LIMIT 1
+  ) AS request ON true`;
+
+const columns = `batch.id, batch.api_key_id AS "keyId", batch.status, batch.format, batch.metadata,
+       batch.model_id AS "modelId", batch.tag, batch.priority AS rank, batch.input_file_id AS "inputFileId",
+       batch.webhook_url AS "webhookUrl", batch.window_seconds AS "windowSeconds", batch.errors,
+       batch.output_bytes AS "outputBytes", batch.error_bytes AS "errorBytes", batch.base_url AS "baseUrl",
+       ${ms('batch.created_at')} AS "createdAtMs", ${ms('batch.started_at')} AS "startedAtMs",
+       ${ms('batch.finalizing_at')} AS "finalizingAtMs", ${ms('batch.cancelling_at')} AS "cancellingAtMs",
+       ${ms('batch.ended_at')} AS "endedAtMs", ${ms('batch.expires_at')} AS "expiresAtMs",
+       batch.total, live.running,
+       batch.completed + live.completed AS completed, batch.failed + live.failed AS failed,
+       batch.cancelled + live.cancelled AS cancelled, batch.expired + live.expired AS expired`;
+
+const live = `CROSS JOIN LATERAL (
+  SELECT ${['running', 'completed', 'failed', 'cancelled', 'expired']
+    .map((name) => `(count(*) FILTER (WHERE outcome = '${name}'))::integer AS ${name}`)
+    .join(', ')}
+  FROM (
+    SELECT ${lineOutcome} AS outcome
+    FROM batch_line AS line
+    ${requestOfLine()}
+    WHERE line.batch_id = batch.id
+  ) AS line
+) AS live`;
+
+/*
+ * Purpose: reads batches, with the counts of their lines at one moment: those in segments, and those that are not.
+ * Race: none: one snapshot has the counters, the lines and their requests. A line moves into the counters in one commit.
+ * Index: batch_pkey; batch_line_pkey, a window of lines per open batch; request_pkey.
+ */
+const findStatement = statement('find_batch')`SELECT ${columns}
+FROM batch
+${live}
+WHERE batch.id = $1::uuid AND ($2::uuid IS NULL OR batch.api_key_id = $2::uuid)`;
+
+/** The same for a list, newest first. Index: batch_by_key, from one id on. */
+const listStatement = statement('list_batches')`SELECT ${columns}
+FROM (
+  SELECT * FROM batch
+  WHERE api_key_id = $1::uuid
+    AND ($2::uuid IS NULL OR id < $2::uuid)
+    AND ($3::text IS NULL OR status = $3::text)
+    AND ($4::text IS NULL OR tag = $4::text)
+  ORDER BY id DESC LIMIT $5::integer
+) AS batch
+${live}
+ORDER BY batch.id DESC`;
+
+/** A row of these statements. */
+interface BatchRow extends Omit<Batch, 'counts' | 'priority' | 'metadata'>, Omit<BatchCounts, 'waiting'> {
+  rank: number;
+  metadata: Record<string, unknown>;
+  status: BatchStatus;
+  errors: LineFault[];
+}
+
+const priorities = new Map([
+  [-1, 'high'],
+  [0, 'normal'],
+  [1, 'low'],
+] as const);
+
+function toBatch(row: BatchRow): Batch {
+  const { rank, total, running, completed, failed, cancelled, expired, ...batch } = row;
+  const waiting = total === null ? 0 : total - running - completed - failed - cancelled - expired;
+  const counts = { total, waiting, running, completed, failed, cancelled, expired };
+  return { ...batch, priority: priorities.get(rank as -1 | 0 | 1)!, counts };
+}
+
+/** `keyId`: a batch of another key is not found. undefined: any. */
+export async function findBatch(queries: Queries, id: string, keyId?: string): Promise<Batch | undefined> {
+  const [row] = await queries.query<BatchRow>(findStatement, [id, keyId ?? null]);
+  return row && toBatch(row);
+}
+
+export interface BatchesPage {
+  status?: BatchStatus | undefined;
+  tag?: string | undefined;
+  /** The last id of the page before. */
+  before?: string | undefined;
+  limit: number;
+}
+
+export async function listBatches(
+  queries: Queries,
+  keyId: string,
+  { before, status, tag, limit }: BatchesPage,
+): Promise<Batch[]> {
+  const values = [keyId, before ?? null, status ?? null, tag ?? null, limit];
+  return (await queries.query<BatchRow>(listStatement, values)).map(toBatch);
+}

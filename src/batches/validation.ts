@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import type { Caller } from '../auth/caller.js';
+import { DomainError } from '../errors/domain-error.js';
+import { NewRequests } from '../requests/new-requests.js';
+import { isStorable } from '../tools/storable-text.js';
+import type { LineFault } from './batch.js';
+import { BatchInput } from './batch-input.js';
+import { type InputLine, LineFormats } from './line-formats.js';
+import { LineTooLong } from './lines-of.js';
+import type { LeasedBatch } from './queries/drive.js';
+
+export const maxLines = 200_000;
+const maxFaults = 100;
+export const maxCustomIdLength = 512;
+/** Milliseconds of work on lines before other calls get a turn. */
+export const maxSliceMs = 10;
+
+/** The lines of an input, or what keeps the batch from starting. */
+export type Validated = { total: number } | { faults: readonly LineFault[] };
+
+/** Checks the whole input of a batch before anything of it is submitted. */
+@Injectable()
+export class Validation {
+  constructor(
+    private readonly input: BatchInput,
+    private readonly formats: LineFormats,
+    private readonly newRequests: NewRequests,
+  ) {}
+
+  /** `signal`: the batch is not this node's any more, or the node stops. */
+  async run(batch: LeasedBatch, caller: Caller, signal: AbortSignal): Promise<Validated> {
+    const format = this.formats.find(batch.format)!;
+    const faults: LineFault[] = [];
+    const known = new KnownIds();
+    const models = new Map<string, DomainError | undefined>();
+    let total = 0;
+    let since = performance.now();
+    try {
+      for await (const { bytes, number } of this.input.lines(batch.inputFileId, 0)) {
+        try {
+          if (++total > maxLines)
+            throw new DomainError('too_large', `A batch may have ${maxLines} lines at most.`);
+          const line = format.read(bytes, batch);
+          known.add(line, number);
+          this.checkModel(caller, line.modelId ?? batch.modelId, models);
+        } catch (error) {
+          faults.push(faultOf(error, number));
+          if (faults.length === maxFaults || total > maxLines) break;
+        }
+        if (performance.now() - since < maxSliceMs) continue;
+        signal.throwIfAborted();
+        await nextTurn();
+        since = performance.now();
+      }
+    } catch (error) {
+      if (!(error instanceof LineTooLong)) throw error;
+      faults.push(faultOf(error, error.line));
+    }
+    if (total === 0 && faults.length === 0)
+      faults.push({ line: null, code: 'bad_request', message: 'The file has no lines.' });
+    return faults.length > 0 ? { faults } : { total };
+  }
+
+  /** The answer is the same for all lines that name the model, so it is looked up once. */
+  private checkModel(
+    caller: Caller,
+    name: string | null,
+    models: Map<string, DomainError | undefined>,
+  ): void {
+    if (name === null)
+      throw new DomainError('bad_request', 'The line names no model, and the batch has none either.');
+    if (!models.has(name)) models.set(name, this.refusalOf(caller, name));
+    const refusal = models.get(name);
+    if (refusal !== undefined) throw refusal;
+  }
+
+  private refusalOf(caller: Caller, name: string): DomainError | undefined {
+    try {
+      this.newRequests.modelNamed(caller, name);
+      return undefined;
+    } catch (error) {
+      if (error instanceof DomainError) return error;
+      throw error;
+    }
+  }
+}
+
+function faultOf(error: unknown, line: number): LineFault {
+  if (!(error instanceof DomainError)) throw error;
+  return { line, code: error.code, message: error.message };
+}
+
+/** The ids of lines that were read, as hashes of 16 bytes: the ids themselves may be long. */
+class KnownIds {
+  private readonly hashes = new Map<string, number>();
+
+  add({ customId }: InputLine, number: number): void {
+    if (customId.length < 1 || customId.length > maxCustomIdLength || !isStorable(customId)) {
+      const detail = `A "custom_id" takes 1 to ${maxCustomIdLength} characters, without NUL.`;
+      throw new DomainError('bad_request', detail);
+    }
+    const hash = createHash('md5').update(customId).digest().toString('latin1');
+    const first = this.hashes.get(hash);
+    if (first !== undefined)
+      throw new DomainError(
+        'bad_request',
+        `Line ${first} has the same "custom_id". Each line needs its own.`,
+      );
+    this.hashes.set(hash, number);
+  }
+}

@@ -1,0 +1,155 @@
+import { BatchCalls, inputLines } from '../support/batch-calls.js';
+import { FileCalls } from '../support/file-calls.js';
+import { keyHeader } from '../support/queue-calls.js';
+import { testQueue } from '../support/test-queue.js';
+
+const { service, calls, model } = testQueue({
+  models: {
+    'test/wide': { concurrency: 20 },
+    'test/one': { concurrency: 1 },
+    'test/strict': {
+      input_schema: { type: 'object', required: ['prompt'], properties: { prompt: { type: 'string' } } },
+    },
+  },
+  limits: '100000/s',
+});
+const batches = new BatchCalls(service);
+
+test('runs each line and writes its output, or the error of the model in its own words', async () => {
+  const text = inputLines(50, (i) => (i % 10 === 3 ? { status: 422, body: '{"reason":"no"}' } : { page: i }));
+  const made = await batches.send(text, '?model_id=test/wide&tag=book:7');
+  expect(made).toMatchObject({ status: 'validating', model_id: 'test/wide', tag: 'book:7', priority: 'low' });
+  const batch = await batches.ended(made.batch_id);
+  expect(batch).toMatchObject({
+    status: 'completed',
+    counts: { total: 50, waiting: 0, running: 0, completed: 45, failed: 5, cancelled: 0, expired: 0 },
+  });
+  const { output, errors } = await batches.results(batch);
+  expect(output[0]!.output).toEqual({ done: output[0]!.request_id, attempt: 1 });
+  expect(errors.map((line) => line.custom_id).sort()).toEqual([13, 23, 3, 33, 43].map((i) => `line-${i}`));
+  expect(errors[0]!.error).toMatchObject({
+    code: 'model_error',
+    model_status: 422,
+    model_body: { reason: 'no' },
+  });
+  const page = await service.get(`/v1/queue/requests?tag=batch:${made.batch_id}&tag=book:7&limit=100`, {
+    headers: keyHeader(service.key),
+  });
+  const { data } = (await page.json()) as { data: { request_id: string }[] };
+  expect(data.length).toBe(50);
+});
+
+test('takes lines from a list and from a file, with numbers and members as they are', async () => {
+  const made = await batches.create({
+    model_id: 'test/wide',
+    requests: [
+      { custom_id: 'a', input: { n: 1 } },
+      { custom_id: 'b', model_id: 'test/one', input: {} },
+    ],
+  });
+  expect((await batches.ended(made.batch_id)).counts.completed).toBe(2);
+  const files = new FileCalls(service);
+  const line = '{"custom_id": "big", "input": {"n": 12345678901234567890.10}}\r\n\r\n\r\n';
+  const url = await files.store(line, 'application/x-ndjson', 'lines.jsonl');
+  const ofFile = await batches.create({ model_id: 'test/wide', input_file: url });
+  const batch = await batches.ended(ofFile.batch_id);
+  expect(batch.counts).toMatchObject({ total: 1, completed: 1 });
+  expect(model.calls.some(({ body }) => body.includes('12345678901234567890.10'))).toBe(true);
+});
+
+test.each([
+  ['[1]', 1, 'invalid_json'],
+  ['{"custom_id": 1, "input": {}}', 1, 'bad_request'],
+  ['{"custom_id": "", "input": {}}', 1, 'bad_request'],
+  ['{"custom_id": "a"}', 1, 'bad_request'],
+  ['{"custom_id": "a", "input": {}, "webhook": "x"}', 1, 'bad_request'],
+  ['\n{"custom_id": "a", "input": {}}\n{"custom_id": "a", "input": {}}', 3, 'bad_request'],
+  ['{"custom_id": "a", "input": {}, "model_id": "test/none"}', 1, 'unknown_model'],
+  ['\n\n', null, 'bad_request'],
+])('submits nothing of an input with the line %j', async (line, number, code) => {
+  const { batch_id } = await batches.send(line, '?model_id=test/wide');
+  const batch = await batches.ended(batch_id);
+  expect(batch).toMatchObject({
+    status: 'failed',
+    errors: [{ line: number, code }],
+    counts: { total: null },
+  });
+  expect(await service.query('SELECT FROM request WHERE $1 = ANY (tags)', [`batch:${batch_id}`])).toEqual([]);
+  await batches.results({ ...batch, counts: { ...batch.counts, total: 0 } });
+});
+
+test('a line that the schema of its model refuses is an error line, without a request', async () => {
+  const { batch_id } = await batches.send(
+    inputLines(4, (i) => (i === 2 ? {} : { prompt: 'x' })),
+    '?model_id=test/strict',
+  );
+  const batch = await batches.ended(batch_id);
+  expect(batch).toMatchObject({ status: 'completed', counts: { completed: 3, failed: 1 } });
+  const { errors } = await batches.results(batch);
+  expect(errors).toMatchObject([{ custom_id: 'line-2', request_id: null, error: { code: 'invalid_input' } }]);
+});
+
+test('output can be read while the batch runs, and a cancel writes what is not done', async () => {
+  const held = inputLines(6, (i) => ({ hold: i >= 2 }));
+  const { batch_id } = await batches.send(held, '?model_id=test/one');
+  await batches.until(batch_id, ({ counts }) => counts.completed === 2 && counts.running === 1);
+  expect((await batches.lines(batch_id, 'output')).map((line) => line.custom_id)).toEqual([
+    'line-0',
+    'line-1',
+  ]);
+  const answer = await batches.cancel(batch_id);
+  expect([answer.status, ((await answer.json()) as { status: string }).status]).toEqual([202, 'cancelling']);
+  const batch = await batches.ended(batch_id);
+  expect(batch).toMatchObject({ status: 'cancelled', counts: { total: 6, completed: 2, cancelled: 4 } });
+  const { errors } = await batches.results(batch);
+  expect(new Set(errors.map(({ error }) => error!.code))).toEqual(new Set(['batch_cancelled']));
+  expect((await batches.cancel(batch_id)).status).toBe(200);
+});
+
+test('a batch expires, and its lines with it', async () => {
+  const { batch_id } = await batches.send(
+    inputLines(5, () => ({ hold: true })),
+    '?model_id=test/one&completion_window=2s',
+  );
+  const batch = await batches.ended(batch_id, { timeoutMs: 30_000 });
+  expect(batch).toMatchObject({ status: 'expired', counts: { total: 5, expired: 5 } });
+  const { errors } = await batches.results(batch);
+  expect(new Set(errors.map(({ error }) => error!.code))).toEqual(new Set(['batch_expired']));
+});
+
+test('a repetition with the same Idempotency-Key gets the same batch', async () => {
+  const body = { model_id: 'test/wide', requests: [{ custom_id: 'a', input: {} }] };
+  const headers = { 'idempotency-key': 'once' };
+  const first = await batches.create(body, headers);
+  expect((await batches.create(body, headers)).batch_id).toBe(first.batch_id);
+  const other = await batches.call('', {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ ...body, tag: 'a:b' }),
+  });
+  expect([other.status, ((await other.json()) as { code: string }).code]).toEqual([
+    422,
+    'idempotency_key_reused',
+  ]);
+});
+
+test('a batch is listed, shown and deleted by its own key only', async () => {
+  const own = await calls.newKey();
+  const mine = new BatchCalls({ url: service.url, key: own });
+  const { batch_id } = await mine.create({
+    model_id: 'test/wide',
+    requests: [{ custom_id: 'a', input: {} }],
+  });
+  await mine.ended(batch_id);
+  const page = (await (await mine.call('?status=completed')).json()) as { data: unknown[] };
+  expect(page.data.length).toBe(1);
+  for (const path of ['', '/output', '/errors'])
+    expect((await batches.call(`/${batch_id}${path}`)).status).toBe(404);
+  expect((await mine.cancel(batch_id)).status).toBe(409);
+  expect((await mine.call(`/${batch_id}`, { method: 'DELETE' })).status).toBe(204);
+  expect((await mine.call(`/${batch_id}`)).status).toBe(404);
+  expect(
+    await service.query('SELECT FROM file_use WHERE request_id = $1 AND NOT is_over', [batch_id]),
+  ).toEqual([]);
+  expect(await service.query('SELECT FROM batch_segment WHERE batch_id = $1', [batch_id])).toEqual([]);
+});
