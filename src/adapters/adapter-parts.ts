@@ -1,4 +1,5 @@
 import type { Type } from '@nestjs/common';
+import type { LineFormat } from '../batches/line-formats.js';
 import type { OtherApi } from '../http/other-apis.js';
 import type { AdapterBody } from '../webhooks/webhook-bodies.js';
 
@@ -8,6 +9,8 @@ export interface AdapterParts extends Omit<OtherApi, 'root'> {
   module: Type;
   /** The webhooks of requests that came in by it. */
   webhookBody: AdapterBody;
+  /** The lines of the batches that its callers make. */
+  batchLines?: LineFormat;
   /** True: its callers may name a URL that is called when a request starts. */
   hasStartWebhook?: true;
 }

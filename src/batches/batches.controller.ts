@@ -1,11 +1,8 @@
 import { Controller, Delete, Get, HttpCode, Post, Put, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { Caller } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
-import { chargesOf } from '../http/charges.js';
 import { BaseUrl, HeaderFields, Id } from '../http/input/decorators.js';
 import { type Page, PageOf } from '../http/input/page.js';
 import { Limited } from '../limits/limited.js';
@@ -17,9 +14,7 @@ import { Batches } from './batches.js';
 import { linesType } from './collector.js';
 import { type BatchDto, type BatchPageDto, BatchesQuery } from './dto/batches.dto.js';
 import * as docs from './openapi/batches.js';
-
-/** Bytes of a file that a download has in memory at a time. */
-const transferBytes = 1024 ** 2;
+import { sendLines } from './send-lines.js';
 
 const BatchId = (): ParameterDecorator => Id('batch', { code: 'batch_not_found' });
 
@@ -111,7 +106,7 @@ export class BatchesController {
     @Res() response: Response,
   ): Promise<void> {
     const batch = await this.batches.get(caller, id);
-    await this.send(response, batch, this.batches.readOutput(batch));
+    await sendLines(response, fileOf(batch), this.batches.readOutput(batch));
   }
 
   @Get(':batch_id/errors')
@@ -123,24 +118,11 @@ export class BatchesController {
     @Res() response: Response,
   ): Promise<void> {
     const batch = await this.batches.get(caller, id);
-    await this.send(response, batch, this.batches.readErrors(batch));
-  }
-
-  private async send(response: Response, { id }: Batch, bytes: AsyncGenerator<Buffer>): Promise<void> {
-    chargesOf(response.req)?.take('bytes', transferBytes);
-    // Read before the head is sent, so that a failure can still be answered.
-    const first = await bytes.next();
-    response.setHeader('Content-Type', linesType);
-    response.setHeader('Cache-Control', 'private, no-cache');
-    response.setHeader('Content-Disposition', `attachment; filename="${id}.jsonl"`);
-    if (first.done === true) return void response.end();
-    const whole = (async function* () {
-      yield first.value;
-      yield* bytes;
-    })();
-    // A client that disconnects is no error. If the store breaks off, so does the answer.
-    await pipeline(Readable.from(whole, { objectMode: true, highWaterMark: 1 }), response).catch(() =>
-      response.destroy(),
-    );
+    await sendLines(response, fileOf(batch), this.batches.readErrors(batch));
   }
 }
+
+const fileOf = ({ id }: Batch): { contentType: string; fileName: string } => ({
+  contentType: linesType,
+  fileName: `${id}.jsonl`,
+});
