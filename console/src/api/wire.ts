@@ -3913,7 +3913,7 @@ export interface components {
              * @example model_error
              * @enum {string}
              */
-            code: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "method_not_allowed" | "conflict" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "too_slow" | "caller_busy" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "overloaded" | "model_paused" | "timed_out" | "expired" | "storage_full";
+            code: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "batch_not_found" | "method_not_allowed" | "conflict" | "batch_ended" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "input_file_not_found" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "too_slow" | "caller_busy" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "overloaded" | "model_paused" | "timed_out" | "expired" | "storage_full";
             /**
              * @description A description of the failure.
              * @example The model refused the input.
@@ -4266,7 +4266,7 @@ export interface components {
              * @example model_error
              * @enum {string|null}
              */
-            code: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "method_not_allowed" | "conflict" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "too_slow" | "caller_busy" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "overloaded" | "model_paused" | "timed_out" | "expired" | "storage_full" | null;
+            code: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "batch_not_found" | "method_not_allowed" | "conflict" | "batch_ended" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "input_file_not_found" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "too_slow" | "caller_busy" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "overloaded" | "model_paused" | "timed_out" | "expired" | "storage_full" | null;
             /**
              * @description The message of the error, in the model’s own words if the model gave one.
              * @example The model answered 500: no memory
@@ -4749,6 +4749,215 @@ export interface components {
              */
             reason?: string | null;
         };
+        /** @description The lines of a batch, by the URL of a file with them or as a list, and its options. */
+        NewBatch: {
+            /**
+             * @description The id of the model of lines that name none.
+             * @example demo/text/echo
+             */
+            model_id?: string;
+            /**
+             * @description The URL of a file of the key, with one JSON object per line. It is kept until the batch has ended.
+             * @example http://127.0.0.1:3000/v1/files/5b1c6f2e-8f0d-4d39-9d5e-0c4a7b1e2f63/lines.jsonl
+             */
+            input_file?: string;
+            /** @description The lines themselves, up to 1,000. */
+            requests?: components["schemas"]["BatchLine"][];
+            /**
+             * @description A tag `key:value`. The requests of the batch have it, too, besides `batch:<batch_id>`.
+             * @example book:7
+             */
+            tag?: string;
+            /** @description A URL that is called when the batch has ended. */
+            webhook?: string;
+            /**
+             * @description The priority of its requests: `low` (the default), `normal` or `high`.
+             * @example low
+             * @enum {string}
+             */
+            priority?: "high" | "normal" | "low";
+            /**
+             * @description A duration of at most `7d`; `24h` if omitted. Lines that are not done by then are written to the error file with the code `batch_expired`.
+             * @example 24h
+             */
+            completion_window?: string;
+        };
+        /** @description A line of the input of a batch. */
+        BatchLine: {
+            /**
+             * @description What the caller calls the line, 1 to 512 characters. No two lines of a batch have the same.
+             * @example page-1
+             */
+            custom_id: string;
+            /**
+             * @description The model of the request. The model of the batch if omitted.
+             * @example demo/text/echo
+             */
+            model_id?: string;
+            /**
+             * @description The input of the model: a JSON object that fits its schema.
+             * @example {
+             *       "prompt": "a spiral of light"
+             *     }
+             */
+            input: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description The lines of a batch, by what has become of them. Their sum is the total. */
+        BatchLineCounts: {
+            /**
+             * @description The number of lines; null: the input has not been read to its end.
+             * @example 50000
+             */
+            total: number | null;
+            /**
+             * @description Lines that wait, in the queue or in the input.
+             * @example 47900
+             */
+            waiting: number;
+            /**
+             * @description Lines whose requests run.
+             * @example 8
+             */
+            running: number;
+            /**
+             * @description Lines with an output.
+             * @example 2050
+             */
+            completed: number;
+            /**
+             * @description Lines that failed.
+             * @example 42
+             */
+            failed: number;
+            /**
+             * @description Lines that were cancelled.
+             * @example 0
+             */
+            cancelled: number;
+            /**
+             * @description Lines that were not done in time.
+             * @example 0
+             */
+            expired: number;
+        };
+        /** @description A line that keeps its batch from starting. */
+        BatchFault: {
+            /**
+             * @description The number of the line in the input, from 1 on; null: the whole input is at fault.
+             * @example 3
+             */
+            line: number | null;
+            /**
+             * @description The stable name of the kind of problem.
+             * @example bad_request
+             */
+            code: string;
+            /**
+             * @description A description of the problem.
+             * @example A line needs a "custom_id", a text.
+             */
+            message: string;
+        };
+        /** @description A batch at one moment. Its counts are exact. */
+        BatchStatus: {
+            /**
+             * Format: uuid
+             * @description The id of the batch.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            batch_id: string;
+            /**
+             * @description `validating`: its input is checked. `in_progress`: its lines run. `finalizing`: the last lines are written to its files. `completed`: all lines are done, whether they failed or not. `failed`: its input is not valid, and nothing was submitted. `expired`: its time was over. `cancelling`, then `cancelled`: a call has cancelled it.
+             * @example in_progress
+             * @enum {string}
+             */
+            status: "validating" | "in_progress" | "finalizing" | "completed" | "failed" | "expired" | "cancelling" | "cancelled";
+            /**
+             * @description The model of lines that name none.
+             * @example demo/text/echo
+             */
+            model_id: string | null;
+            /**
+             * @description Its tag.
+             * @example null
+             */
+            tag: string | null;
+            /**
+             * @description The priority of its requests.
+             * @example low
+             * @enum {string}
+             */
+            priority: "high" | "normal" | "low";
+            /**
+             * Format: date-time
+             * @description The time at which it was made.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The time at which its input was found to be valid.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            started_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time at which it ended.
+             * @example null
+             */
+            ended_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time at which lines that are not done expire.
+             * @example 2026-03-02T12:00:00.000Z
+             */
+            expires_at: string;
+            /** @description Its lines, by what has become of them. */
+            counts: components["schemas"]["BatchLineCounts"];
+            /** @description Why it failed: at most the first hundred faults. */
+            errors: components["schemas"]["BatchFault"][];
+            /**
+             * @description The URL that is called when it has ended.
+             * @example null
+             */
+            webhook: string | null;
+            /**
+             * Format: uri
+             * @description The URL of the batch.
+             * @example http://127.0.0.1:3000/v1/batches/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            batch_url: string;
+            /**
+             * Format: uri
+             * @description The URL that cancels it.
+             * @example http://127.0.0.1:3000/v1/batches/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
+             */
+            cancel_url: string;
+            /**
+             * Format: uri
+             * @description The URL of its output.
+             * @example http://127.0.0.1:3000/v1/batches/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/output
+             */
+            output_url: string;
+            /**
+             * Format: uri
+             * @description The URL of its errors.
+             * @example http://127.0.0.1:3000/v1/batches/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/errors
+             */
+            errors_url: string;
+        };
+        /** @description A page of batches. */
+        BatchPage: {
+            /**
+             * @description The `cursor` of the next page; null: this is the last page.
+             * @example null
+             */
+            next_cursor: string | null;
+            /** @description The batches, newest first. */
+            data: components["schemas"]["BatchStatus"][];
+        };
         /** @description The notification of one receiver about one event of a request. */
         WebhookDelivery: {
             /**
@@ -5169,7 +5378,7 @@ export interface components {
              * @description The stable name of the kind of problem.
              * @enum {string}
              */
-            code?: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "method_not_allowed" | "conflict" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "too_slow" | "caller_busy" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "overloaded" | "model_paused" | "timed_out" | "expired" | "storage_full";
+            code?: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "batch_not_found" | "method_not_allowed" | "conflict" | "batch_ended" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "input_file_not_found" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "too_slow" | "caller_busy" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "overloaded" | "model_paused" | "timed_out" | "expired" | "storage_full";
             /** @description A description of the problem. */
             detail?: string;
             /** @description With `invalid_input`: every place that does not fit the schema of the model. */
@@ -6194,7 +6403,7 @@ export interface components {
              * @example unknown_request
              * @enum {string}
              */
-            code: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "method_not_allowed" | "conflict" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "too_slow" | "caller_busy" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "overloaded" | "model_paused" | "timed_out" | "expired" | "storage_full";
+            code: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "batch_not_found" | "method_not_allowed" | "conflict" | "batch_ended" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "input_file_not_found" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "too_slow" | "caller_busy" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "overloaded" | "model_paused" | "timed_out" | "expired" | "storage_full";
             /**
              * Format: date-time
              * @description The time of the problem, in UTC.
@@ -6245,7 +6454,7 @@ export interface components {
              * @example unknown_request
              * @enum {string}
              */
-            code: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "method_not_allowed" | "conflict" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "too_slow" | "caller_busy" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "overloaded" | "model_paused" | "timed_out" | "expired" | "storage_full";
+            code: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "batch_not_found" | "method_not_allowed" | "conflict" | "batch_ended" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "input_file_not_found" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "too_slow" | "caller_busy" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "overloaded" | "model_paused" | "timed_out" | "expired" | "storage_full";
             /**
              * Format: date-time
              * @description The time of the problem, in UTC.

@@ -56,7 +56,13 @@ export class OpenAiBatches {
     private readonly clock: Clock,
   ) {}
 
-  async create({ caller, body, headers, query, base }: BatchCall): Promise<object> {
+  async create({
+    caller,
+    body,
+    headers,
+    query: { webhook, priority, tag: own },
+    base,
+  }: BatchCall): Promise<object> {
     const { fileId, windowSeconds, terms } = readTerms(parseObjectBody(body, { example }).value);
     const { purpose } = await this.kept.find(fileId, caller.keyId);
     if (purpose !== 'batch')
@@ -67,7 +73,7 @@ export class OpenAiBatches {
       isRepeated && idempotencyKey === undefined ? await this.same(caller, fileId, terms) : undefined;
     if (before !== undefined) return toBatch(before);
     const made = {
-      ...query,
+      ...{ webhook, priority, tag: own },
       input: { fileId },
       windowSeconds,
       format: 'openai',
