@@ -1,4 +1,5 @@
 import type { Type } from '@nestjs/common';
+import type { LineFormat } from '../batches/line-formats.js';
 import type { OtherApi } from '../http/other-apis.js';
 import type { AdapterBody } from '../webhooks/webhook-bodies.js';
 import type { RunEvent } from '../webhooks/run-event.js';
@@ -11,4 +12,6 @@ export interface AdapterParts extends Omit<OtherApi, 'root'> {
   webhookBody: AdapterBody;
   /** The events of runs for which its callers may name a URL. */
   runEvents?: readonly RunEvent[];
+  /** The lines of the batches that its callers make. */
+  batchLines?: LineFormat;
 }

@@ -12,7 +12,7 @@ import { toBatchView } from './batch-view.js';
 import { Batches } from './batches.js';
 import { type BatchDto, type BatchPageDto, BatchesQuery } from './dto/batches.dto.js';
 import * as docs from './openapi/batches.js';
-import { sendLines } from './send-lines.js';
+import { linesFile, sendLines } from './send-lines.js';
 
 const BatchId = (): ParameterDecorator => Id('batch', { code: 'batch_not_found' });
 
@@ -104,7 +104,7 @@ export class BatchesController {
     @Res() response: Response,
   ): Promise<void> {
     const batch = await this.batches.get(caller, id);
-    await sendLines(response, id, this.batches.readOutput(batch));
+    await sendLines(response, linesFile(id), this.batches.readOutput(batch));
   }
 
   @Get(':batch_id/errors')
@@ -116,6 +116,6 @@ export class BatchesController {
     @Res() response: Response,
   ): Promise<void> {
     const batch = await this.batches.get(caller, id);
-    await sendLines(response, id, this.batches.readErrors(batch));
+    await sendLines(response, linesFile(id), this.batches.readErrors(batch));
   }
 }

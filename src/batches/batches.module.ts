@@ -43,9 +43,11 @@ import { Validation } from './validation.js';
 export class BatchesModule {
   constructor(formats: LineFormats, bodies: WebhookBodies, batches: Batches) {
     formats.register(ownFormat, ownLines);
-    bodies.registerBatches(async (id, { base }) => {
+    bodies.registerBatches(async (id, { isOfEndpoint, base }) => {
       const batch = await batches.find(id);
-      return batch && batchCompletedBody(batch, base || (batch.baseUrl ?? ''));
+      if (batch === undefined) return undefined;
+      const ofFormat = isOfEndpoint ? undefined : formats.find(batch.format)?.webhookBody?.(batch);
+      return ofFormat ?? batchCompletedBody(batch, base || (batch.baseUrl ?? ''));
     });
   }
 }

@@ -54,6 +54,8 @@ export interface LineFormat {
   output(line: OutputLine, batch: OfBatch): string;
   /** Returns the JSON text of a line of the error file. */
   error(line: ErrorLine, batch: OfBatch): string;
+  /** Returns the JSON text of the webhook for the URL that an ended batch names. Default: the service's own. */
+  webhookBody?(batch: Batch): string;
 }
 
 /** The formats of lines by their names, which batches store. */

@@ -7,18 +7,18 @@ import { linesType } from './collector.js';
 /** Bytes of a file that a download has in memory at a time. */
 const transferBytes = 1024 ** 2;
 
-/** Answers a call with the lines of a file of a batch. */
+/** Answers with the lines of a file of a batch, as they come. */
 export async function sendLines(
   response: Response,
-  batchId: string,
+  { contentType, fileName }: { contentType: string; fileName: string },
   bytes: AsyncGenerator<Buffer>,
 ): Promise<void> {
   chargesOf(response.req)?.take('bytes', transferBytes);
   // Read before the head is sent, so that a failure can still be answered.
   const first = await bytes.next();
-  response.setHeader('Content-Type', linesType);
+  response.setHeader('Content-Type', contentType);
   response.setHeader('Cache-Control', 'private, no-cache');
-  response.setHeader('Content-Disposition', `attachment; filename="${batchId}.jsonl"`);
+  response.setHeader('Content-Disposition', `attachment; filename="${fileName}"`);
   if (first.done === true) return void response.end();
   const whole = (async function* () {
     yield first.value;
@@ -29,3 +29,9 @@ export async function sendLines(
     response.destroy(),
   );
 }
+
+/** The service's own name and type of a file of a batch. */
+export const linesFile = (batchId: string): { contentType: string; fileName: string } => ({
+  contentType: linesType,
+  fileName: `${batchId}.jsonl`,
+});

@@ -93,7 +93,7 @@ export class Config {
   @Setting('RATE_LIMIT_OTHER', Parsed(parseRateLimits))
   rateLimitOther: RateLimits = parseRateLimits('100/s,1800/m');
 
-  /** Limits for the items of batch calls. */
+  /** Limits for the entries of batch calls and the lines of batch files. */
   @Setting('RATE_LIMIT_BATCH', Parsed(parseRateLimits))
   rateLimitBatch: RateLimits = parseRateLimits('2000/s,50000/m');
 

@@ -1,6 +1,8 @@
+import { KeysService } from '../../src/auth/keys.service.js';
 import { parseRateLimits } from '../../src/config/parsers.js';
 import { Database } from '../../src/database/database.js';
 import { LimitsDatabase } from '../../src/database/limits-database.js';
+import { Gate } from '../../src/limits/gate.js';
 import { ShareKeeper } from '../../src/limits/keeper.js';
 import { ShareStorage } from '../../src/limits/limited.js';
 import type { LimitSubject } from '../../src/limits/windows.js';
@@ -198,6 +200,26 @@ test("a changed limit of a key holds within 5 s, by the node's memory of keys", 
   const [{ id } = { id: '' }] = (await caller.keys.list()).slice(-1);
   await service.query(`UPDATE api_key SET rate_limit_other = '50/h' WHERE id = $1`, [id]);
   await until(async () => (await limit()) === '50', { timeoutMs: 6_500 });
+});
+
+test('lines of a batch file count as entries of batches: as many go as there is room for, the rest hears when', async () => {
+  const gate = service.app.get(Gate);
+  const callerOf = async (rateLimitBatch: string | null) => {
+    const { id } = await caller.keys.make({ name: 'lines', rateLimitBatch });
+    return (await service.app.get(KeysService).callerOf(id))!;
+  };
+  const bound = await callerOf('5/h');
+  expect(await gate.admitItems(bound, 3)).toEqual({ admitted: 3, refusal: undefined });
+  const { admitted, refusal } = await gate.admitItems(bound, 1_000);
+  expect([admitted, refusal?.code]).toEqual([2, 'rate_limited']);
+  expect(refusal!.options.retryAfterSeconds).toBeGreaterThan(3_500);
+  expect(await gate.admitItems(bound, 1)).toMatchObject({ admitted: 0, refusal: { code: 'rate_limited' } });
+  expect((await gate.quotasOf([bound]))[0]!.batch).toMatchObject([{ limit: 5, remaining: 0 }]);
+  expect(await gate.admitItems(await callerOf('off'), 9_999)).toEqual({
+    admitted: 9_999,
+    refusal: undefined,
+  });
+  expect(await gate.admitItems(await callerOf(null), 9_999)).toMatchObject({ admitted: 3 });
 });
 
 describe('statements', () => {

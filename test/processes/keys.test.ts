@@ -107,6 +107,13 @@ describe('the keys command', () => {
     expect(await list()).toMatchObject([{ weight: 2, max_running: 3 }]);
     await run('update', 'ci', '--max-running', 'off');
     expect(await list()).toMatchObject([{ weight: 2, max_running: null }]);
+    const limits = '--rate-limit-submit 50/s,1000/m --rate-limit-other off --rate-limit-batch 9/s';
+    const limited = await run('update', 'ci', ...`${limits} --max-waiting 7`.split(' '));
+    expect(limited.output).toContain('submit 50/s,1000/m other off batch 9/s weight 2 waiting 7');
+    const set = { rate_limit_submit: '50/s,1000/m', rate_limit_other: 'off', rate_limit_batch: '9/s' };
+    expect(await list()).toMatchObject([{ ...set, max_waiting: 7, weight: 2 }]);
+    await run('update', 'ci', '--rate-limit-submit', 'default', '--max-waiting', 'off');
+    expect(await list()).toMatchObject([{ ...set, rate_limit_submit: null, max_waiting: null }]);
     await run('revoke', 'ci');
     const refused = await run('update', 'ci', '--weight', '1');
     expect(refused).toMatchObject({ code: 1, output: expect.stringContaining('is revoked') as string });

@@ -3,10 +3,17 @@ import { parseRateLimits } from '../../src/config/parsers.js';
 import { LimitsDatabase } from '../../src/database/limits-database.js';
 import { ShareDatabase, type WriteRequest } from '../../src/limits/grants.js';
 import { ShareKeeper } from '../../src/limits/keeper.js';
+import { AdminCalls } from '../support/admin-calls.js';
 import { Caller } from '../support/caller.js';
+import { CollectionCalls } from '../support/collection-calls.js';
 import { inParallel } from '../support/in-parallel.js';
-import { problemOf, statusCounts } from '../support/queue-calls.js';
+import { keyHeader, problemOf, statusCounts } from '../support/queue-calls.js';
 import { createTestDatabase, startTestService, type TestDatabase, until } from '../support/index.js';
+
+interface OwnKey {
+  id: string;
+  limits: { batch: { limit: number }[] };
+}
 
 let database: TestDatabase;
 const nodes: Caller[] = [];
@@ -63,6 +70,38 @@ test('limits hold across a restart in order', async () => {
   await nodes.pop()!.service.stop();
   const after = await startNode();
   expect(await statusCounts([1, 2, 3, 4].map(() => after.submit(key)))).toEqual({ 202: 1, 403: 3 });
+});
+
+test('limits that change while nodes run are obeyed by all of them', async () => {
+  const [one, two] = [await startNode(), await startNode()];
+  const key = await one.newKey({ rateLimitBatch: '5/h' });
+  const ownKey = async ({ service }: Caller): Promise<OwnKey> =>
+    (await (await fetch(`${service.url}/v1/key`, { headers: keyHeader(key) })).json()) as OwnKey;
+  const entry = { model_id: 'demo/text/echo', input: {}, delay: '1h' };
+  const admittedBy = async ({ service }: Caller): Promise<number> => {
+    const results = await new CollectionCalls(service).batch(Array(10).fill(entry), key);
+    return results.filter(({ status }) => status === 202).length;
+  };
+  /** A part of one node's share may still be on its way to the other; in the end all of it is used. */
+  const useAll = async (limit: number): Promise<void> => {
+    let used = 0;
+    const isUsed = async (): Promise<boolean> => {
+      const more = (await admittedBy(one)) + (await admittedBy(two));
+      used += more;
+      return used >= limit;
+    };
+    await until(isUsed, { message: `${limit} entries are admitted` });
+    expect([used, await admittedBy(one), await admittedBy(two)]).toEqual([limit, 0, 0]);
+  };
+  await useAll(5);
+  const { id } = await ownKey(one);
+  for (const limit of [12, 3]) {
+    const body = { limits: { batch: `${limit}/h` } };
+    await new AdminCalls(one.service).json('PATCH', `/keys/${id}`, { body });
+    for (const node of [one, two])
+      await until(async () => (await ownKey(node)).limits.batch[0]!.limit === limit);
+    await useAll(limit);
+  }
 });
 
 test('a client cannot choose its address unless a proxy is trusted', async () => {

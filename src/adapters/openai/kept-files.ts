@@ -1,11 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { Actor } from '../../audit/actor.js';
+import type { Caller } from '../../auth/caller.js';
 import { type KeptFile, KeptFiles } from '../../files/kept-files.js';
 import { Uploads } from '../../files/uploads.js';
 import { DomainError } from '../../errors/domain-error.js';
 import { ClientAddress } from '../../http/client-address.js';
 import { readForm } from '../multipart.js';
+import { BatchFiles } from './batch-files.js';
+import { batchFileOf } from './batch-view.js';
+import { wrongAt } from './openai-error.js';
 
 const maxPage = 10_000;
 const shownByDefault = 1_000;
@@ -18,6 +22,7 @@ export class OpenAiFiles {
   constructor(
     private readonly kept: KeptFiles,
     private readonly uploads: Uploads,
+    private readonly batchFiles: BatchFiles,
     private readonly addresses: ClientAddress,
   ) {}
 
@@ -28,10 +33,10 @@ export class OpenAiFiles {
     );
     const fields = new Map(form.fields);
     const file = form.files.find(({ field }) => field === 'file');
-    if (file === undefined) throw wrong('file', 'must be a file');
+    if (file === undefined) throw wrongAt('file', 'must be a file');
     const purpose = fields.get('purpose') ?? '';
     if (!/^[\w-]{1,64}$/.test(purpose))
-      throw wrong('purpose', 'must be a word of at most 64 letters, digits, "-" and "_"');
+      throw wrongAt('purpose', 'must be a word of at most 64 letters, digits, "-" and "_"');
     return toFile(await this.kept.keep(file.stored.id, purpose, secondsOf(fields)));
   }
 
@@ -54,15 +59,25 @@ export class OpenAiFiles {
     return { object: 'list', data, ...ends, has_more: found.length > max };
   }
 
-  async find(keyId: string, id: string): Promise<object> {
-    return toFile(await this.kept.find(id, keyId));
+  async find(caller: Caller, id: string): Promise<object> {
+    const ofBatch = batchFileOf(id);
+    if (ofBatch !== undefined) return this.batchFiles.find(caller, ofBatch);
+    return toFile(await this.kept.find(id, caller.keyId));
   }
 
-  send(keyId: string, id: string, request: Request, response: Response): Promise<void> {
-    return this.kept.send(id, keyId, request, response);
+  send(caller: Caller, id: string, request: Request, response: Response): Promise<void> {
+    const ofBatch = batchFileOf(id);
+    if (ofBatch !== undefined) return this.batchFiles.send(caller, ofBatch, response);
+    return this.kept.send(id, caller.keyId, request, response);
   }
 
   async delete(keyId: string, actor: Actor, id: string): Promise<object> {
+    const ofBatch = batchFileOf(id);
+    if (ofBatch !== undefined)
+      throw new DomainError(
+        'conflict',
+        `A file of a batch is deleted with its batch: DELETE /v1/batches/${ofBatch.batchId}.`,
+      );
     await this.kept.delete(id, keyId, actor);
     return { id, object: 'file', deleted: true };
   }
@@ -84,16 +99,15 @@ function toFile({ id, name, size, purpose, createdAt, keptUntil }: KeptFile): ob
 }
 
 function secondsOf(fields: ReadonlyMap<string, string>): number | null {
-  const [anchor, written] = ['anchor', 'seconds'].map((name) => fields.get(`expires_after[${name}]`));
-  if (anchor === undefined && written === undefined) return null;
-  if (anchor !== 'created_at') throw wrong('expires_after/anchor', 'must be created_at');
-  const seconds = Number(written);
-  if (Number.isInteger(seconds) && seconds >= leastSeconds && seconds <= mostSeconds) return seconds;
-  throw wrong('expires_after/seconds', `must be a whole number from ${leastSeconds} to ${mostSeconds}`);
+  const [anchor, seconds] = ['anchor', 'seconds'].map((name) => fields.get(`expires_after[${name}]`));
+  if (anchor === undefined && seconds === undefined) return null;
+  return expirySeconds('expires_after', { anchor, seconds });
 }
 
-function wrong(path: string, message: string): DomainError {
-  return new DomainError('invalid_input', 'The form cannot be accepted.', {
-    errors: [{ path: `/${path}`, message }],
-  });
+/** Reads how long a file is kept after its creation. */
+export function expirySeconds(name: string, value: Readonly<Record<string, unknown>>): number {
+  if (value['anchor'] !== 'created_at') throw wrongAt(`${name}/anchor`, 'must be created_at');
+  const seconds = Number(value['seconds']);
+  if (Number.isInteger(seconds) && seconds >= leastSeconds && seconds <= mostSeconds) return seconds;
+  throw wrongAt(`${name}/seconds`, `must be a whole number from ${leastSeconds} to ${mostSeconds}`);
 }

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import type { DomainError, FieldError } from '../../errors/domain-error.js';
+import { DomainError, type FieldError } from '../../errors/domain-error.js';
 import type { ProblemCode } from '../../errors/problem-codes.js';
 import { isObject } from '../../http/input/json-body.js';
 import { clientStatus } from '../client-status.js';
@@ -49,10 +49,18 @@ export function toOpenAiError(reported: ReportedError): { status: number; error:
   return { status, error };
 }
 
+/** Returns the error for a member of a body, or for a field of a form. */
+export const wrongAt = (path: string, message: string): DomainError =>
+  new DomainError('invalid_input', 'The call cannot be accepted.', {
+    errors: [{ path: `/${path}`, message }],
+  });
+
 /** Answers in OpenAI's form. */
 export function answerOpenAiError(reported: DomainError, _request: Request, response: Response): void {
   const { code, status: ownStatus, message, options } = reported;
   const { status, error } = toOpenAiError({ ...options, code, status: ownStatus, message });
+  // Without this header the client would repeat the call, which cannot succeed in the current state.
+  if (status === 409) response.setHeader('X-Should-Retry', 'false');
   answerJsonError(reported, response, status, { error });
 }
 

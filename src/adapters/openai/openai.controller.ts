@@ -1,11 +1,14 @@
-import { Controller, Delete, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import type { IncomingHttpHeaders } from 'node:http';
+import { Controller, Delete, Get, Headers, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Actor } from '../../audit/actor.decorator.js';
 import type { Caller } from '../../auth/caller.js';
 import { CurrentCaller } from '../../auth/current-caller.decorator.js';
 import { MayUpload } from '../../files/may-upload.js';
+import { BaseUrl, Bytes, Options } from '../../http/input/decorators.js';
 import { Limited } from '../../limits/limited.js';
 import { ApiOtherBody, ApiOtherCall, ApiPathText } from '../openapi.js';
+import { BatchQuery, OpenAiBatches } from './batches.js';
 import { OpenAiFiles } from './kept-files.js';
 import { ModelCalls } from './model-calls.js';
 import { OpenAiModels } from './models.js';
@@ -26,6 +29,7 @@ export class OpenAiController {
     private readonly calls: ModelCalls,
     private readonly responses: Responses,
     private readonly files: OpenAiFiles,
+    private readonly batches: OpenAiBatches,
     private readonly models: OpenAiModels,
   ) {}
 
@@ -182,8 +186,8 @@ export class OpenAiController {
   @Get('files/:file_id')
   @ApiOtherCall(service, 'openaiFile', 'Read what is known of a file', 'Its name, size, purpose and times.')
   @Limited('read', { needsKey: true })
-  file(@Param('file_id') id: string, @CurrentCaller() { keyId }: Caller): Promise<object> {
-    return this.files.find(keyId, id);
+  file(@Param('file_id') id: string, @CurrentCaller() caller: Caller): Promise<object> {
+    return this.files.find(caller, id);
   }
 
   @Get('files/:file_id/content')
@@ -191,11 +195,11 @@ export class OpenAiController {
   @Limited('read', { needsKey: true })
   fileContent(
     @Param('file_id') id: string,
-    @CurrentCaller() { keyId }: Caller,
+    @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    return this.files.send(keyId, id, request, response);
+    return this.files.send(caller, id, request, response);
   }
 
   @Delete('files/:file_id')
@@ -212,6 +216,67 @@ export class OpenAiController {
     @Actor() actor: Actor,
   ): Promise<object> {
     return this.files.delete(keyId, actor, id);
+  }
+
+  @Post('batches')
+  @HttpCode(200)
+  @ApiOtherCall(
+    service,
+    'openaiCreateBatch',
+    'Make a batch',
+    'Submits the lines of an uploaded file as requests, each with the priority `low`. The batch is checked as a whole ' +
+      'before any of them is submitted.',
+    ApiOtherBody('The body that OpenAI documents. `completion_window` takes any duration.'),
+  )
+  @Limited('submit', { needsKey: true, isMany: true })
+  createBatch(
+    @CurrentCaller() caller: Caller,
+    @Options(BatchQuery) query: BatchQuery,
+    @Headers() headers: IncomingHttpHeaders,
+    @Bytes() body: Buffer,
+    @BaseUrl() base: string,
+  ): Promise<object> {
+    return this.batches.create({ caller, body, headers, query, base });
+  }
+
+  @Get('batches')
+  @ApiOtherCall(
+    service,
+    'openaiBatches',
+    'List batches',
+    'The batches of the key, newest first. `limit` and `after` choose among them.',
+  )
+  @Limited('read', { needsKey: true })
+  listBatches(
+    @CurrentCaller() caller: Caller,
+    @Query() query: Readonly<Record<string, unknown>>,
+  ): Promise<object> {
+    return this.batches.list(caller, query);
+  }
+
+  @Get('batches/:batch_id')
+  @ApiOtherCall(
+    service,
+    'openaiBatch',
+    'Read a batch',
+    'Its status and counts. Its output and error file can be read while it runs, and then have the lines so far.',
+  )
+  @Limited('read', { needsKey: true })
+  batch(@Param('batch_id') id: string, @CurrentCaller() caller: Caller): Promise<object> {
+    return this.batches.find(caller, id);
+  }
+
+  @Post('batches/:batch_id/cancel')
+  @HttpCode(200)
+  @ApiOtherCall(
+    service,
+    'openaiCancelBatch',
+    'Cancel a batch',
+    'Cancels its waiting requests. Each line that has no output yet becomes a line of the error file.',
+  )
+  @Limited('cancel', { needsKey: true })
+  cancelBatch(@Param('batch_id') id: string, @CurrentCaller() caller: Caller): Promise<object> {
+    return this.batches.cancel(caller, id);
   }
 
   @Get('models')

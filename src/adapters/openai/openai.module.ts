@@ -1,11 +1,14 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../../auth/auth.module.js';
+import { BatchesModule } from '../../batches/batches.module.js';
 import { FilesModule } from '../../files/files.module.js';
 import { LimitsModule } from '../../limits/limits.module.js';
 import { QueueModule } from '../../queue/queue.module.js';
 import { RequestsModule } from '../../requests/requests.module.js';
 import { StreamModule } from '../../stream/stream.module.js';
 import { HeldCallsModule } from '../held-calls.module.js';
+import { BatchFiles } from './batch-files.js';
+import { OpenAiBatches } from './batches.js';
 import { CallBodies } from './call-body.js';
 import { OpenAiFiles } from './kept-files.js';
 import { ModelCalls } from './model-calls.js';
@@ -16,6 +19,7 @@ import { Responses } from './responses.js';
 @Module({
   imports: [
     AuthModule,
+    BatchesModule,
     FilesModule,
     HeldCallsModule,
     LimitsModule,
@@ -24,6 +28,6 @@ import { Responses } from './responses.js';
     StreamModule,
   ],
   controllers: [OpenAiController],
-  providers: [CallBodies, ModelCalls, OpenAiFiles, OpenAiModels, Responses],
+  providers: [BatchFiles, CallBodies, ModelCalls, OpenAiBatches, OpenAiFiles, OpenAiModels, Responses],
 })
 export class OpenAiModule {}

@@ -1,4 +1,5 @@
 import type { AdapterParts } from '../adapter-parts.js';
+import { openAiLines } from './batch-lines.js';
 import { answerOpenAiError } from './openai-error.js';
 import { OpenAiModule } from './openai.module.js';
 import { openAiWebhookBody } from './openai-webhook.js';
@@ -16,6 +17,7 @@ export const openai: AdapterParts = {
   module: OpenAiModule,
   answerError: answerOpenAiError,
   webhookBody: openAiWebhookBody,
+  batchLines: openAiLines,
   page: 'docs/openai.md',
   otherMethod: 'not_found',
   // What the client says of its machine, and of its retries.

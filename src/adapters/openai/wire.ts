@@ -10,7 +10,7 @@ const endings = {
 } as const;
 
 /** The states of a response in background. */
-export function stateOf({ state, outcome }: RequestRow): string {
+export function stateOf({ state, outcome }: Pick<RequestRow, 'state' | 'outcome'>): string {
   if (state === 'IN_QUEUE') return 'queued';
   return outcome === null ? 'in_progress' : endings[outcome];
 }
@@ -32,8 +32,17 @@ const unsaid = {
   usage: null,
 };
 
+/** What a response shows of its request. */
+type ResponseRow = Pick<
+  RequestRow,
+  'id' | 'state' | 'outcome' | 'error' | 'createdAtMs' | 'completedAtMs'
+> & {
+  /** null: only the model says it. */
+  modelId: string | null;
+};
+
 /** Returns a request as a response. `output`: the model's, if the request has succeeded. */
-export function toResponse(row: RequestRow, output?: unknown): object {
+export function toResponse(row: ResponseRow, output?: unknown): object {
   const said: Readonly<Record<string, unknown>> =
     isObject(output) && output['object'] === 'response' ? output : {};
   return {
@@ -52,7 +61,7 @@ export function toResponse(row: RequestRow, output?: unknown): object {
   };
 }
 
-function errorOf({ error, outcome }: RequestRow): object | null {
+function errorOf({ error, outcome }: ResponseRow): object | null {
   if (error === null || outcome === 'cancelled') return null;
   const { code, message } = toOpenAiError(error).error as Partial<OpenAiError>;
   return { code: code ?? 'server_error', message: message ?? error.message };

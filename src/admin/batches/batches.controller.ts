@@ -4,7 +4,7 @@ import { Actor } from '../../audit/actor.decorator.js';
 import { Reason } from '../../audit/reason.js';
 import type { Caller } from '../../auth/caller.js';
 import { CurrentCaller } from '../../auth/current-caller.decorator.js';
-import { sendLines } from '../../batches/send-lines.js';
+import { linesFile, sendLines } from '../../batches/send-lines.js';
 import { Id } from '../../http/input/decorators.js';
 import { type Page, PageOf } from '../../http/input/page.js';
 import { Operators } from '../operators.js';
@@ -57,7 +57,7 @@ export class AdminBatchesController {
     @Actor() actor: Actor,
     @Res() response: Response,
   ): Promise<void> {
-    await sendLines(response, id, await this.batches.file(actor, id, 'output'));
+    await sendLines(response, linesFile(id), await this.batches.file(actor, id, 'output'));
   }
 
   @Get(':batch_id/errors')
@@ -68,6 +68,6 @@ export class AdminBatchesController {
     @Actor() actor: Actor,
     @Res() response: Response,
   ): Promise<void> {
-    await sendLines(response, id, await this.batches.file(actor, id, 'errors'));
+    await sendLines(response, linesFile(id), await this.batches.file(actor, id, 'errors'));
   }
 }

@@ -48,17 +48,18 @@ export function toTable(keys: readonly ApiKey[], now: Date): string {
 
 type KeyLimits = Pick<
   ApiKey,
-  'rateLimitSubmit' | 'rateLimitOther' | 'rateLimitBatch' | 'maxRunning' | 'weight'
+  'rateLimitSubmit' | 'rateLimitOther' | 'rateLimitBatch' | 'maxRunning' | 'maxWaiting' | 'weight'
 >;
 
 export function toLimits(key: KeyLimits): string {
-  const { rateLimitSubmit, rateLimitOther, rateLimitBatch, maxRunning, weight } = key;
+  const { rateLimitSubmit, rateLimitOther, rateLimitBatch, maxRunning, maxWaiting, weight } = key;
   const limits = [
     rateLimitSubmit === null ? '' : `submit ${rateLimitSubmit}`,
     rateLimitOther === null ? '' : `other ${rateLimitOther}`,
     rateLimitBatch === null ? '' : `batch ${rateLimitBatch}`,
     weight === 1 ? '' : `weight ${weight}`,
     maxRunning === null ? '' : `running ${maxRunning}`,
+    maxWaiting === null ? '' : `waiting ${maxWaiting}`,
   ];
   return limits.filter(Boolean).join(' ') || 'default';
 }

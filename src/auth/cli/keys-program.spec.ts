@@ -48,6 +48,8 @@ test.each([
   [['create', '--name', 'x', '--weight', '1e2'], 'Expected a number from 0.01 to 1000'],
   [['create', '--name', 'x', '--max-running', '0'], 'Expected a whole number from 1 to 999999'],
   [['update', 'ci'], 'nothing to change'],
+  [['update', 'ci', '--rate-limit-batch', 'none'], 'Expected limits such as 10/s,100/m'],
+  [['update', 'ci', '--max-waiting', '0'], 'Expected a whole number from 1 to'],
   [['update', '--weight', '2'], "missing required argument 'key'"],
   [['revoke'], "missing required argument 'key'"],
 ])('%j is explained', async (args, said) => {
@@ -82,4 +84,11 @@ test('a key changes in what is said, and in nothing else', async () => {
     weight: 1_000,
   });
   expect((await run('update', 'ci', '--max-running', 'off')).changed).toEqual({ maxRunning: null });
+  const limits = ['--rate-limit-submit', '5/s', '--rate-limit-other', 'OFF', '--rate-limit-batch', 'default'];
+  expect((await run('update', 'ci', ...limits, '--max-waiting', 'off')).changed).toEqual({
+    rateLimitSubmit: '5/s',
+    rateLimitOther: 'off',
+    rateLimitBatch: null,
+    maxWaiting: null,
+  });
 });

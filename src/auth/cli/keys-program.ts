@@ -17,15 +17,20 @@ import {
 } from '../key-rules.js';
 import type { KeyChanges, NewKey } from '../keys.service.js';
 import { toKeyView, toLimits, toTable } from './key-tables.js';
-import { toLowerCase, toNumber, toTime, valueOf, valueOrOff, valuesOf } from './option-values.js';
+import { toLowerCase, toNumber, toTime, valueOf, valueOr, valuesOf } from './option-values.js';
 
-interface UpdateOptions {
+/** The options of both `create` and `update`. */
+interface LimitOptions {
+  rateLimitSubmit?: string;
+  rateLimitOther?: string;
+  rateLimitBatch?: string;
+  maxWaiting?: number | 'off';
   maxRunning?: number | 'off';
   weight?: number;
 }
 
 interface CreateOptions
-  extends UpdateOptions, Partial<Omit<NewKey, 'scopes' | 'models' | keyof UpdateOptions>> {
+  extends LimitOptions, Partial<Omit<NewKey, 'scopes' | 'models' | keyof LimitOptions>> {
   scope?: Scope[];
   model?: string[];
 }
@@ -42,8 +47,32 @@ export interface KeyCommands {
   link(id: string): Promise<string>;
 }
 
-const maxRunningValue = valueOrOff(maxRunningRule, toNumber);
-const weightValue = valueOf(weightRule, toNumber);
+const rateLimitValue = valueOr('default', rateLimitRule);
+
+const withLimits = (command: Command): Command =>
+  command
+    .option(
+      '--rate-limit-submit <limits>',
+      'limits such as 50/s,1000/m, or off, or default: those of the service',
+      rateLimitValue,
+    )
+    .option('--rate-limit-other <limits>', 'the same for status, stream, response and cancel', rateLimitValue)
+    .option('--rate-limit-batch <limits>', 'the same for the entries of batches', rateLimitValue)
+    .option(
+      '--max-waiting <count>',
+      'how many of its requests may wait, or off: any number',
+      valueOr('off', maxWaitingRule, toNumber),
+    )
+    .option(
+      '--max-running <count>',
+      'how many of its requests for one model may run at once, or off: any number',
+      valueOr('off', maxRunningRule, toNumber),
+    )
+    .option(
+      '--weight <weight>',
+      'the weight of its turns when keys share a model (of a new key: 1)',
+      valueOf(weightRule, toNumber),
+    );
 
 const keyArgument = 'the key’s id, prefix or name, as list shows them';
 
@@ -66,62 +95,41 @@ Examples:
   npm run keys -- create --name "web shop"
   npm run keys -- create --name ci --scope submit --scope read --model 'acme/*' --expires 90d
   npm run keys -- list
-  npm run keys -- update ci --weight 2 --max-running 3
+  npm run keys -- update ci --rate-limit-submit 50/s,1000/m --max-running 3
   npm run keys -- revoke ci
   npm run keys -- link`,
     );
 
-  program
-    .command('create')
-    .description('Makes a key and prints it. It cannot be shown again.')
-    .usage('--name <name> [options]')
-    .option('-n, --name <name>', 'the person or program that uses it (required)', valueOf(nameRule))
-    .option(
-      '-s, --scope <scope>',
-      `one of ${scopes.join(', ')}; may be repeated (default: ${callerScopes.join(', ')})`,
-      valuesOf(scopeRule, toLowerCase),
-    )
-    .option(
-      '-m, --model <id>',
-      'a model, or acme/* for all under acme; may be repeated (default: all)',
-      valuesOf(modelRule),
-    )
-    .option(
-      '--rate-limit-submit <limits>',
-      'limits such as 50/s,1000/m, or off (default: the service’s)',
-      valueOf(rateLimitRule),
-    )
-    .option(
-      '--rate-limit-other <limits>',
-      'the same for status, stream, response and cancel',
-      valueOf(rateLimitRule),
-    )
-    .option('--rate-limit-batch <limits>', 'the same for the items of batches', valueOf(rateLimitRule))
-    .option(
-      '--max-priority <priority>',
-      'the highest priority of its requests: high, normal or low (default: high)',
-      valueOf(priorityRule, toLowerCase),
-    )
-    .option(
-      '--max-waiting <count>',
-      'how many of its requests may wait (default: any number)',
-      valueOf(maxWaitingRule, toNumber),
-    )
-    .option(
-      '--max-running <count>',
-      'how many of its requests for one model may run at once (default: any number)',
-      maxRunningValue,
-    )
-    .option('--weight <weight>', 'the weight of its turns when keys share a model (default: 1)', weightValue)
-    .option(
-      '-e, --expires <when>',
-      'when it expires: after a time such as 12h or 90d, or on an ISO date',
-      valueOf(expiryRule, toTime),
-    )
-    .action(({ name, ...options }: CreateOptions, command: Command) => {
-      if (name === undefined) command.error('error: the key needs a name: --name <name>');
-      return withKeys((keys) => create(keys, { name, ...options }));
-    });
+  withLimits(
+    program
+      .command('create')
+      .description('Makes a key and prints it. It cannot be shown again.')
+      .usage('--name <name> [options]')
+      .option('-n, --name <name>', 'the person or program that uses it (required)', valueOf(nameRule))
+      .option(
+        '-s, --scope <scope>',
+        `one of ${scopes.join(', ')}; may be repeated (default: ${callerScopes.join(', ')})`,
+        valuesOf(scopeRule, toLowerCase),
+      )
+      .option(
+        '-m, --model <id>',
+        'a model, or acme/* for all under acme; may be repeated (default: all)',
+        valuesOf(modelRule),
+      )
+      .option(
+        '--max-priority <priority>',
+        'the highest priority of its requests: high, normal or low (default: high)',
+        valueOf(priorityRule, toLowerCase),
+      )
+      .option(
+        '-e, --expires <when>',
+        'when it expires: after a time such as 12h or 90d, or on an ISO date',
+        valueOf(expiryRule, toTime),
+      ),
+  ).action(({ name, ...options }: CreateOptions, command: Command) => {
+    if (name === undefined) command.error('error: the key needs a name: --name <name>');
+    return withKeys((keys) => create(keys, { name, ...options }));
+  });
 
   program
     .command('list')
@@ -138,21 +146,16 @@ Examples:
       }),
     );
 
-  program
-    .command('update')
-    .description('Changes the given options. Running services apply them within 5 seconds.')
-    .argument('<key>', keyArgument)
-    .option(
-      '--max-running <count>',
-      'how many of its requests for one model may run at once, or off',
-      maxRunningValue,
-    )
-    .option('--weight <weight>', 'the weight of its turns when keys share a model', weightValue)
-    .action((text: string, changes: UpdateOptions, command: Command) => {
-      if (Object.keys(changes).length === 0)
-        command.error('error: nothing to change: give --weight <weight> or --max-running <count>');
-      return withKeys((keys) => update(keys, text, withBound(changes)));
-    });
+  withLimits(
+    program
+      .command('update')
+      .description('Changes the given options. Running services apply them within 5 seconds.')
+      .argument('<key>', keyArgument),
+  ).action((text: string, options: LimitOptions, command: Command) => {
+    if (Object.keys(options).length === 0)
+      command.error('error: nothing to change: give at least one option, such as --weight <weight>');
+    return withKeys((keys) => update(keys, text, toChanges(options)));
+  });
 
   program
     .command('revoke')
@@ -173,7 +176,7 @@ async function create(
   keys: KeyCommands,
   { scope, model, ...options }: CreateOptions & { name: string },
 ): Promise<string> {
-  const secret = await keys.create({ ...withBound(options), scopes: scope, models: model });
+  const secret = await keys.create({ ...toChanges(options), scopes: scope, models: model });
   return [
     secret.reveal(),
     '',
@@ -183,22 +186,37 @@ async function create(
   ].join('\n');
 }
 
-/** `off` takes the bound back. */
-function withBound<Options extends UpdateOptions>({ maxRunning, ...others }: Options) {
+/** Returns the options, with null in the place of the words that take a limit back. */
+function toChanges<Options extends LimitOptions>(options: Options) {
+  const { rateLimitSubmit, rateLimitOther, rateLimitBatch, maxWaiting, maxRunning, ...others } = options;
   return {
     ...others,
-    ...(maxRunning !== undefined && { maxRunning: maxRunning === 'off' ? null : maxRunning }),
+    rateLimitSubmit: nullFor('default', rateLimitSubmit),
+    rateLimitOther: nullFor('default', rateLimitOther),
+    rateLimitBatch: nullFor('default', rateLimitBatch),
+    maxWaiting: nullFor('off', maxWaiting),
+    maxRunning: nullFor('off', maxRunning),
   };
 }
+
+const nullFor = <T>(word: 'default' | 'off', value: T): Exclude<T, 'off'> | null =>
+  value === word ? null : (value as Exclude<T, 'off'>);
 
 async function update(keys: KeyCommands, text: string, changes: KeyChanges): Promise<string> {
   const key = selectKey(await keys.list(), text, new Date(clock.now()));
   const label = labelOf(key);
   if (!(await keys.update(key.id, changes)))
     throw new Error(`The key ${label} is revoked and cannot be changed.`);
-  const { maxRunning = key.maxRunning, weight = key.weight } = changes;
-  const { rateLimitSubmit, rateLimitOther, rateLimitBatch } = key;
-  const said = toLimits({ rateLimitSubmit, rateLimitOther, rateLimitBatch, weight, maxRunning });
+  const {
+    rateLimitSubmit = key.rateLimitSubmit,
+    rateLimitOther = key.rateLimitOther,
+    rateLimitBatch = key.rateLimitBatch,
+    maxWaiting = key.maxWaiting,
+    maxRunning = key.maxRunning,
+    weight = key.weight,
+  } = changes;
+  const rateLimits = { rateLimitSubmit, rateLimitOther, rateLimitBatch };
+  const said = toLimits({ ...rateLimits, maxWaiting, maxRunning, weight });
   return `Changed the key ${label}: ${said}. Running services apply it within 5 seconds.`;
 }
 

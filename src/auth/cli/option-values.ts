@@ -25,11 +25,11 @@ export const toLowerCase = (text: string): string => text.toLowerCase();
 export const toNumber = (text: string): unknown =>
   /^(?:0|[1-9]\d{0,8})(?:\.\d{1,6})?$/.test(text) ? Number(text) : text;
 
-/** Returns the same, or `off`: commander takes null for no value. */
-export const valueOrOff =
-  <T>(rule: Rule<T>, toValue?: (text: string) => unknown) =>
-  (text: string): T | 'off' =>
-    text.toLowerCase() === 'off' ? 'off' : valueOf(rule, toValue)(text);
+/** Returns the same, or this word, which stands for null: commander takes null for no value. */
+export const valueOr =
+  <Word extends string, T>(word: Word, rule: Rule<T>, toValue?: (text: string) => unknown) =>
+  (text: string): T | Word =>
+    text.toLowerCase() === word ? word : valueOf(rule, toValue)(text);
 
 /** Also accepts a date without a time. */
 export const toTime = (text: string): string =>

@@ -51,8 +51,8 @@ const batch = {
 export const ApiSubmitMany = ApiCall(
   'Add up to 1,000 requests to the queue',
   'Each entry is treated as a single submission. The valid entries are committed together; an invalid one ' +
-    'does not affect them. Entries have their own limit (`RATE_LIMIT_BATCH`, `limits.batch` of `GET ' +
-    '/v1/key`). Entries beyond it get `rate_limited`, and `Retry-After` says when to send them again. The ' +
+    'does not affect them. Entries have their own limit: 2,000 in a second and 50,000 in a minute, unless ' +
+    '`RATE_LIMIT_BATCH` or the key says otherwise (`limits.batch` of `GET /v1/key`). Entries beyond it get `rate_limited`, and `Retry-After` says when to send them again. The ' +
     'call itself counts as one of the calls that submit nothing.',
   ApiBody({ type: dto.BatchDto, required: true, examples: example(batch) }),
   ApiOkResponse({

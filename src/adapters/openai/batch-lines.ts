@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import type { LineFormat } from '../../batches/line-formats.js';
+import { idTimeMs } from '../../database/days.js';
+import { DomainError, type FieldError } from '../../errors/domain-error.js';
+import { isObject, maxValues, parseInputPart, parseObjectBody } from '../../http/input/json-body.js';
+import { rawMember } from '../../tools/json-scanner.js';
+import { callBodyOf } from './call-body.js';
+import { toOpenAiError } from './openai-error.js';
+import { toResponse } from './wire.js';
+
+/** The calls whose bodies a batch may have. All lines of a batch are for the same. */
+export const batchEndpoints = [
+  '/v1/chat/completions',
+  '/v1/completions',
+  '/v1/embeddings',
+  '/v1/responses',
+  '/v1/images/generations',
+] as const;
+
+/** What the adapter stores with a batch. */
+export interface BatchTerms {
+  endpoint: string;
+  /** As the caller wrote it. */
+  completion_window: string;
+  /** The caller's own. */
+  metadata: Readonly<Record<string, string>> | null;
+  /** How long its files are kept after its end. null: as long as the batch itself. */
+  output_seconds: number | null;
+}
+
+const example =
+  '{"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {"model": "gpt-4o-mini", "messages": []}}';
+
+/** The lines of batches as OpenAI documents them. */
+export const openAiLines: LineFormat = {
+  read(line, { metadata }) {
+    const terms = { example, levelsAround: 1, maxValues, takesAnyText: true };
+    const { text, value } = parseObjectBody(line, terms);
+    const { custom_id: customId, method, url, body } = value;
+    if (typeof customId !== 'string') throw wrong('"custom_id" must be a text.');
+    if (method !== 'POST') throw wrong('"method" must be POST.');
+    const { endpoint } = metadata as Partial<BatchTerms>;
+    if (url !== endpoint) throw wrong(`"url" must be ${endpoint}, which is the endpoint of the batch.`);
+    if (!isObject(body)) throw wrong('"body" must be an object: the body of the call.');
+    const { bytes, value: input } = parseInputPart(rawMember(text, 'body')!, body);
+    const { model, stream } = callBodyOf(input);
+    if (stream) throw wrong('"stream" is not served in a batch. Leave it out.');
+    return { customId, modelId: model, input: bytes };
+  },
+
+  output({ customId, requestId, output, completedAtMs }, { modelId, metadata }) {
+    const isResponse = (metadata as Partial<BatchTerms>).endpoint === '/v1/responses';
+    const body = isResponse
+      ? JSON.stringify(
+          toResponse(
+            {
+              id: requestId,
+              modelId,
+              createdAtMs: idTimeMs(requestId),
+              completedAtMs,
+              state: 'COMPLETED',
+              outcome: 'succeeded',
+              error: null,
+            },
+            JSON.parse(output),
+          ),
+        )
+      : output;
+    const head = JSON.stringify({ id: `batch_req_${requestId}`, custom_id: customId }).slice(0, -1);
+    const response = JSON.stringify({ status_code: 200, request_id: requestId }).slice(0, -1);
+    // The body is inserted as text, because its numbers could change if it were parsed.
+    return `${head},"response":${response},"body":${body}},"error":null}`;
+  },
+
+  error({ customId, requestId, error: { code, message, status: ownStatus, details } }, { id }) {
+    const head = { id: `batch_req_${requestId ?? unsentId(id, customId)}`, custom_id: customId };
+    // The batch has ended before the line had an answer.
+    if (code.startsWith('batch_'))
+      return JSON.stringify({ ...head, response: null, error: { code, message } });
+    const errors = isObject(details) ? (details['errors'] as FieldError[]) : undefined;
+    const reported = requestId === null ? { errors } : { details };
+    const { status, error } = toOpenAiError({ code, message, status: ownStatus, ...reported });
+    const response = { status_code: status, request_id: requestId, body: { error } };
+    return JSON.stringify({ ...head, response, error: null });
+  },
+
+  /** As `openai.webhooks.unwrap` reads it. */
+  webhookBody: ({ id, status, endedAtMs }) =>
+    JSON.stringify({
+      id: `evt_${id}`,
+      object: 'event',
+      created_at: Math.floor(endedAtMs! / 1_000),
+      type: `batch.${status}`,
+      data: { id },
+    }),
+};
+
+/** Stands for a line that no request was made of. */
+const unsentId = (batchId: string, customId: string): string =>
+  createHash('sha256').update(`${batchId} ${customId}`).digest('hex').slice(0, 32);
+
+const wrong = (message: string): DomainError => new DomainError('bad_request', message);
