@@ -37,7 +37,15 @@ import { WebhookSecrets } from './webhook-secrets.js';
     WebhookEndpoints,
     WebhookSecrets,
   ],
-  exports: [AuditedWebhooks, BatchDeliveries, RunDeliveries, Sender, WebhookBodies, WebhookEndpoints, WebhookSecrets],
+  exports: [
+    AuditedWebhooks,
+    BatchDeliveries,
+    RunDeliveries,
+    Sender,
+    WebhookBodies,
+    WebhookEndpoints,
+    WebhookSecrets,
+  ],
 })
 export class WebhooksModule implements OnModuleInit {
   onModuleInit(): void {

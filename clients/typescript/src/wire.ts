@@ -1722,7 +1722,7 @@ export interface components {
              * @example key.create
              * @enum {string}
              */
-            action: "model.pause" | "model.resume" | "model.concurrency" | "model.probe" | "models.reload" | "key.create" | "key.update" | "key.revoke" | "node.drain" | "node.undrain" | "worker.drain" | "worker.resume" | "worker.stop" | "request.cancel" | "request.retry" | "request.erase" | "payload.read" | "batch.cancel" | "operation.start" | "operation.stop" | "delivery.redeliver" | "secret.read" | "secret.rotate" | "endpoint.create" | "endpoint.update" | "endpoint.remove" | "endpoint.disable" | "endpoint.enable" | "session.begin" | "session.refuse" | "session.end" | "session.link" | "access.refuse" | "audit.export";
+            action: "model.pause" | "model.resume" | "model.concurrency" | "model.probe" | "models.reload" | "key.create" | "key.update" | "key.revoke" | "node.drain" | "node.undrain" | "worker.drain" | "worker.resume" | "worker.stop" | "request.cancel" | "request.retry" | "request.erase" | "request.delete" | "file.delete" | "payload.read" | "batch.cancel" | "operation.start" | "operation.stop" | "delivery.redeliver" | "secret.read" | "secret.rotate" | "endpoint.create" | "endpoint.update" | "endpoint.remove" | "endpoint.disable" | "endpoint.enable" | "session.begin" | "session.refuse" | "session.end" | "session.link" | "access.refuse" | "audit.export";
             /**
              * @description The target of the action: an id, or the method and path of a refused call.
              * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
@@ -3007,13 +3007,324 @@ export interface components {
              * @enum {string}
              */
             state: "pending" | "delivered" | "failed" | "ended";
+            /**
+             * Format: date-time
+             * @description The time of the next try; null: the delivery is not pending. While a try is in progress, the time at which another node may try.
+             * @example null
+             */
+            next_try_at: string | null;
             /** @description The last 100 tries, oldest first. */
             tries: components["schemas"]["WebhookTry"][];
         };
         /** @description The webhooks of a request. */
         WebhookDeliveries: {
-            /** @description The deliveries, oldest first. Empty until the request has completed. */
+            /** @description The deliveries, oldest first. Most are made when the request completes. */
             data: components["schemas"]["WebhookDelivery"][];
+        };
+        /** @description A URL that gets the events of all requests of the key. */
+        WebhookEndpoint: {
+            /**
+             * Format: uuid
+             * @description The id of the endpoint.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            id: string;
+            /**
+             * Format: uri
+             * @description The URL that is called.
+             * @example https://example.org/hook
+             */
+            url: string;
+            /**
+             * @description The events that it gets. The type of the event. A later release may have more types.
+             * @example [
+             *       "request.completed"
+             *     ]
+             */
+            events: string[];
+            /**
+             * Format: date-time
+             * @description The time at which it was added.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The time since which it gets no new deliveries, because it was disabled or answered 410; null: it is called.
+             * @example null
+             */
+            disabled_at: string | null;
+        };
+        /** @description A page of endpoints, newest first. */
+        WebhookEndpointPage: {
+            /**
+             * @description The `cursor` of the next page; null: this is the last page.
+             * @example null
+             */
+            next_cursor: string | null;
+            /** @description The endpoints of the page. */
+            data: components["schemas"]["WebhookEndpoint"][];
+        };
+        /** @description The final measurements. */
+        FinalMetrics: {
+            /**
+             * @description The time from submission to start, in seconds.
+             * @example 0.042
+             */
+            queue_time: number;
+            /**
+             * @description The time that the model took, in seconds; null: the request never ran.
+             * @example 2.513
+             */
+            inference_time: number | null;
+            /**
+             * @description What the last attempt used, such as tokens: whole numbers by name, nested names joined by a point. Absent if the model says nothing of it.
+             * @example {
+             *       "prompt_tokens": 12,
+             *       "completion_tokens": 48
+             *     }
+             */
+            usage?: {
+                [key: string]: number;
+            };
+        };
+        /** @description The body of `request.completed`. */
+        CompletedEvent: {
+            /**
+             * Format: date-time
+             * @description The time of the event, in UTC with milliseconds.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            timestamp: string;
+            /**
+             * @description The id of the request.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            request_id: string;
+            /**
+             * @description The id of the model.
+             * @example demo/image/fractal
+             */
+            model_id: string;
+            /**
+             * @description The attempt, counted from 1; 0: it never ran.
+             * @example 1
+             */
+            attempt: number;
+            /**
+             * @description The tags of the request.
+             * @example [
+             *       "job:17"
+             *     ]
+             */
+            tags: string[];
+            /**
+             * @description The type of the event.
+             * @example request.completed
+             * @enum {string}
+             */
+            type: "request.completed";
+            /**
+             * @description `ERROR`: the request failed, was cancelled or expired.
+             * @example OK
+             * @enum {string}
+             */
+            status: "OK" | "ERROR";
+            /**
+             * @description The output of the model; null with `ERROR` or a `payload_error`.
+             * @example {
+             *       "prompt": "hello"
+             *     }
+             */
+            payload: components["schemas"]["JsonValue"];
+            /**
+             * @description The reason for which a success has no `payload`. `too_large`: above 256 KiB. `gone`: it was removed. Absent otherwise.
+             * @example too_large
+             * @enum {string}
+             */
+            payload_error?: "gone" | "too_large";
+            /** @description The error of a request that did not succeed; null: it succeeded. */
+            error: components["schemas"]["RequestError"] | null;
+            /** @description The measurements of the request. */
+            metrics: components["schemas"]["FinalMetrics"];
+            /**
+             * Format: uri
+             * @description The URL of the response.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            response_url: string;
+        };
+        /** @description The measurements so far. */
+        QueueMetrics: {
+            /**
+             * @description The time from submission to start, in seconds.
+             * @example 0.042
+             */
+            queue_time: number;
+        };
+        /** @description The body of `request.started`. */
+        StartedEvent: {
+            /**
+             * Format: date-time
+             * @description The time of the event, in UTC with milliseconds.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            timestamp: string;
+            /**
+             * @description The id of the request.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            request_id: string;
+            /**
+             * @description The id of the model.
+             * @example demo/image/fractal
+             */
+            model_id: string;
+            /**
+             * @description The attempt, counted from 1; 0: it never ran.
+             * @example 1
+             */
+            attempt: number;
+            /**
+             * @description The tags of the request.
+             * @example [
+             *       "job:17"
+             *     ]
+             */
+            tags: string[];
+            /**
+             * Format: uri
+             * @description The URL of the status of the request.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
+             */
+            status_url: string;
+            /**
+             * @description The type of the event.
+             * @example request.started
+             * @enum {string}
+             */
+            type: "request.started";
+            /** @description The measurements of the request until its start. */
+            metrics: components["schemas"]["QueueMetrics"];
+        };
+        /** @description The body of `request.progress`. */
+        ProgressEvent: {
+            /**
+             * Format: date-time
+             * @description The time of the event, in UTC with milliseconds.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            timestamp: string;
+            /**
+             * @description The id of the request.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            request_id: string;
+            /**
+             * @description The id of the model.
+             * @example demo/image/fractal
+             */
+            model_id: string;
+            /**
+             * @description The attempt, counted from 1; 0: it never ran.
+             * @example 1
+             */
+            attempt: number;
+            /**
+             * @description The tags of the request.
+             * @example [
+             *       "job:17"
+             *     ]
+             */
+            tags: string[];
+            /**
+             * Format: uri
+             * @description The URL of the status of the request.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
+             */
+            status_url: string;
+            /**
+             * @description The type of the event.
+             * @example request.progress
+             * @enum {string}
+             */
+            type: "request.progress";
+            /** @description The progress of the run; null: the request was erased meanwhile. */
+            progress: components["schemas"]["Progress"] | null;
+        };
+        /** @description An endpoint to add. */
+        NewWebhookEndpoint: {
+            /**
+             * @description The URL that is called: `https` to a public address, or an address that the setting `WEBHOOK_ALLOW` lists.
+             * @example https://example.org/hook
+             */
+            url: string;
+            /**
+             * @description The events that it gets. Default: `request.completed`; an endpoint that exists keeps its events.
+             * @example [
+             *       "request.completed"
+             *     ]
+             */
+            events?: ("request.completed" | "request.started" | "request.progress" | "batch.completed")[];
+        };
+        /** @description An added endpoint with the secret of the key. */
+        MadeWebhookEndpoint: {
+            /**
+             * Format: uuid
+             * @description The id of the endpoint.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            id: string;
+            /**
+             * Format: uri
+             * @description The URL that is called.
+             * @example https://example.org/hook
+             */
+            url: string;
+            /**
+             * @description The events that it gets. The type of the event. A later release may have more types.
+             * @example [
+             *       "request.completed"
+             *     ]
+             */
+            events: string[];
+            /**
+             * Format: date-time
+             * @description The time at which it was added.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The time since which it gets no new deliveries, because it was disabled or answered 410; null: it is called.
+             * @example null
+             */
+            disabled_at: string | null;
+            /**
+             * @description The newest secret with which the webhooks of the key are signed, for the receiver. Lists do not show it.
+             * @example whsec_…
+             */
+            secret: string;
+        };
+        /** @description What changes of an endpoint. A member that is left out stays as it is. */
+        WebhookEndpointChanges: {
+            /**
+             * @description The URL that is called: `https` to a public address, or an address that the setting `WEBHOOK_ALLOW` lists.
+             * @example https://example.org/hook
+             */
+            url?: string;
+            /**
+             * @description The events that it gets.
+             * @example [
+             *       "request.completed"
+             *     ]
+             */
+            events?: ("request.completed" | "request.started" | "request.progress" | "batch.completed")[];
+            /**
+             * @description true: it gets no new deliveries. false: it is called again, also after a 410.
+             * @example false
+             */
+            disabled?: boolean;
         };
         /** @description The worker that claims. */
         Worker: {
@@ -3209,6 +3520,16 @@ export interface components {
              * @example []
              */
             lost: string[];
+        };
+        /** @description What a process of a worker that leaves gives back. */
+        WorkerLeave: {
+            /**
+             * @description The lease tokens of the runs that go back, at most 1,000. Runs of another process with the same worker id stay as they are. If omitted, all runs of the worker go back.
+             * @example [
+             *       "AZqhsnw9fk-KW2x9jp8KG8D4mZ5k8kYJjW0yqC2nT5E"
+             *     ]
+             */
+            leases?: string[];
         };
         /** @description The number of events that are written. */
         EventsTaken: {
@@ -3671,14 +3992,6 @@ export interface components {
              */
             estimated_end?: components["schemas"]["TimeSpan"];
         };
-        /** @description The measurements so far. */
-        QueueMetrics: {
-            /**
-             * @description The time from submission to start, in seconds.
-             * @example 0.042
-             */
-            queue_time: number;
-        };
         /** @description The status of a request that is running. */
         InProgressStatus: {
             /**
@@ -3785,29 +4098,6 @@ export interface components {
              *     }
              */
             estimated_end?: components["schemas"]["TimeSpan"];
-        };
-        /** @description The final measurements. */
-        FinalMetrics: {
-            /**
-             * @description The time from submission to start, in seconds.
-             * @example 0.042
-             */
-            queue_time: number;
-            /**
-             * @description The time that the model took, in seconds; null: the request never ran.
-             * @example 2.513
-             */
-            inference_time: number | null;
-            /**
-             * @description What the last attempt used, such as tokens: whole numbers by name, nested names joined by a point. Absent if the model says nothing of it.
-             * @example {
-             *       "prompt_tokens": 12,
-             *       "completion_tokens": 48
-             *     }
-             */
-            usage?: {
-                [key: string]: number;
-            };
         };
         /** @description The status of a request that has ended. It does not change any more. */
         CompletedStatus: {
@@ -4215,6 +4505,12 @@ export interface components {
         ModelList: {
             /** @description The models, in the order of the models file. */
             data: components["schemas"]["Model"][];
+            /**
+             * Format: uri
+             * @description A description of the API for generators of clients. It does not name today’s models, so a client made from it takes those that appear later.
+             * @example http://127.0.0.1:3000/v1/openapi.json
+             */
+            openapi_url: string;
         };
         /** @description How much of a resource the key holds, and how much it may hold. */
         Allowance: {
