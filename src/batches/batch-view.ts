@@ -27,7 +27,8 @@ export function toBatchView(batch: Batch, base: string): BatchDto {
 /** Returns the JSON text of `batch.completed`. */
 export function batchCompletedBody(batch: Batch, base: string): string {
   const timestamp = new Date(batch.endedAtMs!).toISOString();
-  return JSON.stringify({ type: 'batch.completed', timestamp, ...toBatchView(batch, base) });
+  const plain: object = Object.assign({}, toBatchView(batch, base));
+  return JSON.stringify({ type: 'batch.completed', timestamp, ...plain });
 }
 
 function toTime(ms: number | null): string | null {

@@ -12,9 +12,6 @@ export const batchStatuses = [
 ] as const;
 export type BatchStatus = (typeof batchStatuses)[number];
 
-/** The statuses of a batch that has ended. */
-export const endedStatuses = ['completed', 'failed', 'expired', 'cancelled'] as const;
-
 /** The two files that a batch writes. */
 export type SegmentKind = 'output' | 'errors';
 

@@ -28,7 +28,7 @@ export class BatchesController {
   @HttpCode(202)
   @docs.ApiCreateBatch
   @Limited('submit', { needsKey: true, isMany: true })
-  async create(
+  async createBatch(
     @CurrentCaller() caller: Caller,
     @HeaderFields(SubmitHeaders) headers: SubmitHeaders,
     @BaseUrl() base: string,
@@ -47,7 +47,7 @@ export class BatchesController {
   @Get()
   @docs.ApiBatches
   @Limited('read', { needsKey: true })
-  async list(
+  async listOwnBatches(
     @PageOf(BatchesQuery) page: Page<BatchesQuery>,
     @CurrentCaller() caller: Caller,
     @BaseUrl() base: string,
@@ -65,7 +65,7 @@ export class BatchesController {
   @Get(':batch_id')
   @docs.ApiReadBatch
   @Limited('read', { needsKey: true })
-  async read(
+  async readOwnBatch(
     @BatchId() id: string,
     @CurrentCaller() caller: Caller,
     @BaseUrl() base: string,
@@ -76,7 +76,7 @@ export class BatchesController {
   @Put(':batch_id/cancel')
   @docs.ApiCancelBatch
   @Limited('cancel', { needsKey: true })
-  async cancel(
+  async cancelOwnBatch(
     @BatchId() id: string,
     @CurrentCaller() caller: Caller,
     @BaseUrl() base: string,
@@ -91,14 +91,14 @@ export class BatchesController {
   @HttpCode(204)
   @docs.ApiRemoveBatch
   @Limited('cancel', { needsKey: true })
-  remove(@BatchId() id: string, @CurrentCaller() caller: Caller): Promise<void> {
+  deleteBatch(@BatchId() id: string, @CurrentCaller() caller: Caller): Promise<void> {
     return this.batches.remove(caller, id);
   }
 
   @Get(':batch_id/output')
   @docs.ApiBatchOutput
   @Limited('read', { needsKey: true })
-  async output(
+  async readBatchOutput(
     @BatchId() id: string,
     @CurrentCaller() caller: Caller,
     @Res() response: Response,
@@ -110,7 +110,7 @@ export class BatchesController {
   @Get(':batch_id/errors')
   @docs.ApiBatchErrors
   @Limited('read', { needsKey: true })
-  async errors(
+  async readBatchErrors(
     @BatchId() id: string,
     @CurrentCaller() caller: Caller,
     @Res() response: Response,

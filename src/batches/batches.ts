@@ -20,7 +20,7 @@ import { readBatchFile } from './queries/lines.js';
 import { cancelBatch, countOpenBatches, findBatchByKey, insertBatch } from './queries/write-batches.js';
 import { ResultLines } from './result-lines.js';
 
-export const defaultWindowSeconds = 86_400;
+const defaultWindowSeconds = 86_400;
 export const maxWindowSeconds = 7 * 86_400;
 /** Batches of a key that have not ended. */
 const maxOpen = 100;

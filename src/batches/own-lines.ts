@@ -21,7 +21,7 @@ export const ownLines: LineFormat = {
     const unknown = Object.keys(value).find((name) => !members.includes(name));
     if (unknown !== undefined)
       throw new DomainError('bad_request', `A line has only the members ${members.join(', ')}: ${example}.`);
-    const { custom_id: customId, model_id: modelId = undefined, input } = value;
+    const { custom_id: customId, model_id: modelId, input } = value;
     if (typeof customId !== 'string')
       throw new DomainError('bad_request', 'A line needs a "custom_id", a text.');
     if (modelId !== undefined && typeof modelId !== 'string')

@@ -11,9 +11,9 @@ import { type InputLine, LineFormats } from './line-formats.js';
 import { LineTooLong } from './lines-of.js';
 import type { LeasedBatch } from './queries/drive.js';
 
-export const maxLines = 200_000;
+const maxLines = 200_000;
 const maxFaults = 100;
-export const maxCustomIdLength = 512;
+const maxCustomIdLength = 512;
 /** Milliseconds of work on lines before other calls get a turn. */
 export const maxSliceMs = 10;
 

@@ -87,12 +87,17 @@ test('the document has the routes of the service and no others', () => {
   // The table of roles has the routes of operators.
   const routes = operations.map(([route]) => route).filter((route) => !route.includes(' /v1/admin/'));
   expect(routes.sort()).toEqual([
+    'DELETE /v1/batches/{batch_id}',
     'DELETE /v1/queue/requests/{request_id}',
     'DELETE /v1/webhook-endpoints/{endpoint_id}',
     'DELETE /v1/worker/workers/{worker_id}',
     'GET /health/live',
     'GET /health/ready',
     'GET /metrics',
+    'GET /v1/batches',
+    'GET /v1/batches/{batch_id}',
+    'GET /v1/batches/{batch_id}/errors',
+    'GET /v1/batches/{batch_id}/output',
     'GET /v1/files/{file_id}/{name}',
     'GET /v1/key',
     'GET /v1/models',
@@ -109,6 +114,7 @@ test('the document has the routes of the service and no others', () => {
     'GET /v1/webhook-endpoints/{endpoint_id}',
     'GET /v1/worker/runs/{request_id}/input',
     'PATCH /v1/webhook-endpoints/{endpoint_id}',
+    'POST /v1/batches',
     'POST /v1/queue/requests',
     'POST /v1/queue/requests/cancel',
     'POST /v1/queue/requests/status',
@@ -123,6 +129,7 @@ test('the document has the routes of the service and no others', () => {
     'POST /v1/worker/runs/{request_id}/events',
     'POST /v1/worker/runs/{request_id}/files',
     'POST /v1/worker/runs/{request_id}/release',
+    'PUT /v1/batches/{batch_id}/cancel',
     'PUT /v1/queue/requests/{request_id}/cancel',
     'PUT /v1/storage/uploads/{upload_id}',
     'PUT /v1/worker/runs/{request_id}/failure',

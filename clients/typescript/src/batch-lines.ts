@@ -36,7 +36,7 @@ export async function linesContent(
       try {
         const next = held.length > 0 ? { value: held.shift()!, done: false } : await chunks.next();
         if (next.done === true) controller.close();
-        else controller.enqueue(next.value!);
+        else controller.enqueue(next.value);
       } catch (error) {
         failure.error = error;
         controller.error(error);

@@ -2811,6 +2811,28 @@ export interface components {
              */
             reason?: string | null;
         };
+        /** @description A line of the input of a batch. */
+        BatchLine: {
+            /**
+             * @description What the caller calls the line, 1 to 512 characters. No two lines of a batch have the same.
+             * @example page-1
+             */
+            custom_id: string;
+            /**
+             * @description The model of the request. The model of the batch if omitted.
+             * @example demo/text/echo
+             */
+            model_id?: string;
+            /**
+             * @description The input of the model: a JSON object that fits its schema.
+             * @example {
+             *       "prompt": "a spiral of light"
+             *     }
+             */
+            input: {
+                [key: string]: unknown;
+            };
+        };
         /** @description The lines of a batch, by the URL of a file with them or as a list, and its options. */
         NewBatch: {
             /**
@@ -2843,28 +2865,6 @@ export interface components {
              * @example 24h
              */
             completion_window?: string;
-        };
-        /** @description A line of the input of a batch. */
-        BatchLine: {
-            /**
-             * @description What the caller calls the line, 1 to 512 characters. No two lines of a batch have the same.
-             * @example page-1
-             */
-            custom_id: string;
-            /**
-             * @description The model of the request. The model of the batch if omitted.
-             * @example demo/text/echo
-             */
-            model_id?: string;
-            /**
-             * @description The input of the model: a JSON object that fits its schema.
-             * @example {
-             *       "prompt": "a spiral of light"
-             *     }
-             */
-            input: {
-                [key: string]: unknown;
-            };
         };
         /** @description A line that keeps its batch from starting. */
         BatchFault: {

@@ -13,7 +13,7 @@ export function batchFileOf(id: string): { batchId: string; kind: SegmentKind } 
 }
 
 /** Returns the terms of a batch. One that came in by another API has none. */
-export const termsOf = ({ metadata }: Batch): Partial<BatchTerms> => metadata;
+const termsOf = ({ metadata }: Batch): Partial<BatchTerms> => metadata;
 
 const seconds = (ms: number): number => Math.floor(ms / 1_000);
 const secondsOrNull = (ms: number | null): number | null => (ms === null ? null : seconds(ms));

@@ -12,7 +12,7 @@ import { tag, webhookUrl } from '../../requests/dto/submit.query.js';
 import { type BatchCounts, type BatchStatus, batchStatuses, type LineFault } from '../batch.js';
 import { maxWindowSeconds } from '../batches.js';
 
-export const maxInlineLines = 1_000;
+const maxInlineLines = 1_000;
 const base = 'http://127.0.0.1:3000';
 const batchUrl = `${base}/v1/batches/${exampleId}`;
 
@@ -153,7 +153,7 @@ export class BatchCountsDto implements BatchCounts {
 }
 
 @ApiSchema({ name: 'BatchFault', description: 'A line that keeps its batch from starting.' })
-export class BatchFaultDto implements LineFault {
+class BatchFaultDto implements LineFault {
   @Field('The number of the line in the input, from 1 on; null: the whole input is at fault.', 3, {
     type: 'integer',
     nullable: true,

@@ -4,7 +4,6 @@ import {
   ApiExtraModels,
   ApiNoContentResponse,
   ApiOkResponse,
-  getSchemaPath,
 } from '@nestjs/swagger';
 import { applyDecorators } from '@nestjs/common';
 import { bodyOptions } from '../../http/input/body.js';
@@ -14,14 +13,13 @@ import { ApiOptions } from '../../http/openapi/parameters.js';
 import { headerReferences } from '../../http/openapi/responses.js';
 import { BatchDto, BatchLineDto, BatchPageDto, NewBatchDto, NewBatchQuery } from '../dto/batches.dto.js';
 
-const line = JSON.stringify({ custom_id: 'page-1', input: { page: 1 } });
 const examples = Object.fromEntries(
   Object.entries(bodyOptions(NewBatchDto).examples ?? {}).map(([name, value]) => [name, { value }]),
 );
 
 export const ApiCreateBatch = applyDecorators(
   ApiOptions(NewBatchQuery),
-  ApiExtraModels(NewBatchDto, BatchLineDto),
+  ApiExtraModels(BatchLineDto),
   ApiJsonBody('json and options'),
   ApiCall(
     'Make a batch',
@@ -29,15 +27,7 @@ export const ApiCreateBatch = applyDecorators(
       '`application/x-ndjson`. The options are then query parameters; with a JSON body they are its members. Nothing is ' +
       'submitted before the whole input is found to be valid. The lines count against `RATE_LIMIT_BATCH`, and wait for it. The batch survives any crash: no line is lost, and no line that has ' +
       'finished runs again.',
-    ApiBody({
-      required: true,
-      ...{
-        content: {
-          'application/json': { schema: { $ref: getSchemaPath(NewBatchDto) }, examples },
-          'application/x-ndjson': { schema: { type: 'string' }, example: `${line}\n` },
-        },
-      },
-    }),
+    ApiBody({ type: NewBatchDto, examples }),
     ApiAcceptedResponse({
       description: 'The batch is stored.',
       type: BatchDto,

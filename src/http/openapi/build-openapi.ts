@@ -74,7 +74,14 @@ export function buildOpenApi(app: INestApplication): OpenAPIObject {
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
     .addServer('/', 'The service that this description comes from')
     .addTag('Requests', 'One request: submit it, read its status, cancel it, fetch its response.')
-    .addTag('Collection', 'Many requests at once: lists, batches, statuses, bulk cancels; retry and erase.')
+    .addTag(
+      'Collection',
+      'Many requests at once: lists, submissions, statuses, bulk cancels; retry and erase.',
+    )
+    .addTag(
+      'Batches',
+      'Many lines with one end: make a batch, watch it, cancel it, read its output and its errors.',
+    )
     .addTag('Files', 'Data that does not fit into JSON: upload a file, use its URL in an input, read it.')
     .addTag('Stream', 'Changes of the status and the output of a request, as server-sent events.')
     .addTag('Webhooks', 'Notifications about completed requests: read them, and deliver them again.')

@@ -113,11 +113,20 @@ function addWebhooks(
   for (const [type, { summary, description, schema }] of Object.entries(webhooks)) {
     const content = { 'application/json': { schema: { $ref: schema } } };
     const responses = {
-      '200': { description: 'The receiver has taken it. Any 2xx counts.' },
-      '410': { description: 'The receiver wants no more. An endpoint is disabled.' },
+      '200': {
+        description:
+          'The receiver has taken it. Any 2xx counts. A 410 says that it wants no more, and disables an endpoint.',
+      },
     };
     const operationId = `receive${type.replaceAll(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase())}`;
-    const post = { operationId, summary, description, requestBody: { required: true, content }, responses };
+    const post = {
+      operationId,
+      summary,
+      description,
+      security: [],
+      requestBody: { required: true, content },
+      responses,
+    };
     document.webhooks = { ...document.webhooks, [type]: { post } };
   }
 }
