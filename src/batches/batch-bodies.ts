@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Readable } from 'node:stream';
 import type { Request, Response } from 'express';
 import { DomainError } from '../errors/domain-error.js';
 import { Files } from '../files/files.js';
@@ -61,7 +62,7 @@ export class BatchBodies {
     // Taken from the text, because parsing and serialising an input could change its numbers.
     const lines = rawElements(rawMember(bytes.toString(), 'requests')!).map(onOneLine);
     const joined = Buffer.from(lines.join(''));
-    return { ...termsOf(body), input: { lines: once(joined), announcedBytes: joined.length } };
+    return { ...termsOf(body), input: { lines: Readable.from([joined]), announcedBytes: joined.length } };
   }
 }
 
@@ -73,8 +74,3 @@ function termsOf(options: NewBatchQuery): Omit<NewBatch, 'input'> {
 
 /** A line break in JSON text is between its tokens, never in a text. */
 const onOneLine = (json: string): string => `${json.replaceAll(/[\r\n]/g, ' ').trim()}\n`;
-
-// eslint-disable-next-line @typescript-eslint/require-await
-async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
-  yield bytes;
-}

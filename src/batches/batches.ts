@@ -83,7 +83,7 @@ export class Batches {
     return batch;
   }
 
-  /** Of any key, for the service itself. */
+  /** Finds a batch of any key, for the service itself. */
   find(id: string): Promise<Batch | undefined> {
     return findBatch(this.database, id);
   }

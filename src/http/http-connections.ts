@@ -95,13 +95,9 @@ export class HttpConnections implements OnModuleDestroy {
         );
       });
     }
-    let checkedAt = performance.now();
-    let awake = 0;
     const check = (): void => {
-      const now = performance.now();
-      awake += Math.min(now - checkedAt, 2 * this.pace.checkMs);
-      checkedAt = now;
-      this.check(awake);
+      // What has arrived while this process stood still is read first.
+      setImmediate(() => this.check(performance.now()));
       this.timer = setTimeout(check, this.pace.checkMs).unref();
     };
     if (this.timer === undefined) check();
@@ -219,10 +215,7 @@ export class HttpConnections implements OnModuleDestroy {
     if (count > server.maxConnections * 0.9) server.closeIdleConnections();
   }
 
-  /**
-   * Closes connections that are too slow, and those with unread answers beyond what their caller may hold. `now` is a
-   * clock that stands still while this process does: a client is not slow because nobody read what it sent.
-   */
+  /** Closes connections that are too slow, and those with unread answers beyond what their caller may hold. */
   private check(now: number): void {
     const unread = new Map<string, { bytes: number; sockets: [ServedSocket, number][] }>();
     for (const [socket, own] of this.connections) {

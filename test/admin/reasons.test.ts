@@ -3,6 +3,7 @@ import type { AdminWorkerDto } from '../../src/admin/workers/workers.dto.js';
 import { AdminCalls, type Page } from '../support/admin-calls.js';
 import { verdict } from '../support/queue-calls.js';
 import { routesOf } from '../support/routes.js';
+import { keyHeader } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
 import { pulled, WorkerCalls } from '../support/worker-calls.js';
 
@@ -64,6 +65,16 @@ const changes: Record<string, () => Promise<Call> | Call> = {
   }),
   'POST /v1/admin/requests/:request_id/retry': async () => ({ path: `/requests/${await completed()}/retry` }),
   'POST /v1/admin/requests/:request_id/erase': async () => ({ path: `/requests/${await completed()}/erase` }),
+  'PUT /v1/admin/batches/:batch_id/cancel': async () => {
+    const lines = [{ custom_id: 'a', model_id: 'test/model', input: { hold: true } }];
+    const made = await fetch(`${service.url}/v1/batches`, {
+      method: 'POST',
+      headers: keyHeader(service.key),
+      body: JSON.stringify({ requests: lines }),
+    });
+    const { batch_id } = (await made.json()) as { batch_id: string };
+    return { path: `/batches/${batch_id}/cancel` };
+  },
   'POST /v1/admin/operations': () => ({
     path: '/operations',
     body: { action: 'cancel', filter: { tag: 'no:such' } },

@@ -99,7 +99,6 @@ export class BatchLineDto {
     },
   },
   oneOf: ['input_file', 'requests'],
-  takesAnyText: true,
 })
 export class NewBatchDto {
   @Option(orLeftOut(text), texts.model, 'demo/text/echo')

@@ -36,7 +36,7 @@ import { Validation } from '../validation.js';
 
 /** Lines of a batch that are submitted and not in a segment yet, at most. */
 const windowLines = 2_000;
-/** So many finished lines are a segment; fewer are once this time is over, because a model may keep payloads briefly. */
+/** Number of finished lines that make a segment. Fewer make one once this time is over, because a model may keep payloads briefly. */
 const segmentFrom = 500;
 const segmentAfterMs = 60_000;
 /** Batches that a node drives at once. Each has a turn of about this long, and then others have theirs. */
