@@ -33,7 +33,7 @@ test('/docs shows every operation, asks nobody else for anything and complains o
   page.on('request', (request) => asked.push(request.url()));
   await page.goto(`${service.url}/docs`);
   await page.locator('.opblock').first().waitFor();
-  for (const id of ['submit', 'status', 'stream', 'response', 'cancel']) {
+  for (const id of ['submitRequest', 'readStatus', 'streamStatus', 'fetchResponse', 'cancelRequest']) {
     expect([id, await operation(id).count()]).toEqual([id, 1]);
   }
   expect(asked.filter((url) => !url.startsWith(service.url) && !url.startsWith('data:'))).toEqual([]);
@@ -47,7 +47,7 @@ test('a bare key that is entered under Authorize is used by Try it out, with the
   await dialog.locator('button.authorize[type=submit]').first().click();
   await dialog.locator('.btn-done').first().click();
 
-  const submit = operation('submit');
+  const submit = operation('submitRequest');
   await submit.locator('.opblock-summary-control').click();
   await submit.locator('.parameters select').first().selectOption('demo/text/echo');
   // Twice, because a value that is filled in beforehand must not be valid for one try only.
@@ -70,7 +70,7 @@ test('a bare key that is entered under Authorize is used by Try it out, with the
 }, 60_000);
 
 test('a stream can be tried out too: from its first event to its last', async () => {
-  const stream = operation('stream');
+  const stream = operation('streamStatus');
   await stream.locator('.opblock-summary-control').click();
   await stream.locator('.parameters input[type=text]').first().fill(tried[0]!);
   await stream.locator('.execute').click();
@@ -91,7 +91,7 @@ test.each([
   'at a width of %i and in %s, nothing is wider than the page and all text can be read',
   async (width, colorScheme) => {
     const other = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
-    for (const path of ['/docs#/Requests/submit', '/docs/errors#gone']) {
+    for (const path of ['/docs#/Requests/submitRequest', '/docs/errors#gone']) {
       await other.goto(service.url + path);
       await other.locator('.opblock-body, tr:target').first().waitFor();
       expect(await other.evaluate(`document.documentElement.scrollWidth - innerWidth`)).toBe(0);

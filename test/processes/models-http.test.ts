@@ -222,7 +222,7 @@ describe('the description of one model', () => {
     ]);
     const submission = paths['/v1/queue/acme/image/upscale']!['post']!;
     expect(submission).toMatchObject({
-      operationId: 'submit',
+      operationId: 'submitRequest',
       requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Input' } } } },
     });
     expect(submission.parameters!.map(({ name }) => name)).not.toContain('model_id');
