@@ -59,7 +59,10 @@ test('the keys command shows and rotates the secret of a key, and keeps its endp
   ]);
   const url = 'https://hooks.example/a';
   expect((await run('keys', 'webhook-endpoint', 'add', 'shop', url))[0]).toBe(0);
-  expect(await run('keys', 'webhook-endpoint', 'list', 'shop')).toEqual([0, `shop  ${url}  (only request.completed)\n`]);
+  expect(await run('keys', 'webhook-endpoint', 'list', 'shop')).toEqual([
+    0,
+    `shop  ${url}  (only request.completed)\n`,
+  ]);
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   await client.query(`UPDATE webhook_endpoint SET events = '{later.event}'`);
