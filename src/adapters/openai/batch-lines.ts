@@ -20,7 +20,7 @@ export const batchEndpoints = [
 /** What the adapter stores with a batch. */
 export interface BatchTerms {
   endpoint: string;
-  /** As the caller wrote it. */
+  /** The text that the caller wrote. */
   completion_window: string;
   /** The caller's own. */
   metadata: Readonly<Record<string, string>> | null;
@@ -84,7 +84,7 @@ export const openAiLines: LineFormat = {
     return JSON.stringify({ ...head, response, error: null });
   },
 
-  /** As `openai.webhooks.unwrap` reads it. */
+  /** Returns the body that `openai.webhooks.unwrap` reads. */
   webhookBody: ({ id, status, endedAtMs }) =>
     JSON.stringify({
       id: `evt_${id}`,

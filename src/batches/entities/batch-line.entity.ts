@@ -14,7 +14,7 @@ export class BatchLineEntity {
   /** null: it was not submitted. */
   @Column('uuid', { nullable: true }) requestId!: string | null;
   @Column('text') customId!: string;
-  /** As what a line counts that was not submitted, and why it was not. */
+  /** The outcome of a line that was not submitted; `error` says why. null: it was submitted. */
   @Column('text', { nullable: true }) outcome!: 'failed' | 'cancelled' | 'expired' | null;
   @Column('json', { nullable: true }) error!: unknown;
 }
