@@ -1,6 +1,8 @@
 import { randomInt } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { EmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.js';
 import { BatchCalls } from '../support/batch-calls.js';
 import {
   spawnService,
@@ -11,6 +13,7 @@ import {
 } from '../support/index.js';
 import { ModelServer } from '../support/model-server.js';
 import { keyHeader } from '../support/queue-calls.js';
+import { temporaryPrefix, temporaryRoot } from '../support/temporary-servers.js';
 
 /** The whole trial: BATCH_LINES=50000 KILLS=10 npm run test:processes -- batches */
 const count = Number(process.env['BATCH_LINES'] ?? 3_000);
@@ -18,29 +21,39 @@ const kills = Number(process.env['KILLS'] ?? 4);
 /** Bytes of a line besides its members. */
 const padding = 'x'.repeat(Number(process.env['BATCH_LINE_BYTES'] ?? 3_800));
 const patience = { timeoutMs: 120_000 + count * 20 };
-const model = new ModelServer();
-/** The finished runs of each line. */
-const finished = new Map<string, number>();
 const isFailing = (i: number): boolean => i % 50 === 7;
 
+const model = new ModelServer();
+/** The lines that the model has answered. */
+const answered = new Set<number>();
+/** It answers this many lines; it keeps the calls of all others open. */
+let answersLines = count;
+let directory: string;
+let postgres: EmbeddedPostgres;
 let service: TestService;
 const nodes: SpawnedService[] = [];
 let environment: Record<string, string>;
 
 beforeAll(async () => {
   await model.start();
-  model.respond = (call) => {
+  model.respond = ({ body, response }) => {
     // The calls are not kept, because there are tens of thousands of them.
     model.calls.length = 0;
-    const { i } = JSON.parse(call.body) as { i: number };
-    const { response } = call;
-    response.on('finish', () => finished.set(call.id, (finished.get(call.id) ?? 0) + 1));
+    const { i } = JSON.parse(body) as { i: number };
+    if (answered.size >= answersLines && !answered.has(i)) return;
+    answered.add(i);
     response.writeHead(isFailing(i) ? 422 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ i }));
   };
   const models = model.file({ 'test/wide': { concurrency: 32 } });
-  service = await startTestService({ limits: '1000000/s', models, config: { role: 'api' } });
-  const modelsFile = join(service.config.dataDir, '..', 'models-of-nodes.yaml');
+  directory = await mkdtemp(join(temporaryRoot(), `${temporaryPrefix}${process.pid}-`));
+  postgres = new EmbeddedPostgres(directory);
+  service = await startTestService({
+    limits: '1000000/s',
+    models,
+    config: { role: 'api', databaseUrl: await postgres.start() },
+  });
+  const modelsFile = join(directory, 'models-of-nodes.yaml');
   await writeFile(modelsFile, models);
   environment = {
     ...{ ROLE: 'scheduler', DATABASE_URL: service.databaseUrl, DATA_DIR: service.config.dataDir },
@@ -50,7 +63,9 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const node of nodes) node.destroy();
   await service.stop();
+  await postgres.stop();
   await model.stop();
+  await rm(directory, { recursive: true, force: true });
 });
 
 async function* lines(): AsyncGenerator<Uint8Array> {
@@ -60,8 +75,30 @@ async function* lines(): AsyncGenerator<Uint8Array> {
   }
 }
 
+async function killNode(): Promise<void> {
+  const [lost] = nodes.splice(randomInt(nodes.length), 1);
+  lost!.kill('SIGKILL');
+  await lost!.exited;
+  nodes.push(await spawnService(environment));
+}
+
+/** NaN: the file is not there while a server starts. */
+function databasePid(): number {
+  const file = join(directory, 'postgres', 'postmaster.pid');
+  return existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : NaN;
+}
+
+/** It is started again by itself, at the same port. */
+async function killDatabase(): Promise<void> {
+  const killed = databasePid();
+  process.kill(killed, 'SIGKILL');
+  const isBack = async (): Promise<boolean> =>
+    databasePid() !== killed && (await service.get('/health/ready')).status === 200;
+  await until(isBack, { ...patience, message: 'the database is back' });
+}
+
 test.each(['completed', 'cancelled'])(
-  'a batch is %s after its nodes were killed again and again: every line is in one file, once',
+  'a batch is %s after nodes and PostgreSQL were killed again and again: every line is in one file, once',
   async (end) => {
     const batches = new BatchCalls(service);
     nodes.push(await spawnService(environment), await spawnService(environment));
@@ -69,18 +106,16 @@ test.each(['completed', 'cancelled'])(
     const doneOf = ({ counts }: Awaited<ReturnType<typeof batches.read>>): number =>
       counts.completed + counts.failed;
     const last = end === 'completed' ? count : count / 2;
+    answered.clear();
+    answersLines = last;
     for (let kill = 0; kill < kills; kill++) {
-      // The first one is killed while the input is read.
+      // The first kill comes while the input is read.
       await batches.until(
         id,
         (batch) => kill === 0 || batch.ended_at !== null || doneOf(batch) >= (last * kill) / kills,
         patience,
       );
-      const at = randomInt(nodes.length);
-      const [lost] = nodes.splice(at, 1);
-      lost!.kill('SIGKILL');
-      await lost!.exited;
-      nodes.push(await spawnService(environment));
+      await (kill % 2 === 0 ? killNode() : killDatabase());
     }
     if (end === 'cancelled') {
       await batches.until(id, (batch) => doneOf(batch) >= last, patience);
