@@ -3,7 +3,7 @@ import http from 'node:http';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { keyHeader } from '../support/built-service.js';
-import { residentBytesOf } from '../support/cpu.js';
+import { MemoryWatch } from '../support/memory-watch.js';
 import { interleave } from '../support/rounds.js';
 import { plainRow, shown, turnsRow } from '../support/rows.js';
 
@@ -47,23 +47,6 @@ export const scene = {
     }
   },
 };
-
-/**
- * Measures how much a process grows. Create it before the first file, because the buffers of that file count as well.
- */
-class MemoryWatch {
-  constructor(pid) {
-    const before = residentBytesOf(pid);
-    this.mostMiB = 0;
-    this.timer = setInterval(() => {
-      this.mostMiB = Math.max(this.mostMiB, (residentBytesOf(pid) - before) / mib);
-    }, 50);
-  }
-
-  stop() {
-    clearInterval(this.timer);
-  }
-}
 
 const bareUrls = ({ url }) => Promise.resolve({ upload_url: url, file_url: url });
 

@@ -1,6 +1,7 @@
 import { scene as attacks } from './attacks.js';
 import { scene as balanced } from './balanced.js';
 import { scene as batch } from './batch.js';
+import { scene as batches } from './batches.js';
 import { scene as boundedKey } from './bounded-key.js';
 import { scene as apiToScheduler } from './between-processes.js';
 import { scene as claim } from './claim.js';
@@ -74,4 +75,5 @@ export const scenes = [
   attacks,
   days,
   presetStreams,
+  batches,
 ];

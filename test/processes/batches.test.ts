@@ -97,7 +97,7 @@ async function killDatabase(): Promise<void> {
   await until(isBack, { ...patience, message: 'the database is back' });
 }
 
-test.each(['completed', 'cancelled'])(
+test.each(['completed', 'cancelled', 'expired'])(
   'a batch is %s after nodes and PostgreSQL were killed again and again: every line is in one file, once',
   async (end) => {
     const batches = new BatchCalls(service);
@@ -117,10 +117,9 @@ test.each(['completed', 'cancelled'])(
       );
       await (kill % 2 === 0 ? killNode() : killDatabase());
     }
-    if (end === 'cancelled') {
-      await batches.until(id, (batch) => doneOf(batch) >= last, patience);
-      expect([200, 202]).toContain((await batches.cancel(id)).status);
-    }
+    await batches.until(id, (batch) => doneOf(batch) >= last, patience);
+    if (end === 'cancelled') expect([200, 202]).toContain((await batches.cancel(id)).status);
+    if (end === 'expired') await service.query('UPDATE batch SET expires_at = now() WHERE id = $1', [id]);
     const batch = await batches.ended(id, patience);
     expect(batch).toMatchObject({ status: end, counts: { total: count } });
     const { output, errors } = await batches.results(batch);
