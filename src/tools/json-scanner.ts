@@ -1,5 +1,6 @@
 /** Returns whether a text nests brackets more than `maxDepth` levels deep. The text need not be JSON. */
 export function isDeeperThan(text: string, maxDepth: number): boolean {
+  if (text.length <= maxDepth) return false;
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     const character = text.charCodeAt(at);
