@@ -43,12 +43,13 @@ export class Validation {
           if (++total > maxLines)
             throw new DomainError('too_large', `A batch may have ${maxLines} lines at most.`);
           const line = format.read(bytes, batch);
-          known.add(line, number);
-          this.checkModel(caller, line.modelId ?? batch.modelId, models);
+          const first = known.add(line, number);
+          if (first === undefined) this.checkModel(caller, line.modelId ?? batch.modelId, models);
+          else faults.push(duplicate(number, first));
         } catch (error) {
           faults.push(faultOf(error, number));
-          if (faults.length === maxFaults || total > maxLines) break;
         }
+        if (faults.length === maxFaults || total > maxLines) break;
         if (performance.now() - since < maxSliceMs) continue;
         signal.throwIfAborted();
         await nextTurn();
@@ -92,22 +93,25 @@ function faultOf(error: unknown, line: number): LineFault {
   return { line, code: error.code, message: error.message };
 }
 
+const duplicate = (line: number, first: number): LineFault => ({
+  line,
+  code: 'duplicate_custom_id',
+  message: `Line ${first} has the same "custom_id". Each line needs its own.`,
+});
+
 /** The ids of lines that were read, as hashes of 16 bytes: the ids themselves may be long. */
 class KnownIds {
   private readonly hashes = new Map<string, number>();
 
-  add({ customId }: InputLine, number: number): void {
+  /** Returns the number of the line that had the id before. */
+  add({ customId }: InputLine, number: number): number | undefined {
     if (customId.length < 1 || customId.length > maxCustomIdLength || !isStorable(customId)) {
       const detail = `A "custom_id" takes 1 to ${maxCustomIdLength} characters, without NUL.`;
       throw new DomainError('bad_request', detail);
     }
     const hash = createHash('md5').update(customId).digest().toString('latin1');
     const first = this.hashes.get(hash);
-    if (first !== undefined)
-      throw new DomainError(
-        'bad_request',
-        `Line ${first} has the same "custom_id". Each line needs its own.`,
-      );
-    this.hashes.set(hash, number);
+    if (first === undefined) this.hashes.set(hash, number);
+    return first;
   }
 }

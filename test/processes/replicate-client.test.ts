@@ -80,7 +80,7 @@ test.each(['block', 'poll'] as const)('run with the mode %s reports its progress
 
 test('a prediction that failed is an error with the reason', async () => {
   const input = { status: 422, body: '{"detail":"no"}' };
-  await expect(client().run(text, { input })).rejects.toThrow('Prediction failed: The model answered 422.');
+  await expect(client().run(text, { input })).rejects.toThrow('Prediction failed: The model answered 422: no');
 });
 
 test('an aborted run cancels its prediction', async () => {

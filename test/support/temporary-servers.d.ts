@@ -1,4 +1,5 @@
 export const temporaryPrefix: string;
+export function temporaryRoot(): string;
 export function stopServerNow(directory: string): void;
 export function stopAbandonedServers(): void;
 export function removeDirectories(directories: string[]): void;

@@ -12,6 +12,7 @@ import { statusMessages } from '../../stream/status-messages.js';
 import type { StreamCall } from '../../stream/status-streams.js';
 import { statusOf } from './prediction.js';
 import { StreamUrls } from './stream-urls.js';
+import { failureMessage } from '../failure-message.js';
 
 /** What an attempt that begins again is called in a stream. The parts before it are no longer valid. */
 const begunAgain = 'The prediction began again, so the output before this event is no longer valid.';
@@ -84,7 +85,7 @@ function endOf(row: StatusRow): MessageEvent[] {
     case 'canceled':
       return [doneOf('canceled')];
     case 'failed':
-      return [errorOf(row.error!.message), doneOf('error')];
+      return [errorOf(failureMessage(row.error!)), doneOf('error')];
     default:
       return [];
   }

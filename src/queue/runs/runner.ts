@@ -2,6 +2,7 @@ import type { Model } from '../../models/model.js';
 import type { ProblemCode } from '../../errors/problem-codes.js';
 import type { Usage } from './usage.js';
 import type { TraceContext } from '../../tracing/trace-context.js';
+import { withModelMessage } from '../../tools/model-message.js';
 
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
 export type LogSource = 'queue' | 'runner' | 'stdout' | 'stderr';
@@ -122,8 +123,7 @@ export class RunFailure extends Error {
 
   /** The message for operators. */
   get fullMessage(): string {
-    const { modelMessage } = this.options;
-    return modelMessage === undefined ? this.message : `${this.message.replace(/\.$/, '')}: ${modelMessage}`;
+    return withModelMessage(this.message, this.options.modelMessage);
   }
 }
 

@@ -1,4 +1,4 @@
-import { cleanText } from '../tools/storable-text.js';
+import { cleanText } from './storable-text.js';
 
 const maxLength = 300;
 
@@ -26,4 +26,9 @@ function wordsIn(value: unknown): string {
     if (words !== '') return one === msg && Array.isArray(loc) ? `${loc.join('.')}: ${words}` : words;
   }
   return '';
+}
+
+/** Returns a sentence, followed by the model's own message if there is one. */
+export function withModelMessage(sentence: string, modelMessage: string | undefined): string {
+  return modelMessage === undefined ? sentence : `${sentence.replace(/\.$/, '')}: ${modelMessage}`;
 }
