@@ -138,6 +138,32 @@ describe('the compose file', () => {
   });
 });
 
+describe('the chart', () => {
+  const folder = 'deploy/helm/nowserving';
+  const chart = parse(read(join(folder, 'Chart.yaml'))) as { appVersion: string };
+
+  it('installs this version', () => {
+    expect(chart.appVersion).toBe((JSON.parse(read('package.json')) as { version: string }).version);
+  });
+
+  it('has the alerts and the rights of this repository', () => {
+    expect(read(join(folder, 'files/alerts.yaml'))).toBe(read('deploy/alerts.yaml'));
+    expect(read(join(folder, 'files/grants.sql'))).toBe(read('deploy/postgres/grants.sql'));
+  });
+
+  it('has default settings that the service takes', () => {
+    const { settings, shutdown } = parse(read(join(folder, 'values.yaml'))) as {
+      settings: Record<string, string>;
+      shutdown: Record<string, number>;
+    };
+    const config = loadConfig(settings);
+    expect(shutdown).toEqual({
+      delaySeconds: config.shutdownDelayMs / 1_000,
+      graceSeconds: config.shutdownGraceMs / 1_000,
+    });
+  });
+});
+
 /** Replaces `${NAME}`, `${NAME:-default}` and `${NAME:?message}` as Compose does. */
 function interpolate(
   values: Record<string, string>,
