@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { dockerIgnore, imageSettings, parseDockerfile } from '../../scripts/dockerfile.js';
+import { allSteps, dockerIgnore, imageSettings, parseDockerfile, stageOf } from '../../scripts/dockerfile.js';
 import { loadConfig } from '../../src/config/config.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -29,9 +29,12 @@ describe('the Dockerfile', () => {
   const stages = parseDockerfile(read('Dockerfile'));
   const image = imageSettings(stages.at(-1)!);
 
-  it('builds in one stage and ships another, both on the recommended Node', () => {
-    expect(stages).toHaveLength(2);
-    for (const stage of stages) expect(stage.image).toBe(`node:${read('.nvmrc').trim()}-bookworm-slim`);
+  it('ships two images, that without a database by default, on the recommended Node', () => {
+    expect(stages.at(-1)!.name).toBe('service');
+    const pulled = stages.filter(({ base }) => base === undefined).map((stage) => stage.image);
+    const node = `node:${read('.nvmrc').trim()}-bookworm-slim`;
+    expect(pulled).toEqual([node, node]);
+    expect(imageSettings(stageOf(stages, 'alone')!)).toEqual(image);
   });
 
   it('runs as an ordinary user, by exec, and stops by the signal that the service drains on', () => {
@@ -50,11 +53,27 @@ describe('the Dockerfile', () => {
     expect(image.healthcheck.join(' ')).toContain('/health/ready');
   });
 
-  it('leaves the embedded database and the tools out', () => {
-    const commands = stages[0]!.steps
-      .filter(({ instruction }) => instruction === 'RUN')
-      .map(({ rest }) => rest);
-    expect(commands.at(-1)).toBe('npm prune --omit=dev --omit=optional');
+  it.each([
+    ['service', 'npm prune --omit=dev --omit=optional'],
+    ['alone', 'npm prune --omit=dev'],
+  ])('leaves out of %s what it does not need', (name, prune) => {
+    const [, from] = /^--from=(\S+) \/app\/node_modules /.exec(
+      allSteps(stageOf(stages, name)!).at(-1)!.rest,
+    )!;
+    const commands = allSteps(stageOf(stages, from!)!).filter(({ instruction }) => instruction === 'RUN');
+    expect(commands.map(({ rest }) => rest)).toEqual(['npm ci', 'npm run build', prune]);
+  });
+});
+
+describe('docker-bake.hcl', () => {
+  const text = read('docker-bake.hcl');
+
+  it('builds each image of the Dockerfile for both platforms', () => {
+    const targets = [...text.matchAll(/^ {2}target += "(\w+)"/gm)].map(([, name]) => name!);
+    expect(targets).toEqual(['service', 'alone']);
+    const stages = parseDockerfile(read('Dockerfile'));
+    expect(targets.filter((name) => stageOf(stages, name) === undefined)).toEqual([]);
+    expect(text).toContain('platforms = ["linux/amd64", "linux/arm64"]');
   });
 });
 
