@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
@@ -154,6 +155,57 @@ describe('the compose file', () => {
     const canTell = docker('version').status === 0;
     const { status, stderr } = canTell ? docker('config', '--quiet') : { status: 0, stderr: '' };
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  });
+});
+
+describe('the units of systemd', () => {
+  const units = readdirSync(join(root, 'deploy/systemd'));
+  const unit = read('deploy/systemd/nowserving@.service');
+
+  it('give the service time to stop, and settings that it takes', () => {
+    const environment = Object.fromEntries(
+      [...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line]) =>
+        line!.split(' ').map((entry) => entry.split('=') as [string, string]),
+      ),
+    );
+    const { DATABASE_URL_FILE: file, ...settings } = environment;
+    expect(file).toBe('%d/database-url');
+    const config = loadConfig({
+      ...settings,
+      ROLE: 'api',
+      DATABASE_URL: 'postgresql://nowserving@host/queue',
+    });
+    expect(config.dataDir).toBe('/var/lib/nowserving');
+    const [, seconds] = /^TimeoutStopSec=(\d+)$/m.exec(unit)!;
+    expect(Number(seconds) * 1_000).toBeGreaterThan(config.shutdownDelayMs + config.shutdownGraceMs);
+  });
+
+  it('are valid and hardened by systemd itself, where it is there to check', () => {
+    const analyze = (...args: string[]) =>
+      spawnSync('systemd-analyze', args, { encoding: 'utf8', env: { PATH: process.env['PATH'] } });
+    const folder = mkdtempSync(join(tmpdir(), 'nowserving-units-'));
+    try {
+      const canTell = analyze('--version').status === 0;
+      for (const name of canTell ? units : []) {
+        const file = join(folder, name.replace('@', '@trial'));
+        // The program is not installed here.
+        writeFileSync(
+          file,
+          read(join('deploy/systemd', name)).replace(/^ExecStart=\S+/m, 'ExecStart=/bin/true'),
+        );
+        const verified = analyze('verify', '--man=no', '--recursive-errors=no', file);
+        expect({ file, status: verified.status, stderr: verified.stderr }).toEqual({
+          file,
+          status: 0,
+          stderr: '',
+        });
+        // Tenths of the exposure, which is 9.6 for a unit without these settings.
+        const exposed = analyze('security', '--offline=true', '--threshold=20', file);
+        expect({ file, status: exposed.status }).toEqual({ file, status: 0 });
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });
 
