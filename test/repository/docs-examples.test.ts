@@ -84,7 +84,7 @@ describe('the commands of all pages', () => {
     const commands = allSteps(packages)
       .filter(({ instruction }) => instruction === 'RUN')
       .map(({ rest }) => rest);
-    const lines = commandsOf('docs/operations.md').map(({ code }) => firstLine(code));
+    const lines = commandsOf('docs/deploying.md').map(({ code }) => firstLine(code));
     expect(lines).toContain(commands.join(' && '));
   });
 });

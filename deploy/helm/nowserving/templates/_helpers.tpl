@@ -73,6 +73,9 @@ key: {{ .name }}
 - name: SHUTDOWN_GRACE
   value: {{ .Values.shutdown.graceSeconds }}s
 {{- if eq .Values.files.kind "s3" }}
+{{- if not .Values.secrets.AWS_SECRET_ACCESS_KEY }}
+{{- fail "Set secrets.AWS_ACCESS_KEY_ID and secrets.AWS_SECRET_ACCESS_KEY for the bucket." }}
+{{- end }}
 - name: FILES
   value: {{ required "Set files.s3.url to s3://bucket/prefix, or files.kind to volume." .Values.files.s3.url | quote }}
 {{- with .Values.files.s3.endpoint }}
