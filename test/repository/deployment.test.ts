@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -263,6 +263,21 @@ describe('the chart', () => {
       delaySeconds: config.shutdownDelayMs / 1_000,
       graceSeconds: config.shutdownGraceMs / 1_000,
     });
+  });
+});
+
+describe('the public workflow', () => {
+  const workflow = parse(read('.github/workflows/ci.yml')) as {
+    jobs: Record<string, { steps: { run?: string }[] }>;
+  };
+
+  it('runs .ci/run and nothing of its own', () => {
+    const commands = Object.values(workflow.jobs).flatMap(({ steps }) =>
+      steps.flatMap(({ run }) => run ?? []),
+    );
+    expect(commands).toHaveLength(1);
+    expect(commands[0]).toMatch(/^sudo env "PATH=\$PATH" (\S+)$/);
+    expect(existsSync(join(root, commands[0]!.split(' ').at(-1)!))).toBe(true);
   });
 });
 
