@@ -1,4 +1,4 @@
-# The service without the embedded PostgreSQL: it is given DATABASE_URL.
+# Two images: `service`, the default, is given DATABASE_URL. `alone` brings the embedded PostgreSQL, for trials.
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -9,18 +9,22 @@ COPY migrations migrations
 COPY src src
 COPY console console
 RUN npm run build
+
+FROM build AS packages-alone
+RUN npm prune --omit=dev
+
+FROM build AS packages
 RUN npm prune --omit=dev --omit=optional
 
-FROM node:24-bookworm-slim
+FROM node:24-bookworm-slim AS base
 WORKDIR /app
 ENV NODE_ENV=production
 ENV HOST=0.0.0.0
 ENV PORT=3000
-COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY assets assets
 COPY package.json models.yaml LICENSE ./
-# DATA_DIR, for files.
+# DATA_DIR: files, and the embedded database.
 RUN mkdir .data && chown node:node .data
 VOLUME /app/.data
 USER node
@@ -29,3 +33,9 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/health/ready').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "dist/src/main.js"]
+
+FROM base AS alone
+COPY --from=packages-alone /app/node_modules node_modules
+
+FROM base AS service
+COPY --from=packages /app/node_modules node_modules

@@ -6,11 +6,12 @@ import { basename, join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { buildIfStale } from './build.js';
-import { dockerIgnore, imageSettings, parseDockerfile } from './dockerfile.js';
+import { allSteps, dockerIgnore, imageSettings, parseDockerfile, stageOf } from './dockerfile.js';
 
 /**
- * Runs the Dockerfile's own commands in clean folders, one a stage, and starts the result with its own CMD and ENV
- * against a PostgreSQL. It tests all but the base image, which would need a Docker engine.
+ * Runs the Dockerfile's own commands in clean folders, one a stage, and starts both images with their own CMD and ENV:
+ * `service` against a PostgreSQL, `alone` with the embedded one. It tests all but the base image and the platform of
+ * another machine, which would need a Docker engine.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const place = mkdtempSync(join(tmpdir(), 'nowserving-image-'));
@@ -29,20 +30,32 @@ const postgres =
   process.env.DATABASE_URL === undefined ? new EmbeddedPostgres(join(place, 'database')) : undefined;
 try {
   for (const stage of stages) buildStage(stage);
-  await runImage(stages.at(-1), process.env.DATABASE_URL ?? (await postgres.start()));
-  console.log('The image starts, is healthy, answers, runs as an ordinary user and stops on its signal.');
+  const key = randomBytes(24).toString('hex');
+  await runImage(
+    stageOf(stages, 'service'),
+    { DATABASE_URL: process.env.DATABASE_URL ?? (await postgres.start()), BOOTSTRAP_API_KEY: key },
+    () => key,
+  );
+  // It is given no settings, and prints the key for applications after that of the administrator.
+  await runImage(stageOf(stages, 'alone'), {}, (said) => said.match(/ns_[\w-]{43}/g)[1]);
+  console.log('Both images start, are healthy, answer, run as an ordinary user and stop on their signal.');
 } finally {
   await postgres?.stop();
   rmSync(place, { recursive: true, force: true, maxRetries: 5 });
 }
 
-function buildStage({ name, steps }) {
+function buildStage(stage) {
+  const { name, base, steps } = stage;
   let folder = join(place, name);
-  mkdirSync(folder);
+  if (base === undefined) mkdirSync(folder);
+  else spawnSync('cp', ['--archive', join(place, base.name), folder]);
   const environment = { PATH: process.env.PATH, HOME: place, npm_config_cache: npmCache() };
-  for (const { instruction, rest } of steps) {
+  for (const step of allSteps(stage)) {
+    const { instruction, rest } = step;
     if (instruction === 'WORKDIR') mkdirSync((folder = join(place, name, rest)), { recursive: true });
     if (instruction === 'ENV') environment[rest.split('=')[0]] = rest.split('=').slice(1).join('=');
+    // The copy of the earlier stage has these already.
+    if (!steps.includes(step)) continue;
     if (instruction === 'COPY') copy(rest, folder);
     if (instruction === 'RUN') {
       const { status, stdout, stderr } = spawnSync('sh', ['-c', rest.replaceAll('node:node', owner)], {
@@ -72,33 +85,31 @@ function copy(rest, folder) {
   }
 }
 
-async function runImage(stage, databaseUrl) {
-  const { environment, command, healthcheck, user, stopSignal } = imageSettings(stage);
-  const folder = join(place, stage.name, stage.steps.find((step) => step.instruction === 'WORKDIR').rest);
-  const key = randomBytes(24).toString('hex');
+/** `keyOf` returns a key that may submit from what the service said. */
+async function runImage(stage, settings, keyOf) {
+  const { environment, command, folder, healthcheck, user, stopSignal } = imageSettings(stage);
   // The image's port may be taken on this machine; everything else is as in the image.
   const env = {
     PATH: process.env.PATH,
     ...environment,
     PORT: String(20_000 + (process.pid % 20_000)),
-    DATABASE_URL: databaseUrl,
-    BOOTSTRAP_API_KEY: key,
+    ...settings,
   };
-  const options = { cwd: folder, env, ...(user !== undefined && ordinary) };
+  const options = { cwd: join(place, stage.name, folder), env, ...(user !== undefined && ordinary) };
   const child = spawn(command[0], command.slice(1), { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text));
   const exited = new Promise((done) => child.once('exit', (code, signal) => done({ code, signal })));
   try {
     await untilHealthy(() => spawnSync(healthcheck[0], healthcheck.slice(1), options).status === 0);
-    await submitOne(env.PORT, key);
+    await submitOne(env.PORT, keyOf(said));
     child.kill(stopSignal);
     const { code, signal } = await exited;
     if (code !== 0) throw new Error(`On ${stopSignal} it ended with ${code ?? signal}`);
     const sick = spawnSync(healthcheck[0], healthcheck.slice(1), options).status;
     if (sick !== 1) throw new Error('The HEALTHCHECK calls a stopped service healthy');
   } catch (error) {
-    throw new Error(`${error.message}\nThe service said:\n${said}`, { cause: error });
+    throw new Error(`${stage.name}: ${error.message}\nThe service said:\n${said}`, { cause: error });
   } finally {
     child.kill('SIGKILL');
   }

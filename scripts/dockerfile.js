@@ -1,11 +1,14 @@
-/** Reads a Dockerfile into stages, each an ordered list of `{ instruction, rest }`. */
+/**
+ * Reads a Dockerfile into stages, each with an ordered list of `{ instruction, rest }` and the earlier stage that it
+ * continues, if there is one.
+ */
 export function parseDockerfile(text) {
   const stages = [];
   for (const line of logicalLines(text)) {
     const [, instruction, rest] = /^(\w+)\s+(.*)$/.exec(line);
     if (instruction === 'FROM') {
       const [, image, name] = /^(\S+)(?:\s+AS\s+(\S+))?$/i.exec(rest);
-      stages.push({ image, name: name ?? 'final', steps: [] });
+      stages.push({ image, name: name ?? 'final', base: stageOf(stages, image), steps: [] });
     } else {
       stages.at(-1).steps.push({ instruction, rest });
     }
@@ -13,16 +16,23 @@ export function parseDockerfile(text) {
   return stages;
 }
 
+export const stageOf = (stages, name) => stages.find((stage) => stage.name === name);
+
+/** Returns the steps of a stage, after those of the stages that it continues. */
+export const allSteps = ({ base, steps }) => [...(base === undefined ? [] : allSteps(base)), ...steps];
+
 /** Returns the settings that the image has: the last of each, and all of ENV. */
 export function imageSettings(stage) {
-  const last = (instruction) => stage.steps.findLast((step) => step.instruction === instruction)?.rest;
-  const environment = stage.steps
+  const steps = allSteps(stage);
+  const last = (instruction) => steps.findLast((step) => step.instruction === instruction)?.rest;
+  const environment = steps
     .filter(({ instruction }) => instruction === 'ENV')
     .map(({ rest }) => [rest.slice(0, rest.indexOf('=')), rest.slice(rest.indexOf('=') + 1)]);
   return {
     environment: Object.fromEntries(environment),
     command: JSON.parse(last('CMD')),
     healthcheck: JSON.parse(/CMD\s+(\[.*\])$/.exec(last('HEALTHCHECK'))[1]),
+    folder: last('WORKDIR'),
     user: last('USER'),
     stopSignal: last('STOPSIGNAL'),
     port: last('EXPOSE'),

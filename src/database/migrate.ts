@@ -3,7 +3,7 @@ import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
 import type pg from 'pg';
 import { createDataSource, migrations } from './data-source.js';
 import { describeDatabase } from './describe-database.js';
-import { connect, orAborted } from './reach.js';
+import { connect, insufficientPrivilege, orAborted } from './reach.js';
 import type { DatabaseSessions } from './sessions.js';
 
 const migrationLock = 0x6d696772;
@@ -102,7 +102,16 @@ async function migrateNext(
   } catch (cause) {
     await runner.rollbackTransaction().catch(() => undefined);
     signal?.throwIfAborted();
-    if ((cause as NodeJS.ErrnoException).code !== lockNotAvailable) throw cause;
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === insufficientPrivilege) {
+      throw new Error(
+        `The migration ${name} changes what this role does not own. Migrate as the owner of the tables: run a command ` +
+          'such as `npm run keys -- list` with the DATABASE_URL of nowserving_owner, then deploy/postgres/grants.sql. ' +
+          'Nothing was changed.',
+        { cause },
+      );
+    }
+    if (code !== lockNotAvailable) throw cause;
     throw new Error(
       `The migration ${name} could not lock its table, because another session has used it for too long. ` +
         'Nothing was changed. Start again; if it fails again, look in pg_stat_activity for old transactions.',

@@ -104,8 +104,8 @@ export async function connect(url: string): Promise<pg.Client> {
   }
 }
 
-/** SQLSTATE of a role that may not connect to the database. */
-const insufficientPrivilege = '42501';
+/** SQLSTATE of a role that may not connect to the database, or changes what belongs to another role. */
+export const insufficientPrivilege = '42501';
 
 /** Codes of certificates that cannot be verified. */
 const untrusted = /^(SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_|CERT_|ERR_TLS_CERT)/;

@@ -6,16 +6,16 @@ interface Rights {
   /** The schema for new tables, which is the first of `search_path` that exists and may be used. */
   schema: string | null;
   mayCreate: boolean;
-  /** The owner of the tables, if the role is neither the owner nor a member of it. */
+  /** The owner of the tables with partitions, if the role is neither the owner nor a member of it. */
   strangeOwner: string | null;
 }
 
-/** `queue_entry` stands for all tables, because one role makes them all. */
+/** `request` stands for all tables with partitions. Only the owner of these attaches, detaches and drops them. */
 const findRights = `
 SELECT quote_ident(current_user) AS role, quote_ident(current_schema()) AS schema,
        coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS "mayCreate",
        (SELECT quote_ident(pg_get_userbyid(relowner)) FROM pg_class
-        WHERE oid = to_regclass('queue_entry') AND NOT pg_has_role(relowner, 'USAGE')) AS "strangeOwner"`;
+        WHERE oid = to_regclass('request') AND NOT pg_has_role(relowner, 'USAGE')) AS "strangeOwner"`;
 
 /** The schemas that `search_path` names, in its order, and whether they exist. */
 const findSchemas = `
@@ -23,8 +23,8 @@ SELECT quote_ident(name) AS name, EXISTS (SELECT FROM pg_namespace WHERE nspname
 FROM unnest($1::text[]) WITH ORDINALITY AS path (name, place) ORDER BY place`;
 
 /**
- * Throws with the SQL that mends it if the role lacks a right. Besides the migrations, the days to come need tables: the
- * role must own the tables and create others beside them.
+ * Throws with the SQL that mends it if the role lacks a right. The days to come need tables: the role must own those
+ * that have one for each day, and create others beside them.
  */
 export async function refuseWithoutRights(client: pg.ClientBase, url: string): Promise<void> {
   const { rows } = await client.query<Rights>(findRights);
@@ -37,6 +37,7 @@ export async function refuseWithoutRights(client: pg.ClientBase, url: string): P
       role,
       `does not own the tables in the schema ${schema}, which belong to ${strangeOwner}`,
       `GRANT ${strangeOwner} TO ${role};`,
+      'With the roles of deploy/postgres/roles.sql, run grants.sql beside it as nowserving_owner. Otherwise, as',
     );
   if (!mayCreate)
     throw missing(
@@ -64,8 +65,8 @@ async function schemaFor(client: pg.ClientBase, role: string): Promise<string> {
   return `CREATE SCHEMA ${schemas[0]?.name ?? role} AUTHORIZATION ${role};`;
 }
 
-const missing = (url: string, role: string, what: string, line: string): Error =>
+const missing = (url: string, role: string, what: string, line: string, as = 'As'): Error =>
   new Error(
     `The role ${role} ${what} in the database at ${describeDatabase(url)}. ` +
-      `As the owner of the database or a superuser, run: ${line}`,
+      `${as} the owner of the database or a superuser, run: ${line}`,
   );

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { dockerIgnore, imageSettings, parseDockerfile } from '../../scripts/dockerfile.js';
+import { allSteps, dockerIgnore, imageSettings, parseDockerfile, stageOf } from '../../scripts/dockerfile.js';
 import { loadConfig } from '../../src/config/config.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -12,6 +13,8 @@ const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 interface ComposeService {
   image?: string;
   build?: string;
+  command?: string[];
+  read_only?: boolean;
   environment: Record<string, string>;
   depends_on?: Record<string, { condition: string }>;
   healthcheck?: { test: string[] };
@@ -21,7 +24,7 @@ interface ComposeService {
 }
 interface Compose {
   name: string;
-  services: Record<'postgres' | 'service', ComposeService>;
+  services: Record<'postgres' | 'migration' | 'grants' | 'service', ComposeService>;
   volumes: Record<string, null>;
 }
 
@@ -29,9 +32,12 @@ describe('the Dockerfile', () => {
   const stages = parseDockerfile(read('Dockerfile'));
   const image = imageSettings(stages.at(-1)!);
 
-  it('builds in one stage and ships another, both on the recommended Node', () => {
-    expect(stages).toHaveLength(2);
-    for (const stage of stages) expect(stage.image).toBe(`node:${read('.nvmrc').trim()}-bookworm-slim`);
+  it('ships two images, that without a database by default, on the recommended Node', () => {
+    expect(stages.at(-1)!.name).toBe('service');
+    const pulled = stages.filter(({ base }) => base === undefined).map((stage) => stage.image);
+    const node = `node:${read('.nvmrc').trim()}-bookworm-slim`;
+    expect(pulled).toEqual([node, node]);
+    expect(imageSettings(stageOf(stages, 'alone')!)).toEqual(image);
   });
 
   it('runs as an ordinary user, by exec, and stops by the signal that the service drains on', () => {
@@ -50,11 +56,27 @@ describe('the Dockerfile', () => {
     expect(image.healthcheck.join(' ')).toContain('/health/ready');
   });
 
-  it('leaves the embedded database and the tools out', () => {
-    const commands = stages[0]!.steps
-      .filter(({ instruction }) => instruction === 'RUN')
-      .map(({ rest }) => rest);
-    expect(commands.at(-1)).toBe('npm prune --omit=dev --omit=optional');
+  it.each([
+    ['service', 'npm prune --omit=dev --omit=optional'],
+    ['alone', 'npm prune --omit=dev'],
+  ])('leaves out of %s what it does not need', (name, prune) => {
+    const [, from] = /^--from=(\S+) \/app\/node_modules /.exec(
+      allSteps(stageOf(stages, name)!).at(-1)!.rest,
+    )!;
+    const commands = allSteps(stageOf(stages, from!)!).filter(({ instruction }) => instruction === 'RUN');
+    expect(commands.map(({ rest }) => rest)).toEqual(['npm ci', 'npm run build', prune]);
+  });
+});
+
+describe('docker-bake.hcl', () => {
+  const text = read('docker-bake.hcl');
+
+  it('builds each image of the Dockerfile for both platforms', () => {
+    const targets = [...text.matchAll(/^ {2}target += "(\w+)"/gm)].map(([, name]) => name!);
+    expect(targets).toEqual(['service', 'alone']);
+    const stages = parseDockerfile(read('Dockerfile'));
+    expect(targets.filter((name) => stageOf(stages, name) === undefined)).toEqual([]);
+    expect(text).toContain('platforms = ["linux/amd64", "linux/arm64"]');
   });
 });
 
@@ -85,38 +107,67 @@ describe('the .dockerignore', () => {
 
 describe('the compose file', () => {
   const { services, volumes } = parse(read('docker-compose.yml')) as Compose;
-  const { postgres, service } = services;
+  const { postgres, migration, grants, service } = services;
+  const names = ['POSTGRES_PASSWORD', 'OWNER_PASSWORD', 'SERVICE_PASSWORD', 'BOOTSTRAP_API_KEY'];
+  const secrets = Object.fromEntries(names.map((name) => [name, name.toLowerCase().repeat(2)]));
 
-  it('starts the service when its database is healthy', () => {
-    expect(service.depends_on).toEqual({ postgres: { condition: 'service_healthy' } });
+  it('migrates a healthy database as its owner, gives the rights, and then starts the service', () => {
+    expect(migration.depends_on).toEqual({ postgres: { condition: 'service_healthy' } });
+    expect(grants.depends_on).toEqual({ migration: { condition: 'service_completed_successfully' } });
+    expect(service.depends_on).toEqual({ grants: { condition: 'service_completed_successfully' } });
     expect(postgres.healthcheck!.test.join(' ')).toContain('pg_isready');
-    expect(service.build).toBe('.');
+    expect([migration.build, service.build]).toEqual(['.', '.']);
+    expect(grants.command!.join(' ')).toContain('-f /grants.sql');
+    expect(grants.volumes).toEqual(['./deploy/postgres/grants.sql:/grants.sql:ro']);
   });
 
-  it('keeps the data in a named volume, where PostgreSQL 18 has it', () => {
+  it('keeps the data in a named volume, where PostgreSQL 18 has it, and makes the roles at first', () => {
     expect(postgres.image).toMatch(/^postgres:18\b/);
-    expect(postgres.volumes).toEqual(['postgres:/var/lib/postgresql']);
+    expect(grants.image).toBe(postgres.image);
+    expect(postgres.volumes).toEqual([
+      'postgres:/var/lib/postgresql',
+      './deploy/postgres/roles.sql:/docker-entrypoint-initdb.d/1-roles.sql:ro',
+      './deploy/postgres/passwords.sql:/docker-entrypoint-initdb.d/2-passwords.sql:ro',
+    ]);
     expect(Object.keys(volumes)).toEqual(['postgres', 'files']);
   });
 
-  it('demands a key and gives settings that the service takes', () => {
-    expect(service.environment['BOOTSTRAP_API_KEY']).toMatch(/^\$\{BOOTSTRAP_API_KEY:\?/);
-    const config = loadConfig(interpolate(service.environment, { BOOTSTRAP_API_KEY: 'k'.repeat(48) }));
-    const url = new URL(config.databaseUrl!);
-    expect(url.hostname).toBe('postgres');
-    expect({
-      POSTGRES_USER: url.username,
-      POSTGRES_PASSWORD: url.password,
-      POSTGRES_DB: url.pathname.slice(1),
-    }).toEqual(interpolate(postgres.environment, {}));
+  it('has no password and no key of its own, and says what to do without them', () => {
+    expect(read('docker-compose.yml')).not.toMatch(/:-/);
+    for (const name of names) {
+      const { [name]: _, ...others } = secrets;
+      const start = (): unknown => Object.values(services).map((one) => interpolate(one.environment, others));
+      expect(start).toThrow(`${name}: write a file .env as docs/deploying.md shows`);
+    }
+    const [, list] = /for name in ([A-Z_ ]+); do/.exec(read('docs/deploying.md'))!;
+    expect(list!.split(' ')).toEqual(names);
+  });
+
+  it('gives settings that the service takes, and to each container the role that it needs', () => {
+    const config = loadConfig(interpolate(service.environment, secrets));
+    const urls = [config.databaseUrl!, ...[migration, grants].map((one) => databaseUrl(one))];
+    const logins = urls.map((text) => {
+      const { username, password, hostname, pathname } = new URL(text);
+      return [username, password, hostname, pathname];
+    });
+    const owner = ['nowserving_owner', secrets['OWNER_PASSWORD'], 'postgres', '/nowserving'];
+    const login = ['nowserving', secrets['SERVICE_PASSWORD'], 'postgres', '/nowserving'];
+    expect(logins).toEqual([login, owner, owner]);
+    const passwords = read('deploy/postgres/passwords.sql');
+    for (const [, name] of passwords.matchAll(/^\\getenv \w+ (\w+)$/gm))
+      expect(Object.keys(postgres.environment)).toContain(name);
     expect(Number.parseInt(service.stop_grace_period, 10) * 1_000).toBeGreaterThan(
       config.shutdownDelayMs + config.shutdownGraceMs,
     );
   });
 
+  const databaseUrl = ({ environment }: ComposeService): string =>
+    interpolate(environment, secrets)['DATABASE_URL']!;
+
   it('mounts the folder of models.yaml, because a mounted file that is replaced stays the old one', () => {
     const folder = service.environment['MODELS_FILE']!.replace(/\/models\.yaml$/, '');
-    expect(service.volumes).toContain(`.:${folder}:ro`);
+    expect(service.volumes).toContain(`./config:${folder}:ro`);
+    expect(service.read_only).toBe(true);
   });
 
   it('publishes the port that the image exposes, to this machine only', () => {
@@ -130,11 +181,103 @@ describe('the compose file', () => {
       spawnSync('docker', ['compose', ...args], {
         cwd: root,
         encoding: 'utf8',
-        env: { PATH: process.env['PATH'], HOME: process.env['HOME'], BOOTSTRAP_API_KEY: 'k'.repeat(48) },
+        env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...secrets },
       });
     const canTell = docker('version').status === 0;
     const { status, stderr } = canTell ? docker('config', '--quiet') : { status: 0, stderr: '' };
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  });
+});
+
+describe('the units of systemd', () => {
+  const units = readdirSync(join(root, 'deploy/systemd'));
+  const unit = read('deploy/systemd/nowserving@.service');
+
+  it('give the service time to stop, and settings that it takes', () => {
+    const environment = Object.fromEntries(
+      [...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line]) =>
+        line!.split(' ').map((entry) => entry.split('=') as [string, string]),
+      ),
+    );
+    const { DATABASE_URL_FILE: file, ...settings } = environment;
+    expect(file).toBe('%d/database-url');
+    const config = loadConfig({
+      ...settings,
+      ROLE: 'api',
+      DATABASE_URL: 'postgresql://nowserving@host/queue',
+    });
+    expect(config.dataDir).toBe('/var/lib/nowserving');
+    const [, seconds] = /^TimeoutStopSec=(\d+)$/m.exec(unit)!;
+    expect(Number(seconds) * 1_000).toBeGreaterThan(config.shutdownDelayMs + config.shutdownGraceMs);
+  });
+
+  it('are valid and hardened by systemd itself, where it is there to check', () => {
+    const analyze = (...args: string[]) =>
+      spawnSync('systemd-analyze', args, { encoding: 'utf8', env: { PATH: process.env['PATH'] } });
+    const folder = mkdtempSync(join(tmpdir(), 'nowserving-units-'));
+    try {
+      const canTell = analyze('--version').status === 0;
+      for (const name of canTell ? units : []) {
+        const file = join(folder, name.replace('@', '@trial'));
+        // The program is not installed here.
+        writeFileSync(
+          file,
+          read(join('deploy/systemd', name)).replace(/^ExecStart=\S+/m, 'ExecStart=/bin/true'),
+        );
+        const verified = analyze('verify', '--man=no', '--recursive-errors=no', file);
+        expect({ file, status: verified.status, stderr: verified.stderr }).toEqual({
+          file,
+          status: 0,
+          stderr: '',
+        });
+        // Tenths of the exposure, which is 9.6 for a unit without these settings.
+        const exposed = analyze('security', '--offline=true', '--threshold=20', file);
+        expect({ file, status: exposed.status }).toEqual({ file, status: 0 });
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+describe('the chart', () => {
+  const folder = 'deploy/helm/nowserving';
+  const chart = parse(read(join(folder, 'Chart.yaml'))) as { appVersion: string };
+
+  it('installs this version', () => {
+    expect(chart.appVersion).toBe((JSON.parse(read('package.json')) as { version: string }).version);
+  });
+
+  it('has the alerts and the rights of this repository', () => {
+    expect(read(join(folder, 'files/alerts.yaml'))).toBe(read('deploy/alerts.yaml'));
+    expect(read(join(folder, 'files/grants.sql'))).toBe(read('deploy/postgres/grants.sql'));
+  });
+
+  it('has default settings that the service takes', () => {
+    const { settings, shutdown } = parse(read(join(folder, 'values.yaml'))) as {
+      settings: Record<string, string>;
+      shutdown: Record<string, number>;
+    };
+    const config = loadConfig(settings);
+    expect(shutdown).toEqual({
+      delaySeconds: config.shutdownDelayMs / 1_000,
+      graceSeconds: config.shutdownGraceMs / 1_000,
+    });
+  });
+});
+
+describe('the public workflow', () => {
+  const workflow = parse(read('.github/workflows/ci.yml')) as {
+    jobs: Record<string, { steps: { run?: string }[] }>;
+  };
+
+  it('runs .ci/run and nothing of its own', () => {
+    const commands = Object.values(workflow.jobs).flatMap(({ steps }) =>
+      steps.flatMap(({ run }) => run ?? []),
+    );
+    expect(commands).toHaveLength(1);
+    expect(commands[0]).toMatch(/^sudo env "PATH=\$PATH" (\S+)$/);
+    expect(existsSync(join(root, commands[0]!.split(' ').at(-1)!))).toBe(true);
   });
 });
 

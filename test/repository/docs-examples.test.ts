@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { parseDockerfile } from '../../scripts/dockerfile.js';
+import { allSteps, parseDockerfile, stageOf } from '../../scripts/dockerfile.js';
 import {
   blocksOf,
   commandsOf,
@@ -80,9 +80,11 @@ describe('the commands of all pages', () => {
   });
 
   test('build the service as the Dockerfile does', () => {
-    const [build] = parseDockerfile(readPage('Dockerfile'));
-    const commands = build!.steps.filter(({ instruction }) => instruction === 'RUN').map(({ rest }) => rest);
-    const lines = commandsOf('docs/operations.md').map(({ code }) => firstLine(code));
+    const packages = stageOf(parseDockerfile(readPage('Dockerfile')), 'packages')!;
+    const commands = allSteps(packages)
+      .filter(({ instruction }) => instruction === 'RUN')
+      .map(({ rest }) => rest);
+    const lines = commandsOf('docs/deploying.md').map(({ code }) => firstLine(code));
     expect(lines).toContain(commands.join(' && '));
   });
 });

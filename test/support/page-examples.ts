@@ -75,12 +75,35 @@ export const notRun: { page: string; first: string; reason: string }[] = [
     reason: 'as in docs/clients.md',
   },
   {
-    page: 'docs/operations.md',
-    first: 'BOOTSTRAP_API_KEY=$(openssl rand -hex 24) docker compose up --build',
+    page: 'docs/deploying.md',
+    first:
+      'docker build --target alone --tag nowserving:alone . && docker run --rm --publish 127.0.0.1:3000:3000 --volume nowserving:/app/.data nowserving:alone',
     reason: 'needs Docker; npm run check:image runs the commands of the Dockerfile',
   },
   {
+    page: 'docs/deploying.md',
+    first: 'IMAGE=registry.example.com/nowserving TAG=0.1.0 docker buildx bake --push',
+    reason: 'needs Docker; test/repository/deployment.test.ts reads the file',
+  },
+  {
+    page: 'docs/deploying.md',
+    first:
+      'for name in POSTGRES_PASSWORD OWNER_PASSWORD SERVICE_PASSWORD BOOTSTRAP_API_KEY; do echo "$name=$(openssl rand -hex 24)"; done > .env',
+    reason: 'needs Docker; test/repository/deployment.test.ts reads the file',
+  },
+  {
+    page: 'docs/deploying.md',
+    first:
+      'kubectl create secret generic nowserving-database --from-literal=service=postgresql://… --from-literal=owner=postgresql://…',
+    reason: 'needs Kubernetes; npm run check:chart renders the chart',
+  },
+  {
     page: 'docs/operations.md',
+    first: 'DATABASE_URL=postgresql://nowserving_owner@postgres/nowserving npm run keys -- list',
+    reason: 'needs roles of the whole server; test/database/roles.test.ts does the same',
+  },
+  {
+    page: 'docs/deploying.md',
     first: 'npm ci && npm run build && npm prune --omit=dev --omit=optional',
     reason:
       'removes packages that the tests need; these are the commands of the Dockerfile (a test compares)',

@@ -6,8 +6,10 @@ export interface TestDatabase {
   url: string;
   /** Runs a statement here as the superuser, on a connection of its own. */
   run<Row extends object>(statement: string): Promise<Row[]>;
-  /** Creates a role without rights of its own, and returns it with the URL by which it connects. */
+  /** Creates a role without rights of its own, and returns it with the URL by which it connects. `drop` removes it. */
   createRole(): Promise<{ role: string; url: string }>;
+  /** Gives a role that a statement created here a password, and returns its URL. `drop` removes the role. */
+  adoptRole(role: string): Promise<string>;
   /** Fails if a client is still connected, because a stopped service leaves no session behind. */
   drop(): Promise<void>;
 }
@@ -33,17 +35,22 @@ async function createDatabase(template: string): Promise<TestDatabase> {
   await administer(`CREATE DATABASE ${name} TEMPLATE ${template}`);
   const url = new URL(inherited('TEST_SERVER_URL'));
   url.pathname = name;
+  const adoptRole = async (role: string): Promise<string> => {
+    roles.push(role);
+    await administer(`ALTER ROLE ${role} PASSWORD '${role}'`);
+    const roleUrl = new URL(url);
+    roleUrl.username = roleUrl.password = role;
+    return roleUrl.href;
+  };
   return {
     url: url.href,
     run: <Row extends object>(statement: string) => runOnce(statement, url.href) as Promise<Row[]>,
     createRole: async () => {
       const role = `nowserving_test_role_${randomBytes(8).toString('hex')}`;
-      await administer(`CREATE ROLE ${role} LOGIN PASSWORD '${role}'`);
-      roles.push(role);
-      const roleUrl = new URL(url);
-      roleUrl.username = roleUrl.password = role;
-      return { role, url: roleUrl.href };
+      await administer(`CREATE ROLE ${role} LOGIN`);
+      return { role, url: await adoptRole(role) };
     },
+    adoptRole,
     drop: async () => {
       try {
         await until(async () => (await sessions(name)).length === 0, {
