@@ -1,4 +1,4 @@
-import { cleanText } from '../tools/storable-text.js';
+import { cleanText } from './storable-text.js';
 
 const maxLength = 300;
 
