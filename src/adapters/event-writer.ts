@@ -1,6 +1,6 @@
 import type { MessageEvent } from '@nestjs/common';
 import type { Response } from 'express';
-import type { Observable } from 'rxjs';
+import type { Observable, Subscription } from 'rxjs';
 import { DomainError } from '../errors/domain-error.js';
 import { writeInPieces } from '../http/in-pieces.js';
 
@@ -9,7 +9,7 @@ export const streamEndErrors = {
   reset: () =>
     new DomainError(
       'model_unavailable',
-      'The model has begun anew after a part of its answer was sent. Discard the answer and send the call again.',
+      "The model's answer broke off after a part of it was sent. Discard the part and send the call again.",
     ),
   cut: () =>
     new DomainError(
@@ -20,7 +20,7 @@ export const streamEndErrors = {
 
 /** How the reading of an output has ended. */
 export interface StreamEnd {
-  /** `reset`: another attempt has begun after parts of the one before. `cut`: the service or the client has ended it. */
+  /** `reset`: the attempt has ended after parts of it were sent. `cut`: the service or the client has ended the stream. */
   kind: 'done' | 'reset' | 'cut';
   /** The output as JSON text, if it came in one piece. */
   whole: string | undefined;
@@ -43,8 +43,9 @@ export class EventWriter {
     eventsOf: (part: string) => readonly string[],
   ): Promise<StreamEnd> {
     const end: StreamEnd = { kind: 'cut', whole: undefined };
+    let reading: Subscription | undefined;
     await new Promise<void>((resolve) => {
-      const reading = events.subscribe({
+      reading = events.subscribe({
         next: ({ type, id, data }) => {
           if (type === undefined) this.write(': keep-alive\n\n');
           else if (type === 'output' && id?.endsWith('.whole') === true) end.whole = deltaOf(data);
@@ -55,9 +56,10 @@ export class EventWriter {
         error: () => resolve(),
         complete: resolve,
       });
-      this.response.once('close', resolve).once('close', () => reading.unsubscribe());
+      this.response.once('close', resolve);
       if (this.response.destroyed) resolve();
     });
+    reading?.unsubscribe();
     return end;
   }
 

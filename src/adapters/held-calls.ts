@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { Injectable, Logger } from '@nestjs/common';
 import type { Caller } from '../auth/caller.js';
+import { isDatabaseUnavailable } from '../errors/database-error.js';
 import { DomainError } from '../errors/domain-error.js';
 import { chargesOf } from '../http/charges.js';
 import { Draining } from '../http/draining.js';
@@ -37,6 +38,11 @@ export interface HeldCall {
   response: ServerResponse;
   /** The call has its answer, or will have it. Its close no longer cancels the request. */
   release(): void;
+  /**
+   * The call ends without its answer. If no other call waits for the request here, and no idempotency key lets the client
+   * repeat this one, the request is cancelled at once.
+   */
+  discard(): void;
 }
 
 /**
@@ -66,8 +72,8 @@ export class HeldCalls {
     const before = isRepeated ? await this.abandoned.takeUp(caller.keyId, fingerprint) : undefined;
     const requestId = before ?? (await this.submit(submission, model));
     chargesOf(response.req)?.releaseBody();
-    const release = this.follow(requestId, caller.keyId, fingerprint, response);
-    return { caller, model, row: await this.requests.find(caller, requestId), response, release };
+    const ends = this.follow(requestId, submission, fingerprint);
+    return { caller, model, row: await this.requests.find(caller, requestId), response, ...ends };
   }
 
   /**
@@ -130,26 +136,37 @@ export class HeldCalls {
 
   private follow(
     requestId: string,
-    keyId: string,
+    { caller, headers, response }: HeldSubmission,
     fingerprint: Buffer,
-    response: ServerResponse,
-  ): () => void {
+  ): Pick<HeldCall, 'release' | 'discard'> {
     this.open.set(requestId, (this.open.get(requestId) ?? 0) + 1);
     let isOpen = true;
-    const leave = (isAnswered: boolean): void => {
-      if (!isOpen) return;
+    /** Returns whether it was the last call here that waits for the request. */
+    const leave = (): boolean => {
+      if (!isOpen) return false;
       isOpen = false;
       const left = this.open.get(requestId)! - 1;
       if (left > 0) this.open.set(requestId, left);
       else this.open.delete(requestId);
-      if (isAnswered || left > 0) return;
+      return left === 0;
+    };
+    const close = (): void => {
+      if (!leave()) return;
       this.abandoned
-        .abandon({ requestId, keyId, fingerprint })
+        .abandon({ requestId, keyId: caller.keyId, fingerprint })
         .catch((error: unknown) => this.log.error({ err: error }, 'a closed call could not be noted'));
     };
+    const discard = (): void => {
+      if (headers['idempotency-key'] !== undefined || !leave()) return;
+      this.requests.cancel(caller, requestId).catch((error: unknown) => {
+        // It has completed meanwhile, or runs to its end, because nothing can be cancelled without the database.
+        if (error instanceof DomainError || isDatabaseUnavailable(error)) return;
+        this.log.error({ err: error }, 'the request of a broken stream could not be cancelled');
+      });
+    };
     // A client that has disconnected already emits no event any more.
-    if (response.closed || response.destroyed) leave(false);
-    else response.once('close', () => leave(false));
-    return () => leave(true);
+    if (response.closed || response.destroyed) close();
+    else response.once('close', close);
+    return { release: () => void leave(), discard };
   }
 }

@@ -313,7 +313,7 @@ function aliasesOf(value: unknown): readonly string[] {
   const isList = Array.isArray(value) && value.every((one) => typeof one === 'string' && isAlias(one));
   if (isList && value.length <= maxAliases) return value as string[];
   throw new Error(
-    `expected a list of at most ${maxAliases} names, each of letters, digits and "._:/@-", such as [gpt-4o-mini]`,
+    `expected a list of at most ${maxAliases} names, each of 1 to 256 letters, digits and "._:/@-", the first a letter or digit, such as [gpt-4o-mini]`,
   );
 }
 

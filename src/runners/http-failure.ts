@@ -3,8 +3,8 @@ import { CallFailure } from '../outgoing/call-failure.js';
 import type { Answer } from '../outgoing/outgoing.js';
 import { parseRetryAfter } from '../outgoing/retry-after.js';
 import { type Outage, RunFailure } from '../queue/runs/runner.js';
-import { cleanText, parseJson } from '../tools/storable-text.js';
 import { messageIn } from '../tools/model-message.js';
+import { cleanText, parseJson } from '../tools/storable-text.js';
 
 const tryAgain = new Set([408, 425, 429, 500, 502, 503, 504]);
 const outages = new Map<number, Outage>([

@@ -36,6 +36,7 @@ import {
   type PlainMapping,
   presetFor,
 } from './mapping/mapping.js';
+import { WatchedChunks } from './mapping/watched-chunks.js';
 import { firstAt } from '../json/paths.js';
 import { endUnknown, readJsonOutput, readNdjsonOutput } from './output.js';
 
@@ -46,7 +47,7 @@ const maxAddresses = 64;
 const accept =
   'application/json, application/x-ndjson, text/plain;q=0.8, image/*;q=0.8, audio/*;q=0.8, video/*;q=0.8, */*;q=0.7';
 /** Only a mapping says how an event stream is read, and some servers stream to everyone who names it. */
-const acceptMapped = `text/event-stream;q=0.9, ${accept}`;
+const acceptStreams = `text/event-stream;q=0.9, ${accept}`;
 
 class HttpRunnerOptions extends RunnerOptions {
   @Parsed(readUrl)
@@ -221,11 +222,7 @@ export class HttpRunner implements Runner {
       if (mapping?.attach !== undefined && run.followed === undefined) await run.keepFollowed(null);
       const answer = await begin(run.followed?.start ?? run.start);
       try {
-        return await this.read(
-          answer,
-          run,
-          mapping?.hasResponse === true ? new MappedAnswer(run, mapping, reader) : undefined,
-        );
+        return await this.read(answer, run, mapping, reader);
       } finally {
         answer.close();
       }
@@ -255,7 +252,9 @@ export class HttpRunner implements Runner {
     send: SendCall,
   ): Promise<HttpAnswer> {
     const request = await this.requestFor(run, start, url, mapping);
-    const [first, ...others] = mapping?.request.accept ?? [mapping === undefined ? accept : acceptMapped];
+    const [first, ...others] = mapping?.request.accept ?? [
+      mapping?.readsStreams === true ? acceptStreams : accept,
+    ];
     const ask = (kind: string): Promise<HttpAnswer> => send({ ...request, accept: kind, signal: run.signal });
     let answer = await ask(first!);
     for (const kind of others) {
@@ -341,24 +340,31 @@ export class HttpRunner implements Runner {
     return { method: request.method, path, body, headers, contentType };
   }
 
-  /** `mapped`: reads the answer by the mapping of the model; undefined: it has none. */
   private async read(
     answer: HttpAnswer,
     run: Run,
-    mapped: MappedAnswer | undefined,
+    mapping: Mapping | undefined,
+    reader: AnswerReader,
   ): Promise<string | Buffer | undefined> {
     const { headers, chunks, hasOwnEnd } = answer;
     const { maxOutputBytes } = this.config;
+    const mapped = mapping?.hasResponse === true ? new MappedAnswer(run, mapping, reader) : undefined;
+    const readsStreams = mapping?.readsStreams === true;
     const contentType = headers['content-type'] ?? '';
     const type = contentType.toLowerCase().split(';')[0]!.trim();
     switch (type) {
       case 'application/json':
         return mapped?.readJson(answer) ?? readJsonOutput(answer, maxOutputBytes, run, this.threads);
       case 'application/x-ndjson':
-        return mapped?.readLines(answer) ?? readNdjsonOutput(answer, maxOutputBytes, run, this.threads);
+        if (mapped !== undefined && readsStreams) return mapped.readLines(answer);
+        return this.readOwnLines(answer, run, mapping, mapped);
       case 'text/event-stream':
-        if (mapped !== undefined) return mapped.readStream(answer);
-        throw unreadable('it is an event stream; set "preset" or "response" of the runner in models.yaml');
+        if (mapped !== undefined && readsStreams) return mapped.readStream(answer);
+        throw unreadable(
+          mapped === undefined
+            ? 'it is an event stream; set "preset" or "response" of the runner in models.yaml'
+            : 'it is an event stream; set "delta", "output" or "assemble" of "response" in models.yaml',
+        );
       case 'text/plain':
         if (mapped !== undefined) return mapped.readText(answer);
         if (!hasOwnEnd) throw endUnknown();
@@ -372,6 +378,19 @@ export class HttpRunner implements Runner {
     }
     if (!hasOwnEnd) throw endUnknown();
     return JSON.stringify(await keepOutput(this.files, run, chunks, contentType));
+  }
+
+  /** Reads lines of this service's own format. Their output is to `mapped` what a whole answer is. */
+  private async readOwnLines(
+    answer: HttpAnswer,
+    run: Run,
+    mapping: Mapping | undefined,
+    mapped: MappedAnswer | undefined,
+  ): Promise<string | Buffer | undefined> {
+    const chunks = new WatchedChunks(answer.chunks, mapping?.idleTimeoutMs);
+    const lines = { chunks, hasOwnEnd: answer.hasOwnEnd };
+    const output = await readNdjsonOutput(lines, this.config.maxOutputBytes, run, this.threads);
+    return output === undefined || mapped === undefined ? output : mapped.readOutput(output);
   }
 }
 

@@ -21,6 +21,8 @@ export class OutputReader {
     /** Returns the output of a succeeded request, as JSON text. */
     private readonly whole: () => Promise<string>,
     private readonly show: ShowPart = deltaIn,
+    /** True: another attempt is of no use once a part was sent. The reset comes when this is certain, and is the end. */
+    private readonly endsWithAttempt = false,
   ) {
     if (seen !== undefined && 'index' in seen) this.read = seen;
   }
@@ -34,6 +36,10 @@ export class OutputReader {
   async *events(): AsyncGenerator<MessageEvent[]> {
     while (!this.isClosed) {
       const { version, row } = this.source;
+      if (this.endsWithAttempt && this.seen !== undefined && row.state === 'IN_QUEUE') {
+        yield [resetEvent(row)];
+        return;
+      }
       // Parts of an attempt that was handed back are useless while the request waits for the next one.
       if (row.state !== 'IN_QUEUE' && row.attempt > 0) yield* this.grown(row);
       if (row.state === 'COMPLETED') {
@@ -77,7 +83,7 @@ export class OutputReader {
     this.read = { attempt, index: 0 };
     if (this.seen === undefined) return;
     this.seen = this.read;
-    yield [{ type: 'reset', id: idOf(this.seen), data: JSON.stringify({ attempt: attemptOf(row) }) }];
+    yield [resetEvent(row)];
   }
 
   private async *end(row: StatusRow): AsyncGenerator<MessageEvent[]> {
@@ -90,6 +96,11 @@ export class OutputReader {
     }
     yield [{ type: 'done', id: idOf({ attempt, at: 'done' }), data: JSON.stringify({ success }) }];
   }
+}
+
+function resetEvent(row: StatusRow): MessageEvent {
+  const id = idOf({ attempt: row.attempt, index: 0 });
+  return { type: 'reset', id, data: JSON.stringify({ attempt: attemptOf(row) }) };
 }
 
 /** The event's id is the position after it. */

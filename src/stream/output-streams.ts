@@ -81,16 +81,22 @@ export class OutputStreams {
   /**
    * The events of an open stream. A comment comes every 15 s. It ends with the request, if the service stops, or if the
    * caller may no longer read it. `show`: what of a part is an event; its delta, unless this says otherwise.
+   * `endsWithAttempt`: the reader of a part cannot begin again with another attempt, so the stream ends with a reset as
+   * soon as the request waits for one.
    */
   events(
     { request, response, caller }: StreamCall,
     row: StatusRow,
-    { seen, show }: { seen?: OutputPosition | undefined; show?: ShowPart } = {},
+    {
+      seen,
+      show,
+      endsWithAttempt,
+    }: { seen?: OutputPosition | undefined; show?: ShowPart; endsWithAttempt?: boolean } = {},
   ): Observable<MessageEvent> {
     const open = (): Pulled => {
       const source = this.sources.open(row);
       const whole = (): Promise<string> => this.requests.output(source.row, request);
-      const reader = new OutputReader(source, seen, whole, show);
+      const reader = new OutputReader(source, seen, whole, show, endsWithAttempt);
       const close = (): void => {
         reader.close();
         this.sources.close(source);

@@ -185,7 +185,11 @@ describe('a models file', () => {
     ['id: c', 'Map keys must be unique'],
     [
       'aliases: [two words]',
-      'aliases: expected a list of at most 100 names, each of letters, digits and "._:/@-", such as [gpt-4o-mini]',
+      'aliases: expected a list of at most 100 names, each of 1 to 256 letters, digits and "._:/@-", the first a letter or digit, such as [gpt-4o-mini]',
+    ],
+    [
+      'aliases: [_llama]',
+      'aliases: expected a list of at most 100 names, each of 1 to 256 letters, digits and "._:/@-", the first a letter or digit, such as [gpt-4o-mini]',
     ],
     ['retention: !mine 3d', 'Unresolved tag; quote a text that begins with * or !'],
   ])('with %s is refused with its line', (option, message) => {

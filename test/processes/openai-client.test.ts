@@ -36,6 +36,11 @@ const { service, calls, model } = testQueue({
       retry: { base: '1ms' },
       circuit: 'off',
     }),
+    'acme/patient': at('/v1/chat/completions', 'patient', {
+      attempts: 2,
+      retry: { base: '1m', cap: '1m' },
+      circuit: 'off',
+    }),
     'acme/chunks': {
       runner: {
         ...{ path: '/v1/chat/completions', preset: 'openai' },
@@ -340,7 +345,58 @@ describe('a chat', () => {
       }
     };
     const error = await rejection(read(), APIError);
-    expect([text, error.message]).toEqual(['You', expect.stringContaining('begun anew')]);
+    expect([text, error.message]).toEqual(['You', expect.stringContaining('broke off')]);
+  });
+
+  describe('that breaks off half-way', () => {
+    const begin = ({ response }: Call): void => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(chunk({ content: 'You' }));
+    };
+    /** Reads the stream of a call whose next attempt would begin after a minute. */
+    async function readBroken(said: string, headers: Record<string, string> = {}): Promise<void> {
+      scripts.set(said, begin);
+      const asked = { ...ask(said), model: 'patient', stream: true as const };
+      const stream = await client.chat.completions.create(asked, { headers });
+      let text = '';
+      const read = async (): Promise<void> => {
+        for await (const one of stream) {
+          text += one.choices[0]?.delta.content ?? '';
+          if (text === 'You') (await model.arrived(await idOf(said))).socket.destroy();
+        }
+      };
+      const error = await rejection(read(), APIError);
+      expect([text, error]).toEqual([
+        'You',
+        expect.objectContaining({
+          code: 'model_unavailable',
+          type: 'server_error',
+          message: expect.stringContaining('Discard the part and send the call again.'),
+        }),
+      ]);
+    }
+
+    test('ends at once, and its request is not tried again', async () => {
+      service.app.get(AbandonedCalls).graceMs = 10_000;
+      await readBroken('breaks off');
+      const id = await idOf('breaks off');
+      await calls.reached(id, 'COMPLETED');
+      expect(await calls.status(id)).toMatchObject({ error: { code: 'cancelled' } });
+      expect(model.times(id)).toBe(1);
+      expect(await service.query('SELECT FROM abandoned_call WHERE request_id = $1', [id])).toEqual([]);
+    });
+
+    test('may be repeated by its idempotency key as long as any closed call', async () => {
+      service.app.get(AbandonedCalls).graceMs = 10_000;
+      await readBroken('broken under its key', { 'Idempotency-Key': 'broken-off' });
+      const id = await idOf('broken under its key');
+      await until(async () => {
+        const rows = await service.query('SELECT FROM abandoned_call WHERE request_id = $1', [id]);
+        return rows.length === 1;
+      });
+      expect(await calls.status(id)).toMatchObject({ status: 'IN_QUEUE' });
+      await calls.cancel(id);
+    });
   });
 
   test('whose model fails for good is an error, and one request', async () => {
@@ -617,6 +673,33 @@ describe('errors', () => {
     );
     const error = await rejection(client.chat.completions.create(ask('too long')), BadRequestError);
     expect(error.error).toEqual(refusal);
+  });
+
+  test('of the model in another form are added to the message', async () => {
+    scripts.set('nowhere', ({ response }) =>
+      response.writeHead(404, { 'content-type': 'application/json' }).end('{"detail":"Not Found"}'),
+    );
+    const error = await rejection(client.chat.completions.create(ask('nowhere')), NotFoundError);
+    expect(error).toMatchObject({ code: 'model_error', message: '404 The model answered 404: Not Found' });
+    const begun = await client.responses.create({ model: 'gpt-5', input: 'nowhere', background: true });
+    const ended = await until(async () => {
+      const one = await client.responses.retrieve(begun.id);
+      return one.status === 'failed' && one;
+    });
+    expect(ended.error).toMatchObject({ message: 'The model answered 404: Not Found' });
+  });
+
+  test('of a call that the server of the model does not answer name both calls, and no request is made', async () => {
+    const embedding = client.embeddings.create({ model: 'gpt-4o-mini', input: 'for a chat' });
+    expect(await rejection(embedding, BadRequestError)).toMatchObject({
+      param: 'model',
+      message: expect.stringContaining('answers chat/completions, not embeddings'),
+    });
+    const completion = client.completions.create({ model: 'gpt-4o-mini', prompt: 'for a chat' });
+    expect((await rejection(completion, BadRequestError)).message).toContain('not completions');
+    const text = client.chat.completions.create({ ...ask('for a chat'), model: 'gpt-3.5-turbo-instruct' });
+    expect((await rejection(text, BadRequestError)).message).toContain('answers completions');
+    expect(await idsOf('for a chat')).toEqual([]);
   });
 
   test('of a call that is not served name the page', async () => {

@@ -130,13 +130,17 @@ test.each([
   expect(checked.fault()).toMatch(fault);
 });
 
-test('only a model with a mapping asks for an event stream', async () => {
+test('only a model whose mapping reads event streams asks for one', async () => {
   server.respond = ({ response }) => response.writeHead(200, { 'content-type': 'application/json' }).end('1');
   const plain = { kind: 'http', url: server.url, headers: {} };
   await runner.run(testRun(plain));
   await runner.run(testRun({ ...plain, response: {} }));
+  await runner.run(testRun({ ...plain, busy: [409] }));
+  await runner.run(testRun({ ...plain, response: { delta: '$.text' } }));
   await runner.run(testRun({ ...plain, preset: 'ollama', headers: { accept: 'text/html' } }));
   expect(server.calls.map(({ headers }) => headers.accept!.includes('text/event-stream'))).toEqual([
+    false,
+    false,
     false,
     true,
     false,

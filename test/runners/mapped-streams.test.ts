@@ -5,6 +5,7 @@ import { MappedAnswer } from '../../src/runners/mapping/mapped-answer.js';
 import { type Mapping, mappingOf, type PlainMapping, presetFor } from '../../src/runners/mapping/mapping.js';
 import { chunk, done, event, recorded } from '../support/recorded-streams.js';
 import { noFiles, type TestRun, testRun, threads } from '../support/test-run.js';
+import { until } from '../support/until.js';
 
 const chatUrl = 'http://gpu:8000/v1/chat/completions';
 
@@ -44,7 +45,7 @@ interface Read {
 }
 
 async function read(
-  pieces: readonly Piece[],
+  pieces: readonly Piece[] | AsyncIterable<Buffer>,
   {
     preset,
     url = chatUrl,
@@ -65,7 +66,7 @@ async function read(
     status: 200,
     headers: {},
     hasOwnEnd,
-    chunks: inPieces(pieces),
+    chunks: Symbol.asyncIterator in pieces ? pieces : inPieces(pieces),
     close: () => undefined,
   };
   const reader = new MappedAnswer(run, mapping, new AnswerReader(run, noFiles, threads, 1_000_000));
@@ -141,6 +142,42 @@ test('a chat is whole without [DONE] where all its choices have ended and the an
   expect(cut.failure?.message).toBe("The model's stream ended without its end mark ([DONE]).");
   const open = await read([chunk({ role: 'assistant', content: 'Hi' })], { preset: 'openai' });
   expect(open.failure?.options.outage).toBe('costly');
+});
+
+test.each([
+  ['a finish reason', chunk({ role: 'assistant', content: 'Hi' })],
+  ['a choice', ''],
+])('a chat with [DONE] and without %s is an attempt, and its server is not away', async (_, said) => {
+  const { failure } = await read([said, done], { preset: 'openai' });
+  expect(failure?.message).toBe(
+    "The model's stream ended with its end mark ([DONE]), but a choice or its finish_reason is missing, so the answer may be incomplete.",
+  );
+  expect(failure?.options).toEqual({ code: 'model_error', retryable: true });
+});
+
+test.each([
+  ['a path', { delta: '$.text', end: '$.last' }, "The model's stream ended without its end mark ($.last)."],
+  ['nothing', { delta: '$.text' }, /ended with its connection.* send Content-Length or chunks\.$/],
+])('a stream that ends with its connection, and whose end is shown by %s', async (_, response, message) => {
+  const { failure } = await read([event({ text: 'a' })], { options: { response }, hasOwnEnd: false });
+  expect(failure?.message).toEqual(typeof message === 'string' ? message : expect.stringMatching(message));
+});
+
+test('a stream may go on while one of its choices has not ended', async () => {
+  const choice = (index: number, finish_reason: string | null): string =>
+    event({ choices: [{ index, delta: { content: 'a' }, finish_reason }] });
+  // The second choice ends later than a stream may go on after its end mark.
+  async function* late(): AsyncGenerator<Buffer> {
+    yield Buffer.from(choice(0, null) + choice(1, null) + choice(0, 'stop'));
+    const beganAt = performance.now();
+    await until(() => performance.now() - beganAt > 2_100);
+    yield Buffer.from(choice(1, 'stop'));
+  }
+  const { output } = await read(late(), {
+    preset: 'openai',
+    options: { response: { end: '$.choices[0].finish_reason' } },
+  });
+  expect((JSON.parse(output!) as { choices: unknown[] }).choices).toHaveLength(2);
 });
 
 test.each([

@@ -75,6 +75,78 @@ test('lines of a model of this service are read as ever where its mapping says n
   }
 });
 
+describe('lines of a model of this service', () => {
+  const lines = (value: object): string =>
+    ndjson([
+      { type: 'log', message: 'half' },
+      { type: 'progress', value: 0.5 },
+      { type: 'output', output: value },
+    ]);
+
+  test.each([
+    ['files', { response: { files: '$.image' } }],
+    ['usage', { response: { usage: '$.used' } }],
+    ['error', { response: { error: '$.error', retryable: '$.again' } }],
+    ['log and progress', { response: { log: '$.log', progress: '$.progress' } }],
+    ['end', { response: { end: '[DONE]' } }],
+    ['chunks', { response: { chunks: true } }],
+    ['the idle timeout', { idle_timeout: '10s' }],
+  ])('are read as ever where the mapping says only %s', async (_, options) => {
+    answer(200, lines({ text: 'a' }), 'application/x-ndjson');
+    const one = run(options);
+    expect(await runner.run(one)).toBe('{"text":"a"}');
+    expect([one.lines, one.steps]).toEqual([[{ level: 'INFO', message: 'half' }], [[0.5, undefined]]]);
+    expect(server.calls[0]!.headers.accept).not.toContain('text/event-stream');
+  });
+
+  test('have files, usage and failures in their output, as a whole answer has', async () => {
+    const stored: string[] = [];
+    const files = {
+      keep: async (chunks: AsyncIterable<Buffer>, { contentType }: { contentType: string }) => {
+        for await (const part of chunks) stored.push(`${contentType} ${part.toString()}`);
+        return { url: 'http://files/1' };
+      },
+    } as unknown as Files;
+    const keeping = new HttpRunner(new Config(), new Tracing(), files, threads);
+    const response = { files: '$.image', usage: '$.used', error: '$.error' };
+    answer(
+      200,
+      lines({ image: 'data:image/png;base64,cGl4ZWxz', used: { steps: 3 } }),
+      'application/x-ndjson',
+    );
+    const one = run({ response });
+    expect(JSON.parse(String(await keeping.run(one)))).toEqual({
+      image: 'http://files/1',
+      used: { steps: 3 },
+    });
+    expect([stored, one.usages]).toEqual([['image/png pixels'], [{ steps: 3 }]]);
+    answer(200, lines({ error: 'no memory' }), 'application/x-ndjson');
+    expect((await failureOf(keeping, run({ response }))).message).toBe('no memory');
+    answer(200, 'pixels', 'image/png');
+    expect(JSON.parse(String(await keeping.run(run({ response }))))).toEqual({
+      file: { url: 'http://files/1' },
+    });
+  });
+
+  test('are broken where they are silent for longer than the idle timeout', async () => {
+    server.respond = ({ response }) => {
+      response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+      response.write('{"type":"log","message":"half"}\n');
+    };
+    const { message, options } = await failureOf(runner, run({ idle_timeout: '50ms' }));
+    expect([message, options.outage]).toEqual(["The model's stream was silent for 0.05 s.", 'costly']);
+  });
+});
+
+test('an event stream that the mapping does not read is refused at once, with what to set', async () => {
+  answer(200, 'data: 1\n\n', 'text/event-stream');
+  const { message, options } = await failureOf(runner, run({ response: { files: '$.image' } }));
+  expect(message).toBe(
+    'The model\'s answer cannot be read: it is an event stream; set "delta", "output" or "assemble" of "response" in models.yaml.',
+  );
+  expect(options.retryable).toBe(false);
+});
+
 test.each([
   ['200', 200, '', {}, undefined],
   ['another 2xx', 204, '', {}, 'The health check of the server was answered with 204.'],

@@ -81,7 +81,10 @@ export class FalHandlers {
     const { caller, request, response } = call;
     const writer = new EventWriter(response);
     try {
-      const end = await writer.follow(this.streams.events(call, held.row), (part) => [part]);
+      const end = await writer.follow(
+        this.streams.events(call, held.row, { endsWithAttempt: true }),
+        (part) => [part],
+      );
       if (response.destroyed) return;
       if (end.kind !== 'done') throw streamEndErrors[end.kind]();
       held.release();

@@ -10,7 +10,9 @@ import { chargesOf } from '../../http/charges.js';
 import { ClientAddress } from '../../http/client-address.js';
 import { isObject } from '../../http/input/json-body.js';
 import { sendReply } from '../../http/reply.js';
+import type { Model } from '../../models/model.js';
 import type { StatusRow } from '../../queue/reads/status-row.js';
+import { NewRequests } from '../../requests/new-requests.js';
 import { RequestHandlers } from '../../requests/request-handlers.js';
 import { toQueuedRequest } from '../../requests/status-view.js';
 import { OutputStreams } from '../../stream/output-streams.js';
@@ -20,15 +22,25 @@ import { type Form, readForm } from '../multipart.js';
 import { CallBodies, type CallBody, callBodyOf, notTaken, type ReadCall } from './call-body.js';
 import { ChoiceChunks, type Chunks, TranscriptChunks } from './chunks.js';
 import type { ModelCall } from './model-call.js';
-import { toOpenAiError } from './openai-error.js';
+import { toOpenAiError, wrongAt } from './openai-error.js';
 
 type Kind = 'chat' | 'completion' | 'embeddings' | 'images' | 'speech';
+
+/** The calls of a server that answer a kind of call here. */
+const answering: Readonly<Record<Kind, readonly [string, ...string[]]>> = {
+  chat: ['chat/completions'],
+  completion: ['completions'],
+  embeddings: ['embeddings'],
+  images: ['images/generations', 'images/edits'],
+  speech: ['audio/speech'],
+};
 
 /** Serves the calls that submit and wait, by the rules of the service's own calls. Only the wire format differs. */
 @Injectable()
 export class ModelCalls {
   constructor(
     private readonly held: HeldCalls,
+    private readonly newRequests: NewRequests,
     private readonly requests: RequestHandlers,
     private readonly streams: OutputStreams,
     private readonly uploads: Uploads,
@@ -61,6 +73,7 @@ export class ModelCalls {
     const { asked } = read;
     if (asked.stream && kind !== 'chat' && kind !== 'completion')
       throw notTaken('stream', 'is not served for this call');
+    assertAnswers(this.newRequests.modelNamed(call.caller, asked.model), kind);
     return { asked, held: await this.begin(call, read) };
   }
 
@@ -120,9 +133,11 @@ export class ModelCalls {
   private async stream(held: HeldCall, call: ModelCall, chunks: Chunks): Promise<void> {
     const { caller, request, response } = call;
     const writer = new EventWriter(response);
-    const events = this.streams.events(call, held.row, { show: (part) => part });
+    const events = this.streams.events(call, held.row, { show: (part) => part, endsWithAttempt: true });
     const end = await writer.follow(events, (part) => chunks.part(part));
     if (response.destroyed) return;
+    // The next attempt would say something else, and the client repeats no call whose stream has begun.
+    if (end.kind === 'reset') held.discard();
     if (end.kind !== 'done') return this.fail(writer, streamEndErrors[end.kind]());
     try {
       const row = await this.requests.find(caller, held.row.id);
@@ -193,6 +208,19 @@ export class ModelCalls {
       response.end(text);
     } else sendReply(response, { status: 200, body: output });
   }
+}
+
+/**
+ * Throws if the server of a model answers another kind of call. Only the preset says which: the URL of another model may
+ * have any path.
+ */
+function assertAnswers({ runner }: Model, kind: Kind): void {
+  if (runner.presetName() !== 'openai') return;
+  const path = new URL(runner.addresses()[0]!).pathname.replace(/\/$/, '');
+  const [call] = /(?:(?:chat|images|audio)\/)?[a-z]+$/.exec(path)!;
+  if (answering[kind].includes(call)) return;
+  const remedy = 'name another model; docs/openai.md says how models are made for each call';
+  throw wrongAt('model', `names a model that answers ${call}, not ${answering[kind][0]}: ${remedy}`);
 }
 
 /** Bytes of a file that a download has in memory at a time. */

@@ -2,6 +2,7 @@ import type { Request, Response } from 'express';
 import { DomainError, type FieldError } from '../../errors/domain-error.js';
 import type { ProblemCode } from '../../errors/problem-codes.js';
 import { isObject } from '../../http/input/json-body.js';
+import { messageIn, withModelMessage } from '../../tools/model-message.js';
 import { clientStatus } from '../client-status.js';
 import { answerJsonError } from '../json-error.js';
 
@@ -34,14 +35,20 @@ interface ReportedError {
   errors?: FieldError[] | undefined;
 }
 
-/** Returns the status and the error object of an error. A model's own error object passes unchanged. */
+/**
+ * Returns the status and the error object of an error. A model's own error object passes unchanged. The words of a
+ * refusal in another form are added to the message.
+ */
 export function toOpenAiError(reported: ReportedError): { status: number; error: object } {
   const { code, message, details, errors = [] } = reported;
   const status = kinds[code]?.status ?? clientStatus(reported);
   if (code === 'model_error' && isObject(details) && isObject(details['error']))
     return { status, error: details['error'] };
   const error: OpenAiError = {
-    message: [message, ...errors.map(faultOf)].join(' '),
+    message: [
+      withModelMessage(message, code === 'model_error' ? messageIn(details) : undefined),
+      ...errors.map(faultOf),
+    ].join(' '),
     type: typeOf(status),
     param: errors[0] === undefined ? null : paramOf(errors[0]),
     code: kinds[code] === undefined ? code : kinds[code].code,

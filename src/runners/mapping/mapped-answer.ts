@@ -6,10 +6,10 @@ import type { Chunks } from '../../outgoing/answer-body.js';
 import { CallFailure } from '../../outgoing/call-failure.js';
 import { type Run, RunFailure } from '../../queue/runs/runner.js';
 import { usageIn } from '../../queue/runs/usage.js';
+import { messageIn } from '../../tools/model-message.js';
 import { cleanText, parseJson } from '../../tools/storable-text.js';
 import { decode, readBody, readLines } from '../answer-body.js';
 import type { HttpAnswer } from '../http-failure.js';
-import { messageIn } from '../../tools/model-message.js';
 import { endUnknown } from '../output.js';
 import type { AnswerReader, JsonAnswer } from './answer-reader.js';
 import { Assembly } from './assembly.js';
@@ -38,7 +38,7 @@ export class MappedAnswer {
   private deltaBytes = 0;
   private bytes = 0;
   private hasEndMark = false;
-  /** Called when the mark has come. */
+  /** Called when the output is whole. */
   private marked: () => void = () => undefined;
 
   constructor(
@@ -85,14 +85,25 @@ export class MappedAnswer {
     const whole = { ...answer, chunks: once(bytes) };
     if (kind === 'events') return { output: await this.readStream(whole) };
     if (kind === 'lines') return { output: await this.readLines(whole) };
+    const output = await this.readWhole(bytes, answer.hasOwnEnd);
+    return output === undefined ? undefined : { output };
+  }
+
+  /** Reads the output of lines of this service's own format, which is JSON, as a whole answer. */
+  async readOutput(output: string | Buffer): Promise<string | Buffer> {
+    return (await this.readWhole(typeof output === 'string' ? Buffer.from(output) : output, true))!;
+  }
+
+  /** Returns undefined if the answer is not JSON. */
+  private async readWhole(bytes: Buffer, hasOwnEnd: boolean): Promise<string | Buffer | undefined> {
     const { output: paths, files } = this.mapping.response;
     const said = await this.reader.read(bytes, { values: this.pathsOf(facts), output: { paths, files } });
     if (said === undefined) return undefined;
-    if (!answer.hasOwnEnd && !said.showsItsEnd) throw endUnknown();
+    if (!hasOwnEnd && !said.showsItsEnd) throw endUnknown();
     this.takeFacts((name) => said.values[name]);
     if (said.output === undefined)
       throw new RunFailure('The model\'s answer has no output at the path of "output".');
-    return { output: await this.reader.whole(said.output, said.bytes) };
+    return this.reader.whole(said.output, said.bytes);
   }
 
   private pathsOf(
@@ -111,7 +122,7 @@ export class MappedAnswer {
       for await (const events of readEvents(chunks, this.maxBytes))
         for (const { type, data } of events) {
           if (texts.includes(data.trim())) {
-            this.markEnd();
+            this.hasEndMark = true;
             return;
           }
           if (data === '') continue;
@@ -142,8 +153,7 @@ export class MappedAnswer {
       const watched = new WatchedChunks(chunks, this.mapping.idleTimeoutMs);
       this.marked = watched.marked;
       await read(watched);
-      // The end of the connection looks like a break, unless the answer has an end of its own.
-      if (!this.isWhole(hasOwnEnd)) throw broken(this.mapping.response.end.texts[0]);
+      if (!this.isWhole(hasOwnEnd)) throw this.notWhole(hasOwnEnd);
     } catch (error) {
       // What comes after the end mark, or does not come, is of no interest.
       if (!this.hasEnded || !isBreak(error)) throw error;
@@ -169,9 +179,19 @@ export class MappedAnswer {
     );
   }
 
-  private markEnd(): void {
-    this.hasEndMark = true;
-    this.marked();
+  /** Returns the failure of a stream that has ended before its output was whole. */
+  private notWhole(hasOwnEnd: boolean): RunFailure {
+    const { paths, texts } = this.mapping.response.end;
+    const mark = texts[0] ?? paths[0]?.text;
+    if (mark !== undefined && !this.hasEndMark) return broken(mark);
+    // The end of the connection looks like a break.
+    if (mark === undefined && !hasOwnEnd) return endUnknown();
+    // The server has said that it is done, so it is not away.
+    const how = mark === undefined ? '' : ` with its end mark (${mark})`;
+    return new RunFailure(
+      `The model's stream ended${how}, but a choice or its finish_reason is missing, so the answer may be incomplete.`,
+      { retryable: true },
+    );
   }
 
   /** Takes one chunk of a stream. False: it is not JSON. */
@@ -217,7 +237,8 @@ export class MappedAnswer {
   private takePart(text: string, say: Say, output: MappedAnswer['output']): void {
     this.emit(text, this.deltasOf(say('delta')));
     if (output !== undefined) this.output = output;
-    if (say('end') !== undefined) this.markEnd();
+    if (say('end') !== undefined) this.hasEndMark = true;
+    if (this.hasEnded) this.marked();
   }
 
   private deltasOf(part: unknown): string[] {

@@ -103,6 +103,11 @@ export interface Mapping {
   readonly response: ResponseMapping;
   /** False: nothing is said about the answer, which is then one of a model without a mapping. */
   readonly hasResponse: boolean;
+  /**
+   * True: `response` says where the parts of a stream have the output. False: lines of JSON are those of this service's
+   * own format, and an event stream cannot be read.
+   */
+  readonly readsStreams: boolean;
   /** undefined: the first answer has the output. */
   readonly follow: FollowMapping | undefined;
   /** undefined: the request, sent again, begins another run. */
@@ -321,8 +326,9 @@ export function mappingOf(plain: PlainMapping, preset: PlainMapping): Mapping {
     },
     follow: followOf(overridden(preset.follow, plain.follow)),
     attach: (preset.attach ?? plain.attach) && attachOf(overridden(preset.attach, plain.attach)),
-    hasResponse: [preset.response, plain.response, merged.idle_timeout].some(
-      (option) => option !== undefined,
+    hasResponse: preset.response !== undefined || plain.response !== undefined,
+    readsStreams: [response.delta, response.output, response.assemble].some(
+      (option) => option !== undefined && option !== null,
     ),
     busy: merged.busy ?? [],
     away: merged.away,
