@@ -1,8 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { DomainError } from '../errors/domain-error.js';
-import { Files } from '../files/files.js';
+import { BytesMissing, Files } from '../files/files.js';
 import { linesOf, type TextLine } from './lines-of.js';
+
+/** The input of a batch was erased, or its bytes are gone from the store. It will not be readable again. */
+export class InputLost extends DomainError {
+  constructor() {
+    super(
+      'input_file_not_found',
+      'The input file of the batch was deleted before it was read to its end. Upload it again and make a new batch.',
+    );
+  }
+}
 
 /** Reads the input files of batches. */
 @Injectable()
@@ -12,18 +22,35 @@ export class BatchInput {
     private readonly config: Config,
   ) {}
 
-  /** Yields the lines of a file from this byte on, at which a line begins. `end` counts from the first byte of the file. */
+  /**
+   * Yields the lines of a file from this byte on, at which a line begins. `end` counts from the first byte of the file.
+   * Throws `InputLost` if the rest of the file is gone.
+   */
   async *lines(fileId: string, from: number): AsyncGenerator<TextLine> {
     const file = await this.files.byId(fileId);
-    if (file === undefined)
-      throw new DomainError('unavailable', 'The input of the batch cannot be read now.');
+    if (file === undefined) throw new InputLost();
     if (from >= file.size) return;
-    const source = await this.files.read(file, { start: from, end: file.size - 1 });
+    const source = await this.files
+      .read(file, { start: from, end: file.size - 1 })
+      .catch((error: unknown) => {
+        throw error instanceof BytesMissing ? new InputLost() : error;
+      });
     try {
-      for await (const line of linesOf(source as AsyncIterable<Buffer>, this.config.maxBodyBytes))
+      const bytes = allOf(source as AsyncIterable<Buffer>, file.size - from);
+      for await (const line of linesOf(bytes, this.config.maxBodyBytes))
         yield { ...line, end: from + line.end };
     } finally {
       source.destroy();
     }
   }
+}
+
+/** A stored file that was cut short ends within a line, which must not be read as a whole one. */
+async function* allOf(source: AsyncIterable<Buffer>, size: number): AsyncGenerator<Buffer> {
+  let left = size;
+  for await (const chunk of source) {
+    left -= chunk.length;
+    yield chunk;
+  }
+  if (left > 0) throw new InputLost();
 }

@@ -1,9 +1,8 @@
 import type { Batch } from './batch.js';
-import type { BatchDto } from './dto/batches.dto.js';
+import type { BatchDto, BatchFactsDto } from './dto/batches.dto.js';
 
-/** Builds the object of a batch, as this API shows it. */
-export function toBatchView(batch: Batch, base: string): BatchDto {
-  const url = `${base}/v1/batches/${batch.id}`;
+/** Builds the part of the object of a batch that its caller and operators see. */
+export function toBatchFacts(batch: Batch): Pick<BatchFactsDto, keyof BatchFactsDto> {
   return {
     batch_id: batch.id,
     status: batch.status,
@@ -15,6 +14,14 @@ export function toBatchView(batch: Batch, base: string): BatchDto {
     ended_at: toTime(batch.endedAtMs),
     expires_at: new Date(batch.expiresAtMs).toISOString(),
     counts: batch.counts,
+  };
+}
+
+/** Builds the object of a batch, as this API shows it. */
+export function toBatchView(batch: Batch, base: string): BatchDto {
+  const url = `${base}/v1/batches/${batch.id}`;
+  return {
+    ...toBatchFacts(batch),
     errors: batch.errors,
     webhook: batch.webhookUrl,
     batch_url: url,
@@ -31,6 +38,7 @@ export function batchCompletedBody(batch: Batch, base: string): string {
   return JSON.stringify({ type: 'batch.completed', timestamp, ...plain });
 }
 
-function toTime(ms: number | null): string | null {
+/** A time in milliseconds since 1970 as the API writes it. */
+export function toTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }

@@ -13,8 +13,9 @@ import { type NewRequest, Submissions } from '../queue/submit/submissions.js';
 import { SubmitQuery } from '../requests/dto/submit.query.js';
 import { NewRequests, rank } from '../requests/new-requests.js';
 import { endErrors, refusedError } from './batch-errors.js';
-import { BatchInput } from './batch-input.js';
+import { BatchInput, InputLost } from './batch-input.js';
 import { LineFormats } from './line-formats.js';
+import type { TextLine } from './lines-of.js';
 import type { LeasedBatch } from './queries/drive.js';
 import { type RecordedLine, recordLines } from './queries/lines.js';
 import { maxSliceMs } from './validation.js';
@@ -73,7 +74,7 @@ export class LineSubmissions {
       bytes = 0;
       return waitMs;
     };
-    for await (const line of this.input.lines(batch.inputFileId, batch.readBytes)) {
+    for await (const line of this.linesLeft(batch)) {
       const read = await this.read(batch, caller, line);
       group.push(read);
       bytes += read.size;
@@ -87,7 +88,11 @@ export class LineSubmissions {
       await nextTurn();
       since = performance.now();
     }
-    return group.length > 0 ? flush() : 0;
+    if (group.length > 0) return flush();
+    // Without a line although some are left: the rest of the input is gone.
+    if (left === room)
+      await this.recordLost(batch, { outcome: 'failed', error: refusedError(new InputLost()) });
+    return 0;
   }
 
   /** Records a group of lines that are not submitted any more, because the batch ends. */
@@ -95,13 +100,33 @@ export class LineSubmissions {
     const format = this.formats.find(batch.format)!;
     const refused = { outcome: endsAs, error: endErrors[endsAs] };
     const group: ReadLine[] = [];
-    for await (const { bytes, end } of this.input.lines(batch.inputFileId, batch.readBytes)) {
+    for await (const { bytes, end } of this.linesLeft(batch)) {
       const { customId } = format.read(bytes, batch);
       group.push({ customId, end, size: bytes.length, request: undefined, refused });
       if (group.length === refusedLines) break;
     }
+    if (group.length === 0) return this.recordLost(batch, refused);
     await this.record(this.database, batch, group, []);
     advance(batch, group);
+  }
+
+  /** Yields the lines that are left in the input and can be read. */
+  private async *linesLeft({ inputFileId, readBytes }: LeasedBatch): AsyncGenerator<TextLine> {
+    try {
+      yield* this.input.lines(inputFileId, readBytes);
+    } catch (error) {
+      if (!(error instanceof InputLost)) throw error;
+    }
+  }
+
+  /** Records lines that were counted and cannot be read any more. Nothing is known of them, so their id is an empty text. */
+  private async recordLost(batch: LeasedBatch, refused: ReadLine['refused']): Promise<void> {
+    const lines = Array.from({ length: Math.min(refusedLines, batch.total! - batch.readLines) }, () => ({
+      ...{ customId: '', end: batch.readBytes, size: 0 },
+      ...{ request: undefined, refused },
+    }));
+    await this.record(this.database, batch, lines, []);
+    advance(batch, lines);
   }
 
   private async read(

@@ -6,7 +6,7 @@ import { DomainError } from '../errors/domain-error.js';
 import { NewRequests } from '../requests/new-requests.js';
 import { isStorable } from '../tools/storable-text.js';
 import type { LineFault } from './batch.js';
-import { BatchInput } from './batch-input.js';
+import { BatchInput, InputLost } from './batch-input.js';
 import { type InputLine, LineFormats } from './line-formats.js';
 import { LineTooLong } from './lines-of.js';
 import type { LeasedBatch } from './queries/drive.js';
@@ -56,6 +56,7 @@ export class Validation {
         since = performance.now();
       }
     } catch (error) {
+      if (error instanceof InputLost) return { faults: [faultOf(error, null)] };
       if (!(error instanceof LineTooLong)) throw error;
       faults.push(faultOf(error, error.line));
     }
@@ -88,7 +89,7 @@ export class Validation {
   }
 }
 
-function faultOf(error: unknown, line: number): LineFault {
+function faultOf(error: unknown, line: number | null): LineFault {
   if (!(error instanceof DomainError)) throw error;
   return { line, code: error.code, message: error.message };
 }

@@ -54,6 +54,13 @@ export interface Maker {
 
 const againAfterMs = 500;
 
+/** The store of all nodes answers, and does not have the bytes of a stored file. */
+export class BytesMissing extends DomainError {
+  constructor() {
+    super('unavailable', 'The bytes of this file cannot be read now.');
+  }
+}
+
 /** All files, wherever their bytes are. */
 @Injectable()
 export class Files {
@@ -113,7 +120,9 @@ export class Files {
     });
     if (bytes !== undefined) return bytes;
     this.log.error({ file: this.handles.handleOf(id) }, 'the stored bytes of a file are missing');
-    throw new DomainError('unavailable', 'The bytes of this file cannot be read now.');
+    const fault = await this.place.fault();
+    if (fault !== undefined) throw new StorageUnavailable('unusable', fault);
+    throw new BytesMissing();
   }
 
   /** Writes the bytes of a try. undefined: the file is stored by another try, or is gone. */

@@ -4811,18 +4811,11 @@ export interface components {
              */
             batch_id: string;
             /**
-             * @description Its status, as its caller sees it.
+             * @description `validating`: its input is checked. `in_progress`: its lines run. `finalizing`: the last lines are written to its files. `completed`: all lines are done, whether they failed or not. `failed`: its input is not valid, and nothing was submitted. `expired`: its time was over. `cancelling`, then `cancelled`: a call has cancelled it.
              * @example in_progress
              * @enum {string}
              */
             status: "validating" | "in_progress" | "finalizing" | "completed" | "failed" | "expired" | "cancelling" | "cancelled";
-            /** @description The key that made the batch. */
-            key: components["schemas"]["KeyName"];
-            /**
-             * @description The API that made it: `own`, or the name of an adapter.
-             * @example own
-             */
-            format: string;
             /**
              * @description The model of lines that name none.
              * @example demo/text/echo
@@ -4853,12 +4846,6 @@ export interface components {
             started_at: string | null;
             /**
              * Format: date-time
-             * @description The time at which a call cancelled it.
-             * @example null
-             */
-            cancelling_at: string | null;
-            /**
-             * Format: date-time
              * @description The time at which it ended.
              * @example null
              */
@@ -4871,6 +4858,19 @@ export interface components {
             expires_at: string;
             /** @description Its lines, by what has become of them. */
             counts: components["schemas"]["BatchLineCounts"];
+            /** @description The key that made the batch. */
+            key: components["schemas"]["KeyName"];
+            /**
+             * @description The API that made it: `own`, or the name of an adapter.
+             * @example own
+             */
+            format: string;
+            /**
+             * Format: date-time
+             * @description The time at which a call cancelled it.
+             * @example null
+             */
+            cancelling_at: string | null;
             /** @description Why it failed: at most the first hundred faults. */
             errors: components["schemas"]["AdminBatchFault"][];
             /**
@@ -5176,7 +5176,7 @@ export interface components {
         BatchStatus: {
             /**
              * Format: uuid
-             * @description The id of the batch.
+             * @description The id of the batch. Its requests have the tag `batch:<batch_id>`.
              * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
              */
             batch_id: string;

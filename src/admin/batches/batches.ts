@@ -3,6 +3,7 @@ import type { Actor } from '../../audit/actor.js';
 import { AuditTrail } from '../../audit/audit-trail.js';
 import { type Caller, hasScope } from '../../auth/caller.js';
 import type { SegmentKind } from '../../batches/batch.js';
+import { toBatchFacts, toTime } from '../../batches/batch-view.js';
 import { Batches } from '../../batches/batches.js';
 import { type OperatorBatch, OperatorBatches } from '../../batches/operator-batches.js';
 import type { Queries } from '../../database/statement.js';
@@ -52,25 +53,14 @@ export class AdminBatches {
   }
 }
 
-const toTime = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
-
 /** Without `payloads`, faults are shown without their message, which may quote the caller's line. */
 function toView(caller: Caller, batch: OperatorBatch): AdminBatchDto {
   const seesPayloads = hasScope(caller, 'payloads');
   return {
-    batch_id: batch.id,
-    status: batch.status,
+    ...toBatchFacts(batch),
     key: { id: batch.keyId, name: batch.keyName },
     format: batch.format,
-    model_id: batch.modelId,
-    tag: batch.tag,
-    priority: batch.priority,
-    created_at: new Date(batch.createdAtMs).toISOString(),
-    started_at: toTime(batch.startedAtMs),
     cancelling_at: toTime(batch.cancellingAtMs),
-    ended_at: toTime(batch.endedAtMs),
-    expires_at: new Date(batch.expiresAtMs).toISOString(),
-    counts: batch.counts,
     errors: batch.errors.map((fault) => ({ ...fault, message: seesPayloads ? fault.message : null })),
     output_bytes: batch.outputBytes,
     error_bytes: batch.errorBytes,

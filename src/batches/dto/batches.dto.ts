@@ -151,8 +151,8 @@ export class BatchCountsDto implements BatchCounts {
   expired!: number;
 }
 
-@ApiSchema({ name: 'BatchFault', description: 'A line that keeps its batch from starting.' })
-class BatchFaultDto implements LineFault {
+/** The part of a fault that everyone sees. */
+export class BatchFaultPlaceDto {
   @Field('The number of the line in the input, from 1 on; null: the whole input is at fault.', 3, {
     type: 'integer',
     nullable: true,
@@ -160,13 +160,17 @@ class BatchFaultDto implements LineFault {
   line!: number | null;
   @Field('The stable name of the kind of problem.', 'bad_request')
   code!: string;
+}
+
+@ApiSchema({ name: 'BatchFault', description: 'A line that keeps its batch from starting.' })
+class BatchFaultDto extends BatchFaultPlaceDto implements LineFault {
   @Field('A description of the problem.', 'A line needs a "custom_id", a text.')
   message!: string;
 }
 
-@ApiSchema({ name: 'BatchStatus', description: 'A batch at one moment. Its counts are exact.' })
-export class BatchDto {
-  @Field('The id of the batch.', exampleId, { format: 'uuid' })
+/** The part of a batch that its caller and operators see. */
+export class BatchFactsDto {
+  @Field('The id of the batch. Its requests have the tag `batch:<batch_id>`.', exampleId, { format: 'uuid' })
   batch_id!: string;
   @Field(
     '`validating`: its input is checked. `in_progress`: its lines run. `finalizing`: the last lines are written ' +
@@ -192,6 +196,10 @@ export class BatchDto {
   expires_at!: string;
   @ApiProperty({ description: 'Its lines, by what has become of them.', type: BatchCountsDto })
   counts!: BatchCounts;
+}
+
+@ApiSchema({ name: 'BatchStatus', description: 'A batch at one moment. Its counts are exact.' })
+export class BatchDto extends BatchFactsDto {
   @ApiProperty({ description: 'Why it failed: at most the first hundred faults.', type: [BatchFaultDto] })
   errors!: readonly LineFault[];
   @Field('The URL that is called when it has ended.', null, textOrNull)

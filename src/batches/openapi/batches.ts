@@ -99,7 +99,8 @@ export const ApiBatchErrors = ApiCall(
   'Read the errors of a batch',
   'One JSON object per line without an output. Its `error` has the code and the sentence of the problem, or the code ' +
     '`batch_cancelled` or `batch_expired`. If the model refused the input, `model_status` and `model_body` have its answer. ' +
-    'A `request_id` that is null: the line was not submitted.',
+    'A `request_id` that is null: the line was not submitted. If the input file was lost before the line was read, ' +
+    'the code is `input_file_not_found` and `custom_id` is an empty text.',
   lines('The lines.', {
     custom_id: 'page-2',
     request_id: requestId,
