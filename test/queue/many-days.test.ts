@@ -5,6 +5,7 @@ import { v7 } from 'uuid';
 import type { Database } from '../../src/database/database.js';
 import type { Statement } from '../../src/database/statement.js';
 import { Clock } from '../../src/database/clock.js';
+import { firstIdAt, spansOfDays } from '../../src/database/days.js';
 import { readNodeTimes } from '../../src/overview/queries/node-times.js';
 import { readRecentEnds } from '../../src/overview/queries/recent-ends.js';
 import { readShares } from '../../src/overview/queries/shares.js';
@@ -14,6 +15,7 @@ import { OperatorRequests } from '../../src/queue/reads/operator-requests.js';
 import { findTypicalTimes } from '../../src/queue/reads/queries/model-loads.js';
 import { QueueService } from '../../src/queue/queue.service.js';
 import { PartitionKeeper } from '../../src/queue/retention/duties/partition-keeper.js';
+import { droppableDays, emptyOldPayloads } from '../../src/queue/retention/queries/retention.js';
 import { Retention } from '../../src/queue/retention/retention.js';
 import { requestFacts } from '../../src/queue/runs/queries/request-facts.js';
 import { WaitingIndex } from '../../src/queue/waiting/waiting-index.js';
@@ -209,6 +211,19 @@ test('typical times, the last ends, shares and views lock the last days only', a
   await counted.source.query('TABLE model_stats');
   await counted.source.query('TABLE key_shares');
   expect(counted.locks).toBeLessThan(locksOfRecent);
+});
+
+test('the pruner reads old days one by one, and payloads in spans', async () => {
+  const old = await droppableDays(counted.database, 2 * dayMs);
+  expect(old.length).toBeGreaterThan(days - 5);
+  expect(counted.locks).toBeLessThan(60);
+  const emptied: (string | null)[] = [];
+  for (const span of spansOfDays(ids.at(-1)!, firstIdAt(Date.now()))) {
+    const { lastId } = await emptyOldPayloads(counted.database, 'test/model', firstIdAt(0), 0, span);
+    if (lastId !== null) emptied.push(lastId);
+  }
+  expect(emptied).toEqual(expect.arrayContaining([ids[0], ids.at(-1)]));
+  expect(counted.locks).toBeLessThan(locksOfSpan);
 });
 
 test('a literal bound leaves days out of a query, and a computed one does not', async () => {

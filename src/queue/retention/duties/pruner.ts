@@ -2,7 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { Database } from '../../../database/database.js';
+import { firstIdAt, spansOfDays } from '../../../database/days.js';
 import { ModelsService } from '../../../models/models.service.js';
+import { firstDay } from '../../reads/queries/first-day.js';
 import { IdempotencyKeyEntity } from '../../submit/entities/idempotency-key.entity.js';
 import { dropOldOutput } from '../queries/output-partitions.js';
 import { dropDay, droppableDays, emptyOldPayloads } from '../queries/retention.js';
@@ -55,15 +57,17 @@ export class Pruner extends Duty {
   }
 
   private async emptyPayloads(modelId: string, retentionMs: number): Promise<void> {
-    let from = this.emptiedUpTo.get(modelId) ?? '00000000-0000-0000-0000-000000000000';
+    let from = this.emptiedUpTo.get(modelId) ?? (await firstDay(this.database));
     let blocked = false;
-    for (;;) {
-      const { lastId, firstKept } = await emptyOldPayloads(this.database, modelId, from, retentionMs);
-      if (lastId === null) return;
-      // The next round begins before the oldest request that had to keep its payload this time.
-      blocked ||= firstKept !== null;
-      if (!blocked) this.emptiedUpTo.set(modelId, lastId);
-      from = lastId;
+    for (const span of [...spansOfDays(from, firstIdAt(Date.now()))].reverse()) {
+      for (;;) {
+        const { lastId, firstKept } = await emptyOldPayloads(this.database, modelId, from, retentionMs, span);
+        if (lastId === null) break;
+        // The next round begins before the oldest request that had to keep its payload this time.
+        blocked ||= firstKept !== null;
+        if (!blocked) this.emptiedUpTo.set(modelId, lastId);
+        from = lastId;
+      }
     }
   }
 }

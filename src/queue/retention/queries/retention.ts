@@ -1,15 +1,14 @@
 import type { Database } from '../../../database/database.js';
+import { type DaySpan, statementOfDays, statementOfSpan } from '../../../database/days.js';
 import { statement } from '../../../database/statement.js';
 
 /*
- * Purpose: finds days older than the retention without a request that waits, runs, or ended too late to be dropped
- *   yet.
+ * Purpose: finds days older than the retention without a request that waits or runs.
  * Race: an old request moves from its lease to the queue or to its end in one statement: one snapshot sees it in one
- *   of them.
- * Index: the system catalogue; queue_entry, delayed_entry and lease hold only what is not completed. A day is scanned
- *   by request_pkey in each round from the end of its retention until it is dropped: mostly one round.
+ *   of them. One that ends after this statement is found by the next one.
+ * Index: the system catalogue; queue_entry, delayed_entry and lease hold only what is not completed.
  */
-const droppableStatement = statement('droppable_days')`WITH day AS (
+const oldStatement = statement('old_days')`WITH day AS (
   SELECT right(relname, 8) AS day,
          uuid_at(to_date(right(relname, 8), 'YYYYMMDD')::timestamp AT TIME ZONE 'UTC') AS first,
          uuid_at(to_date(right(relname, 8), 'YYYYMMDD')::timestamp AT TIME ZONE 'UTC' + interval '1 day') AS bound
@@ -18,23 +17,35 @@ const droppableStatement = statement('droppable_days')`WITH day AS (
     AND relkind = 'r'
     AND relnamespace = current_schema()::regnamespace
 )
-SELECT day FROM day
+SELECT day, first FROM day
 WHERE bound < uuid_at(clock_timestamp() - $1::float8 * interval '1 millisecond')
   AND NOT EXISTS (SELECT FROM queue_entry WHERE request_id < day.bound)
   AND NOT EXISTS (SELECT FROM delayed_entry WHERE request_id < day.bound)
   AND NOT EXISTS (SELECT FROM lease WHERE request_id < day.bound)
-  AND NOT EXISTS (
-    SELECT FROM request
-    WHERE id >= day.first
-      AND id < day.bound
-      AND completed_at >= clock_timestamp() - $1::float8 * interval '1 millisecond'
-  )
 ORDER BY day`;
+
+/*
+ * Purpose: finds whether a request of a day ended too late to be dropped yet.
+ * Race: none: no request of the day waits or runs, and none becomes open again.
+ * Index: none. The day is scanned in each round from the end of its retention until it is dropped: mostly one round.
+ */
+const lateEndStatement = statementOfDays(
+  'late_end_of_day',
+  (within) => `SELECT id FROM request
+WHERE ${within('id')} AND completed_at >= clock_timestamp() - $1::float8 * interval '1 millisecond'
+LIMIT 1`,
+);
 
 /** Returns days as `YYYYMMDD`, by the time in the ids, in UTC. */
 export async function droppableDays(database: Database, retentionMs: number): Promise<string[]> {
-  const rows = await database.query<{ day: string }>(droppableStatement, [retentionMs]);
-  return rows.map(({ day }) => day);
+  const days: string[] = [];
+  for (const { day, first } of await database.query<{ day: string; first: string }>(oldStatement, [
+    retentionMs,
+  ])) {
+    const late = await database.query(lateEndStatement(first), [retentionMs]);
+    if (late.length === 0) days.push(day);
+  }
+  return days;
 }
 
 /*
@@ -97,14 +108,18 @@ export async function dropPartition(database: Database, parent: string, part: st
 }
 
 /*
- * Purpose: empties the payloads of a model's completed requests beyond their retention, a thousand at a time.
+ * Purpose: empties the payloads of a model's completed requests of a span of days beyond their retention, a thousand at a
+ *   time.
  * Race: completed rows do not change, so nothing else locks them.
  * Index: request_pkey, from one id on: ids carry their time, so old requests come first; file_use_pkey.
  */
-const emptyPayloads = statement('empty_payloads')`WITH old AS MATERIALIZED (
+const emptyPayloads = statementOfSpan(
+  'empty_payloads',
+  (within) => `WITH old AS MATERIALIZED (
   SELECT id, state, completed_at, model_id, input IS NOT NULL OR output IS NOT NULL AS has_payload
   FROM request
   WHERE id > $2::uuid
+    AND ${within('id')}
     AND id < uuid_at(clock_timestamp() - $3::float8 * interval '1 millisecond')
   ORDER BY id LIMIT 1000
 ), emptied AS (
@@ -112,6 +127,7 @@ const emptyPayloads = statement('empty_payloads')`WITH old AS MATERIALIZED (
   SET input = NULL, output = NULL
   FROM old
   WHERE request.id = old.id
+    AND ${within('request.id')}
     AND old.has_payload
     AND old.model_id = $1::text
     AND old.completed_at < clock_timestamp() - $3::float8 * interval '1 millisecond'
@@ -124,7 +140,8 @@ const emptyPayloads = statement('empty_payloads')`WITH old AS MATERIALIZED (
 SELECT (SELECT id FROM old ORDER BY id DESC LIMIT 1) AS "lastId",
        (SELECT id FROM old WHERE model_id = $1::text
          AND (completed_at IS NULL OR completed_at >= clock_timestamp() - $3::float8 * interval '1 millisecond')
-         ORDER BY id LIMIT 1) AS "firstKept"`;
+         ORDER BY id LIMIT 1) AS "firstKept"`,
+);
 
 /** `lastId`: the newest request that was read; null: none. `firstKept`: the oldest whose payload must stay for now. */
 type Emptied = Record<'lastId' | 'firstKept', string | null>;
@@ -134,7 +151,8 @@ export async function emptyOldPayloads(
   modelId: string,
   afterId: string,
   retentionMs: number,
+  span: DaySpan,
 ): Promise<Emptied> {
-  const [row] = await database.query<Emptied>(emptyPayloads, [modelId, afterId, retentionMs]);
+  const [row] = await database.query<Emptied>(emptyPayloads(span), [modelId, afterId, retentionMs]);
   return row!;
 }
