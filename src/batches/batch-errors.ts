@@ -24,6 +24,13 @@ export const goneError: LineError = {
   status: problemCodes.gone.status,
 };
 
+/** Stands in the file of a batch for the line of a request that was erased later. */
+export const erasedError: LineError = {
+  code: 'gone',
+  message: 'The request was erased.',
+  status: problemCodes.gone.status,
+};
+
 /** Returns the error of a line that the rules for submissions refuse. */
 export function refusedError({ code, status, message, options: { errors } }: DomainError): LineError {
   return { code, status, message, ...(errors !== undefined && { details: { errors } }) };

@@ -16,6 +16,8 @@ import { BatchPruner } from './duties/batch-pruner.js';
 import { BatchEntity } from './entities/batch.entity.js';
 import { BatchLineEntity } from './entities/batch-line.entity.js';
 import { BatchSegmentEntity } from './entities/batch-segment.entity.js';
+import { ErasedLineEntity } from './entities/erased-line.entity.js';
+import { ErasedLines } from './erased-lines.js';
 import { LineFormats } from './line-formats.js';
 import { LineSubmissions } from './line-submissions.js';
 import { OperatorBatches } from './operator-batches.js';
@@ -32,11 +34,11 @@ import { Validation } from './validation.js';
     NewRequestsModule,
     QueueModule,
     WebhooksModule,
-    TypeOrmModule.forFeature([BatchEntity, BatchLineEntity, BatchSegmentEntity]),
+    TypeOrmModule.forFeature([BatchEntity, BatchLineEntity, BatchSegmentEntity, ErasedLineEntity]),
   ],
   providers: [
-    ...[BatchDriver, BatchInput, BatchPruner, Batches, Collector, LineFormats, LineSubmissions],
-    ...[OperatorBatches, ResultLines, Validation],
+    ...[BatchDriver, BatchInput, BatchPruner, Batches, Collector, ErasedLines, LineFormats],
+    ...[LineSubmissions, OperatorBatches, ResultLines, Validation],
   ],
   exports: [Batches, FilesModule, LimitsModule, LineFormats, OperatorBatches],
 })

@@ -14,6 +14,7 @@ import { assertCancellable, unknownBatch } from './batch-errors.js';
 import { linesType } from './collector.js';
 import { BatchDriver } from './duties/batch-driver.js';
 import { BatchPruner } from './duties/batch-pruner.js';
+import { ErasedLines } from './erased-lines.js';
 import { LineFormats } from './line-formats.js';
 import { type BatchesPage, findBatch, listBatches } from './queries/read-batches.js';
 import { readBatchFile } from './queries/lines.js';
@@ -37,6 +38,7 @@ export class Batches {
     private readonly uses: FileUses,
     private readonly formats: LineFormats,
     private readonly results: ResultLines,
+    private readonly erased: ErasedLines,
     private readonly driver: BatchDriver,
     private readonly pruner: BatchPruner,
   ) {}
@@ -121,11 +123,12 @@ export class Batches {
   }
 
   private async *read(batch: Batch, kind: SegmentKind): AsyncGenerator<Buffer> {
-    const { segments, lines } = await readBatchFile(this.database, batch.id, kind);
+    const { segments, erased, lines } = await readBatchFile(this.database, batch.id, kind);
     for (const { fileId, bytes } of segments) {
       const file = await this.files.byId(fileId);
       if (file === undefined) throw unknownBatch();
-      yield* (await this.files.read(file, { start: 0, end: bytes - 1 })) as AsyncIterable<Buffer>;
+      const segment = (await this.files.read(file, { start: 0, end: bytes - 1 })) as AsyncIterable<Buffer>;
+      yield* erased.length === 0 ? segment : this.erased.without(batch, new Set(erased), segment);
     }
     for await (const { bytes } of this.results.pieces(batch, kind, lines)) yield bytes;
   }

@@ -26,7 +26,6 @@ export interface ErrorLine {
   /** null: it was not submitted. */
   requestId: string | null;
   error: LineError;
-  completedAtMs: number;
 }
 
 export interface LineError {
@@ -54,6 +53,8 @@ export interface LineFormat {
   output(line: OutputLine, batch: OfBatch): string;
   /** Returns the JSON text of a line of the error file. */
   error(line: ErrorLine, batch: OfBatch): string;
+  /** Returns whose line this is of a file, by its beginning. undefined: it has no request. */
+  headOf(text: string): { customId: string; requestId: string } | undefined;
   /** Returns the JSON text of the webhook for the URL that an ended batch names. Default: the service's own. */
   webhookBody?(batch: Batch): string;
 }

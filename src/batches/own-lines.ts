@@ -7,6 +7,7 @@ import type { LineFormat } from './line-formats.js';
 export const ownFormat = 'own';
 
 const example = '{"custom_id": "1", "model_id": "demo/text/echo", "input": {"prompt": "a cat"}}';
+const ownHead = /^\{"custom_id":("(?:[^"\\]|\\.)*"),"request_id":"([0-9a-f-]{36})"/;
 const members = ['custom_id', 'model_id', 'input'];
 
 /** The lines of the service's own API. */
@@ -42,5 +43,10 @@ export const ownLines: LineFormat = {
       request_id: requestId,
       error: { code, message, model_status: modelStatus, model_body: details },
     });
+  },
+
+  headOf(text) {
+    const [, customId, requestId] = ownHead.exec(text) ?? [];
+    return requestId === undefined ? undefined : { customId: JSON.parse(customId!) as string, requestId };
   },
 };

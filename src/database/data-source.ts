@@ -27,6 +27,7 @@ import { ReadOutputs1790000000127 } from '../../migrations/0027-read-outputs.js'
 import { Batches1790000000128 } from '../../migrations/0028-batches.js';
 import { EventsOfRuns1790000000131 } from '../../migrations/0031-events-of-runs.js';
 import { Restores1790000000132 } from '../../migrations/0032-restores.js';
+import { ErasedLines1790000000133 } from '../../migrations/0033-erased-lines.js';
 import { DatabaseFaults } from './database-faults.js';
 import { connectionOptions, outliveSessions } from './statement-pool.js';
 
@@ -59,6 +60,7 @@ export const migrations = [
   Batches1790000000128,
   EventsOfRuns1790000000131,
   Restores1790000000132,
+  ErasedLines1790000000133,
 ];
 
 export interface DataSourceSettings {

@@ -31,6 +31,8 @@ export interface BatchTerms {
 const example =
   '{"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {"model": "gpt-4o-mini", "messages": []}}';
 
+const openAiHead = /^\{"id":"batch_req_([0-9a-f-]{36})","custom_id":("(?:[^"\\]|\\.)*")/;
+
 /** The lines of batches as OpenAI documents them. */
 export const openAiLines: LineFormat = {
   read(line, { metadata }) {
@@ -82,6 +84,11 @@ export const openAiLines: LineFormat = {
     const { status, error } = toOpenAiError({ code, message, status: ownStatus, ...reported });
     const response = { status_code: status, request_id: requestId, body: { error } };
     return JSON.stringify({ ...head, response, error: null });
+  },
+
+  headOf(text) {
+    const [, requestId, customId] = openAiHead.exec(text) ?? [];
+    return requestId === undefined ? undefined : { customId: JSON.parse(customId!) as string, requestId };
   },
 
   /** Returns the body that `openai.webhooks.unwrap` reads. */

@@ -3,9 +3,13 @@ import { Config } from '../../config/config.js';
 import { Database } from '../../database/database.js';
 import { FileUses } from '../../queue/retention/file-uses.js';
 import { Duty } from '../../tools/duty.js';
+import { ErasedLines } from '../erased-lines.js';
 import { oldBatches, removeBatch } from '../queries/write-batches.js';
 
-/** Deletes ended batches, with their files, once the retention of requests is over. */
+/**
+ * Deletes ended batches, with their files, once the retention of requests is over, and takes what was erased out of the
+ * files of the others.
+ */
 @Injectable()
 export class BatchPruner extends Duty implements OnApplicationBootstrap, BeforeApplicationShutdown {
   protected readonly intervalMs = 600_000;
@@ -14,6 +18,7 @@ export class BatchPruner extends Duty implements OnApplicationBootstrap, BeforeA
     private readonly config: Config,
     private readonly database: Database,
     private readonly uses: FileUses,
+    private readonly erased: ErasedLines,
   ) {
     super();
   }
@@ -29,9 +34,10 @@ export class BatchPruner extends Duty implements OnApplicationBootstrap, BeforeA
   async runOnce(): Promise<void> {
     for (;;) {
       const old = await oldBatches(this.database, this.config.retentionMs);
-      if (old.length === 0) return;
+      if (old.length === 0) break;
       for (const id of old) await this.remove(id);
     }
+    await this.erased.rewriteAll();
   }
 
   /** Returns false if there is no such batch, or it has not ended. */

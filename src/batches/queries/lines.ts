@@ -150,6 +150,9 @@ const fileStatement = statement('file_of_batch')`SELECT
     SELECT coalesce(json_agg(json_build_object('fileId', file_id, 'bytes', bytes) ORDER BY number), '[]')
     FROM batch_segment WHERE batch_id = $1::uuid AND kind = $2::text
   ) AS segments,
+  ARRAY(
+    SELECT request_id::text FROM erased_line WHERE batch_id = $1::uuid AND NOT is_gone
+  ) AS erased,
   (
     SELECT coalesce(json_agg(json_build_object(
       'line', line, 'customId', custom_id, 'requestId', request_id, 'outcome', outcome, 'error', error, 'isEndedByBatch', ended_by_batch,
@@ -164,6 +167,8 @@ const fileStatement = statement('file_of_batch')`SELECT
 /** A file that a batch writes, at one moment. */
 export interface BatchFile {
   segments: { fileId: string; bytes: number }[];
+  /** Requests that were erased. The segments may still have their lines. */
+  erased: string[];
   lines: FinishedLine[];
 }
 

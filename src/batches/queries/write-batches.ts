@@ -98,15 +98,18 @@ export async function cancelBatch(queries: Queries, id: string): Promise<void> {
 }
 
 /*
- * Purpose: deletes an ended batch and the list of its segments. Its files are released in the same transaction.
+ * Purpose: deletes an ended batch and the lists of its segments and of its erased lines. Its files are released in the
+ *   same transaction.
  * Race: of two deletions one finds it.
- * Index: batch_pkey, batch_segment_pkey.
+ * Index: batch_pkey, batch_segment_pkey, erased_line_pkey.
  */
 const removeStatement = statement('remove_batch')`WITH removed AS (
   DELETE FROM batch WHERE id = $1::uuid AND ended_at IS NOT NULL
   RETURNING id
 ), segments AS (
   DELETE FROM batch_segment USING removed WHERE batch_id = removed.id
+), erased AS (
+  DELETE FROM erased_line USING removed WHERE batch_id = removed.id
 )
 SELECT id FROM removed`;
 

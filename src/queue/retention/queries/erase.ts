@@ -7,9 +7,9 @@ import { errorCode, errorStatus } from '../../reads/request-columns.js';
  *   not read, so it does not matter what it is.
  * Race: against a retry, which locks the row too: it copies the input before this, or finds none. Only the pruner
  *   also changes completed rows, and it waits. The content of a request in any other table belongs here, too. A
- *   webhook's try that ends later finds is_erased.
+ *   webhook's try that ends later finds is_erased. A batch that has its line in a file finds it among erased_line.
  * Index: request_pkey, request_event_pkey and attempt_pkey, each in the partition of its day; output_delta_pkey in
- *   all; webhook_delivery_pkey, file_use_pkey.
+ *   all; webhook_delivery_pkey, file_use_pkey, batch_pkey.
  */
 const eraseStatement = statementOfDays(
   'erase',
@@ -25,7 +25,7 @@ const eraseStatement = statementOfDays(
       ) END,
       erased_at = clock_timestamp()
   WHERE id = $1::uuid AND ${within('id')} AND state = 'COMPLETED' AND erased_at IS NULL
-  RETURNING id
+  RETURNING id, api_key_id, tags
 ), logs AS (
   UPDATE request_event SET message = NULL, level = NULL, source = NULL
   WHERE request_id = $1::uuid AND ${within('request_id')} AND message IS NOT NULL AND EXISTS (SELECT FROM erased)
@@ -42,6 +42,13 @@ const eraseStatement = statementOfDays(
 ), files AS (
   UPDATE file_use SET is_over = true
   WHERE request_id = $1::uuid AND NOT is_over AND EXISTS (SELECT FROM erased)
+), lines AS (
+  INSERT INTO erased_line (batch_id, request_id)
+  SELECT batch.id, erased.id FROM erased
+  CROSS JOIN unnest(erased.tags) AS own (tag)
+  JOIN batch ON batch.api_key_id = erased.api_key_id
+    AND batch.id = CASE WHEN own.tag ~ '^batch:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN substr(own.tag, 7)::uuid END
+  ON CONFLICT DO NOTHING
 )
 SELECT id FROM erased`,
 );
