@@ -5,13 +5,14 @@ import { fileURLToPath } from 'node:url';
 /**
  * All checks of the code besides its tests: the `check:…` scripts of package.json, in their order. All of them run,
  * even if one fails; `npm run check lint types` runs only those. The image check takes longer than the others together,
- * and runs only when it is named.
+ * and the others in `onlyNamed` ask a registry: these run only when they are named.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 const steps = Object.keys(scripts)
   .filter((name) => name.startsWith('check:'))
   .map((name) => name.slice('check:'.length));
+const onlyNamed = ['image', 'vulnerabilities'];
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !steps.includes(name));
 if (unknown.length > 0) {
@@ -19,7 +20,7 @@ if (unknown.length > 0) {
   process.exit(1);
 }
 
-for (const step of asked.length > 0 ? asked : steps.filter((name) => name !== 'image')) {
+for (const step of asked.length > 0 ? asked : steps.filter((name) => !onlyNamed.includes(name))) {
   const started = performance.now();
   const { code, output } = await run(step);
   const seconds = ((performance.now() - started) / 1_000).toFixed(1);
