@@ -75,6 +75,7 @@ function copy(rest, folder) {
 async function runImage(stage, databaseUrl) {
   const { environment, command, healthcheck, user, stopSignal } = imageSettings(stage);
   const folder = join(place, stage.name, stage.steps.find((step) => step.instruction === 'WORKDIR').rest);
+  if (!existsSync(join(folder, 'dist/THIRD-PARTY-NOTICES.md'))) throw new Error('The image has no notices');
   const key = randomBytes(24).toString('hex');
   // The image's port may be taken on this machine; everything else is as in the image.
   const env = {
