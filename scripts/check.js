@@ -12,7 +12,7 @@ const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.me
 const steps = Object.keys(scripts)
   .filter((name) => name.startsWith('check:'))
   .map((name) => name.slice('check:'.length));
-const onlyNamed = ['image', 'vulnerabilities'];
+const onlyNamed = ['image', 'python-types', 'vulnerabilities'];
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !steps.includes(name));
 if (unknown.length > 0) {
