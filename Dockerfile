@@ -8,6 +8,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY migrations migrations
 COPY src src
 COPY console console
+COPY scripts/notices.js scripts/notices.js
 RUN npm run build
 
 FROM build AS packages-alone

@@ -16,5 +16,6 @@ export default defineConfig({
     assetsInlineLimit: 0, // the policy of the page allows no style or script from a data URL
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    license: { fileName: 'licenses.json' }, // for scripts/notices.js
   },
 });

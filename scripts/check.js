@@ -5,14 +5,14 @@ import { fileURLToPath } from 'node:url';
 /**
  * All checks of the code besides its tests: the `check:…` scripts of package.json, in their order. All of them run,
  * even if one fails; `npm run check lint types` runs only those. The image check takes longer than the others together,
- * and that of the chart fetches packages: both run only when they are named.
+ * and the others in `onlyNamed` ask a registry: these run only when they are named.
  */
-const onlyNamed = ['image', 'chart'];
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 const steps = Object.keys(scripts)
   .filter((name) => name.startsWith('check:'))
   .map((name) => name.slice('check:'.length));
+const onlyNamed = ['image', 'chart', 'python-types', 'vulnerabilities'];
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !steps.includes(name));
 if (unknown.length > 0) {

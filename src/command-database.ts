@@ -10,7 +10,7 @@ import { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
 import { exitNow, onStopSignals } from './tools/stop-signals.js';
 
 // A command must stop an embedded server that it started. An interrupted start is undone, and a change in progress
-// completes.
+// completes. Work that only reads may heed the signal.
 const start = new AbortController();
 const interrupted = new Error('Interrupted before anything was changed.');
 onStopSignals(() => start.abort(interrupted), exitNow);
@@ -22,7 +22,7 @@ onStopSignals(() => start.abort(interrupted), exitNow);
 export async function withDatabase<T>(
   config: Config,
   entities: (new () => object)[],
-  work: (rows: DataSource) => T | Promise<T>,
+  work: (rows: DataSource, signal: AbortSignal) => T | Promise<T>,
 ): Promise<T> {
   const running = config.databaseUrl ?? (await urlOfRunningServer(config.dataDir));
   const embedded = running === undefined ? new EmbeddedPostgres(config.dataDir) : undefined;
@@ -39,7 +39,7 @@ export async function withDatabase<T>(
     dataSource = await createDataSource({ url: pooled.usual(), poolSize: 1, entities }).initialize();
     await setClock(dataSource);
     start.signal.throwIfAborted();
-    return await work(dataSource);
+    return await work(dataSource, start.signal);
   } catch (error) {
     throw (error as Error).name === 'AbortError' ? interrupted : error;
   } finally {

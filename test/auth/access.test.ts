@@ -1,3 +1,4 @@
+import { FileCalls, someBytes } from '../support/file-calls.js';
 import { keyHeader, QueueCalls, verdict } from '../support/queue-calls.js';
 import { startTestService, type TestService, until } from '../support/index.js';
 import { readStream } from '../support/stream-reader.js';
@@ -91,6 +92,17 @@ test('REQUEST_ACCESS=key demands the key that submitted the request', async () =
     expect(await statuses(callWith(service, id, owner))).toEqual([200, 200, 200, 200, 400]);
     const foreign = callWith(service, id, keyHeader(await calls.newKey()));
     expect(await verdicts(foreign)).toEqual(each(404, 'unknown_request'));
+  } finally {
+    await service.stop();
+  }
+});
+
+test('with REQUEST_ACCESS=key the URL of a file is still enough to read it', async () => {
+  const service = await startTestService({ config: { requestAccess: 'key' } });
+  try {
+    const files = new FileCalls(service);
+    const bytes = someBytes(1_000);
+    expect(await files.bytes(await files.store(bytes))).toEqual(bytes);
   } finally {
     await service.stop();
   }

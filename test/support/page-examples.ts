@@ -8,6 +8,7 @@ export const root = fileURLToPath(new URL('../..', import.meta.url));
 export const pages = [
   'README.md',
   'CONTRIBUTING.md',
+  'SECURITY.md',
   ...['docs', 'clients', 'examples', 'deploy'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.md') && !file.includes('node_modules'))

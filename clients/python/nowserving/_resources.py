@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Union, cast
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Sequence
 
 from . import _batches as flows
@@ -35,8 +35,8 @@ class Batches:
             return self._driver.run(self._api.create_batch(lines, idempotency_key, options))  # type: ignore[arg-type]
         with flows.spool() as file:
             created = self._api.create_batch(file, idempotency_key, options)
-            for line in lines:
-                file.write(self._driver.run(self._api.batch_line(line)))  # type: ignore[arg-type]
+            for line in cast("Iterable[t.BatchLine]", lines):
+                file.write(self._driver.run(self._api.batch_line(line)))
             file.seek(0)
             return self._driver.run(created)
 

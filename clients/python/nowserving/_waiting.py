@@ -83,8 +83,9 @@ def subscribe(
 
     def flow() -> Flow[None]:
         answer = yield from send(settings, submission, deadline=deadline)
-        submitted.request_id = answer.json["request_id"]
-        yield from follow(settings, submitted.request_id, logs, deadline)
+        request_id: str = answer.json["request_id"]
+        submitted.request_id = request_id
+        yield from follow(settings, request_id, logs, deadline)
 
     yield from cancelling(settings, submitted, flow()) if cancel else flow()
 

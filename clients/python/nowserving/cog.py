@@ -165,7 +165,7 @@ def prepared(predictor: Any) -> Callable[..., Any]:
     if not inspect.isclass(predictor):
         function: Callable[..., Any] = predictor
         return function
-    one = predictor()
+    one: Any = predictor()
     if hasattr(one, "setup"):
         asks = "weights" in inspect.signature(one.setup).parameters
         done = one.setup(**({"weights": os.environ.get("COG_WEIGHTS")} if asks else {}))

@@ -431,10 +431,13 @@ class _Line:
             self._connection = kind(self._base.netloc, timeout=timeout)
         connection = self._connection
         try:
-            if connection.sock is None:
+            is_new = connection.sock is None
+            if is_new:
                 connection.connect()
-                connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            connection.sock.settimeout(timeout)
+            sock: socket.socket = connection.sock
+            if is_new:
+                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            sock.settimeout(timeout)
             connection.request(method, self._base.path + path, body, dict(headers))
             response = connection.getresponse()
             answer = _read(response)
@@ -737,7 +740,7 @@ class _Leased:
         """Sends the end of the run until it is taken or the lease is lost."""
         if kind == "silence":
             return
-        body = what if kind == "output" else b"" if what is None else _json(what)
+        body = what if kind == "output" else _body_of(what)
         method = "POST" if kind == "release" else "PUT"
         answer = self._service.until_decided(self.gone, method, self._path(kind), body, token=self.token)
         if answer is None or answer.is_success:
@@ -1162,7 +1165,7 @@ class _Worker:
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_: Any) -> None:
+    def redirect_request(self, *_: Any, **__: Any) -> None:
         return None
 
 
@@ -1682,6 +1685,10 @@ def _output_json(output: Any) -> bytes:
         return _json(output)
     except (TypeError, ValueError, RecursionError) as error:
         raise Fail(f"The output is not a JSON value: {error}") from None
+
+
+def _body_of(value: Any) -> bytes:
+    return b"" if value is None else _json(value)
 
 
 def _json(value: Any) -> bytes:

@@ -1,0 +1,108 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { temporaryDirectory } from '../support/data-directory.js';
+import { root } from '../support/page-examples.js';
+
+interface Checked {
+  code: number;
+  output: string;
+}
+
+/** Runs the check against a registry of its own. */
+async function check(answer: RequestListener): Promise<Checked> {
+  const registry = createServer(answer).listen(0, '127.0.0.1');
+  await once(registry, 'listening');
+  const { port } = registry.address() as AddressInfo;
+  try {
+    return await checkAt(`http://127.0.0.1:${port}/`);
+  } finally {
+    registry.closeAllConnections();
+    registry.close();
+  }
+}
+
+async function checkAt(registry: string): Promise<Checked> {
+  const child = spawn(process.execPath, [join(root, 'scripts/check-vulnerabilities.js')], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      PATH: process.env['PATH'],
+      npm_config_cache: await temporaryDirectory(),
+      npm_config_registry: registry,
+      npm_config_fetch_retries: '0',
+    },
+  });
+  const [exit, stdout, stderr] = await Promise.all([
+    once(child, 'exit') as Promise<[number]>,
+    text(child.stdout),
+    text(child.stderr),
+  ]);
+  return { code: exit[0], output: stdout + stderr };
+}
+
+/** Answers the audit with these advisories of express. Knows no package. */
+const registryWith =
+  (advisories: object[], asked: string[] = []): RequestListener =>
+  (request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      if (request.method !== 'POST') return void response.writeHead(404).end('{}');
+      const body = Buffer.concat(chunks);
+      const isZipped = request.headers['content-encoding'] === 'gzip';
+      asked.push(...Object.keys(JSON.parse(String(isZipped ? gunzipSync(body) : body)) as object));
+      response
+        .setHeader('content-type', 'application/json')
+        .end(JSON.stringify(advisories.length === 0 ? {} : { express: advisories }));
+    });
+  };
+
+test('a known vulnerability of a dependency fails the check, and is named', async () => {
+  const advisory = {
+    id: 1,
+    url: 'https://example.org/advisory',
+    title: 'A door that is open',
+    severity: 'high',
+    vulnerable_versions: '<99',
+    cwe: [],
+    cvss: { score: 0, vectorString: null },
+  };
+  const { code, output } = await check(registryWith([advisory]));
+  expect([code, output]).toEqual([1, expect.stringContaining('express: high: A door that is open')]);
+});
+
+test('without one the check succeeds, and it asks for what the service runs with only', async () => {
+  const asked: string[] = [];
+  const { code, output } = await check(registryWith([], asked));
+  expect([code, output]).toEqual([
+    0,
+    expect.stringMatching(/^No known vulnerability in \d+ dependencies\.\n$/),
+  ]);
+  expect(asked).toEqual(expect.arrayContaining(['express', 'pg']));
+  expect(asked).not.toContain('jest');
+});
+
+test('a registry that knows no audits is told in one line, and is no failure', async () => {
+  const { code, output } = await check((_, response) => response.writeHead(405).end());
+  expect([code, output]).toEqual([
+    0,
+    'Vulnerabilities were not checked, because no registry answered: its status was 405.\n',
+  ]);
+});
+
+test('so is one that cannot be reached', async () => {
+  const { code, output } = await checkAt('http://127.0.0.1:1/');
+  expect([code, output]).toEqual([
+    0,
+    'Vulnerabilities were not checked, because no registry answered: ECONNREFUSED.\n',
+  ]);
+});
+
+test('a question that the registry does not understand is a failure', async () => {
+  const { code } = await check((_, response) => response.writeHead(400).end('{}'));
+  expect(code).toBe(1);
+});
