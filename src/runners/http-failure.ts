@@ -4,7 +4,7 @@ import type { Answer } from '../outgoing/outgoing.js';
 import { parseRetryAfter } from '../outgoing/retry-after.js';
 import { type Outage, RunFailure } from '../queue/runs/runner.js';
 import { cleanText, parseJson } from '../tools/storable-text.js';
-import { messageIn } from './model-message.js';
+import { messageIn } from '../tools/model-message.js';
 
 const tryAgain = new Set([408, 425, 429, 500, 502, 503, 504]);
 const outages = new Map<number, Outage>([

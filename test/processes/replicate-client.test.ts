@@ -80,7 +80,7 @@ test.each(['block', 'poll'] as const)('run with the mode %s reports its progress
 
 test('a prediction that failed is an error with the reason', async () => {
   const input = { status: 422, body: '{"detail":"no"}' };
-  await expect(client().run(text, { input })).rejects.toThrow('Prediction failed: The model answered 422.');
+  await expect(client().run(text, { input })).rejects.toThrow('Prediction failed: no');
 });
 
 test('an aborted run cancels its prediction', async () => {
@@ -225,6 +225,8 @@ test('a stream ends with an error if the prediction failed or began again', asyn
       if (event === 'output') outputs.push(data);
   };
   await expect(read(text, { status: 422, body: '{}' })).rejects.toThrow('The model answered 422.');
+  const refusal = '{"error":{"message":"The prompt is too long."}}';
+  await expect(read(text, { status: 422, body: refusal })).rejects.toThrow('The prompt is too long.');
   const called = nextCall();
   const reading = read('acme/twice', { hold: true });
   reading.catch(() => undefined);

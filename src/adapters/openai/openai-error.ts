@@ -3,6 +3,7 @@ import { DomainError, type FieldError } from '../../errors/domain-error.js';
 import type { ProblemCode } from '../../errors/problem-codes.js';
 import { isObject } from '../../http/input/json-body.js';
 import { clientStatus } from '../client-status.js';
+import { errorMessageOf } from '../error-message.js';
 import { answerJsonError } from '../json-error.js';
 
 /** The codes for which OpenAI has another name or status. */
@@ -36,12 +37,12 @@ interface ReportedError {
 
 /** Returns the status and the error object of an error. A model's own error object passes unchanged. */
 export function toOpenAiError(reported: ReportedError): { status: number; error: object } {
-  const { code, message, details, errors = [] } = reported;
+  const { code, details, errors = [] } = reported;
   const status = kinds[code]?.status ?? clientStatus(reported);
   if (code === 'model_error' && isObject(details) && isObject(details['error']))
     return { status, error: details['error'] };
   const error: OpenAiError = {
-    message: [message, ...errors.map(faultOf)].join(' '),
+    message: [errorMessageOf(reported), ...errors.map(faultOf)].join(' '),
     type: typeOf(status),
     param: errors[0] === undefined ? null : paramOf(errors[0]),
     code: kinds[code] === undefined ? code : kinds[code].code,

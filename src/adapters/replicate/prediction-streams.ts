@@ -10,6 +10,7 @@ import { RequestHandlers } from '../../requests/request-handlers.js';
 import { type OutputHeaders, OutputStreams } from '../../stream/output-streams.js';
 import { statusMessages } from '../../stream/status-messages.js';
 import type { StreamCall } from '../../stream/status-streams.js';
+import { errorMessageOf } from '../error-message.js';
 import { statusOf } from './prediction.js';
 import { StreamUrls } from './stream-urls.js';
 
@@ -84,7 +85,7 @@ function endOf(row: StatusRow): MessageEvent[] {
     case 'canceled':
       return [doneOf('canceled')];
     case 'failed':
-      return [errorOf(row.error!.message), doneOf('error')];
+      return [errorOf(errorMessageOf(row.error!)), doneOf('error')];
     default:
       return [];
   }

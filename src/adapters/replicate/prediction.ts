@@ -1,4 +1,5 @@
 import type { RequestRow } from '../../queue/reads/status-row.js';
+import { errorMessageOf } from '../error-message.js';
 
 type PredictionStatus = 'starting' | 'processing' | 'succeeded' | 'failed' | 'canceled';
 
@@ -36,7 +37,7 @@ export function predictionText(
   const isOver = state === 'COMPLETED';
   const prediction = {
     ...{ id, model: modelId, version: modelId, status, source: 'api', logs },
-    error: status === 'failed' ? error!.message : null,
+    error: status === 'failed' ? errorMessageOf(error!) : null,
     data_removed: isOver && input === null,
     created_at: timeOf(createdAtMs),
     started_at: state === 'IN_QUEUE' ? null : timeOf(startedAtMs),

@@ -1,4 +1,5 @@
 import type { RequestRow } from '../../queue/reads/status-row.js';
+import { errorMessageOf } from '../error-message.js';
 
 type JobStatus = 'IN_QUEUE' | 'IN_PROGRESS' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'TIMED_OUT';
 
@@ -22,7 +23,7 @@ export function toJob({ id, state, outcome, error, queueMs, inferenceMs }: Reque
   if (error === null) return { id, status: 'COMPLETED', ...times };
   const status =
     outcome === 'cancelled' ? 'CANCELLED' : timeouts.includes(error.code) ? 'TIMED_OUT' : 'FAILED';
-  return { id, status, ...times, error: error.message };
+  return { id, status, ...times, error: errorMessageOf(error) };
 }
 
 /** `output`: JSON text, inserted unchanged. null: there is none. */

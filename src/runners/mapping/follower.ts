@@ -6,7 +6,7 @@ import { type FollowedRun, type Run, RunFailure } from '../../queue/runs/runner.
 import { cleanText, parseJson } from '../../tools/storable-text.js';
 import { decode, readBody } from '../answer-body.js';
 import { breakOf, failureOf, type HttpAnswer } from '../http-failure.js';
-import { messageIn } from '../model-message.js';
+import { messageIn } from '../../tools/model-message.js';
 import { endUnknown } from '../output.js';
 import type { AnswerReader, FetchFile, JsonAnswer } from './answer-reader.js';
 import { readEvents } from './event-stream.js';

@@ -9,7 +9,7 @@ import { usageIn } from '../../queue/runs/usage.js';
 import { cleanText, parseJson } from '../../tools/storable-text.js';
 import { decode, readBody, readLines } from '../answer-body.js';
 import type { HttpAnswer } from '../http-failure.js';
-import { messageIn } from '../model-message.js';
+import { messageIn } from '../../tools/model-message.js';
 import { endUnknown } from '../output.js';
 import type { AnswerReader, JsonAnswer } from './answer-reader.js';
 import { Assembly } from './assembly.js';
