@@ -87,8 +87,17 @@ export class Validation {
   }
 }
 
+/** A line has the id of an earlier line. */
+class DuplicateId extends Error {
+  readonly code = 'duplicate_custom_id';
+
+  constructor(first: number) {
+    super(`Line ${first} has the same "custom_id". Each line needs its own.`);
+  }
+}
+
 function faultOf(error: unknown, line: number): LineFault {
-  if (!(error instanceof DomainError)) throw error;
+  if (!(error instanceof DomainError || error instanceof DuplicateId)) throw error;
   return { line, code: error.code, message: error.message };
 }
 
@@ -103,11 +112,7 @@ class KnownIds {
     }
     const hash = createHash('md5').update(customId).digest().toString('latin1');
     const first = this.hashes.get(hash);
-    if (first !== undefined)
-      throw new DomainError(
-        'bad_request',
-        `Line ${first} has the same "custom_id". Each line needs its own.`,
-      );
+    if (first !== undefined) throw new DuplicateId(first);
     this.hashes.set(hash, number);
   }
 }

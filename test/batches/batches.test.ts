@@ -63,7 +63,7 @@ test.each([
   ['{"custom_id": "", "input": {}}', 1, 'bad_request'],
   ['{"custom_id": "a"}', 1, 'bad_request'],
   ['{"custom_id": "a", "input": {}, "webhook": "x"}', 1, 'bad_request'],
-  ['\n{"custom_id": "a", "input": {}}\n{"custom_id": "a", "input": {}}', 3, 'bad_request'],
+  ['\n{"custom_id": "a", "input": {}}\n{"custom_id": "a", "input": {}}', 3, 'duplicate_custom_id'],
   ['{"custom_id": "a", "input": {}, "model_id": "test/none"}', 1, 'unknown_model'],
   ['\n\n', null, 'bad_request'],
 ])('submits nothing of an input with the line %j', async (line, number, code) => {
