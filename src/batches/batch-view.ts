@@ -1,5 +1,5 @@
 import type { Batch } from './batch.js';
-import type { BatchDto } from './dto/batches.dto.js';
+import type { BatchCompletedEventDto, BatchDto } from './dto/batches.dto.js';
 
 /** Builds the object of a batch, as this API shows it. */
 export function toBatchView(batch: Batch, base: string): BatchDto {
@@ -27,8 +27,8 @@ export function toBatchView(batch: Batch, base: string): BatchDto {
 /** Returns the JSON text of `batch.completed`. */
 export function batchCompletedBody(batch: Batch, base: string): string {
   const timestamp = new Date(batch.endedAtMs!).toISOString();
-  const plain: object = Object.assign({}, toBatchView(batch, base));
-  return JSON.stringify({ type: 'batch.completed', timestamp, ...plain });
+  const event: BatchCompletedEventDto = { type: 'batch.completed', timestamp, ...toBatchView(batch, base) };
+  return JSON.stringify(event);
 }
 
 function toTime(ms: number | null): string | null {

@@ -158,7 +158,10 @@ class BatchFaultDto implements LineFault {
     nullable: true,
   })
   line!: number | null;
-  @Field('The stable name of the kind of problem.', 'bad_request')
+  @Field(
+    'The stable name of the kind of problem: a code of problems, or `duplicate_custom_id`.',
+    'bad_request',
+  )
   code!: string;
   @Field('A description of the problem.', 'A line needs a "custom_id", a text.')
   message!: string;
@@ -204,6 +207,17 @@ export class BatchDto {
   output_url!: string;
   @Field('The URL of its errors.', `${batchUrl}/errors`, { format: 'uri' })
   errors_url!: string;
+}
+
+@ApiSchema({
+  name: 'BatchCompletedEvent',
+  description: 'The body of `batch.completed`: the batch that has ended.',
+})
+export class BatchCompletedEventDto extends BatchDto {
+  @Field('The type of the event.', 'batch.completed', { enum: ['batch.completed'] })
+  type!: 'batch.completed';
+  @Field('The time at which the batch ended, in UTC with milliseconds.', exampleTime, time)
+  timestamp!: string;
 }
 
 @ApiSchema({ name: 'BatchPage', description: 'A page of batches.' })
