@@ -1,7 +1,14 @@
-import type { RequestError } from '../queue/request-errors.js';
 import { messageIn, withModelMessage } from '../tools/model-message.js';
 
-/** Returns the error of a request as one sentence, with what the model said where it refused the call. */
-export function failureMessage({ message, details }: RequestError): string {
-  return withModelMessage(message, details === undefined ? undefined : messageIn(details));
+/** What the runners and the worker API say of a failure for which they have no words of the model. */
+const plain = /^(?:The model answered \d+|The worker failed)\.$/;
+
+/**
+ * Returns the error of a request as one sentence, for clients that read nothing else of it: with the model's own words,
+ * if it refused the input and said why.
+ */
+export function failureMessage({ message, details }: { message: string; details?: unknown }): string {
+  return plain.test(message) && details !== undefined
+    ? withModelMessage(message, messageIn(details))
+    : message;
 }

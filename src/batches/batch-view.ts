@@ -1,5 +1,5 @@
 import type { Batch } from './batch.js';
-import type { BatchDto, BatchFactsDto } from './dto/batches.dto.js';
+import type { BatchCompletedEventDto, BatchDto, BatchFactsDto } from './dto/batches.dto.js';
 
 /** Builds the part of the object of a batch that its caller and operators see. */
 export function toBatchFacts(batch: Batch): Pick<BatchFactsDto, keyof BatchFactsDto> {
@@ -34,8 +34,8 @@ export function toBatchView(batch: Batch, base: string): BatchDto {
 /** Returns the JSON text of `batch.completed`. */
 export function batchCompletedBody(batch: Batch, base: string): string {
   const timestamp = new Date(batch.endedAtMs!).toISOString();
-  const plain: object = Object.assign({}, toBatchView(batch, base));
-  return JSON.stringify({ type: 'batch.completed', timestamp, ...plain });
+  const event: BatchCompletedEventDto = { type: 'batch.completed', timestamp, ...toBatchView(batch, base) };
+  return JSON.stringify(event);
 }
 
 /** A time in milliseconds since 1970 as the API writes it. */

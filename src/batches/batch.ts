@@ -23,6 +23,7 @@ export type FinishedOutcome = 'completed' | RefusedOutcome;
 export interface LineFault {
   /** The number of the line, from 1 on. null: the whole file is at fault. */
   line: number | null;
+  /** A code of `problemCodes`, or `duplicate_custom_id`. */
   code: string;
   message: string;
 }

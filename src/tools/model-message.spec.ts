@@ -20,6 +20,11 @@ it.each([
     { title: 'Too large', detail: 'The picture has 9 megapixels.' },
     'The picture has 9 megapixels.',
   ],
+  [
+    'details that are a text',
+    { error: { code: 7 }, details: 'The seed is too large.' },
+    'The seed is too large.',
+  ],
   ['RFC 9457 without a detail', { type: 'about:blank', title: 'Too large' }, 'Too large'],
   ['a JSON text', 'busy', 'busy'],
   ['a text', '\n  overloaded, try later  \nid 7', 'overloaded, try later'],

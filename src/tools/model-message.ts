@@ -20,8 +20,8 @@ function wordsIn(value: unknown): string {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return wordsIn(value[0]);
   if (typeof value !== 'object' || value === null) return '';
-  const { error, message, detail, msg, title, loc } = value as Record<string, unknown>;
-  for (const one of [error, message, detail, msg, title]) {
+  const { error, message, detail, details, msg, title, loc } = value as Record<string, unknown>;
+  for (const one of [error, message, detail, details, msg, title]) {
     const words = wordsIn(one);
     if (words !== '') return one === msg && Array.isArray(loc) ? `${loc.join('.')}: ${words}` : words;
   }

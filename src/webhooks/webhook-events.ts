@@ -11,7 +11,7 @@ export interface WebhookEvent {
   on?: HookedEvent;
   /** True: the URL that the request itself names as its webhook gets it, too. */
   isForRequestUrl?: boolean;
-  /** How the description of the API shows it: when it is sent, and the class of its body. */
+  /** How the description of the API shows it: when it is sent, and the class of its body. The room of batches describes its own. */
   described?: { summary: string; dto: Class<object> };
   /** Returns the JSON text of a delivery as of now. URLs in it begin with `base`. undefined: its subject was deleted. */
   body?(bodies: WebhookBodies, delivery: ClaimedDelivery, base: string): string | Promise<string | undefined>;

@@ -9,7 +9,7 @@ import {
 } from '@nestjs/swagger';
 import type { ProblemCode } from '../errors/problem-codes.js';
 import { InitiatedUploadDto } from '../files/dto/files.dto.js';
-import { ApiCall, ApiProblems } from '../http/openapi/operations.js';
+import { ApiBodyForms, ApiCall, ApiProblems } from '../http/openapi/operations.js';
 import { exampleId, headerReferences } from '../http/openapi/responses.js';
 import * as dto from './dto.js';
 import { maxBeatSeconds, maxClaimSeconds } from './worker-calls.js';
@@ -130,11 +130,12 @@ export const ApiAppendRunEvents = applyDecorators(
     'too_large',
     'unsupported_encoding',
   ),
-  ApiBody({
-    description: 'One JSON object per line.',
-    required: true,
-    content: { 'application/x-ndjson': { schema: { type: 'string' }, example: events } },
-  } as Parameters<typeof ApiBody>[0]),
+  ApiBodyForms({
+    'application/x-ndjson': {
+      schema: { type: 'string', description: 'One JSON object per line.' },
+      example: events,
+    },
+  }),
   ApiAcceptedResponse({ description: 'The events are written.', type: dto.EventsTakenDto }),
 );
 

@@ -6,6 +6,7 @@ import { Config } from '../../src/config/config.js';
 import { DatabaseSessions } from '../../src/database/sessions.js';
 import { type ProblemCode, problemCodes } from '../../src/errors/problem-codes.js';
 import { buildOpenApi } from '../../src/http/openapi/build-openapi.js';
+import { webhookEventTypes } from '../../src/webhooks/webhook-events.js';
 
 interface Answer {
   headers: Record<string, unknown>;
@@ -17,6 +18,7 @@ interface Operation {
   description: string;
   security: unknown[];
   parameters?: { name: string; in: string }[];
+  requestBody?: { content: object };
   responses: Record<string, Answer>;
 }
 
@@ -75,12 +77,22 @@ test('an operation has another name than any schema, and says its noun', () => {
 
 test('every event of an endpoint has the schema of its body', () => {
   const { webhooks } = document as unknown as { webhooks: Record<string, { post: object }> };
-  expect(Object.keys(webhooks)).toEqual(['request.completed', 'request.started', 'request.progress']);
+  expect(Object.keys(webhooks).sort()).toEqual([...webhookEventTypes].sort());
   const { schemas } = document.components!;
-  for (const { post } of Object.values(webhooks)) {
+  for (const [type, { post }] of Object.entries(webhooks)) {
     const [, name] = /#\/components\/schemas\/(\w+)/.exec(JSON.stringify(post))!;
-    expect(schemas![name!]).toMatchObject({ properties: { type: {}, request_id: {}, timestamp: {} } });
+    const id = type.startsWith('batch.') ? 'batch_id' : 'request_id';
+    const properties = { type: { enum: [type] }, [id]: {}, timestamp: {} };
+    expect(schemas![name!]).toMatchObject({ properties, required: expect.arrayContaining(['type', id]) });
   }
+});
+
+test.each([
+  ['POST /v1/batches', ['application/json', 'application/x-ndjson']],
+  ['POST /v1/worker/runs/{request_id}/events', ['application/x-ndjson']],
+])('%s takes bodies of %j', (route, types) => {
+  const [, operation] = operations.find(([one]) => one === route)!;
+  expect(Object.keys(operation.requestBody!.content)).toEqual(types);
 });
 
 test('the document has the routes of the service and no others', () => {

@@ -259,6 +259,7 @@ test('the codes of faults are those of OpenAI where it has one', async () => {
     (await ended((await begin(lines)).id)).errors?.data?.[0]?.code;
   expect(await codeOf('no JSON')).toBe('invalid_json_line');
   expect(await codeOf(chat('a', 'x', 'gpt-9'))).toBe('model_not_found');
+  expect(await codeOf(chat('a', 'x'), chat('a', 'y'))).toBe('duplicate_custom_id');
 });
 
 test('what has ended so far can be read while a batch runs, and a cancelled batch has a line for each line', async () => {

@@ -80,7 +80,9 @@ test.each(['block', 'poll'] as const)('run with the mode %s reports its progress
 
 test('a prediction that failed is an error with the reason', async () => {
   const input = { status: 422, body: '{"detail":"no"}' };
-  await expect(client().run(text, { input })).rejects.toThrow('Prediction failed: The model answered 422: no');
+  await expect(client().run(text, { input })).rejects.toThrow(
+    'Prediction failed: The model answered 422: no',
+  );
 });
 
 test('an aborted run cancels its prediction', async () => {
@@ -224,7 +226,8 @@ test('a stream ends with an error if the prediction failed or began again', asyn
     for await (const { event, data } of client().stream(ref, { input }))
       if (event === 'output') outputs.push(data);
   };
-  await expect(read(text, { status: 422, body: '{}' })).rejects.toThrow('The model answered 422.');
+  const refusal = '{"error":{"message":"The prompt is too long."}}';
+  await expect(read(text, { status: 422, body: refusal })).rejects.toThrow('The prompt is too long.');
   const called = nextCall();
   const reading = read('acme/twice', { hold: true });
   reading.catch(() => undefined);

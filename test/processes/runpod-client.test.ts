@@ -134,6 +134,8 @@ test('a runsync that is sent again after its connection broke gets the same job'
 test('a job ends as FAILED, TIMED_OUT or CANCELLED, with the reason', async () => {
   const failed = await endpoint().runSync({ input: { status: 422, body: '{"detail":"no"}' } });
   expect(failed).toMatchObject({ status: 'FAILED', error: 'The model answered 422: no', succeeded: false });
+  const silent = await endpoint().runSync({ input: { status: 422, body: '{}' } });
+  expect(silent).toMatchObject({ status: 'FAILED', error: 'The model answered 422.' });
   const policy = { executionTimeout: 100 };
   const slow = await endpoint().runSync({ input: { hold: true }, policy });
   expect(slow).toMatchObject({ status: 'TIMED_OUT', error: expect.any(String) });

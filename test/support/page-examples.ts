@@ -56,6 +56,17 @@ export const commandsOf = (page: string): Block[] =>
 /** The blocks of commands that no test runs as they are written. */
 export const notRun: { page: string; first: string; reason: string }[] = [
   {
+    page: 'README.md',
+    first: `curl http://127.0.0.1:3000/openai/v1/chat/completions -H 'Authorization: Bearer ns_…' -d '{"model": "llama", "messages": [{"role": "user", "content": "Say hello."}]}'`,
+    reason:
+      "needs a server with OpenAI's API; test/processes/openai-client.test.ts makes the call at a stand-in",
+  },
+  {
+    page: 'docs/openai.md',
+    first: `curl http://127.0.0.1:3000/openai/v1/chat/completions -H 'Authorization: Bearer ns_…' -H 'Content-Type: application/json' \\`,
+    reason: 'as in README.md',
+  },
+  {
     page: 'CONTRIBUTING.md',
     first: 'npm ci',
     reason: 'starts the service twice and never ends; README.md has its commands one by one',

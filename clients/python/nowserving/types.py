@@ -326,25 +326,45 @@ class WebhookDelivery(TypedDict):
 WebhookDeliveries = list[WebhookDelivery]
 
 
-class _WebhookEvent(TypedDict):
-    type: Literal["request.completed"]
+class _RequestEvent(TypedDict):
     timestamp: str
     request_id: str
     model_id: str
+    tags: list[str]
+    attempt: int
+
+
+class _CompletedEvent(_RequestEvent):
+    type: Literal["request.completed"]
     status: Literal["OK", "ERROR"]
     payload: Any
     error: RequestError | None
     metrics: FinalMetrics
-    tags: list[str]
-    attempt: int
     response_url: str
 
 
-class WebhookEvent(_WebhookEvent, total=False):
-    """The body of a webhook."""
+class CompletedEvent(_CompletedEvent, total=False):
+    """The body of `request.completed`."""
 
     payload_error: Literal["too_large", "gone"]
     """Why `payload` is None though there is an output: it is at `response_url`, unless it is gone."""
+
+
+class StartedEvent(_RequestEvent):
+    """The body of `request.started`."""
+
+    type: Literal["request.started"]
+    metrics: QueueMetrics
+    status_url: str
+
+
+class ProgressEvent(_RequestEvent):
+    """The body of `request.progress`."""
+
+    type: Literal["request.progress"]
+    progress: Progress | None
+    """None: the request was erased meanwhile."""
+    status_url: str
 
 
 BatchStatus = Literal[
@@ -424,6 +444,17 @@ class Batch(TypedDict):
     cancel_url: str
     output_url: str
     errors_url: str
+
+
+class BatchCompletedEvent(Batch):
+    """The body of `batch.completed`: the batch that has ended."""
+
+    type: Literal["batch.completed"]
+    timestamp: str
+
+
+WebhookEvent = Union[CompletedEvent, StartedEvent, ProgressEvent, BatchCompletedEvent]
+"""The body of a webhook. Its `type` tells which event it is."""
 
 
 class BatchOutput(TypedDict):

@@ -252,6 +252,8 @@ def serve(
 ) -> Any:
     """Runs the requests of a model until SIGTERM or SIGINT, then ends what runs, for `grace` seconds at most.
 
+    `grace` and `stuck` are in seconds. In TypeScript they are in milliseconds.
+
     A handler may be an `async def`, also one that yields. All of them share one event loop, and a run that must stop is
     cancelled as a task.
 

@@ -43,4 +43,12 @@ export type {
   WebhookDelivery,
   WebhookEndpoint,
 } from './types.js';
-export { verifyWebhook, type WebhookEvent, type WebhookHeaders } from './webhooks.js';
+export {
+  verifyWebhook,
+  type BatchCompletedEvent,
+  type CompletedEvent,
+  type ProgressEvent,
+  type StartedEvent,
+  type WebhookEvent,
+  type WebhookHeaders,
+} from './webhooks.js';

@@ -1,21 +1,51 @@
 import { NowServingError } from './errors.js';
+import type { Batch } from './types.js';
 
-/** The body that the service sends to a webhook. */
-export interface WebhookEvent<Output = unknown> {
-  type: 'request.completed';
+/** What the bodies of the events of a request have. */
+interface RequestEvent {
   timestamp: string;
   request_id: string;
   model_id: string;
+  tags: string[];
+  attempt: number;
+}
+
+/** The body of `request.completed`. */
+export interface CompletedEvent<Output = unknown> extends RequestEvent {
+  type: 'request.completed';
   status: 'OK' | 'ERROR';
   payload: Output | null;
   /** Why `payload` is missing although there is an output. Fetch it from `response_url`. */
   payload_error?: 'too_large' | 'gone';
   error: { code: string; message: string; [more: string]: unknown } | null;
   metrics: { queue_time?: number; inference_time?: number | null };
-  tags: string[];
-  attempt: number;
   response_url: string;
 }
+
+/** The body of `request.started`. */
+export interface StartedEvent extends RequestEvent {
+  type: 'request.started';
+  metrics: { queue_time: number };
+  status_url: string;
+}
+
+/** The body of `request.progress`. */
+export interface ProgressEvent extends RequestEvent {
+  type: 'request.progress';
+  /** null: the request was erased meanwhile. */
+  progress: { value: number; message: string | null } | null;
+  status_url: string;
+}
+
+/** The body of `batch.completed`: the batch that has ended. */
+export interface BatchCompletedEvent extends Batch {
+  type: 'batch.completed';
+  timestamp: string;
+}
+
+/** The body that the service sends to a webhook. Its `type` tells which event it is. */
+export type WebhookEvent<Output = unknown> =
+  CompletedEvent<Output> | StartedEvent | ProgressEvent | BatchCompletedEvent;
 
 /** A `Headers`, or Node's `request.headers`. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;

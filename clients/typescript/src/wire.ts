@@ -2504,7 +2504,7 @@ export interface components {
              */
             line: number | null;
             /**
-             * @description The stable name of the kind of problem.
+             * @description The stable name of the kind of problem: a code of problems, or `duplicate_custom_id`.
              * @example bad_request
              */
             code: string;
@@ -2833,6 +2833,124 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** @description A line that keeps its batch from starting. */
+        BatchFault: {
+            /**
+             * @description The number of the line in the input, from 1 on; null: the whole input is at fault.
+             * @example 3
+             */
+            line: number | null;
+            /**
+             * @description The stable name of the kind of problem: a code of problems, or `duplicate_custom_id`.
+             * @example bad_request
+             */
+            code: string;
+            /**
+             * @description A description of the problem.
+             * @example A line needs a "custom_id", a text.
+             */
+            message: string;
+        };
+        /** @description The body of `batch.completed`: the batch that has ended. */
+        BatchCompletedEvent: {
+            /**
+             * Format: uuid
+             * @description The id of the batch. Its requests have the tag `batch:<batch_id>`.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            batch_id: string;
+            /**
+             * @description `validating`: its input is checked. `in_progress`: its lines run. `finalizing`: the last lines are written to its files. `completed`: all lines are done, whether they failed or not. `failed`: its input is not valid, and nothing was submitted. `expired`: its time was over. `cancelling`, then `cancelled`: a call has cancelled it.
+             * @example in_progress
+             * @enum {string}
+             */
+            status: "validating" | "in_progress" | "finalizing" | "completed" | "failed" | "expired" | "cancelling" | "cancelled";
+            /**
+             * @description The model of lines that name none.
+             * @example demo/text/echo
+             */
+            model_id: string | null;
+            /**
+             * @description Its tag.
+             * @example null
+             */
+            tag: string | null;
+            /**
+             * @description The priority of its requests.
+             * @example low
+             * @enum {string}
+             */
+            priority: "high" | "normal" | "low";
+            /**
+             * Format: date-time
+             * @description The time at which it was made.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The time at which its input was found to be valid.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            started_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time at which it ended.
+             * @example null
+             */
+            ended_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time at which lines that are not done expire.
+             * @example 2026-03-02T12:00:00.000Z
+             */
+            expires_at: string;
+            /** @description Its lines, by what has become of them. */
+            counts: components["schemas"]["BatchLineCounts"];
+            /** @description Why it failed: at most the first hundred faults. */
+            errors: components["schemas"]["BatchFault"][];
+            /**
+             * @description The URL that is called when it has ended.
+             * @example null
+             */
+            webhook: string | null;
+            /**
+             * Format: uri
+             * @description The URL of the batch.
+             * @example http://127.0.0.1:3000/v1/batches/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            batch_url: string;
+            /**
+             * Format: uri
+             * @description The URL that cancels it.
+             * @example http://127.0.0.1:3000/v1/batches/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
+             */
+            cancel_url: string;
+            /**
+             * Format: uri
+             * @description The URL of its output.
+             * @example http://127.0.0.1:3000/v1/batches/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/output
+             */
+            output_url: string;
+            /**
+             * Format: uri
+             * @description The URL of its errors.
+             * @example http://127.0.0.1:3000/v1/batches/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/errors
+             */
+            errors_url: string;
+            /**
+             * @description The type of the event.
+             * @example batch.completed
+             * @enum {string}
+             */
+            type: "batch.completed";
+            /**
+             * Format: date-time
+             * @description The time at which the batch ended, in UTC with milliseconds.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            timestamp: string;
+        };
         /** @description The lines of a batch, by the URL of a file with them or as a list, and its options. */
         NewBatch: {
             /**
@@ -2865,24 +2983,6 @@ export interface components {
              * @example 24h
              */
             completion_window?: string;
-        };
-        /** @description A line that keeps its batch from starting. */
-        BatchFault: {
-            /**
-             * @description The number of the line in the input, from 1 on; null: the whole input is at fault.
-             * @example 3
-             */
-            line: number | null;
-            /**
-             * @description The stable name of the kind of problem.
-             * @example bad_request
-             */
-            code: string;
-            /**
-             * @description A description of the problem.
-             * @example A line needs a "custom_id", a text.
-             */
-            message: string;
         };
         /** @description A batch at one moment. Its counts are exact. */
         BatchStatus: {

@@ -2,8 +2,8 @@ import type { Request, Response } from 'express';
 import { DomainError, type FieldError } from '../../errors/domain-error.js';
 import type { ProblemCode } from '../../errors/problem-codes.js';
 import { isObject } from '../../http/input/json-body.js';
-import { messageIn, withModelMessage } from '../../tools/model-message.js';
 import { clientStatus } from '../client-status.js';
+import { failureMessage } from '../failure-message.js';
 import { answerJsonError } from '../json-error.js';
 
 /** The codes for which OpenAI has another name or status. */
@@ -45,10 +45,7 @@ export function toOpenAiError(reported: ReportedError): { status: number; error:
   if (code === 'model_error' && isObject(details) && isObject(details['error']))
     return { status, error: details['error'] };
   const error: OpenAiError = {
-    message: [
-      withModelMessage(message, code === 'model_error' ? messageIn(details) : undefined),
-      ...errors.map(faultOf),
-    ].join(' '),
+    message: [failureMessage({ message, details }), ...errors.map(faultOf)].join(' '),
     type: typeOf(status),
     param: errors[0] === undefined ? null : paramOf(errors[0]),
     code: kinds[code] === undefined ? code : kinds[code].code,

@@ -158,7 +158,10 @@ export class BatchFaultPlaceDto {
     nullable: true,
   })
   line!: number | null;
-  @Field('The stable name of the kind of problem.', 'bad_request')
+  @Field(
+    'The stable name of the kind of problem: a code of problems, or `duplicate_custom_id`.',
+    'bad_request',
+  )
   code!: string;
 }
 
@@ -212,6 +215,17 @@ export class BatchDto extends BatchFactsDto {
   output_url!: string;
   @Field('The URL of its errors.', `${batchUrl}/errors`, { format: 'uri' })
   errors_url!: string;
+}
+
+@ApiSchema({
+  name: 'BatchCompletedEvent',
+  description: 'The body of `batch.completed`: the batch that has ended.',
+})
+export class BatchCompletedEventDto extends BatchDto {
+  @Field('The type of the event.', 'batch.completed', { enum: ['batch.completed'] })
+  type!: 'batch.completed';
+  @Field('The time at which the batch ended, in UTC with milliseconds.', exampleTime, time)
+  timestamp!: string;
 }
 
 @ApiSchema({ name: 'BatchPage', description: 'A page of batches.' })

@@ -1,25 +1,44 @@
 import {
   ApiAcceptedResponse,
-  ApiBody,
+  ApiExtension,
   ApiExtraModels,
   ApiNoContentResponse,
   ApiOkResponse,
+  getSchemaPath,
 } from '@nestjs/swagger';
 import { applyDecorators } from '@nestjs/common';
 import { bodyOptions } from '../../http/input/body.js';
-import { ApiCall, ApiJsonBody, ApiProblems } from '../../http/openapi/operations.js';
+import { ApiBodyForms, ApiCall, ApiJsonBody, ApiProblems } from '../../http/openapi/operations.js';
 import { ApiPage } from '../../http/openapi/page.dto.js';
 import { ApiOptions } from '../../http/openapi/parameters.js';
 import { headerReferences } from '../../http/openapi/responses.js';
-import { BatchDto, BatchLineDto, BatchPageDto, NewBatchDto, NewBatchQuery } from '../dto/batches.dto.js';
+import {
+  BatchCompletedEventDto,
+  BatchDto,
+  BatchLineDto,
+  BatchPageDto,
+  NewBatchDto,
+  NewBatchQuery,
+} from '../dto/batches.dto.js';
 
 const examples = Object.fromEntries(
   Object.entries(bodyOptions(NewBatchDto).examples ?? {}).map(([name, value]) => [name, { value }]),
 );
 
+const exampleLines = [1, 2].map((page) => ({ custom_id: `page-${page}`, input: { page } }));
+
+const webhooks = {
+  'batch.completed': {
+    summary: 'A batch has ended, however it ended',
+    description: 'See docs/webhooks.md for its headers and its signature.',
+    schema: getSchemaPath(BatchCompletedEventDto),
+  },
+};
+
 export const ApiCreateBatch = applyDecorators(
   ApiOptions(NewBatchQuery),
-  ApiExtraModels(BatchLineDto),
+  ApiExtraModels(BatchLineDto, BatchCompletedEventDto, NewBatchDto),
+  ApiExtension('x-webhooks', webhooks),
   ApiJsonBody('json and options'),
   ApiCall(
     'Make a batch',
@@ -27,7 +46,17 @@ export const ApiCreateBatch = applyDecorators(
       '`application/x-ndjson`. The options are then query parameters; with a JSON body they are its members. Nothing is ' +
       'submitted before the whole input is found to be valid. The lines count against `RATE_LIMIT_BATCH`, and wait for it. The batch survives any crash: no line is lost, and no line that has ' +
       'finished runs again.',
-    ApiBody({ type: NewBatchDto, examples }),
+    ApiBodyForms({
+      'application/json': { schema: { $ref: getSchemaPath(NewBatchDto) }, examples },
+      'application/x-ndjson': {
+        schema: {
+          type: 'string',
+          description:
+            'One JSON object per line, in the form of `BatchLine`. The options are query parameters.',
+        },
+        example: exampleLines.map((line) => `${JSON.stringify(line)}\n`).join(''),
+      },
+    }),
     ApiAcceptedResponse({
       description: 'The batch is stored.',
       type: BatchDto,

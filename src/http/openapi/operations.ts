@@ -16,6 +16,8 @@ interface OperationNotes {
   'x-limited'?: true;
   /** The route reads a JSON body. With `options` it refuses unknown options too. */
   'x-body'?: 'json' | 'json and options';
+  /** The forms of the body of a request, by their media types. */
+  'x-content'?: Readonly<Record<string, object>>;
   /** Like `x-limited`, but no limit counts the route. */
   'x-keyed'?: true;
   /** The route passes on a model's own 4xx as `model_error`. */
@@ -46,6 +48,10 @@ export function ApiProblems(...codes: ProblemCode[]): MethodDecorator {
 /** Documents what the reading of a JSON body adds. */
 export const ApiJsonBody = (body: NonNullable<OperationNotes['x-body']>): MethodDecorator =>
   ApiExtension('x-body', body);
+
+/** The forms that the body of a request may have, by their media types. `ApiBody` knows only JSON. */
+export const ApiBodyForms = (content: NonNullable<OperationNotes['x-content']>): MethodDecorator =>
+  ApiExtension('x-content', content);
 
 /** Documents what the gate adds: the ways to send a key, the quota fields of every answer, its own problems. */
 export function ApiLimited({
@@ -135,6 +141,7 @@ function completeOperation(operation: Operation & OperationNotes, document: Open
   const { components = {} } = document;
   const {
     'x-body': body,
+    'x-content': content,
     'x-limited': limited,
     'x-model-answers': modelAnswers,
     'x-other-api': other,
@@ -145,9 +152,11 @@ function completeOperation(operation: Operation & OperationNotes, document: Open
   const ofKeys = limited ? limitedProblems : operation['x-keyed'] ? keyedProblems : [];
   components.schemas = { ...components.schemas, ...operation['x-schemas'] };
   addWebhooks(document, operation['x-webhooks'] ?? {});
+  if (content !== undefined) operation.requestBody = { required: true, content };
   for (const note of [
     'x-problems',
     'x-body',
+    'x-content',
     'x-limited',
     'x-keyed',
     'x-model-answers',

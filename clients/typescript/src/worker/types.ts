@@ -57,11 +57,11 @@ export interface ServeOptions {
   name?: string;
   version?: string;
   labels?: Record<string, string>;
-  /** Milliseconds for which runs may go on after SIGTERM or SIGINT; default 25,000. */
+  /** Milliseconds (in Python seconds) for which runs may go on after SIGTERM or SIGINT; default 25,000. */
   grace?: number;
   /**
-   * Milliseconds after which a handler that has not returned, although its run is over, ends the process with exit code
-   * 70; default 30,000. First the worker hands back its other runs.
+   * Milliseconds (in Python seconds) after which a handler that has not returned, although its run is over, ends the
+   * process with exit code 70; default 30,000. First the worker hands back its other runs.
    */
   stuck?: number;
   /** A URL or a function. Nothing is claimed until the URL is answered 2xx, or the function gives something true. */
