@@ -18,7 +18,7 @@ export function toBatchFacts(batch: Batch): Pick<BatchFactsDto, keyof BatchFacts
 }
 
 /** Builds the object of a batch, as this API shows it. */
-export function toBatchView(batch: Batch, base: string): BatchDto {
+export function toBatchView(batch: Batch, base: string): Pick<BatchDto, keyof BatchDto> {
   const url = `${base}/v1/batches/${batch.id}`;
   return {
     ...toBatchFacts(batch),

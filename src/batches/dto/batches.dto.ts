@@ -134,7 +134,7 @@ export class BatchesQuery implements ListOptions {
   name: 'BatchLineCounts',
   description: 'The lines of a batch, by what has become of them. Their sum is the total.',
 })
-export class BatchCountsDto implements BatchCounts {
+class BatchCountsDto implements BatchCounts {
   @Field('The number of lines; null: the input has not been read to its end.', 50_000, countOrNull)
   total!: number | null;
   @Field('Lines that wait, in the queue or in the input.', 47_900, count)
