@@ -105,11 +105,6 @@ test('a reserve applies after a reload, and shows in the model', async () => {
   const ids = await submitAll(8, 'kept');
   await until(() => model.running === 4);
   await reload({ high: 2 });
-  await model.answer(model.calls[0]!.id);
-  await model.answer(model.calls[1]!.id);
-  const urgent = await two.submit('kept?priority=high');
-  await model.arrived(urgent);
-  expect([await runningOf(-1), await runningOf(0, 1)]).toEqual([1, 2]);
   // The other node may read its file a moment later.
   const shown = await until(async () => {
     const response = await two.service.get('/v1/models/kept', { headers: keyHeader(two.service.key) });
@@ -117,6 +112,11 @@ test('a reserve applies after a reload, and shows in the model', async () => {
     return reserve.high > 0 && reserve;
   });
   expect(shown).toEqual({ high: 2, normal: 0 });
+  await model.answer(model.calls[0]!.id);
+  await model.answer(model.calls[1]!.id);
+  const urgent = await two.submit('kept?priority=high');
+  await model.arrived(urgent);
+  expect([await runningOf(-1), await runningOf(0, 1)]).toEqual([1, 2]);
   await reload(undefined);
   await until(() => model.running === 4);
   model.release();
