@@ -12,6 +12,9 @@ export const batchStatuses = [
 ] as const;
 export type BatchStatus = (typeof batchStatuses)[number];
 
+/** The longest time after which a batch expires. */
+export const maxWindowDays = 7;
+
 /** The two files that a batch writes. */
 export type SegmentKind = 'output' | 'errors';
 

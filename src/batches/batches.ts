@@ -9,7 +9,7 @@ import { Files } from '../files/files.js';
 import { Uploads } from '../files/uploads.js';
 import { FileUses } from '../queue/retention/file-uses.js';
 import { NewRequests, rank } from '../requests/new-requests.js';
-import type { Batch, NewBatch, SegmentKind } from './batch.js';
+import { type Batch, maxWindowDays, type NewBatch, type SegmentKind } from './batch.js';
 import { assertCancellable, unknownBatch } from './batch-errors.js';
 import { linesType } from './collector.js';
 import { BatchDriver } from './duties/batch-driver.js';
@@ -22,7 +22,7 @@ import { cancelBatch, countOpenBatches, findBatchByKey, insertBatch } from './qu
 import { ResultLines } from './result-lines.js';
 
 const defaultWindowSeconds = 86_400;
-export const maxWindowSeconds = 7 * 86_400;
+export const maxWindowSeconds = maxWindowDays * 86_400;
 /** Batches of a key that have not ended. */
 const maxOpen = 100;
 

@@ -69,6 +69,18 @@ export function* spansOfDays(firstId: string, beforeId: string): Generator<DaySp
   }
 }
 
+/** Groups rows by the spans of their requests' days, so that a statement about a group locks the tables of few days. */
+export function bySpan<Row extends { requestId: string }>(rows: readonly Row[]): Row[][] {
+  const spans = new Map<number, Row[]>();
+  for (const row of rows) {
+    const span = Math.floor(dayOf(row.requestId) / daysOfSpan);
+    const known = spans.get(span);
+    if (known === undefined) spans.set(span, [row]);
+    else known.push(row);
+  }
+  return [...spans.values()];
+}
+
 /** Returns the condition that a column is within these days. */
 export const withinSpan =
   ({ firstDay, lastDay }: DaySpan): Within =>

@@ -4,8 +4,11 @@ import type { DataSource } from 'typeorm';
 import { v7 } from 'uuid';
 import type { Database } from '../../src/database/database.js';
 import type { Statement } from '../../src/database/statement.js';
+import { readBatchFile, readProgress } from '../../src/batches/queries/lines.js';
+import { findBatch } from '../../src/batches/queries/read-batches.js';
 import { Clock } from '../../src/database/clock.js';
 import { firstIdAt, spansOfDays } from '../../src/database/days.js';
+import { endStrayUses } from '../../src/files/queries/prune-files.js';
 import { readNodeTimes } from '../../src/overview/queries/node-times.js';
 import { readRecentEnds } from '../../src/overview/queries/recent-ends.js';
 import { readShares } from '../../src/overview/queries/shares.js';
@@ -19,12 +22,17 @@ import { droppableDays, emptyOldPayloads } from '../../src/queue/retention/queri
 import { Retention } from '../../src/queue/retention/retention.js';
 import { requestFacts } from '../../src/queue/runs/queries/request-facts.js';
 import { WaitingIndex } from '../../src/queue/waiting/waiting-index.js';
+import { lastUuid } from '../../src/webhooks/operator-deliveries.js';
+import { listDeliveries } from '../../src/webhooks/queries/operator-deliveries.js';
+import { pruneDeliveries } from '../../src/webhooks/queries/prune-deliveries.js';
 import { testQueue } from '../support/test-queue.js';
 
 const dayMs = 86_400_000;
 const days = 200;
 /** The newest span has at most 72 days, with those to come: 9 locks of each, with its indexes in three tables. */
 const locksOfSpan = 72 * 9 + 60;
+/** The day before a batch, the seven that it may last, and the two around them. */
+const locksOfBatch = 10 * 9 + 60;
 /** The last 14 days and those to come. */
 const locksOfRecent = 24 * 9 + 60;
 
@@ -211,6 +219,38 @@ test('typical times, the last ends, shares and views lock the last days only', a
   await counted.source.query('TABLE model_stats');
   await counted.source.query('TABLE key_shares');
   expect(counted.locks).toBeLessThan(locksOfRecent);
+});
+
+test('batches, deliveries and uses of files are read in the days of their requests', async () => {
+  for (const id of ids) {
+    await findBatch(counted.database, id);
+    await readProgress(counted.database, id);
+    await readBatchFile(counted.database, id, 'output');
+  }
+  expect(counted.locks).toBeLessThan(locksOfBatch);
+  counted.locks = 0;
+  await service.query(
+    `INSERT INTO webhook_delivery (request_id, id, api_key_id, url, host, state)
+     SELECT id, id, $2::uuid, 'http://receiver.test/', 'receiver.test', 'delivered' FROM unnest($1::uuid[]) AS old (id)`,
+    [ids, keyId],
+  );
+  await service.query(
+    'INSERT INTO file_use (request_id, file_id, in_input) SELECT id, id, true FROM unnest($1::uuid[]) AS old (id)',
+    [ids],
+  );
+  const listed = await listDeliveries(counted.source, {
+    filter: {},
+    before: { requestId: lastUuid, id: lastUuid },
+    max: 100,
+    maxLooks: 1_000,
+    isFewPending: false,
+  });
+  expect(listed.map(({ requestId, modelId }) => [requestId, modelId])).toEqual(
+    ids.map((id) => [id, 'test/model']),
+  );
+  await pruneDeliveries(counted.database, 0);
+  await endStrayUses(counted.database, { requestId: firstIdAt(0), fileId: firstIdAt(0) });
+  expect(counted.locks).toBeLessThan(locksOfSpan);
 });
 
 test('the pruner reads old days one by one, and payloads in spans', async () => {

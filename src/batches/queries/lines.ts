@@ -1,10 +1,10 @@
 import { uuidArray } from '../../database/binary-array.js';
-import { statementOfDays } from '../../database/days.js';
+import { statementOfDays, type Within } from '../../database/days.js';
 import { type Queries, statement } from '../../database/statement.js';
 import type { FinishedOutcome, RefusedOutcome, SegmentKind } from '../batch.js';
 import type { LineError } from '../line-formats.js';
 import { type LeasedBatch, LeaseLost } from './drive.js';
-import { lineOutcome, requestOfLine } from './read-batches.js';
+import { lineOutcome, requestOfLine, statementOfBatch } from './read-batches.js';
 
 type Lease = Pick<LeasedBatch, 'id' | 'token' | 'endsAs'>;
 
@@ -63,12 +63,13 @@ export interface Progress {
 }
 
 const withRequests = (
+  within: Within,
   columns: string,
   requestColumns?: string,
 ): string => `SELECT ${columns}, ${lineOutcome} AS outcome
     FROM batch
     JOIN batch_line AS line ON line.batch_id = batch.id
-    ${requestOfLine(requestColumns)}
+    ${requestOfLine(within, requestColumns)}
     WHERE batch.id = $1::uuid`;
 
 /*
@@ -76,15 +77,18 @@ const withRequests = (
  * Race: none: a line that finishes later is counted the next time.
  * Index: batch_line_pkey, a window of lines; request_pkey.
  */
-const progressStatement = statement('batch_progress')`SELECT
+const progressStatement = statementOfBatch(
+  'batch_progress',
+  (within) => `SELECT
   (count(*) FILTER (WHERE outcome IN ('waiting', 'running')))::integer AS open,
   (count(*) FILTER (WHERE outcome NOT IN ('waiting', 'running')))::integer AS finished
 FROM (
-  ${withRequests('line.line')}
-) AS line`;
+  ${withRequests(within, 'line.line')}
+) AS line`,
+);
 
 export async function readProgress(queries: Queries, id: string): Promise<Progress> {
-  return (await queries.query<Progress>(progressStatement, [id]))[0]!;
+  return (await queries.query<Progress>(progressStatement(id), [id]))[0]!;
 }
 
 /*
@@ -92,13 +96,16 @@ export async function readProgress(queries: Queries, id: string): Promise<Progre
  * Race: those that end meanwhile are found to have ended.
  * Index: batch_line_pkey, request_pkey.
  */
-const openStatement = statement('open_lines_of_batch')`SELECT request_id AS id FROM (
-  ${withRequests('line.request_id')}
+const openStatement = statementOfBatch(
+  'open_lines_of_batch',
+  (within) => `SELECT request_id AS id FROM (
+  ${withRequests(within, 'line.request_id')}
 ) AS line
-WHERE outcome IN ('waiting', 'running')`;
+WHERE outcome IN ('waiting', 'running')`,
+);
 
 export async function openRequestsOf(queries: Queries, batchId: string): Promise<string[]> {
-  return (await queries.query<{ id: string }>(openStatement, [batchId])).map(({ id }) => id);
+  return (await queries.query<{ id: string }>(openStatement(batchId), [batchId])).map(({ id }) => id);
 }
 
 /** A finished line that is not in a segment yet. */
@@ -127,14 +134,17 @@ const isOfKind = `CASE $2::text WHEN 'output' THEN outcome = 'completed'
  * Race: none: a line is in a segment or among these.
  * Index: batch_line_pkey, request_pkey; batch_segment_pkey.
  */
-const finishedStatement = statement('finished_lines_of_batch')`SELECT
+const finishedStatement = statementOfBatch(
+  'finished_lines_of_batch',
+  (within) => `SELECT
   line, custom_id AS "customId", request_id AS "requestId", outcome, error, ended_by_batch AS "isEndedByBatch",
   extract(epoch FROM completed_at)::float8 * 1000 AS "completedAtMs"
 FROM (
-  ${withRequests(finishedColumns, ', error, completed_at')}
+  ${withRequests(within, finishedColumns, ', error, completed_at')}
 ) AS line
 WHERE ${isOfKind}
-ORDER BY line LIMIT $3::integer`;
+ORDER BY line LIMIT $3::integer`,
+);
 
 export function finishedLines(
   queries: Queries,
@@ -142,10 +152,12 @@ export function finishedLines(
   kind: SegmentKind,
   limit: number,
 ): Promise<FinishedLine[]> {
-  return queries.query<FinishedLine>(finishedStatement, [batchId, kind, limit]);
+  return queries.query<FinishedLine>(finishedStatement(batchId), [batchId, kind, limit]);
 }
 
-const fileStatement = statement('file_of_batch')`SELECT
+const fileStatement = statementOfBatch(
+  'file_of_batch',
+  (within) => `SELECT
   (
     SELECT coalesce(json_agg(json_build_object('fileId', file_id, 'bytes', bytes) ORDER BY number), '[]')
     FROM batch_segment WHERE batch_id = $1::uuid AND kind = $2::text
@@ -159,10 +171,11 @@ const fileStatement = statement('file_of_batch')`SELECT
       'completedAtMs', extract(epoch FROM completed_at)::float8 * 1000
     ) ORDER BY line), '[]')
     FROM (
-      ${withRequests(finishedColumns, ', error, completed_at')}
+      ${withRequests(within, finishedColumns, ', error, completed_at')}
     ) AS line
     WHERE ${isOfKind}
-  ) AS lines`;
+  ) AS lines`,
+);
 
 /** A file that a batch writes, at one moment. */
 export interface BatchFile {
@@ -177,7 +190,7 @@ export async function readBatchFile(
   batchId: string,
   kind: SegmentKind,
 ): Promise<BatchFile> {
-  return (await queries.query<BatchFile>(fileStatement, [batchId, kind]))[0]!;
+  return (await queries.query<BatchFile>(fileStatement(batchId), [batchId, kind]))[0]!;
 }
 
 /*

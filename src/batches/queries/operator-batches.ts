@@ -1,6 +1,6 @@
 import { type Queries, statement } from '../../database/statement.js';
 import type { Batch, BatchStatus } from '../batch.js';
-import { batchColumns, type BatchRow, liveCounts, toBatch } from './read-batches.js';
+import { batchColumns, type BatchRow, liveCounts, statementOfBatch, toBatch } from './read-batches.js';
 
 /** A batch with the name of its key; null: the key was deleted. */
 export interface OperatorBatch extends Batch {
@@ -36,15 +36,18 @@ FROM (
   ORDER BY id DESC LIMIT $5::integer
 ) AS batch
 ${keyOfBatch}
-${liveCounts}
+${liveCounts()}
 ORDER BY batch.id DESC`;
 
 /** The same for one batch. Index: batch_pkey. */
-const findStatement = statement('find_batch_of_any')`SELECT ${columns}
+const findStatement = statementOfBatch(
+  'find_batch_of_any',
+  (within) => `SELECT ${columns}
 FROM batch
 ${keyOfBatch}
-${liveCounts}
-WHERE batch.id = $1::uuid`;
+${liveCounts(within)}
+WHERE batch.id = $1::uuid`,
+);
 
 const toOperatorBatch = ({ keyName, ...row }: Row): OperatorBatch => ({ ...toBatch(row), keyName });
 
@@ -57,6 +60,6 @@ export async function listOperatorBatches(
 }
 
 export async function findOperatorBatch(queries: Queries, id: string): Promise<OperatorBatch | undefined> {
-  const [row] = await queries.query<Row>(findStatement, [id]);
+  const [row] = await queries.query<Row>(findStatement(id), [id]);
   return row && toOperatorBatch(row);
 }

@@ -1,5 +1,6 @@
-import { type Queries, statement } from '../../database/statement.js';
-import type { Batch, BatchCounts, BatchStatus, LineFault } from '../batch.js';
+import { dayOf, firstIdOf, statementOfDays, type Within } from '../../database/days.js';
+import { type Queries, type Statement, statement } from '../../database/statement.js';
+import { type Batch, type BatchCounts, type BatchStatus, type LineFault, maxWindowDays } from '../batch.js';
 
 const ms = (column: string): string => `extract(epoch FROM ${column})::float8 * 1000`;
 
@@ -15,14 +16,31 @@ export const lineOutcome = `CASE
     ELSE request.outcome
   END`;
 
+const allDays: Within = () => 'true';
+
 /**
  * Joins lines with their requests. LATERAL keeps the planner from reading whole days: it finds each request by its id.
  * A request that retention has deleted has a state that is null.
  */
-export const requestOfLine = (columns = ''): string => `LEFT JOIN LATERAL (
+export const requestOfLine = (within: Within, columns = ''): string => `LEFT JOIN LATERAL (
     SELECT state, outcome, output IS NOT NULL AS has_output${columns} FROM request
-    WHERE request.id = line.request_id LIMIT 1
+    WHERE request.id = line.request_id AND ${within('request.id')} LIMIT 1
   ) AS request ON true`;
+
+/**
+ * A statement about one batch, which locks only the days in which its lines may have been submitted. The day before it
+ * and the one after its longest time are among them, because the clocks of nodes differ.
+ */
+export function statementOfBatch(
+  name: string,
+  textOf: (within: Within) => string,
+): (id: string) => Statement {
+  const ofDays = statementOfDays(name, textOf);
+  return (id) => {
+    const day = dayOf(id);
+    return ofDays(firstIdOf(day - 1), firstIdOf(day + maxWindowDays + 1));
+  };
+}
 
 export const batchColumns = `batch.id, batch.api_key_id AS "keyId", batch.status, batch.format, batch.metadata,
        batch.model_id AS "modelId", batch.tag, batch.priority AS rank, batch.input_file_id AS "inputFileId",
@@ -35,14 +53,15 @@ export const batchColumns = `batch.id, batch.api_key_id AS "keyId", batch.status
        batch.completed + live.completed AS completed, batch.failed + live.failed AS failed,
        batch.cancelled + live.cancelled AS cancelled, batch.expired + live.expired AS expired`;
 
-export const liveCounts = `CROSS JOIN LATERAL (
+/** `within`: the days of the lines that are not in a segment yet. */
+export const liveCounts = (within = allDays): string => `CROSS JOIN LATERAL (
   SELECT ${['running', 'completed', 'failed', 'cancelled', 'expired']
     .map((name) => `(count(*) FILTER (WHERE outcome = '${name}'))::integer AS ${name}`)
     .join(', ')}
   FROM (
     SELECT ${lineOutcome} AS outcome
     FROM batch_line AS line
-    ${requestOfLine()}
+    ${requestOfLine(within)}
     WHERE line.batch_id = batch.id
   ) AS line
 ) AS live`;
@@ -52,10 +71,13 @@ export const liveCounts = `CROSS JOIN LATERAL (
  * Race: none: one snapshot has the counters, the lines and their requests. A line moves into the counters in one commit.
  * Index: batch_pkey; batch_line_pkey, a window of lines per open batch; request_pkey.
  */
-const findStatement = statement('find_batch')`SELECT ${batchColumns}
+const findStatement = statementOfBatch(
+  'find_batch',
+  (within) => `SELECT ${batchColumns}
 FROM batch
-${liveCounts}
-WHERE batch.id = $1::uuid AND ($2::uuid IS NULL OR batch.api_key_id = $2::uuid)`;
+${liveCounts(within)}
+WHERE batch.id = $1::uuid AND ($2::uuid IS NULL OR batch.api_key_id = $2::uuid)`,
+);
 
 /** The same for a list, newest first. Index: batch_by_key, from one id on. */
 const listStatement = statement('list_batches')`SELECT ${batchColumns}
@@ -67,7 +89,7 @@ FROM (
     AND ($4::text IS NULL OR tag = $4::text)
   ORDER BY id DESC LIMIT $5::integer
 ) AS batch
-${liveCounts}
+${liveCounts()}
 ORDER BY batch.id DESC`;
 
 /** A row of these statements. */
@@ -94,7 +116,7 @@ export function toBatch(row: BatchRow): Batch {
 
 /** `keyId`: a batch of another key is not found. undefined: any. */
 export async function findBatch(queries: Queries, id: string, keyId?: string): Promise<Batch | undefined> {
-  const [row] = await queries.query<BatchRow>(findStatement, [id, keyId ?? null]);
+  const [row] = await queries.query<BatchRow>(findStatement(id), [id, keyId ?? null]);
   return row && toBatch(row);
 }
 

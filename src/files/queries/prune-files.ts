@@ -1,5 +1,6 @@
 import { uuidArray } from '../../database/binary-array.js';
 import type { Database } from '../../database/database.js';
+import { bySpan, statementOfDays } from '../../database/days.js';
 import { statement } from '../../database/statement.js';
 
 const atOnce = 200;
@@ -89,24 +90,34 @@ export async function deleteFiles(database: Database, ids: readonly string[]): P
 }
 
 /*
- * Purpose: ends uses of requests that were never written. Batches use files, too, and end their uses themselves.
- * Race: a use is written at most seconds before its request. Uses of the last hour are not touched.
- * Index: file_use_pkey from one id on, request_pkey, batch_pkey.
+ * Purpose: reads old uses, some at a time.
+ * Race: a use is written at most seconds before its request. Uses of the last hour are not read.
+ * Index: file_use_pkey from one id on.
  */
-const endStrayStatement = statement('end_stray_file_uses')`WITH old AS MATERIALIZED (
-  SELECT request_id, file_id FROM file_use
-  WHERE (request_id, file_id) > ($1::uuid, $2::uuid)
-    AND ${isOld}
-  ORDER BY request_id, file_id LIMIT 1000
-), stray AS (
-  UPDATE file_use SET is_over = true
-  FROM old
-  WHERE file_use.request_id = old.request_id AND file_use.file_id = old.file_id AND NOT is_over
-    AND NOT EXISTS (SELECT FROM request WHERE id = old.request_id)
-    AND NOT EXISTS (SELECT FROM batch WHERE id = old.request_id)
-)
-SELECT request_id AS "requestId", file_id AS "fileId" FROM old
-ORDER BY request_id DESC, file_id DESC LIMIT 1`;
+const oldUsesStatement = statement(
+  'old_file_uses',
+)`SELECT request_id AS "requestId", file_id AS "fileId" FROM file_use
+WHERE (request_id, file_id) > ($1::uuid, $2::uuid)
+  AND ${isOld}
+ORDER BY request_id, file_id LIMIT 1000`;
+
+/*
+ * Purpose: ends those of some old uses whose requests were never written. Batches use files, too, and end their uses
+ *   themselves.
+ * Race: none: these requests will not be written any more.
+ * Index: file_use_pkey; request_pkey, in the days of the requests; batch_pkey.
+ */
+const endStrayStatement = statementOfDays(
+  'end_stray_file_uses',
+  (within) => `UPDATE file_use SET is_over = true
+FROM unnest($1::uuid[], $2::uuid[]) AS old (request_id, file_id)
+LEFT JOIN LATERAL (
+  SELECT id FROM request WHERE request.id = old.request_id AND ${within('request.id')} LIMIT 1
+) AS request ON true
+LEFT JOIN batch ON batch.id = old.request_id
+WHERE file_use.request_id = old.request_id AND file_use.file_id = old.file_id AND NOT is_over
+  AND request.id IS NULL AND batch.id IS NULL`,
+);
 
 export interface UsePosition {
   requestId: string;
@@ -118,5 +129,13 @@ export async function endStrayUses(
   database: Database,
   { requestId, fileId }: UsePosition,
 ): Promise<UsePosition | undefined> {
-  return (await database.query<UsePosition>(endStrayStatement, [requestId, fileId]))[0];
+  const old = await database.query<UsePosition>(oldUsesStatement, [requestId, fileId]);
+  for (const some of bySpan(old)) {
+    const requestIds = some.map((use) => use.requestId);
+    await database.query(endStrayStatement(...requestIds), [
+      uuidArray(requestIds),
+      uuidArray(some.map((use) => use.fileId)),
+    ]);
+  }
+  return old.at(-1);
 }

@@ -25,7 +25,7 @@ export class DeliveryPruner extends Duty implements OnApplicationBootstrap, Befo
   }
 
   async runOnce(): Promise<void> {
-    while ((await pruneDeliveries(this.database, this.retention.longestMs())) > 0);
+    await pruneDeliveries(this.database, this.retention.longestMs());
     await pruneReceiverActivity(this.database);
   }
 }

@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import { bySpan, statementOfDays } from '../../database/days.js';
 import type { DeliveryState, WebhookTry } from '../entities/webhook-delivery.entity.js';
 
 /*
@@ -58,6 +59,30 @@ const ofKey = (keyId: string, requestId: string, before: string, looks: string):
   ) AS delivery ON true
   ORDER BY request.id DESC, delivery.id DESC`;
 
+/*
+ * Purpose: reads the models of requests.
+ * Race: none (read only).
+ * Index: request_pkey, in the days of the ids.
+ */
+const modelsStatement = statementOfDays(
+  'models_of_deliveries',
+  (within) => `SELECT id, model_id AS "modelId" FROM request WHERE id = ANY ($1::uuid[]) AND ${within('id')}`,
+);
+
+/** Adds the models of the requests. Those of batches, and of requests that are gone, have none. */
+async function withModels<Row extends { requestId: string }>(
+  source: DataSource,
+  rows: readonly Row[],
+): Promise<(Row & { modelId: string | null })[]> {
+  const models = new Map<string, string>();
+  for (const some of bySpan(rows)) {
+    const ids = some.map(({ requestId }) => requestId);
+    const found = await source.query<{ id: string; modelId: string }[]>(modelsStatement(...ids).text, [ids]);
+    for (const { id, modelId } of found) models.set(id, modelId);
+  }
+  return rows.map((row) => ({ ...row, modelId: models.get(row.requestId) ?? null }));
+}
+
 /** `fits`: false for the last row that was looked at, if it is not part of the list. */
 export async function listDeliveries(
   source: DataSource,
@@ -91,10 +116,9 @@ export async function listDeliveries(
     if (filter.keyId !== undefined) return ofKey(bind(filter.keyId, 'uuid'), requestId, isBefore, looks);
     return from(byKey);
   })();
-  return source.query(
+  const found = await source.query<(Omit<OperatorDelivery, 'modelId'> & { looks: number; fits: boolean })[]>(
     `SELECT request_id AS "requestId", coalesce(id, '00000000-0000-0000-0000-000000000000'::uuid) AS id,
        api_key_id AS "keyId", (SELECT name FROM api_key WHERE api_key.id = api_key_id) AS "keyName",
-       (SELECT model_id FROM request WHERE request.id = delivery.request_id) AS "modelId",
        endpoint_id AS "endpointId", event, url, state, tries, next_try_at AS "nextTryAt", created_at AS "createdAt",
        looks::integer AS looks, fits
      FROM (
@@ -104,6 +128,7 @@ export async function listDeliveries(
      WHERE fits OR looks = ${looks} ORDER BY looks LIMIT ${bind(max, 'integer')}`,
     values,
   );
+  return withModels(source, found);
 }
 
 /** Counts at most `max`. Index: webhook_delivery_pending. */
