@@ -12,12 +12,15 @@ const { AppModule } = await import('../dist/src/app.module.js');
 const { Config } = await import('../dist/src/config/config.js');
 const { DatabaseSessions } = await import('../dist/src/database/sessions.js');
 const { buildOpenApi } = await import('../dist/src/http/openapi/build-openapi.js');
+const { resolved } = await import('../dist/src/http/openapi/shared-parts.js');
 
 // A preview reads the routes and creates no instances, so neither a database nor a port is needed.
 const sessions = new DatabaseSessions('postgresql://localhost/none');
 const module = AppModule.register(new Config(), { pooled: sessions, direct: sessions }, []);
 const app = await NestFactory.create(module, { preview: true, logger: false, abortOnError: false });
-const text = `${JSON.stringify(buildOpenApi(app), null, 2)}\n`;
+const indented = JSON.stringify(buildOpenApi(app), null, 2);
+// A reference stands on one line instead of three.
+const text = `${indented.replaceAll(/\{\s+("\$ref": "[^"]+")\s+\}/g, '{ $1 }')}\n`;
 await app.close();
 
 const { openapi, info, paths, components } = JSON.parse(text);
@@ -59,12 +62,15 @@ function consolePaths() {
 
 function success({ parameters = [], requestBody, responses }) {
   return {
-    parameters: parameters.filter((one) => one.in !== 'header'),
+    parameters: parameters.map((part) => resolved({ components }, part)).filter((one) => one.in !== 'header'),
     ...(requestBody && { requestBody }),
     responses: Object.fromEntries(
       Object.entries(responses)
         .filter(([status]) => status.startsWith('2'))
-        .map(([status, { description, content }]) => [status, { description, ...(content && { content }) }]),
+        .map(([status, answer]) => {
+          const { description, content } = resolved({ components }, answer);
+          return [status, { description, ...(content && { content }) }];
+        }),
     ),
   };
 }

@@ -61,10 +61,13 @@ function simplify({ components, paths }) {
   for (const operation of operations) {
     operation.security = operation.security?.filter((scheme) => !('bearer' in scheme));
     const places = ['path', 'query', 'header'];
+    operation.parameters = operation.parameters?.map((part) => resolved(components, part));
     operation.parameters?.sort((one, other) => places.indexOf(one.in) - places.indexOf(other.in));
     // Swagger UI would fill them in, and send them with every try.
     for (const { required, schema } of operation.parameters ?? []) if (!required) delete schema?.example;
-    for (const [status, response] of Object.entries(operation.responses)) {
+    for (const [status, part] of Object.entries(operation.responses)) {
+      const response = { ...resolved(components, part) };
+      operation.responses[status] = response;
       const common = /^(X-R|RateLimit)/;
       const headers = Object.entries(response.headers ?? {}).filter(([name]) => !common.test(name));
       response.headers = Object.fromEntries(headers);
@@ -75,6 +78,13 @@ function simplify({ components, paths }) {
       delete response.headers;
     }
   }
+}
+
+/** Returns what a reference to a component names, and everything else as it is. */
+function resolved(components, part) {
+  if (part.$ref === undefined) return part;
+  const [kind, name] = part.$ref.replace('#/components/', '').split('/');
+  return components[kind][name];
 }
 
 /** Swagger UI's own way of scrolling knows nothing of what sticks to the top. */

@@ -1,5 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { operationsOf } from '../http/openapi/operations.js';
+import { resolved } from '../http/openapi/shared-parts.js';
 import type { Model } from '../models/model.js';
 import { embeddedSchemas } from './embedded-schema.js';
 
@@ -45,7 +46,7 @@ function describeSubmission(document: OpenAPIObject, { id }: Model): void {
   const submission = operationsOf(document).find(({ operationId }) => operationId === 'submitRequest')!;
   submission.summary = `Submit a request to ${id}`;
   submission.parameters = submission.parameters?.filter(
-    (parameter) => !('name' in parameter) || parameter.name !== 'model_id',
+    (parameter) => resolved(document, parameter).name !== 'model_id',
   );
   submission.requestBody = {
     description: 'The input of the model.',

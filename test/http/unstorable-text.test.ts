@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { resolved } from '../../src/http/openapi/shared-parts.js';
+import { inlined } from '../support/api-document.js';
 import { expectNoInternals, send } from '../support/hostile-client.js';
 import { startTestService, type TestService } from '../support/index.js';
 import { QueueCalls } from '../support/queue-calls.js';
@@ -22,7 +24,6 @@ type Parameter = Extract<NonNullable<Operation['parameters']>[number], { in: str
 type Reference = { $ref: string };
 type Content = NonNullable<Extract<Operation['requestBody'], { content: object }>>['content'];
 type Schema = Exclude<NonNullable<Content[string]['schema']>, Reference>;
-type Body = Record<string, unknown>;
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
@@ -33,12 +34,6 @@ interface Call {
   body?: string;
 }
 
-const resolved = <T extends object>(part: T | Reference): T => {
-  if (!('$ref' in part)) return part;
-  const names = part.$ref.slice(2).split('/');
-  return names.reduce<unknown>((value: unknown, name: string) => (value as Body)[name], document) as T;
-};
-
 /** Every operation, with its parameters. */
 function operations(): {
   method: string;
@@ -46,13 +41,11 @@ function operations(): {
   operation: Operation;
   parameters: Parameter[];
 }[] {
-  return Object.entries(document.paths).flatMap(([path, item]) =>
+  return Object.entries(inlined(document, document.paths)).flatMap(([path, item]) =>
     methods.flatMap((method) => {
       const operation = item[method];
       if (operation === undefined) return [];
-      const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map(
-        resolved<Parameter>,
-      );
+      const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])] as Parameter[];
       return [{ method: method.toUpperCase(), path, operation, parameters }];
     }),
   );
@@ -64,7 +57,7 @@ const filled = (path: string): string =>
 
 /** Returns bodies that fit the schema, with the text at every leaf in turn. */
 function bodiesOf(schema: Schema | Reference, text: string, depth = 0): unknown[] {
-  const { properties = {}, items, type, anyOf, allOf, oneOf } = resolved<Schema>(schema);
+  const { properties = {}, items, type, anyOf, allOf, oneOf } = resolved<Schema>(document, schema);
   const [first] = [...(anyOf ?? []), ...(allOf ?? []), ...(oneOf ?? [])];
   if (first !== undefined) return bodiesOf(first, text, depth);
   if (depth > 4) return [text];
@@ -74,8 +67,8 @@ function bodiesOf(schema: Schema | Reference, text: string, depth = 0): unknown[
   return names.flatMap((name) => {
     const others = Object.fromEntries(
       names.flatMap((other) => {
-        const { required = [] } = resolved<Schema>(schema);
-        const { example } = resolved<Schema>(properties[other]!);
+        const { required = [] } = resolved<Schema>(document, schema);
+        const { example } = resolved<Schema>(document, properties[other]!);
         return other !== name && required.includes(other) ? [[other, example ?? 'a']] : [];
       }),
     );
@@ -148,7 +141,7 @@ test.each([
 ])('%s in a body is refused, wherever it stands', (_, text) =>
   expectRefused(
     operations().flatMap(({ method, path, operation }) => {
-      const { content } = resolved<{ content: Content }>(operation.requestBody ?? { content: {} });
+      const { content } = (operation.requestBody ?? { content: {} }) as { content: Content };
       const { schema } = content['application/json'] ?? {};
       if (schema === undefined) return [];
       return bodiesOf(schema, `a${text}b`).map((body) => ({

@@ -1,4 +1,5 @@
 import { adapters } from '../../src/config/adapter.js';
+import { inlined } from '../support/api-document.js';
 import { startTestService, type TestService } from '../support/index.js';
 
 interface Served {
@@ -15,7 +16,7 @@ afterAll(() => service.stop());
 
 test('the description of an installation has the routes of its adapters, each under the tag of its own', async () => {
   const document = (await (await service.get('/openapi.json')).json()) as Served;
-  const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  const operations = Object.entries(inlined(document, document.paths)).flatMap(([path, item]) =>
     Object.values(item).map((operation) => ({ path, ...operation })),
   );
   for (const [root, tag] of [

@@ -7,6 +7,7 @@ import { DatabaseSessions } from '../../src/database/sessions.js';
 import { type ProblemCode, problemCodes } from '../../src/errors/problem-codes.js';
 import { buildOpenApi } from '../../src/http/openapi/build-openapi.js';
 import { webhookEventTypes } from '../../src/webhooks/webhook-events.js';
+import { inlined } from '../support/api-document.js';
 
 interface Answer {
   headers: Record<string, unknown>;
@@ -30,7 +31,7 @@ beforeAll(async () => {
   const module = AppModule.register(new Config(), { pooled: sessions, direct: sessions }, []);
   const app = await NestFactory.create(module, { preview: true, logger: false });
   document = buildOpenApi(app);
-  operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  operations = Object.entries(inlined(document, document.paths)).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]): [string, Operation] => [
       `${method.toUpperCase()} ${path}`,
       operation as Operation,
@@ -51,6 +52,68 @@ test('an option is never a header in one call and a query parameter in another',
       places.set(name.toLowerCase(), (places.get(name.toLowerCase()) ?? new Set()).add(place));
   expect(places.size).toBeGreaterThan(20);
   expect([...places].filter(([, found]) => found.size > 1)).toEqual([]);
+});
+
+/** The parameters, answers, headers and examples of the operations, as they stand in the document. */
+function partsOfOperations(): object[] {
+  const { components } = document;
+  const whole = Object.values(document.paths).flatMap((item) =>
+    Object.values(item as unknown as Record<string, Operation>),
+  );
+  const ofOperations = whole.flatMap(({ responses }) => Object.values(responses));
+  const answers = [
+    ...ofOperations,
+    ...Object.values(components!.responses as unknown as Record<string, Answer>),
+  ];
+  const headers = answers.flatMap((answer) => Object.values(answer.headers ?? {}) as object[]);
+  const examples = answers.flatMap(({ content = {} }) =>
+    Object.values(content).flatMap((body) => Object.values(body.examples ?? {})),
+  );
+  return [...whole.flatMap(({ parameters = [] }) => parameters), ...ofOperations, ...headers, ...examples];
+}
+
+test('no parameter, answer, header or example stands in the document twice', () => {
+  const contents = partsOfOperations().flatMap((part) => ('$ref' in part ? [] : [JSON.stringify(part)]));
+  expect(contents.filter((content, index) => contents.indexOf(content) !== index)).toEqual([]);
+  const references = partsOfOperations().flatMap((part) => ('$ref' in part ? [part.$ref as string] : []));
+  const { parameters, responses, headers, examples } = document.components!;
+  const named = Object.entries({ parameters, responses, headers, examples }).flatMap(([kind, components]) =>
+    Object.keys(components!).map((name) => `#/components/${kind}/${name}`),
+  );
+  expect([...new Set(references)].sort()).toEqual(named.sort());
+});
+
+test('a shared part is named by what it is', () => {
+  const { parameters, responses, headers, examples } = document.components!;
+  expect(parameters).toMatchObject({
+    'query.cursor': { in: 'query', name: 'cursor' },
+    'path.request_id': { in: 'path', name: 'request_id' },
+    // Another description of the same parameter.
+    'path.request_id.RunInput': { in: 'path', name: 'request_id' },
+  });
+  expect(Object.keys(responses!)).toEqual(
+    expect.arrayContaining([
+      'UnknownModel',
+      'InternalError',
+      'ForbiddenOrRateLimited',
+      'TooSlow',
+      'TooSlow.Runs',
+    ]),
+  );
+  expect(Object.keys(headers!)).toContain('ETag');
+  expect(Object.keys(examples!)).toContain('unknown_request');
+});
+
+test('the committed description has less than 700 KB', () => {
+  expect(readFileSync('openapi.json').length).toBeLessThan(700_000);
+});
+
+test('generators can make a type of each component, because no two have the same name', () => {
+  const { schemas, parameters, responses } = document.components!;
+  const names = [schemas, parameters, responses].flatMap((components) =>
+    Object.keys(components!).map((name) => name.replaceAll(/[^A-Za-z0-9]/g, '').toLowerCase()),
+  );
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
 });
 
 /** What generators append to the name of an operation, to name its parameters, bodies and answers. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { runInNewContext } from 'node:vm';
 import { problemCodes } from '../../src/errors/problem-codes.js';
+import { inlined } from '../support/api-document.js';
 import { startTestService, type TestService } from '../support/index.js';
 
 const models = `models:
@@ -32,8 +33,10 @@ async function servedWith(options: Parameters<typeof startTestService>[0]): Prom
   return document;
 }
 
-const served = async (service: TestService): Promise<Served> =>
-  (await (await service.get('/openapi.json')).json()) as Served;
+async function served(service: TestService): Promise<Served> {
+  const document = (await (await service.get('/openapi.json')).json()) as Served;
+  return inlined(document, document);
+}
 
 const modelId = ({ paths }: Served) =>
   paths['/v1/queue/{model_id}']!.post!.parameters.find(({ name }) => name === 'model_id');
@@ -52,6 +55,21 @@ test('the served description offers the models that there are, and none of the d
   expect(JSON.stringify(document.paths['/v1/queue/{model_id}']!.post)).toContain(
     'An input of acme/text/shout',
   );
+});
+
+test('every route with a model in its path offers the same models', async () => {
+  const { paths } = await servedWith({ models });
+  const offered = Object.entries(paths)
+    .filter(([path]) => path.includes('{model_id}'))
+    .flatMap(([path, item]) =>
+      Object.values(item).map(({ parameters }) => {
+        const { examples = {} } = parameters.find(({ name }) => name === 'model_id')!;
+        return [path, Object.keys(examples)];
+      }),
+    );
+  expect(offered.length).toBeGreaterThan(4);
+  for (const [path, ids] of offered)
+    expect([path, ids]).toEqual([path, ['acme/text/shout', 'acme/text/whisper']]);
 });
 
 test('with the demos the fractal is shown first', async () => {

@@ -1,3 +1,4 @@
+import { inlined } from '../support/api-document.js';
 import { until } from '../support/index.js';
 import { keyHeader, problemOf, verdict } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
@@ -207,7 +208,8 @@ describe('the description of one model', () => {
   const document = (id: string): Promise<Document> => read(`/v1/models/${id}/openapi.json`);
 
   test('has its calls and its input, and points to this service', async () => {
-    const { openapi, info, servers, paths, components } = await document('acme/image/upscale');
+    const whole = await document('acme/image/upscale');
+    const { openapi, info, servers, paths, components } = whole;
     expect([openapi, info.title, info.description]).toEqual([
       '3.1.0',
       'acme/image/upscale',
@@ -225,7 +227,7 @@ describe('the description of one model', () => {
       operationId: 'submitRequest',
       requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Input' } } } },
     });
-    expect(submission.parameters!.map(({ name }) => name)).not.toContain('model_id');
+    expect(inlined(whole, submission.parameters!).map(({ name }) => name)).not.toContain('model_id');
     expect(components['schemas']!['Input']).toMatchObject({
       required: ['prompt'],
       properties: {

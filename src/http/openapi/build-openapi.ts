@@ -4,6 +4,7 @@ import { version } from '../../config/package.js';
 import { completeOperations } from './operations.js';
 import { AlreadyCompletedProblemDto, FieldErrorDto, ProblemDto } from './problem.dto.js';
 import { headerComponents } from './responses.js';
+import { sharePartsOf } from './shared-parts.js';
 
 /** The first thing a reader of /docs sees; Markdown. Its headings are the menu of the page. */
 const description = `
@@ -117,6 +118,7 @@ export function buildOpenApi(app: INestApplication): OpenAPIObject {
     headers: headerComponents,
   };
   completeOperations(document);
+  sharePartsOf(document);
   // Express has to try the wildcard last, but a reader begins with it.
   const { '/v1/queue/{model_id}': submission, ...others } = document.paths;
   document.paths = { '/v1/queue/{model_id}': submission!, ...others };

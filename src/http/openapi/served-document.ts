@@ -1,5 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { operationsOf } from './operations.js';
+import { resolved } from './shared-parts.js';
 
 /** The part of a model that the pages show. */
 export interface ShownModel {
@@ -33,8 +34,9 @@ function offerModels(served: OpenAPIObject, models: readonly ShownModel[]): void
     .description!.replaceAll(exampleModel, () => shown)
     .replace(/\n(?=## Keys\n)/, () => `\n## Models\n\nThis service has:\n\n${list.join('\n')}\n\n`);
   for (const { operationId, parameters = [], requestBody } of operationsOf(served)) {
-    for (const parameter of parameters) {
-      if (!('name' in parameter) || parameter.name !== 'model_id' || parameter.in !== 'path') continue;
+    for (const part of parameters) {
+      const parameter = resolved(served, part);
+      if (parameter.name !== 'model_id' || parameter.in !== 'path') continue;
       // No enum: a model that appears later needs no other client.
       parameter.schema = { ...parameter.schema, example: shown } as typeof parameter.schema;
       parameter.examples = Object.fromEntries(ids.map((id) => [id, { value: id }]));
