@@ -133,6 +133,15 @@ describe('a run whose lease was taken', () => {
   });
 });
 
+test('a late write of a run cannot end the next run of the request, also on the same node', async () => {
+  const first = await runOne(here, node);
+  expect(await requeue(here, returning(first))).toBeDefined();
+  const [second] = (await claimSome(here, node, 1)) as [Claimed];
+  expect(await finish(there, [ending(first)])).toEqual([false]);
+  expect(await requeue(there, returning(first))).toBeUndefined();
+  expect(await finish(here, [ending(second)])).toEqual([true]);
+});
+
 describe('COMPLETED is final, whatever the tables of what waits and runs say', () => {
   const token = '00000000-0000-4000-8000-00000000aaaa';
   let id: string;

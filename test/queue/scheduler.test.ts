@@ -2,14 +2,17 @@ import { Database } from '../../src/database/database.js';
 import { Scheduler } from '../../src/queue/runs/duties/scheduler.js';
 import { ModelsService } from '../../src/models/models.service.js';
 import { Cluster } from '../../src/queue/cluster/cluster.js';
+import type { Claimed } from '../../src/queue/runs/queries/claim.js';
+import { requeue } from '../../src/queue/runs/queries/requeue.js';
 import { submit } from '../../src/queue/submit/queries/submit.js';
 import { RequestIds } from '../../src/queue/submit/request-id.js';
 import { Runs } from '../../src/queue/runs/runs.js';
 import { QueueCalls, queueRequest } from '../support/queue-calls.js';
-import { claimSome } from '../support/queue-tables.js';
+import { claimSome, returning } from '../support/queue-tables.js';
 import { startTestService, type TestService, until } from '../support/index.js';
 
 const modelId = 'test/echo';
+const slowId = 'test/story';
 
 let service: TestService;
 let calls: QueueCalls;
@@ -17,7 +20,9 @@ let database: Database;
 
 beforeEach(async () => {
   service = await startTestService({
-    models: `models: [{ id: ${modelId}, concurrency: 4, runner: { kind: demo, demo: echo } }]`,
+    models: `models:
+  - { id: ${modelId}, concurrency: 4, runner: { kind: demo, demo: echo } }
+  - { id: ${slowId}, concurrency: 4, runner: { kind: demo, demo: story } }`,
   });
   calls = new QueueCalls(service);
   database = service.app.get(Database);
@@ -26,9 +31,9 @@ beforeEach(async () => {
 afterEach(() => service.stop());
 
 /** Submits as if the answer was lost: the request is in the queue, and no node was notified. */
-async function submitUnpublished(): Promise<string> {
+async function submitUnpublished(of = modelId, input = {}): Promise<string> {
   const id = service.app.get(RequestIds).next();
-  await submit(database, [{ id, virtualStart: 0, ...(await queueRequest(service, modelId)) }]);
+  await submit(database, [{ id, virtualStart: 0, ...(await queueRequest(service, of, input)) }]);
   return id;
 }
 
@@ -71,4 +76,43 @@ describe('a request that was claimed too late', () => {
     ]);
     expect(attempts).toEqual([{ outcome: 'returned', error_code: null }]);
   });
+});
+
+test('a run that still stops does not hide the next run of its request on the same node', async () => {
+  await service.app.get(Scheduler).stop();
+  const id = await submitUnpublished(slowId, { prompt: 'x' });
+  const runs = service.app.get(Runs);
+  const model = service.app.get(ModelsService).get(slowId)!;
+  const claimOne = async (): Promise<Claimed> =>
+    (await claimSome(database, service.app.get(Cluster).nodeId, 1, { modelId: slowId }))[0]!;
+  const first = await claimOne();
+  // As if the node had been given up, and had come back.
+  await requeue(database, returning(first));
+  const second = await claimOne();
+  const stopping = runs.execute(first, model, { target: undefined });
+  runs.abort(id, 'lost');
+  const running = runs.execute(second, model, { target: undefined });
+  await stopping;
+  expect(runs.holds(id, second.token)).toBe(true);
+  runs.abort(id, 'cancelled');
+  await running;
+  expect(await calls.status(id)).toMatchObject({ status: 'COMPLETED', error: { code: 'cancelled' } });
+});
+
+test('a cancel that loses a request to a claim looks again, and asks the run to stop', async () => {
+  await service.app.get(Scheduler).stop();
+  const id = await submitUnpublished();
+  const { nodeId } = service.app.get(Cluster);
+  const { cancelling } = await database.transaction(async (query) => {
+    await claimSome({ query } as Database, nodeId, 1, { modelId });
+    const cancelling = calls.cancel(id);
+    const blocked = `SELECT FROM pg_stat_activity
+                     WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    await until(async () => (await service.query(blocked)).length === 1);
+    return { cancelling };
+  });
+  expect((await cancelling).status).toBe(202);
+  expect(await service.query('SELECT cancel_requested_at IS NOT NULL AS asked FROM lease')).toEqual([
+    { asked: true },
+  ]);
 });

@@ -102,7 +102,8 @@ export class Runs {
       await this.ends.complete(execution, await this.whole(execution, end), verdict);
       ending = endingOf(end);
     } finally {
-      this.going.delete(claimed.id);
+      // A run that is slow to stop may outlive its lease, and this node may have the next run of its request by then.
+      if (this.going.get(claimed.id) === execution) this.going.delete(claimed.id);
       this.circuits.endRun(destination);
       if (execution.isFollowed) this.followed.ends.next();
       operation.end(ending);

@@ -1,0 +1,66 @@
+import type { Database } from '../../src/database/database.js';
+import { divideSlots, type SlotGrant } from '../../src/queue/cluster/queries/divide-slots.js';
+import { claimSome, QueueTables, rescueSome, submitSome } from '../support/queue-tables.js';
+
+const modelId = 'test/model';
+
+let tables: QueueTables;
+let here: Database;
+let there: Database;
+let nodes: [string, string];
+
+beforeAll(async () => {
+  tables = await QueueTables.create();
+  [here, there] = [tables.session(), tables.session()];
+  await tables.rows(
+    `INSERT INTO model (id, runner, concurrency, timeout_ms, attempts) VALUES ($1, 'demo', 4, 1000, 1)`,
+    [modelId],
+  );
+});
+beforeEach(async () => {
+  await tables.clear();
+  await tables.rows('DELETE FROM slot_grant');
+  nodes = [await tables.node(here), await tables.node(here)];
+});
+afterAll(() => tables.drop());
+
+async function divide(database: Database, node: string, retained = 0): Promise<SlotGrant> {
+  return (await divideSlots(database, node, [{ modelId, retained }]))![0]!;
+}
+
+const granted = async (): Promise<number[]> =>
+  (await tables.rows<{ slots: number }>('SELECT slots FROM slot_grant ORDER BY slots')).map(
+    ({ slots }) => slots,
+  );
+
+test('a node takes only slots that no other node has, and gives up none that it uses', async () => {
+  await divide(here, nodes[0], 3);
+  expect(await divide(there, nodes[1])).toMatchObject({ slots: 1, fair: 2, isFair: false });
+  expect(await divide(here, nodes[0], 3)).toMatchObject({ slots: 3, fair: 2 });
+  expect(await granted()).toEqual([1, 3]);
+});
+
+test('two divisions at once never grant a slot twice', async () => {
+  // As if the first node had been alone, and now divides while the other does.
+  await here.execute('BEGIN');
+  await here.execute(`SELECT FROM model WHERE id = '${modelId}' FOR UPDATE`);
+  const other = divide(there, nodes[1]);
+  await tables.blocked(1);
+  await here.execute(
+    `INSERT INTO slot_grant (model_id, node_id, slots) VALUES ('${modelId}', '${nodes[0]}', 4)`,
+  );
+  await here.execute('COMMIT');
+  expect(await other).toMatchObject({ slots: 0 });
+});
+
+test('the slots of a lost node are free once its leases were taken, and not before', async () => {
+  await divide(here, nodes[0]);
+  await submitSome(here, 501);
+  await claimSome(here, nodes[0], 501);
+  await tables.rows(`UPDATE node SET heartbeat_at = now() - interval '1 minute' WHERE id = '${nodes[0]}'`);
+  // A round takes at most 500 leases.
+  await rescueSome(there, nodes[1], 9, 6_000);
+  expect(await granted()).toEqual([2]);
+  await rescueSome(there, nodes[1], 9, 6_000);
+  expect(await granted()).toEqual([]);
+});
