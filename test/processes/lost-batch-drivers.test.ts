@@ -57,6 +57,9 @@ function loseDriverAt(nth: number, isAfter: boolean): { wasLost: () => boolean; 
   return { wasLost: () => wasLost, restore };
 }
 
+/** A driver that failed waits for some seconds, and there may be several. */
+const patience = { timeoutMs: 60_000 };
+
 const expire = `UPDATE batch SET leased_until = clock_timestamp() - interval '1 second', due_at = clock_timestamp()
   WHERE id = $1 AND ended_at IS NULL AND lease_token IS NOT NULL`;
 
@@ -87,14 +90,14 @@ test.each([
           return (
             (counts.completed === 3 && counts.failed === 1 && counts.running === 2) || status === 'failed'
           );
-        });
+        }, patience);
         await batches.cancel(id);
       }
       const batch = await until(async () => {
         await takeOver(id);
         const now = await batches.read(id);
         return now.ended_at !== null && now;
-      });
+      }, patience);
       fault.restore();
       wasLost = fault.wasLost();
       const done =
