@@ -10,7 +10,8 @@
 mtype:guard = { NONE, TOKEN_ON_FINISH, TOKEN_ON_REQUEUE, TOKEN_OF_DISPATCH, STATE_ON_CLAIM, STATE_ON_COMPLETE,
   STATE_ON_REQUEUE, STATE_ON_RESCUE, MEMBER_ON_CLAIM, ROUND_ON_CLAIM, TIME_ON_CLAIM, CANCEL_ON_REQUEUE,
   CANCEL_ON_RESCUE, CANCEL_AGAIN, FREE_SLOT_ON_CLAIM, FENCE_BEFORE_RESCUE, ANSWER_OF_OLD_GRANT, GRANT_OF_FREE,
-  GRANT_RETAINED, GRANT_LOCK, GRANT_AFTER_LEASES, ORPHAN_LOOK };
+  GRANT_RETAINED, GRANT_LOCK, GRANT_AFTER_LEASES, ORPHAN_LOOK,
+  CANCEL_OF_ORPHAN };
 
 #define GUARD(name) (off != name)
 #define GUARD_TOKEN_ON_FINISH GUARD(TOKEN_ON_FINISH)
@@ -34,6 +35,7 @@ mtype:guard = { NONE, TOKEN_ON_FINISH, TOKEN_ON_REQUEUE, TOKEN_OF_DISPATCH, STAT
 #define GUARD_GRANT_LOCK GUARD(GRANT_LOCK)
 #define GUARD_GRANT_AFTER_LEASES GUARD(GRANT_AFTER_LEASES)
 #define GUARD_ORPHAN_LOOK GUARD(ORPHAN_LOOK)
+#define GUARD_CANCEL_OF_ORPHAN GUARD(CANCEL_OF_ORPHAN)
 
 mtype:state = { IN_QUEUE, IN_PROGRESS, COMPLETED };
 mtype:phase = { IDLE, SENT, ANSWERED };
@@ -191,6 +193,15 @@ inline requeue(r, token, start) {
     assert(leaseStart[r] == start);
     deleteLease(r);
     returnToQueue(r, GUARD_STATE_ON_REQUEUE)
+  :: else
+  fi
+}
+
+/* Rescuer.returnOrphans for one lease. The requeue leaves a request that was cancelled, which then ends so. */
+inline returnOrphan(r) {
+  requeue(r, leaseToken[r], leaseStart[r]);
+  if
+  :: leased[r] && GUARD_CANCEL_OF_ORPHAN -> finish(r, leaseToken[r], leaseStart[r])
   :: else
   fi
 }
@@ -379,11 +390,11 @@ end:
       !crashed[n] && connected[n] && suspectsOrphans[n] && claim[n] == IDLE && GUARD_ORPHAN_LOOK ->
       suspectsOrphans[n] = false;
       if
-      :: leased[0] && leaseNode[0] == n && !IS_OF_RUN(n, 0) -> requeue(0, leaseToken[0], leaseStart[0])
+      :: leased[0] && leaseNode[0] == n && !IS_OF_RUN(n, 0) -> returnOrphan(0)
       :: else
       fi;
       if
-      :: leased[1] && leaseNode[1] == n && !IS_OF_RUN(n, 1) -> requeue(1, leaseToken[1], leaseStart[1])
+      :: leased[1] && leaseNode[1] == n && !IS_OF_RUN(n, 1) -> returnOrphan(1)
       :: else
       fi
     }
@@ -565,15 +576,15 @@ end:
 /* A lease that has an end in sight: its run, its claim's answer, a look for orphans, or the loss of its node. */
 #define HAS_END(r) (!leased[r] || state[r] == COMPLETED || !LIVES(leaseNode[r]) || !member[leaseNode[r]] \
   || runs[AT(leaseNode[r], r)] != NO_RUN || (claim[leaseNode[r]] == ANSWERED && claimed[leaseNode[r]] == r) \
-  || suspectsOrphans[leaseNode[r]] || cancelRequested[r])
+  || suspectsOrphans[leaseNode[r]])
 
 /* What holds when nothing can happen any more: nothing waits for ever, and slots have come back. */
 proctype Watch() {
   atomic {
     timeout ->
-    /* A lease past its deadline is rescued. Only a cancelled orphan should wait for that (README.md). */
+    /* A lease past its deadline is rescued, but none should wait for that. */
     assert(HAS_END(0) && HAS_END(1));
-    assert(state[0] == COMPLETED || (leased[0] && cancelRequested[0]));
+    assert(state[0] == COMPLETED);
     assert(state[1] == COMPLETED);
     assert(crashed[0] || used[0] == 0);
     assert(crashed[1] || used[1] == 0);

@@ -1,4 +1,5 @@
 import { Database } from '../../src/database/database.js';
+import { Rescuer } from '../../src/queue/runs/duties/rescuer.js';
 import { Scheduler } from '../../src/queue/runs/duties/scheduler.js';
 import { ModelsService } from '../../src/models/models.service.js';
 import { Cluster } from '../../src/queue/cluster/cluster.js';
@@ -97,6 +98,21 @@ test('a run that still stops does not hide the next run of its request on the sa
   runs.abort(id, 'cancelled');
   await running;
   expect(await calls.status(id)).toMatchObject({ status: 'COMPLETED', error: { code: 'cancelled' } });
+});
+
+test.each([
+  ['cancelled meanwhile ends as cancelled', true, { status: 'COMPLETED', error: { code: 'cancelled' } }],
+  ['not goes back to its place', false, { status: 'IN_QUEUE', queue_position: 0 }],
+])('a request whose claim was never answered and that was %s', async (_name, isCancelled, expected) => {
+  await service.app.get(Scheduler).stop();
+  const id = await submitUnpublished();
+  await claimSome(database, service.app.get(Cluster).nodeId, 1, { modelId });
+  if (isCancelled) expect((await calls.cancel(id)).status).toBe(202);
+  // Older than any claim that may still be in progress.
+  await service.query(`UPDATE lease SET started_at = started_at - interval '20 seconds'`);
+  service.app.get(Runs).orphansSuspectedAt = performance.now();
+  await service.app.get(Rescuer).runOnce();
+  expect(await calls.status(id)).toMatchObject(expected);
 });
 
 test('a cancel that loses a request to a claim looks again, and asks the run to stop', async () => {

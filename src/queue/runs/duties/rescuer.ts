@@ -13,6 +13,7 @@ import { rescue, type Rescued, rescueFromWorkers, type RescueTerms } from '../qu
 import { findOverdue, findUnread } from '../../workers/queries/worker-leases.js';
 import { QueueEvents } from '../../queue-events.js';
 import { type RequestError, requestErrors } from '../../request-errors.js';
+import { RunStore } from '../run-store.js';
 import { Runs } from '../runs.js';
 import { LeasedRuns } from '../../workers/leased-runs.js';
 import { WorkerEnds } from '../../workers/worker-ends.js';
@@ -37,6 +38,7 @@ export class Rescuer extends Duty {
     private readonly events: QueueEvents,
     private readonly clock: Clock,
     private readonly runs: Runs,
+    private readonly store: RunStore,
     @InjectRepository(LeaseEntity) private readonly leases: Repository<LeaseEntity>,
     private readonly workerRuns: LeasedRuns,
     private readonly workerEnds: WorkerEnds,
@@ -124,7 +126,10 @@ export class Rescuer extends Duty {
     );
   }
 
-  /** Requeues leases that belong to no run: the database committed their claim, but its answer never arrived. */
+  /**
+   * Requeues leases that belong to no run: the database committed their claim, but its answer never arrived. A request
+   * that was cancelled meanwhile ends as cancelled.
+   */
   private async returnOrphans(): Promise<void> {
     const suspectedAt = this.runs.orphansSuspectedAt;
     if (suspectedAt === undefined) return;
@@ -133,12 +138,17 @@ export class Rescuer extends Duty {
       // Older than any claim that may still be in progress.
       startedAt: Raw((column) => `${column} < clock_timestamp() - interval '12 seconds'`),
     });
-    for (const { requestId, token } of leases) {
+    for (const { requestId, token, modelId, attempt } of leases) {
       if (this.runs.holds(requestId, token)) continue;
       const returned = { requestId, token, attemptOutcome: 'returned', delayMs: 0 } as const;
       const entry = await requeue(this.database, returned);
       if (entry !== undefined)
         this.events.publish({ added: [entry], work: [entry.modelId], changed: [entry.id] });
+      else {
+        const error = requestErrors.cancelled(this.clock.now());
+        const run = { requestId, token, modelId, attempt, runMs: undefined };
+        await this.store.finish({ ...run, attemptOutcome: 'cancelled', output: null, message: null, error });
+      }
     }
     // A later round sees leases that are too young to be read now.
     const isNewest = this.runs.orphansSuspectedAt === suspectedAt;
