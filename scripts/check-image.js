@@ -88,7 +88,8 @@ function copy(rest, folder) {
 /** `keyOf` returns a key that may submit from what the service said. */
 async function runImage(stage, settings, keyOf) {
   const { environment, command, folder, healthcheck, user, stopSignal } = imageSettings(stage);
-  if (!existsSync(join(folder, 'dist/THIRD-PARTY-NOTICES.md'))) throw new Error('The image has no notices');
+  if (!existsSync(join(place, stage.name, folder, 'dist/THIRD-PARTY-NOTICES.md')))
+    throw new Error('The image has no notices');
   // The image's port may be taken on this machine; everything else is as in the image.
   const env = {
     PATH: process.env.PATH,
