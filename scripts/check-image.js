@@ -37,7 +37,7 @@ try {
     () => key,
   );
   // It is given no settings, and prints the key for applications after that of the administrator.
-  await runImage(stageOf(stages, 'alone'), {}, (said) => said.match(/ns_[\w-]{43}/g)[1]);
+  await runImage(stageOf(stages, 'alone'), {}, (said) => said.match(/ns_[\w-]{43}/g)?.[1]);
   console.log('Both images start, are healthy, answer, run as an ordinary user and stop on their signal.');
 } finally {
   await postgres?.stop();
@@ -85,7 +85,7 @@ function copy(rest, folder) {
   }
 }
 
-/** `keyOf` returns a key that may submit from what the service said. */
+/** `keyOf` returns a key that may submit from what the service said. undefined: it has said none yet. */
 async function runImage(stage, settings, keyOf) {
   const { environment, command, folder, healthcheck, user, stopSignal } = imageSettings(stage);
   if (!existsSync(join(place, stage.name, folder, 'dist/THIRD-PARTY-NOTICES.md')))
@@ -103,7 +103,9 @@ async function runImage(stage, settings, keyOf) {
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text));
   const exited = new Promise((done) => child.once('exit', (code, signal) => done({ code, signal })));
   try {
-    await untilHealthy(() => spawnSync(healthcheck[0], healthcheck.slice(1), options).status === 0);
+    const isHealthy = () => spawnSync(healthcheck[0], healthcheck.slice(1), options).status === 0;
+    await until(isHealthy, 'The HEALTHCHECK never passed');
+    await until(() => keyOf(said) !== undefined, 'It printed no key');
     await submitOne(env.PORT, keyOf(said));
     child.kill(stopSignal);
     const { code, signal } = await exited;
@@ -117,12 +119,12 @@ async function runImage(stage, settings, keyOf) {
   }
 }
 
-async function untilHealthy(isHealthy) {
+async function until(isMet, message) {
   for (let tries = 0; tries < 60; tries++) {
-    if (isHealthy()) return;
+    if (isMet()) return;
     await delay(500);
   }
-  throw new Error('The HEALTHCHECK never passed');
+  throw new Error(message);
 }
 
 async function submitOne(port, key) {
