@@ -13,7 +13,7 @@ import { ClientAddress } from './client-address.js';
 import { Draining } from './draining.js';
 import { originForm } from './origin-form.js';
 import { slowBody } from './slow-body.js';
-import { isTooSlow, Progress, shippedPace } from './progress.js';
+import { Progress, shippedPace } from './progress.js';
 
 /** Calls that may wait on one connection behind the one that is being answered (HTTP pipelining). */
 const maxPipelined = 100;
@@ -96,7 +96,7 @@ export class HttpConnections implements OnModuleDestroy {
       });
     }
     const check = (): void => {
-      // What has arrived while this process stood still is read first.
+      // What has arrived is read first, also between two looks.
       setImmediate(() => this.check(performance.now()));
       this.timer = setTimeout(check, this.pace.checkMs).unref();
     };
@@ -227,9 +227,9 @@ export class HttpConnections implements OnModuleDestroy {
       const unsent = unsentBytes(socket);
       if (unsent > 0) own.leaving.move(socket.bytesWritten - unsent, now);
       else own.leaving.end();
-      if (isTooSlow(own.leaving, now, this.pace)) {
+      if (own.leaving.staysTooSlow(now, this.pace)) {
         this.close(socket, 'slow', 'a client reads an answer too slowly');
-      } else if (isTooSlow(own.arriving, now, this.pace)) {
+      } else if (own.arriving.staysTooSlow(now, this.pace)) {
         own.arriving.end();
         this.closed.slow++;
         this.warn('slow', 'a body arrives too slowly');

@@ -39,4 +39,15 @@ describe('a direction of a connection', () => {
     progress.move(0, 100 * second);
     expect(isTooSlow(progress, 109 * second, shippedPace)).toBe(false);
   });
+
+  it('stays too slow only if it has not moved until the next look', () => {
+    const moving = new Progress();
+    moving.move(0, 0);
+    expect(moving.staysTooSlow(31 * second, shippedPace)).toBe(false);
+    moving.move(1024 ** 2, 33 * second);
+    expect(moving.staysTooSlow(33 * second, shippedPace)).toBe(false);
+    const silent = new Progress();
+    silent.move(0, 0);
+    expect([31, 33].map((at) => silent.staysTooSlow(at * second, shippedPace))).toEqual([false, true]);
+  });
 });

@@ -15,6 +15,8 @@ export class Progress {
   private first = 0;
   private last = 0;
   movedAt = 0;
+  /** The last look found it too slow. */
+  private wasTooSlow = false;
 
   /** `bytes`: all bytes that have moved on the connection so far. */
   move(bytes: number, now: number): void {
@@ -30,10 +32,21 @@ export class Progress {
   /** The bytes are no longer awaited. */
   end(): void {
     this.since = undefined;
+    this.wasTooSlow = false;
   }
 
   get moved(): number {
     return this.last - this.first;
+  }
+
+  /**
+   * Returns whether two looks in a row have found it too slow. Bytes that had not been read yet at the first one, because
+   * this process stood still, have been read by then.
+   */
+  staysTooSlow(now: number, rules: PaceRules): boolean {
+    const was = this.wasTooSlow;
+    this.wasTooSlow = isTooSlow(this, now, rules);
+    return was && this.wasTooSlow;
   }
 }
 
