@@ -79,7 +79,7 @@ async function throughput(bench, count) {
 }
 
 /**
- * The p99 of the waits of another key's requests, alone and beside a batch. Each run takes a second.
+ * The p99 of the waits of another key's requests, without and with a batch. Each run takes a second.
  * @param {import('../support/bench.js').Bench} bench
  * @param {number} perSecond
  */

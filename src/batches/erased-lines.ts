@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
-import { Files } from '../files/files.js';
+import { BytesMissing, Files } from '../files/files.js';
 import { FileUses } from '../queue/retention/file-uses.js';
 import type { Batch } from './batch.js';
 import { erasedError } from './batch-errors.js';
@@ -54,7 +54,13 @@ export class ErasedLines {
     const batch = await findBatch(this.database, batchId);
     const { erased, segments } = await erasedLinesOf(this.database, batchId);
     if (batch === undefined || this.formats.find(batch.format) === undefined) return;
-    for (const segment of segments) if (!(await this.rewriteSegment(batch, segment, new Set(erased)))) return;
+    for (const segment of segments)
+      try {
+        if (!(await this.rewriteSegment(batch, segment, new Set(erased)))) return;
+      } catch (error) {
+        // Nothing is left to be erased. The batches after this one must not wait for it.
+        if (!(error instanceof BytesMissing)) throw error;
+      }
     await markErasedLinesGone(this.database, batchId, erased);
   }
 
@@ -92,7 +98,7 @@ export class ErasedLines {
 
   private async read({ fileId, bytes }: StoredSegment): Promise<AsyncIterable<Buffer>> {
     const file = await this.files.byId(fileId);
-    if (file === undefined) throw new Error('the file of a segment is not there');
+    if (file === undefined) throw new BytesMissing();
     return (await this.files.read(file, { start: 0, end: bytes - 1 })) as AsyncIterable<Buffer>;
   }
 }

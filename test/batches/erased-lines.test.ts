@@ -62,6 +62,24 @@ test('a line of an erased request is in no file of its batch, and no other line 
   expect(await service.query('SELECT FROM erased_line')).toEqual([]);
 });
 
+test('a segment whose bytes are lost does not keep the lines of other batches', async () => {
+  const ended = async (): Promise<ResultLine> => {
+    const { batch_id: id } = await batches.send(inputLines(1, inputOf), '?model_id=test/one');
+    const { output } = await batches.results(await batches.ended(id));
+    return output[0]!;
+  };
+  const [lost, other] = [await ended(), await ended()];
+  for (const { request_id } of [lost, other]) expect((await collection.erase(request_id!)).status).toBe(204);
+  await service.query(
+    `DELETE FROM file USING batch_segment, erased_line
+     WHERE file.id = file_id AND batch_segment.batch_id = erased_line.batch_id AND request_id = $1`,
+    [lost.request_id],
+  );
+  await service.app.get(BatchPruner).runOnce();
+  expect(await service.query('SELECT FROM erased_line WHERE NOT is_gone')).toEqual([]);
+  await service.query('DELETE FROM erased_line');
+});
+
 test('a tag that only looks like that of a batch does not matter', async () => {
   const [batch] = await service.query<{ id: string }>('SELECT gen_random_uuid() AS id');
   for (const tag of ['batch:none', `batch:${batch!.id}`]) {
