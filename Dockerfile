@@ -1,4 +1,4 @@
-# Two images: `service`, the default, is given DATABASE_URL. `alone` brings the embedded PostgreSQL, for trials.
+# Two images: `service`, the default, is given DATABASE_URL. `all-in-one` brings the embedded PostgreSQL, for trials.
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -11,7 +11,7 @@ COPY console console
 COPY scripts/notices.js scripts/notices.js
 RUN npm run build
 
-FROM build AS packages-alone
+FROM build AS packages-all-in-one
 RUN npm prune --omit=dev
 
 FROM build AS packages
@@ -35,8 +35,8 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/health/ready').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "dist/src/main.js"]
 
-FROM base AS alone
-COPY --from=packages-alone /app/node_modules node_modules
+FROM base AS all-in-one
+COPY --from=packages-all-in-one /app/node_modules node_modules
 
 FROM base AS service
 COPY --from=packages /app/node_modules node_modules

@@ -10,7 +10,7 @@ variable "TAG" {
 }
 
 group "default" {
-  targets = ["service", "alone"]
+  targets = ["service", "all-in-one"]
 }
 
 target "common" {
@@ -30,8 +30,8 @@ target "service" {
   tags     = ["${IMAGE}:${TAG}"]
 }
 
-target "alone" {
+target "all-in-one" {
   inherits = ["common"]
-  target   = "alone"
-  tags     = ["${IMAGE}:${TAG}-alone"]
+  target   = "all-in-one"
+  tags     = ["${IMAGE}:${TAG}-all-in-one"]
 }

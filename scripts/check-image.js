@@ -10,7 +10,7 @@ import { allSteps, dockerIgnore, imageSettings, parseDockerfile, stageOf } from 
 
 /**
  * Runs the Dockerfile's own commands in clean folders, one a stage, and starts both images with their own CMD and ENV:
- * `service` against a PostgreSQL, `alone` with the embedded one. It tests all but the base image and the platform of
+ * `service` against a PostgreSQL, `all-in-one` with the embedded one. It tests all but the base image and the platform of
  * another machine, which would need a Docker engine.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -37,7 +37,7 @@ try {
     () => key,
   );
   // It is given no settings, and prints the key for applications after that of the administrator.
-  await runImage(stageOf(stages, 'alone'), {}, (said) => said.match(/ns_[\w-]{43}/g)?.[1]);
+  await runImage(stageOf(stages, 'all-in-one'), {}, (said) => said.match(/ns_[\w-]{43}/g)?.[1]);
   console.log('Both images start, are healthy, answer, run as an ordinary user and stop on their signal.');
 } finally {
   await postgres?.stop();

@@ -37,7 +37,7 @@ describe('the Dockerfile', () => {
     const pulled = stages.filter(({ base }) => base === undefined).map((stage) => stage.image);
     const node = `node:${read('.nvmrc').trim()}-bookworm-slim`;
     expect(pulled).toEqual([node, node]);
-    expect(imageSettings(stageOf(stages, 'alone')!)).toEqual(image);
+    expect(imageSettings(stageOf(stages, 'all-in-one')!)).toEqual(image);
   });
 
   it('runs as an ordinary user, by exec, and stops by the signal that the service drains on', () => {
@@ -58,7 +58,7 @@ describe('the Dockerfile', () => {
 
   it.each([
     ['service', 'npm prune --omit=dev --omit=optional'],
-    ['alone', 'npm prune --omit=dev'],
+    ['all-in-one', 'npm prune --omit=dev'],
   ])('leaves out of %s what it does not need', (name, prune) => {
     const [, from] = /^--from=(\S+) \/app\/node_modules /.exec(
       allSteps(stageOf(stages, name)!).at(-1)!.rest,
@@ -72,8 +72,8 @@ describe('docker-bake.hcl', () => {
   const text = read('docker-bake.hcl');
 
   it('builds each image of the Dockerfile for both platforms', () => {
-    const targets = [...text.matchAll(/^ {2}target += "(\w+)"/gm)].map(([, name]) => name!);
-    expect(targets).toEqual(['service', 'alone']);
+    const targets = [...text.matchAll(/^ {2}target += "([\w-]+)"/gm)].map(([, name]) => name!);
+    expect(targets).toEqual(['service', 'all-in-one']);
     const stages = parseDockerfile(read('Dockerfile'));
     expect(targets.filter((name) => stageOf(stages, name) === undefined)).toEqual([]);
     expect(text).toContain('platforms = ["linux/amd64", "linux/arm64"]');
@@ -154,7 +154,7 @@ describe('the compose file', () => {
     const login = ['nowserving', secrets['SERVICE_PASSWORD'], 'postgres', '/nowserving'];
     expect(logins).toEqual([login, owner, owner]);
     const passwords = read('deploy/postgres/passwords.sql');
-    for (const [, name] of passwords.matchAll(/^\\getenv \w+ (\w+)$/gm))
+    for (const [, name] of passwords.matchAll(/^\\getenv \w+ ([\w-]+)$/gm))
       expect(Object.keys(postgres.environment)).toContain(name);
     expect(Number.parseInt(service.stop_grace_period, 10) * 1_000).toBeGreaterThan(
       config.shutdownDelayMs + config.shutdownGraceMs,
