@@ -154,7 +154,7 @@ describe('the compose file', () => {
     const login = ['nowserving', secrets['SERVICE_PASSWORD'], 'postgres', '/nowserving'];
     expect(logins).toEqual([login, owner, owner]);
     const passwords = read('deploy/postgres/passwords.sql');
-    for (const [, name] of passwords.matchAll(/^\\getenv \w+ ([\w-]+)$/gm))
+    for (const [, name] of passwords.matchAll(/^\\getenv \w+ (\w+)$/gm))
       expect(Object.keys(postgres.environment)).toContain(name);
     expect(Number.parseInt(service.stop_grace_period, 10) * 1_000).toBeGreaterThan(
       config.shutdownDelayMs + config.shutdownGraceMs,
