@@ -69,11 +69,11 @@ export function* spansOfDays(firstId: string, beforeId: string): Generator<DaySp
   }
 }
 
-/** Groups rows by the spans of their requests' days, so that a statement about a group locks the tables of few days. */
-export function bySpan<Row extends { requestId: string }>(rows: readonly Row[]): Row[][] {
+/** Groups rows by the spans of their ids' days, so that a statement about a group locks the tables of few days. */
+export function bySpan<Row>(rows: readonly Row[], idOf: (row: Row) => string): Row[][] {
   const spans = new Map<number, Row[]>();
   for (const row of rows) {
-    const span = Math.floor(dayOf(row.requestId) / daysOfSpan);
+    const span = Math.floor(dayOf(idOf(row)) / daysOfSpan);
     const known = spans.get(span);
     if (known === undefined) spans.set(span, [row]);
     else known.push(row);

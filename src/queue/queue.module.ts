@@ -123,6 +123,7 @@ import { WorkerStore } from './workers/worker-store.js';
     Controls,
     Erasures,
     Estimates,
+    History,
     UnstoredResults,
     ModelAvailability,
     ModelLoads,

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { LimitsModule } from '../limits/limits.module.js';
+import { QueueModule } from '../queue/queue.module.js';
 import { RequestsModule } from '../requests/requests.module.js';
 import { OperatorDeliveries } from './operator-deliveries.js';
 import { Deliveries } from './deliveries.js';
@@ -12,7 +13,13 @@ import { WebhooksModule } from './webhooks.module.js';
 
 /** The calls about deliveries and endpoints, on nodes that serve calls. */
 @Module({
-  imports: [LimitsModule, RequestsModule, WebhooksModule, TypeOrmModule.forFeature([WebhookDeliveryEntity])],
+  imports: [
+    LimitsModule,
+    QueueModule,
+    RequestsModule,
+    WebhooksModule,
+    TypeOrmModule.forFeature([WebhookDeliveryEntity]),
+  ],
   controllers: [DeliveriesController, EndpointsController],
   providers: [OperatorDeliveries, Deliveries, EndpointCalls],
   exports: [OperatorDeliveries],

@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, IsNull } from 'typeorm';
+import type { DaySpan } from '../database/days.js';
+import { History } from '../queue/reads/history.js';
 import { Sender } from './duties/sender.js';
 import { WebhookDeliveryEntity } from './entities/webhook-delivery.entity.js';
 import { WebhookEndpointEntity } from './entities/webhook-endpoint.entity.js';
@@ -7,7 +9,10 @@ import {
   type OperatorDelivery,
   countPending,
   type DeliveryFilter,
+  type DeliveryPage,
   type DeliveryPosition,
+  isReadByKey,
+  type ListedDelivery,
   listDeliveries,
 } from './queries/operator-deliveries.js';
 import { findEndpoint, listEndpoints, listHosts, type Receiver } from './queries/receivers.js';
@@ -18,6 +23,7 @@ export type { Receiver } from './queries/receivers.js';
 
 /** At most this many rows are looked at for a page. The next page goes on from there. */
 const maxLooks = 10_000;
+const firstUuid = '00000000-0000-0000-0000-000000000000';
 export const lastUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** The deliveries of all keys and their receivers, for operators. Its statements run on the small pool. */
@@ -25,6 +31,7 @@ export const lastUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 export class OperatorDeliveries {
   constructor(
     private readonly source: DataSource,
+    private readonly history: History,
     private readonly sender: Sender,
   ) {}
 
@@ -37,15 +44,28 @@ export class OperatorDeliveries {
     { before, limit }: { before?: DeliveryPosition | undefined; limit: number },
   ): Promise<{ rows: OperatorDelivery[]; last: DeliveryPosition | undefined }> {
     const isFewPending = filter.state === 'pending' && (await countPending(this.source, maxLooks)) < maxLooks;
-    const rows = await listDeliveries(this.source, {
+    const page: DeliveryPage = {
       filter: { ...filter, keyId: filter.keyId ?? (await this.keyOf(filter.endpointId)) },
       before: before ?? { requestId: lastUuid, id: lastUuid },
       max: limit + 1,
       maxLooks,
       isFewPending,
-    });
-    const fitting = rows.filter(({ fits }) => fits);
-    return { rows: fitting, last: rows.find(({ looks }) => looks === maxLooks) };
+    };
+    const fitting: ListedDelivery[] = [];
+    let last: ListedDelivery | undefined;
+    for await (const span of this.spans(page)) {
+      const rows = await listDeliveries(this.source, { ...page, max: page.max - fitting.length }, span);
+      fitting.push(...rows.filter(({ fits }) => fits));
+      last = rows.find(({ looks }) => looks === maxLooks);
+      if (fitting.length > limit || last !== undefined) break;
+    }
+    return { rows: fitting, last };
+  }
+
+  /** A list that is not read by the key reads no days. */
+  private async *spans(page: DeliveryPage): AsyncGenerator<DaySpan | undefined> {
+    if (!isReadByKey(page)) yield undefined;
+    else yield* this.history.spans({ firstId: firstUuid, beforeId: page.before.requestId });
   }
 
   async find({ requestId, id }: DeliveryPosition): Promise<OperatorDelivery | undefined> {

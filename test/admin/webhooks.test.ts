@@ -1,4 +1,5 @@
 import { Handles } from '../../src/auth/handles.js';
+import { BatchCalls, inputLines } from '../support/batch-calls.js';
 import { until } from '../support/index.js';
 import { keyHeader, verdict } from '../support/queue-calls.js';
 import { testWebhooks } from '../support/test-webhooks.js';
@@ -109,6 +110,28 @@ test('the deliveries of all keys, newest first, page by page, by state, endpoint
     tries: [{ status: 410, body: 'no more' }],
   });
   expect(await verdict(call('GET', 'requests/nonsense/deliveries'))).toEqual([404, 'unknown_request']);
+});
+
+test('the deliveries of a key and of an endpoint have those of its batches', async () => {
+  const shop = await calls.newKey({ name: 'batch shop' });
+  const [{ id: keyId }] = (await service.query<{ id: string }>(
+    `SELECT id FROM api_key WHERE name = 'batch shop'`,
+  )) as [{ id: string }];
+  const endpoint = await endpointOf(keyId, receiver.url('/batches'));
+  await service.query(
+    `UPDATE webhook_endpoint SET events = '{request.completed,batch.completed}' WHERE id = $1`,
+    [endpoint],
+  );
+  const before = await calls.submit('test/hook', {}, keyHeader(shop));
+  await calls.reached(before, 'COMPLETED');
+  const batches = new BatchCalls({ url: service.url, key: shop });
+  const { batch_id: batchId } = await batches.send(inputLines(1), '?model_id=test/hook');
+  await batches.ended(batchId);
+  for (const filter of [`key_id=${keyId}`, `webhook_id=${endpoint}`]) {
+    const events = (await list(filter)).data.map(({ event, request_id: id }) => [event, id]);
+    expect(events).toContainEqual(['batch.completed', batchId]);
+    expect(events.at(-1)).toEqual(['request.completed', before]);
+  }
 });
 
 test('observers see handles, no query of a URL, and nothing that a receiver said', async () => {

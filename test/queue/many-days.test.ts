@@ -5,7 +5,8 @@ import { v7 } from 'uuid';
 import type { Database } from '../../src/database/database.js';
 import type { Statement } from '../../src/database/statement.js';
 import { readBatchFile, readProgress } from '../../src/batches/queries/lines.js';
-import { findBatch } from '../../src/batches/queries/read-batches.js';
+import { listOperatorBatches } from '../../src/batches/queries/operator-batches.js';
+import { findBatch, listBatches } from '../../src/batches/queries/read-batches.js';
 import { Clock } from '../../src/database/clock.js';
 import { firstIdAt, spansOfDays } from '../../src/database/days.js';
 import { endStrayUses } from '../../src/files/queries/prune-files.js';
@@ -22,8 +23,7 @@ import { droppableDays, emptyOldPayloads } from '../../src/queue/retention/queri
 import { Retention } from '../../src/queue/retention/retention.js';
 import { requestFacts } from '../../src/queue/runs/queries/request-facts.js';
 import { WaitingIndex } from '../../src/queue/waiting/waiting-index.js';
-import { lastUuid } from '../../src/webhooks/operator-deliveries.js';
-import { listDeliveries } from '../../src/webhooks/queries/operator-deliveries.js';
+import { OperatorDeliveries } from '../../src/webhooks/operator-deliveries.js';
 import { pruneDeliveries } from '../../src/webhooks/queries/prune-deliveries.js';
 import { testQueue } from '../support/test-queue.js';
 
@@ -33,6 +33,8 @@ const days = 200;
 const locksOfSpan = 72 * 9 + 60;
 /** The day before a batch, the seven that it may last, and the two around them. */
 const locksOfBatch = 10 * 9 + 60;
+/** Of the batches of a span, too. */
+const locksOfBatches = (32 + 10) * 9 + 60;
 /** The last 14 days and those to come. */
 const locksOfRecent = 24 * 9 + 60;
 
@@ -229,6 +231,20 @@ test('batches, deliveries and uses of files are read in the days of their reques
   }
   expect(counted.locks).toBeLessThan(locksOfBatch);
   counted.locks = 0;
+  // The days of the batches are those of the requests.
+  await service.query(
+    `INSERT INTO batch (id, api_key_id, status, format, priority, input_file_id, fingerprint, window_seconds, created_at,
+                        ended_at, expires_at)
+     SELECT id, $2::uuid, 'completed', 'own', 1, id, '', 60, uuid_time(id), uuid_time(id), uuid_time(id)
+     FROM unnest($1::uuid[]) AS old (id)`,
+    [ids, keyId],
+  );
+  const page = { limit: 100 };
+  expect((await listBatches(counted.database, keyId, page)).map(({ id }) => id)).toEqual(ids);
+  expect((await listOperatorBatches(counted.database, page)).map(({ id }) => id)).toEqual(ids);
+  expect(counted.locks).toBeLessThan(locksOfBatches);
+  await service.query('DELETE FROM batch');
+  counted.locks = 0;
   await service.query(
     `INSERT INTO webhook_delivery (request_id, id, api_key_id, url, host, state)
      SELECT id, id, $2::uuid, 'http://receiver.test/', 'receiver.test', 'delivered' FROM unnest($1::uuid[]) AS old (id)`,
@@ -238,16 +254,17 @@ test('batches, deliveries and uses of files are read in the days of their reques
     'INSERT INTO file_use (request_id, file_id, in_input) SELECT id, id, true FROM unnest($1::uuid[]) AS old (id)',
     [ids],
   );
-  const listed = await listDeliveries(counted.source, {
-    filter: {},
-    before: { requestId: lastUuid, id: lastUuid },
-    max: 100,
-    maxLooks: 1_000,
-    isFewPending: false,
-  });
-  expect(listed.map(({ requestId, modelId }) => [requestId, modelId])).toEqual(
-    ids.map((id) => [id, 'test/model']),
+  const deliveries = new OperatorDeliveries(
+    counted.source,
+    new History(counted.database),
+    undefined as never,
   );
+  for (const filter of [{}, { keyId }]) {
+    const { rows } = await deliveries.list(filter, { limit: 100 });
+    expect(rows.map(({ requestId, modelId }) => [requestId, modelId])).toEqual(
+      ids.map((id) => [id, 'test/model']),
+    );
+  }
   await pruneDeliveries(counted.database, 0);
   await endStrayUses(counted.database, { requestId: firstIdAt(0), fileId: firstIdAt(0) });
   expect(counted.locks).toBeLessThan(locksOfSpan);

@@ -1,4 +1,4 @@
-import { dayOf, firstIdOf, statementOfDays, type Within } from '../../database/days.js';
+import { bySpan, dayOf, firstIdOf, statementOfDays, type Within } from '../../database/days.js';
 import { type Queries, type Statement, statement } from '../../database/statement.js';
 import { type Batch, type BatchCounts, type BatchStatus, type LineFault, maxWindowDays } from '../batch.js';
 
@@ -16,8 +16,6 @@ export const lineOutcome = `CASE
     ELSE request.outcome
   END`;
 
-const allDays: Within = () => 'true';
-
 /**
  * Joins lines with their requests. LATERAL keeps the planner from reading whole days: it finds each request by its id.
  * A request that retention has deleted has a state that is null.
@@ -28,17 +26,17 @@ export const requestOfLine = (within: Within, columns = ''): string => `LEFT JOI
   ) AS request ON true`;
 
 /**
- * A statement about one batch, which locks only the days in which its lines may have been submitted. The day before it
- * and the one after its longest time are among them, because the clocks of nodes differ.
+ * A statement about batches, which locks only the days in which their lines may have been submitted. The day before the
+ * first and the one after the longest time of the last are among them, because the clocks of nodes differ.
  */
 export function statementOfBatch(
   name: string,
   textOf: (within: Within) => string,
-): (id: string) => Statement {
+): (...ids: readonly string[]) => Statement {
   const ofDays = statementOfDays(name, textOf);
-  return (id) => {
-    const day = dayOf(id);
-    return ofDays(firstIdOf(day - 1), firstIdOf(day + maxWindowDays + 1));
+  return (...ids) => {
+    const days = ids.map(dayOf);
+    return ofDays(firstIdOf(Math.min(...days) - 1), firstIdOf(Math.max(...days) + maxWindowDays + 1));
   };
 }
 
@@ -54,7 +52,7 @@ export const batchColumns = `batch.id, batch.api_key_id AS "keyId", batch.status
        batch.cancelled + live.cancelled AS cancelled, batch.expired + live.expired AS expired`;
 
 /** `within`: the days of the lines that are not in a segment yet. */
-export const liveCounts = (within = allDays): string => `CROSS JOIN LATERAL (
+export const liveCounts = (within: Within): string => `CROSS JOIN LATERAL (
   SELECT ${['running', 'completed', 'failed', 'cancelled', 'expired']
     .map((name) => `(count(*) FILTER (WHERE outcome = '${name}'))::integer AS ${name}`)
     .join(', ')}
@@ -67,30 +65,32 @@ export const liveCounts = (within = allDays): string => `CROSS JOIN LATERAL (
 ) AS live`;
 
 /*
- * Purpose: reads batches, with the counts of their lines at one moment: those in segments, and those that are not.
+ * Purpose: reads batches, newest first, with the counts of their lines at one moment: those in segments, and those that
+ *   are not.
  * Race: none: one snapshot has the counters, the lines and their requests. A line moves into the counters in one commit.
  * Index: batch_pkey; batch_line_pkey, a window of lines per open batch; request_pkey.
  */
 const findStatement = statementOfBatch(
-  'find_batch',
+  'find_batches',
   (within) => `SELECT ${batchColumns}
 FROM batch
 ${liveCounts(within)}
-WHERE batch.id = $1::uuid AND ($2::uuid IS NULL OR batch.api_key_id = $2::uuid)`,
+WHERE batch.id = ANY ($1::uuid[]) AND ($2::uuid IS NULL OR batch.api_key_id = $2::uuid)
+ORDER BY batch.id DESC`,
 );
 
-/** The same for a list, newest first. Index: batch_by_key, from one id on. */
-const listStatement = statement('list_batches')`SELECT ${batchColumns}
-FROM (
-  SELECT * FROM batch
-  WHERE api_key_id = $1::uuid
-    AND ($2::uuid IS NULL OR id < $2::uuid)
-    AND ($3::text IS NULL OR status = $3::text)
-    AND ($4::text IS NULL OR tag = $4::text)
-  ORDER BY id DESC LIMIT $5::integer
-) AS batch
-${liveCounts()}
-ORDER BY batch.id DESC`;
+/*
+ * Purpose: lists the batches of a key, newest first.
+ * Race: none: one that is deleted before it is read is left out of the page.
+ * Index: batch_by_key, from one id on.
+ */
+const listStatement = statement('list_batches')`SELECT id
+FROM batch
+WHERE api_key_id = $1::uuid
+  AND ($2::uuid IS NULL OR id < $2::uuid)
+  AND ($3::text IS NULL OR status = $3::text)
+  AND ($4::text IS NULL OR tag = $4::text)
+ORDER BY id DESC LIMIT $5::integer`;
 
 /** A row of these statements. */
 export interface BatchRow
@@ -116,7 +116,7 @@ export function toBatch(row: BatchRow): Batch {
 
 /** `keyId`: a batch of another key is not found. undefined: any. */
 export async function findBatch(queries: Queries, id: string, keyId?: string): Promise<Batch | undefined> {
-  const [row] = await queries.query<BatchRow>(findStatement(id), [id, keyId ?? null]);
+  const [row] = await queries.query<BatchRow>(findStatement(id), [[id], keyId ?? null]);
   return row && toBatch(row);
 }
 
@@ -134,5 +134,21 @@ export async function listBatches(
   { before, status, tag, limit }: BatchesPage,
 ): Promise<Batch[]> {
   const values = [keyId, before ?? null, status ?? null, tag ?? null, limit];
-  return (await queries.query<BatchRow>(listStatement, values)).map(toBatch);
+  const listed = await queries.query<{ id: string }>(listStatement, values);
+  return (await readListed<BatchRow>(queries, listed, findStatement, [keyId])).map(toBatch);
+}
+
+/** Reads the batches of a page, which are the newest first, those of the same days by one statement. */
+export async function readListed<Row extends object>(
+  queries: Queries,
+  listed: readonly { id: string }[],
+  statementOf: (...ids: readonly string[]) => Statement,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const span of bySpan(listed, ({ id }) => id)) {
+    const ids = span.map(({ id }) => id);
+    rows.push(...(await queries.query<Row>(statementOf(...ids), [ids, ...values])));
+  }
+  return rows;
 }

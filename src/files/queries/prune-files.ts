@@ -130,7 +130,7 @@ export async function endStrayUses(
   { requestId, fileId }: UsePosition,
 ): Promise<UsePosition | undefined> {
   const old = await database.query<UsePosition>(oldUsesStatement, [requestId, fileId]);
-  for (const some of bySpan(old)) {
+  for (const some of bySpan(old, (use) => use.requestId)) {
     const requestIds = some.map((use) => use.requestId);
     await database.query(endStrayStatement(...requestIds), [
       uuidArray(requestIds),

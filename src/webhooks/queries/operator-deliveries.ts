@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { bySpan, statementOfDays } from '../../database/days.js';
+import { bySpan, type DaySpan, statementOfDays, withinSpan } from '../../database/days.js';
 import type { DeliveryState, WebhookTry } from '../entities/webhook-delivery.entity.js';
 
 /*
@@ -49,15 +49,29 @@ export interface DeliveryPage {
 const columns =
   'request_id, id, event, api_key_id, endpoint_id, url, host, state, tries, next_try_at, created_at';
 
-/** The deliveries of one key, before the position. Requests without a delivery count as looks too. */
-const ofKey = (keyId: string, requestId: string, before: string, looks: string): string => `
-  SELECT request.id AS request_id, delivery.id, event, delivery.api_key_id, endpoint_id, url, host, delivery.state,
+/** Returns whether a list looks for deliveries by the requests and batches of their key, in spans of days. */
+export const isReadByKey = ({ filter: { keyId, requestId, state }, isFewPending }: DeliveryPage): boolean =>
+  keyId !== undefined &&
+  requestId === undefined &&
+  state !== 'failed' &&
+  state !== 'ended' &&
+  !(state === 'pending' && isFewPending);
+
+/** The deliveries of one key, before the position. Requests and batches without a delivery count as looks too. */
+function ofKey(span: DaySpan, keyId: string, requestId: string, before: string, looks: string): string {
+  const newest = (table: string): string => `(
+    SELECT id FROM ${table} WHERE api_key_id = ${keyId} AND id <= ${requestId} AND ${withinSpan(span)('id')}
+    ORDER BY ${table}.id DESC LIMIT ${looks}
+  )`;
+  return `
+  SELECT source.id AS request_id, delivery.id, event, delivery.api_key_id, endpoint_id, url, host, delivery.state,
          tries, next_try_at, delivery.created_at
-  FROM (SELECT id FROM request WHERE api_key_id = ${keyId} AND id <= ${requestId} ORDER BY request.id DESC LIMIT ${looks}) AS request
+  FROM (${newest('request')} UNION ALL ${newest('batch')} ORDER BY id DESC LIMIT ${looks}) AS source
   LEFT JOIN LATERAL (
-    SELECT * FROM webhook_delivery WHERE webhook_delivery.request_id = request.id AND ${before} ORDER BY id DESC
+    SELECT * FROM webhook_delivery WHERE webhook_delivery.request_id = source.id AND ${before} ORDER BY id DESC
   ) AS delivery ON true
-  ORDER BY request.id DESC, delivery.id DESC`;
+  ORDER BY source.id DESC, delivery.id DESC`;
+}
 
 /*
  * Purpose: reads the models of requests.
@@ -75,7 +89,7 @@ async function withModels<Row extends { requestId: string }>(
   rows: readonly Row[],
 ): Promise<(Row & { modelId: string | null })[]> {
   const models = new Map<string, string>();
-  for (const some of bySpan(rows)) {
+  for (const some of bySpan(rows, (row) => row.requestId)) {
     const ids = some.map(({ requestId }) => requestId);
     const found = await source.query<{ id: string; modelId: string }[]>(modelsStatement(...ids).text, [ids]);
     for (const { id, modelId } of found) models.set(id, modelId);
@@ -83,11 +97,16 @@ async function withModels<Row extends { requestId: string }>(
   return rows.map((row) => ({ ...row, modelId: models.get(row.requestId) ?? null }));
 }
 
-/** `fits`: false for the last row that was looked at, if it is not part of the list. */
+/** A row of a list. `fits`: false for the last row that was looked at, if it is not part of the list. */
+export type ListedDelivery = OperatorDelivery & { looks: number; fits: boolean };
+
+/** `span`: the days of a list that is read by the key. */
 export async function listDeliveries(
   source: DataSource,
-  { filter, before, max, maxLooks, isFewPending }: DeliveryPage,
-): Promise<(OperatorDelivery & { looks: number; fits: boolean })[]> {
+  page: DeliveryPage,
+  span: DaySpan | undefined,
+): Promise<ListedDelivery[]> {
+  const { filter, before, max, maxLooks, isFewPending } = page;
   const values: unknown[] = [];
   const bind = (value: unknown, type: string): string => `$${values.push(value)}::${type}`;
   const [requestId, id, looks] = [
@@ -113,10 +132,10 @@ export async function listDeliveries(
       return from(byKey.replace('WHERE', `WHERE state IN ('failed', 'ended') AND`));
     if (filter.state === 'pending' && isFewPending)
       return `SELECT * FROM (${from(`WHERE state = 'pending' OFFSET 0`)}) AS pending ${byKey}`;
-    if (filter.keyId !== undefined) return ofKey(bind(filter.keyId, 'uuid'), requestId, isBefore, looks);
+    if (span !== undefined) return ofKey(span, bind(filter.keyId, 'uuid'), requestId, isBefore, looks);
     return from(byKey);
   })();
-  const found = await source.query<(Omit<OperatorDelivery, 'modelId'> & { looks: number; fits: boolean })[]>(
+  const found = await source.query<Omit<ListedDelivery, 'modelId'>[]>(
     `SELECT request_id AS "requestId", coalesce(id, '00000000-0000-0000-0000-000000000000'::uuid) AS id,
        api_key_id AS "keyId", (SELECT name FROM api_key WHERE api_key.id = api_key_id) AS "keyName",
        endpoint_id AS "endpointId", event, url, state, tries, next_try_at AS "nextTryAt", created_at AS "createdAt",

@@ -43,7 +43,7 @@ WHERE delivery.request_id = old.request_id AND delivery.id = old.id AND request.
 export async function pruneDeliveries(database: Database, retentionMs: number): Promise<void> {
   for (let after: Place | undefined = first; after !== undefined;) {
     const old: Place[] = await database.query<Place>(oldStatement, [after.requestId, after.id, retentionMs]);
-    for (const some of bySpan(old)) {
+    for (const some of bySpan(old, (place) => place.requestId)) {
       const requestIds = some.map(({ requestId }) => requestId);
       await database.query(pruneStatement(...requestIds), [
         uuidArray(requestIds),
