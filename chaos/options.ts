@@ -11,7 +11,7 @@ export interface Options {
   runs: number;
   /** Only these kinds of faults; empty: all. */
   only: string[];
-  /** Keeps the directory with the logs. */
+  /** Keeps the directory with the logs and tables, as a run with a violation always does. */
   keep: boolean;
   /** Does not run anything, but writes the tables in docs/reliability.md from the results. */
   table: boolean;

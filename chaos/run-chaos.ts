@@ -40,7 +40,9 @@ export async function runChaos(options: Options, print: (text: string) => void):
   let fleet: Fleet | undefined;
   const stopped = stopOnSignals(async () => {
     await fleet?.stop();
-    await cluster.stop(options.keep);
+    const keep = options.keep || ledger.violations.length > 0;
+    await cluster.stop(keep);
+    if (keep) print(`logs and tables: ${cluster.directory}`);
   });
   try {
     await model.start();

@@ -79,9 +79,14 @@ export class WorkLog implements Starts {
     for (const run of this.active(process)) if (run.pid === pid) run.endedAt = at;
   }
 
-  /** Runs of a worker's process that were under way within that time. */
-  during({ pid }: Pick<WorkRun, 'pid'>, from: number, to: number): WorkRun[] {
-    return this.runs.filter((run) => run.pid === pid && run.startedAt < to && run.endedAt > from);
+  /** Runs of a process, or of a worker, that were under way within that time. */
+  during({ pid, worker }: { pid?: number; worker: string | null }, from: number, to: number): WorkRun[] {
+    return this.runs.filter(
+      (run) =>
+        (pid === undefined ? run.worker === worker : run.pid === pid) &&
+        run.startedAt < to &&
+        run.endedAt > from,
+    );
   }
 
   /** Reads the lines that were written since the last call. */
