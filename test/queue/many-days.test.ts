@@ -33,7 +33,7 @@ const days = 200;
 const locksOfSpan = 72 * 9 + 60;
 /** The day before a batch, the seven that it may last, and the two around them. */
 const locksOfBatch = 10 * 9 + 60;
-/** Of the batches of a span, too. */
+/** The batches of a span of 32 days, with the days around them. */
 const locksOfBatches = (32 + 10) * 9 + 60;
 /** The last 14 days and those to come. */
 const locksOfRecent = 24 * 9 + 60;
