@@ -113,7 +113,7 @@ const untrusted = /^(SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_|CERT_|ERR_TLS_CERT)/;
 /** What to do about an error of a connection, where its message does not say it. */
 function advice(code: string, { user = '', database = '' }: pg.Client): string {
   if (untrusted.test(code))
-    return '. Set sslmode and sslrootcert in the URL, as "TLS to PostgreSQL" in docs/operations.md has it';
+    return '. Set sslmode and sslrootcert in the URL, as "TLS to PostgreSQL" in docs/postgresql.md has it';
   if (code !== insufficientPrivilege) return '';
   const [role, name] = [pg.escapeIdentifier(user), pg.escapeIdentifier(database)];
   return `. As its owner or a superuser, run: GRANT CONNECT ON DATABASE ${name} TO ${role};`;

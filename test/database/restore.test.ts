@@ -4,8 +4,8 @@ import { AdminCalls } from '../support/admin-calls.js';
 import { startTestService, type TestService } from '../support/index.js';
 import { keyHeader, QueueCalls } from '../support/queue-calls.js';
 
-const page = readFileSync(fileURLToPath(new URL('../../docs/operations.md', import.meta.url)), 'utf8');
-const section = page.split('### After a restore')[1]!.split('\n### ')[0]!;
+const page = readFileSync(fileURLToPath(new URL('../../docs/backups.md', import.meta.url)), 'utf8');
+const section = page.split('\n## After a restore')[1]!.split('\n## ')[0]!;
 const undone = /```sql\n(.*?);?\n```/s.exec(section)![1]!;
 
 let service: TestService;

@@ -15,8 +15,9 @@ const settings = new Set([
   ...namesIn(/\$\{(\w+):-/g, readPage('docker-compose.yml')),
 ]);
 
-test('the page of security names only settings that there are', () => {
-  const named = namesIn(/`(?:\$\{)?([A-Z][A-Z0-9]+(?:_[A-Z0-9]+)*)(?:=\w+)?\}?`/g);
+test('the pages of security name only settings that there are', () => {
+  const pages = page + readPage('docs/hardening.md');
+  const named = namesIn(/`(?:\$\{)?([A-Z][A-Z0-9]+(?:_[A-Z0-9]+)*)(?:=\w+)?\}?`/g, pages);
   expect(named.length).toBeGreaterThan(15);
   expect(named.filter((name) => !settings.has(name) && name !== 'DATA_DIR')).toEqual([]);
 });

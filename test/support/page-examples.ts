@@ -110,7 +110,7 @@ export const notRun: { page: string; first: string; reason: string }[] = [
     reason: 'needs Kubernetes; npm run check:chart renders the chart',
   },
   {
-    page: 'docs/operations.md',
+    page: 'docs/postgresql.md',
     first: 'DATABASE_URL=postgresql://nowserving_owner@postgres/nowserving npm run keys -- list',
     reason: 'needs roles of the whole server; test/database/roles.test.ts does the same',
   },
@@ -126,18 +126,18 @@ export const notRun: { page: string; first: string; reason: string }[] = [
     reason: 'needs a secret of the machine; src/config/secret-files.spec.ts reads such files',
   },
   {
-    page: 'docs/operations.md',
+    page: 'docs/backups.md',
     first: `jq -r 'select(.at > "2026-03-01T02:00:00Z" and (.action | test("revoke|update|erase|delete|rotate|end|remove|disable|pause|concurrency|start"))) | [.at, .action, .target] | @tsv' audit.ndjson`,
     reason: 'needs jq and an export that was kept before a restore',
   },
   {
-    page: 'docs/operations.md',
+    page: 'docs/backups.md',
     first:
       'pg_dump -Fc -f nowserving.dump "$DATABASE_URL"        # the backup, every night; behind a pooler use DATABASE_DIRECT_URL',
     reason: 'needs a superuser; tried by hand with PostgreSQL 15',
   },
   {
-    page: 'docs/operations.md',
+    page: 'docs/backups.md',
     first:
       'pg_restore --no-owner --exit-on-error -d "$DATABASE_URL" nowserving.dump      # as the service\'s role',
     reason: 'needs an empty database; tried by hand with PostgreSQL 15',

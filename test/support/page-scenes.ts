@@ -101,6 +101,13 @@ export const scenes: Record<string, (stage: Stage) => Promise<PageScene>> = {
     };
   },
 
+  'docs/backups.md': async ({ service }) => {
+    await new QueueCalls(service).newKey({ name: 'back office' });
+    return {};
+  },
+
+  'docs/nodes.md': () => Promise.resolve({ replacements: { 'PORT=3001': 'PORT=0' } }),
+
   'docs/operations.md': async ({ service }) => {
     const header = { headers: keyHeader(service.key) };
     const id = await new QueueCalls(service).run('demo/text/flaky', { fail_attempts: 1, status: 422 });
@@ -114,7 +121,6 @@ export const scenes: Record<string, (stage: Stage) => Promise<PageScene>> = {
     const nodes = (await (await service.get('/v1/admin/nodes', header)).json()) as { data: { id: string }[] };
     return {
       values: { ID: id, NODE: nodes.data[0]!.id, OPERATION: operation.id },
-      replacements: { 'PORT=3001': 'PORT=0' },
       after: {
         'curl -H "$AUTH" $URL/v1/admin/nodes                              # ids, slots, runs': async () => {
           const drain = new URL(`/v1/admin/nodes/${nodes.data[0]!.id}/drain`, service.url);

@@ -78,7 +78,7 @@ export class Heartbeat extends Duty {
     if (lastSign === null || this.clock.now() - lastSign.getTime() < pauseSaidFromMs) return;
     this.log.log(
       `no node has given a sign since ${lastSign.toISOString()}. If the database was restored from a backup of that ` +
-        'time, what was erased and revoked later is back: docs/operations.md, "After a restore", says how to find it',
+        'time, what was erased and revoked later is back: docs/backups.md, "After a restore", says how to find it',
     );
   }
 
