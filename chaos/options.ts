@@ -13,7 +13,7 @@ export interface Options {
   only: string[];
   /** Keeps the directory with the logs and tables, as a run with a violation always does. */
   keep: boolean;
-  /** Does not run anything, but writes the tables in docs/reliability.md from the results. */
+  /** Does not run anything, but writes the tables in docs/chaos.md from the results. */
   table: boolean;
 }
 

@@ -22,7 +22,7 @@ export function tables(results: readonly Result[]): string {
 
 /** Writes the tables from all results in chaos/results. */
 export async function writeTables(): Promise<void> {
-  const path = join(root, 'docs/reliability.md');
+  const path = join(root, 'docs/chaos.md');
   const text = readFileSync(path, 'utf8');
   const from = text.indexOf(begin);
   const to = text.indexOf(end);
