@@ -5,7 +5,7 @@ export const now = (): number => performance.now();
 
 export const sleep = (ms: number): Promise<void> => delay(ms);
 
-/** Whether `check` came true before the deadline. A check that throws counts as "not yet". */
+/** Returns whether `check` came true before the deadline. A check that throws counts as "not yet". */
 export async function within(ms: number, check: () => Promise<boolean> | boolean): Promise<boolean> {
   const deadline = now() + ms;
   for (;;) {

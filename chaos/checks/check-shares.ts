@@ -67,7 +67,7 @@ function waitsOf(caller: Caller, modelId: string, log: Starts, { accepted }: Led
     .sort((a, b) => a.from - b.from);
 }
 
-/** Whether the spans together cover the whole time. */
+/** Returns whether the spans together cover the whole time. */
 function covers(spans: readonly Span[], { from, to }: Span): boolean {
   let until = from;
   for (const span of spans) if (span.from <= until) until = Math.max(until, span.to);

@@ -120,7 +120,7 @@ function checkLosses({ code, outcome, lost }: RequestRow, fail: Fail): void {
   }
 }
 
-/** Whether a fault of the worker or of the nodes explains a lost renewal. */
+/** Returns whether a fault of the worker or of the nodes explains a lost renewal. */
 function isExplained(
   { worker, startedAt, endedAt }: AttemptRow,
   fleet: Fleet,

@@ -49,7 +49,7 @@ export class ServiceNode {
     return this.downs.at(-1)?.to !== Infinity && this.freezes.at(-1)?.to !== Infinity;
   }
 
-  /** Whether the node itself was unable to answer at some time of the span. */
+  /** Returns whether the node itself was unable to answer at some time of the span. */
   wasAway(from: number, to: number): boolean {
     return [...this.freezes, ...this.downs].some((span) => overlaps(span, from, to));
   }

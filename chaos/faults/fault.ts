@@ -23,7 +23,7 @@ export interface FaultRecord {
   graceMs: number | null;
   /** Requests that the nodes, or the worker, were running, each with the time of the hit. */
   affected: { requestId: string; at: number }[];
-  /** Whether no node was left to take up runs before the heal. */
+  /** True if no node was left to take up runs before the heal. */
   total: boolean;
   /** Times at which nodes that were up accepted a submission again. */
   servedAt: number[];

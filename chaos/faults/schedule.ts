@@ -64,7 +64,7 @@ export class Schedule {
     await this.allHealed();
   }
 
-  /** Whether any kind of this schedule was asked for. */
+  /** Returns whether any kind of this schedule was asked for. */
   get isWanted(): boolean {
     return this.kinds.length > 0;
   }

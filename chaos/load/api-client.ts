@@ -95,7 +95,7 @@ export function refusedForMs(answer: Pick<Answer, 'headers' | 'body'> | undefine
   return Number(answer!.headers['retry-after'] ?? 1) * 1_000;
 }
 
-/** Whether there is an answer, and it does not ask the caller to come again. */
+/** Returns whether there is an answer, and it does not ask the caller to come again. */
 export function isConclusive(answer: Answer | undefined): answer is Answer {
   return answer !== undefined && answer.status !== 503 && codeOf(answer.body) !== 'rate_limited';
 }

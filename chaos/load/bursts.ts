@@ -19,7 +19,7 @@ const tickMs = 10;
 const watched = 12;
 
 export interface BurstRecord {
-  /** Whether no fault was under way. */
+  /** True if no fault was under way. */
   calm: boolean;
   from: number;
   /** When the last call was answered. */

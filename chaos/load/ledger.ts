@@ -46,7 +46,7 @@ export interface Followed {
   events: StreamEvent[];
   /** How many times the stream was opened. */
   opened: number;
-  /** Whether COMPLETED was seen. */
+  /** True if COMPLETED was seen. */
   ended: boolean;
 }
 
@@ -67,7 +67,7 @@ export interface FollowedOutput {
   id: string;
   events: OutputEvent[];
   opened: number;
-  /** Whether `done` was seen. */
+  /** True if `done` was seen. */
   ended: boolean;
 }
 

@@ -28,7 +28,7 @@ export interface ModelRun extends Start {
   readonly nonce: string;
   /** The time at which the answer was sent or the connection closed; Infinity while the model works. */
   endedAt: number;
-  /** Whether the whole answer was sent. */
+  /** True if the whole answer was sent. */
   answered: boolean;
   /** Log lines sent. */
   lines: number;

@@ -62,7 +62,8 @@ export class Fleet {
   }
 
   /**
-   * Whether another process of that name was there, or had just stopped: a stopping process has time to end its runs.
+   * Returns whether another process of that name was there, or had just stopped: a stopping process has time to end
+   * its runs.
    */
   hadTwin(workerId: string, at: number): boolean {
     const afterMs = 5_000;

@@ -52,7 +52,7 @@ export class WorkerProcess {
     return this.options.workerId;
   }
 
-  /** Whether a fault hit it in that time. */
+  /** Returns whether a fault hit it in that time. */
   wasHit(from: number, to: number): boolean {
     return [...this.freezes, ...this.downs, ...this.cuts].some((span) => overlaps(span, from, to));
   }

@@ -98,7 +98,7 @@ export class Config {
   rateLimitBatch: RateLimits = parseRateLimits('2000/s,50000/m');
 
   @Setting('RATE_LIMIT_STATUS', Numeric(), OneOf(403, 429)) rateLimitStatus: 403 | 429 = 403;
-  /** Whether the console is served. */
+  /** True if the console is served. */
   @Setting('CONSOLE', Parsed(parseSwitch)) console = true;
   /** How long calls are still served after a SIGTERM, while proxies turn to other nodes. */
   @Setting('SHUTDOWN_DELAY', Parsed(parseTimer)) shutdownDelayMs = 5_000;

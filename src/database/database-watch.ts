@@ -21,8 +21,8 @@ export interface DatabaseState {
 }
 
 /**
- * Whether this node reaches its database, judged by the statements that it sends anyway. A database that hangs is
- * detected like one that refuses, because no answer comes.
+ * Knows whether this node reaches its database, judged by the statements that it sends anyway. A database that hangs
+ * is detected like one that refuses, because no answer comes.
  */
 @Injectable()
 export class DatabaseWatch implements OnApplicationBootstrap, BeforeApplicationShutdown {

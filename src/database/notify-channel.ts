@@ -50,15 +50,15 @@ export class NotifyChannel {
   private testTimer: NodeJS.Timeout | undefined;
   private receivedAt = 0;
   /**
-   * Whether the connections lead to a pooler. A pooler that assigns a server per transaction forwards no notifications.
+   * True if the connections lead to a pooler. A pooler that assigns a server per transaction forwards no notifications.
    */
   private isPooled = false;
-  /** Whether the current connection has received anything. */
+  /** True if the current connection has received anything. */
   private hasHeard = false;
   private isDeaf = false;
   private stopped = true;
   private reconnecting: Promise<void> | undefined;
-  /** Whether a connection was lost, including one of the two while the other was being opened. */
+  /** True if a connection was lost, including one of the two while the other was being opened. */
   private broken = false;
 
   /** `url`: of a direct connection, because a pooler forwards no notifications. */

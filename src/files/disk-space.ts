@@ -69,7 +69,7 @@ export class DiskSpace {
     return one.dev === other.dev ? [ofDatabase] : [await this.volumeAt('files', files), ofDatabase];
   }
 
-  /** Whether the embedded database has so little left that it may soon refuse what is written. */
+  /** Returns whether the embedded database has so little left that it may soon refuse what is written. */
   async isDatabaseShort(): Promise<boolean> {
     if (!this.hasDatabase || this.config.reservedDiskBytes === 0) return false;
     const volume = await this.volumeAt('database', this.folderOf('postgres')).catch(() => undefined);

@@ -31,8 +31,8 @@ const unreached =
   'reached at DATABASE_URL. Accepted requests are not lost.';
 
 /**
- * Whether this node can take requests: the database answers in time, its schema and its files are the service's, and
- * the node is not shutting down.
+ * Knows whether this node can take requests: the database answers in time, its schema and its files are the service's,
+ * and the node is not shutting down.
  */
 @Injectable()
 export class Readiness {

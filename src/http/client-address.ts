@@ -16,7 +16,7 @@ export class ClientAddress implements OnApplicationBootstrap {
   private readonly log = new Logger(ClientAddress.name);
   /** TRUST_PROXY is not set: the first call with a forwarded address is logged. */
   private isUntold: boolean;
-  /** Whether the machine at this address, `hop` hops away, is trusted. */
+  /** Returns whether the machine at this address, `hop` hops away, is trusted. */
   private readonly trust: (address: string, hop: number) => boolean;
   /** The base URL that was found valid last. Nearly all calls have the same. */
   private knownBase = '';

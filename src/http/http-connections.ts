@@ -276,13 +276,13 @@ function closeAfter({ request, response }: Charges): void {
   else response.once('finish', () => request.socket.destroySoon());
 }
 
-/** Whether a client waits for the answer. A client that is still sending its body sends it again elsewhere. */
+/** Returns whether a client waits for the answer. A client that is still sending its body sends it again elsewhere. */
 function isAwaitedByClient({ request, response }: Charges): boolean {
   const type = String(response.getHeader('content-type') ?? '');
   return (response.headersSent || request.complete) && !type.startsWith('text/event-stream');
 }
 
-/** Whether the rest of a body is wanted and has not come. A paused reader is not the client's fault. */
+/** Returns whether the rest of a body is wanted and has not come. A paused reader is not the client's fault. */
 function isAwaited(request: IncomingMessage): boolean {
   if (request.complete || request.destroyed || awaitsContinue(request)) return false;
   const isRead = request.readableFlowing !== false || request.listenerCount('readable') > 0;

@@ -15,7 +15,7 @@ export interface BatchEntry {
   /** The input as it was written. undefined: it is refused. */
   input: Buffer | undefined;
   refusal: DomainError | undefined;
-  /** Whether the input was checked against its model's schema, as the models were then. */
+  /** True if the input was checked against its model's schema, as the models were then. */
   isChecked: boolean;
 }
 

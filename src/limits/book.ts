@@ -40,7 +40,7 @@ export class ShareBook {
   /** The number of budgets of addresses. */
   private addresses = 0;
   /**
-   * Whether this node, as the only one of the cluster, holds a tenth of every caller's limit, even if no node has seen
+   * True if this node, as the only one of the cluster, holds a tenth of every caller's limit, even if no node has seen
    * the caller: the first call waits for no grant. It is one row. Other nodes count it as a share of each budget of
    * which this node holds no more.
    */

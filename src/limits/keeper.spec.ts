@@ -50,7 +50,7 @@ let store: ShareStore;
 let writes: () => Promise<WriteResult>;
 /** The rows of the last write. */
 let rows: readonly ShareRow[];
-/** Whether nothing is free. */
+/** True if nothing is free. */
 let isShort: boolean;
 /** Statements that asked for shares. */
 let grants: number;

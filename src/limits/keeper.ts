@@ -223,7 +223,8 @@ export class ShareKeeper {
   }
 
   /**
-   * Whether calls wait for a late round, because this process or the database was slow. Throws if they may not wait.
+   * Returns whether calls wait for a late round, because this process or the database was slow. Throws if they may not
+   * wait.
    */
   private isLate(now: number): boolean {
     const isLate = !this.mayAdmit(now);

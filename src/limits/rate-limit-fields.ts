@@ -36,7 +36,7 @@ function policyOf({ window }: WindowState): string {
   return text;
 }
 
-/** Whether `one` has fewer calls left, or as many and takes longer to recover. */
+/** Returns whether `one` has fewer calls left, or as many and takes longer to recover. */
 function isTighter(one: WindowState, other: WindowState): boolean {
   return one.remaining === other.remaining ? one.resetMs > other.resetMs : one.remaining < other.remaining;
 }

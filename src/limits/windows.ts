@@ -246,12 +246,15 @@ export class Budget {
     return now < this.refusedUntil ? this.refusal(now, count) : undefined;
   }
 
-  /** Whether this node holds the whole limit of a window that has no room for `count`: no other node has any of it. */
+  /**
+   * Returns whether this node holds the whole limit of a window that has no room for `count`: no other node has any of
+   * it.
+   */
   isExhaustedFor(count: number): boolean {
     return this.windows.some((window) => !window.hasRoomFor(count) && window.isWhole);
   }
 
-  /** Whether a share is nearly used up and more of its limit is unallocated. */
+  /** Returns whether a share is nearly used up and more of its limit is unallocated. */
   get runsLow(): boolean {
     return this.windows.some((window) => window.runsLow);
   }

@@ -198,7 +198,7 @@ function validate(input: unknown, quick: ValidateFunction, thorough: ValidateFun
   }
 }
 
-/** Whether a JSON value has few enough values in it for an error about each of them. */
+/** Returns whether a JSON value has few enough values in it for an error about each of them. */
 function isSmall(input: unknown): boolean {
   const open: unknown[] = [input];
   for (let seen = 0; open.length > 0; seen += 1) {

@@ -60,9 +60,9 @@ export interface FileModel {
   /** The number of lost runs after which a request fails. */
   readonly lostAttempts: number;
   readonly retry: Retry;
-  /** Whether only probes are sent to it while it is away. */
+  /** True if only probes are sent to it while it is away. */
   readonly circuit: boolean;
-  /** Whether keys take turns, or requests run in the order in which they came. */
+  /** `fair`: keys take turns. `arrival`: requests run in the order in which they came. */
   readonly order: Order;
   /** At most this many of its requests may wait; null: any number. */
   readonly maxWaiting: number | null;
@@ -95,8 +95,8 @@ export function isAlias(text: string): boolean {
 }
 
 /**
- * Whether a text of up to 8 segments can name a model. `requests` belongs to the routes of requests, and `openapi.json`
- * at the end to the description of a model.
+ * Returns whether a text of up to 8 segments can name a model. `requests` belongs to the routes of requests, and
+ * `openapi.json` at the end to the description of a model.
  */
 export function isModelId(text: string): boolean {
   const segments = /^(?!requests(\/|$))[A-Za-z0-9][\w.-]{0,63}(\/[A-Za-z0-9][\w.-]{0,63}){0,7}$/;

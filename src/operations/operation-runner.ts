@@ -58,12 +58,12 @@ export class OperationRunner extends Duty implements OnApplicationBootstrap, Bef
   protected readonly intervalMs = 600_000;
   private readonly log = new Logger(OperationRunner.name);
   private isStopping = false;
-  /** Whether it was woken since the current round began. */
+  /** True if it was woken since the current round began. */
   private isWoken = false;
   /** Rounds in a row that failed without completing a step. */
   private brokenOff = 0;
   /**
-   * Whether another node was working on an operation in the last round. If that node is lost, there is no second
+   * True if another node was working on an operation in the last round. If that node is lost, there is no second
    * notification.
    */
   private isWatching = false;

@@ -19,7 +19,7 @@ export abstract class Duty {
   succeededAt: number | undefined;
   private readonly logger = new Logger(this.constructor.name);
 
-  /** Whether the last round failed. */
+  /** Returns whether the last round failed. */
   get lastRoundFailed(): boolean {
     return this.failing;
   }

@@ -215,7 +215,7 @@ test('every route of the service has its rule, and every rule a route', () => {
   expect([...new Set(routes)].sort()).toEqual(Object.keys(rules).sort());
 });
 
-/** Whether the service let the call in. The things that the call names do not exist. */
+/** Returns whether the service let the call in. The things that the call names do not exist. */
 async function isLetIn(route: string, headers: Record<string, string>): Promise<boolean> {
   const [method, template] = route.split(' ') as [string, string];
   const path = template

@@ -129,7 +129,7 @@ test('two services that make the same directory at once: one runs, the other giv
 
 test('a start that is killed or interrupted at any moment leaves nothing running and spoils no later one', async () => {
   const data = (environment.DATA_DIR = join(directory, 'interrupted'));
-  /** Whether the service has the directory to itself; next it creates the database, if there is none. */
+  /** Returns whether the service has the directory to itself; next it creates the database, if there is none. */
   const begins = ({ pid }: SpawnedService) => readFileSync(join(data, 'starting'), 'utf8') === String(pid);
   const makes = (): boolean => readdirSync(data).some((name) => name.startsWith('postgres.new-'));
 

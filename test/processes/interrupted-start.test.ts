@@ -172,7 +172,7 @@ describe('a signal', () => {
   });
 });
 
-/** Whether a session waits for a lock that `session` holds. */
+/** Returns whether a session waits for a lock that `session` holds. */
 async function isBlocked(): Promise<boolean> {
   await session.query('SELECT pg_stat_clear_snapshot()');
   const { rowCount } = await session.query(

@@ -19,7 +19,7 @@ async function offline<T>(look: (query: TestService['query']) => Promise<T>): Pr
   }
 }
 
-/** Whether one statement has waited for a lock for this long. */
+/** Returns whether one statement has waited for a lock for this long. */
 async function hasWaited(query: TestService['query'], seconds: number): Promise<boolean> {
   // Within a transaction now() is constant, and so is pg_stat_activity until its snapshot is cleared.
   await query('SELECT pg_stat_clear_snapshot()');

@@ -38,7 +38,7 @@ function startWorker(url: string, key: string): ChildProcess {
   });
 }
 
-/** Whether a process of the group is alive. */
+/** Returns whether a process of the group is alive. */
 function isGroup(id: number): boolean {
   try {
     return process.kill(-id, 0);

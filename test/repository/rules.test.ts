@@ -61,7 +61,7 @@ describe('the source', () => {
 
 describe('comments', () => {
   it('are sentences with a noun, not fragments of the house dialect', () => {
-    const fragment = /(?:\/\*\*?|^\s*\*|\/\/) (?:Of (?!course)|So many |So much |Whoever )|it is a look/m;
+    const fragment = /(?:\/\*\*?|^\s*\*|\/\/) (?:Of (?!course)|So many |So much |Whoever |Whether )|it is a look/m;
     const sources = [
       ...['src', 'migrations', 'test', 'chaos', 'console/src', 'clients/typescript'].flatMap((folder) =>
         files(folder, '.ts'),
@@ -71,6 +71,18 @@ describe('comments', () => {
     ].filter((file) => !file.includes('node_modules') && !file.endsWith('rules.test.ts'));
     expect(sources.length).toBeGreaterThan(900);
     expect(sources.filter((file) => fragment.test(contents(file)))).toEqual([]);
+  });
+});
+
+describe('the pages', () => {
+  it('use plain words, not those of the house dialect', () => {
+    const dialect = /\b(?:told|tells?|whoever)\b/i;
+    const pages = files('docs', '.md').filter((page) => !page.startsWith(join('docs', 'adr')));
+    const words = (page: string): string => contents(page).replaceAll(/^```[^]*?^```$|`[^`\n]*`/gm, '');
+    expect(pages.length).toBeGreaterThan(40);
+    expect(
+      ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...pages].filter((page) => dialect.test(words(page))),
+    ).toEqual([]);
   });
 });
 

@@ -7,7 +7,7 @@ export interface RawAnswer {
   status: number;
   fields: string;
   body: string;
-  /** Whether `100 Continue` came first. */
+  /** True if `100 Continue` came first. */
   isContinued: boolean;
 }
 

@@ -13,7 +13,7 @@ export interface Call {
   bytes: Buffer;
   response: ServerResponse;
   socket: Socket;
-  /** Whether the client has dropped the connection. */
+  /** True if the client has dropped the connection. */
   closed: boolean;
 }
 

@@ -24,7 +24,7 @@ export interface Block {
   name: string;
   /** The language after the opening fence, or an empty string. */
   language: string;
-  /** Whether the language is followed by `start`: the commands run until somebody stops them. */
+  /** True if the language is followed by `start`: the commands run until somebody stops them. */
   isStarted: boolean;
   code: string;
   /** The last line of text before the block. */

@@ -158,7 +158,7 @@ export class PageSession {
   }
 }
 
-/** Whether a process of the group is alive. */
+/** Returns whether a process of the group is alive. */
 function isGroup(id: number): boolean {
   try {
     return process.kill(-id, 0);

@@ -17,11 +17,11 @@ export interface ModelRequest {
   /** Its virtual start. */
   start: number;
   seq: number;
-  /** Whether its time limit for waiting is over. */
+  /** True if its time limit for waiting is over. */
   overdue: boolean;
-  /** Whether it waits for the time to join its queue. */
+  /** True if it waits for the time to join its queue. */
   isScheduled: boolean;
-  /** Whether it counts against the bound of its key. */
+  /** True if it counts against the bound of its key. */
   isBounded: boolean;
   place: 'queue' | 'delay' | 'held' | 'lease' | 'end';
   outcome: Outcome | null;

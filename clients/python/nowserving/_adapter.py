@@ -36,7 +36,7 @@ def set_arguments(file: str, rest: Sequence[str], tried: str | None) -> None:
 class Execution:
     """One run, carried out by a function of another service: any function, generator, or asynchronous one of both."""
 
-    # Whether `output_of` gets all parts, which are kept until then. Otherwise it gets the first one at most.
+    # True if `output_of` gets all parts, which are kept until then. Otherwise it gets the first one at most.
     keeps_parts = False
 
     def __init__(self, run: Run) -> None:

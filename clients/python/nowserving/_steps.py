@@ -18,7 +18,7 @@ class Content:
     """A body that is read while it is sent."""
 
     open: Callable[[], BinaryIO]
-    # Whether the client opened the file, and so closes it.
+    # True if the client opened the file, and therefore closes it.
     is_own: bool
     name: str
     # In bytes; None: the size is known only at the end.

@@ -194,7 +194,7 @@ class Run:
         self._retire: Callable[[], None] = lambda: None
         self._add_event = add
         self._files = files
-        # Whether another delta would not have to wait.
+        # Returns whether another delta would not have to wait.
         self._has_room = has_room
 
     def _add(self, event: dict[str, Any]) -> None:

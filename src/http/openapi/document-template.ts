@@ -84,7 +84,7 @@ export class DocumentTemplate {
   }
 }
 
-/** Whether the client has this version already. */
+/** Returns whether the client has this version already. */
 function isKnown({ headers }: Request, etag: string): boolean {
   const known = headers['if-none-match']?.split(',').map((one) => one.trim().replace(/^W\//, '')) ?? [];
   return known.includes(etag) || known.includes('*');

@@ -23,7 +23,7 @@ export class AddressAwayDto {
   reason!: string;
 }
 
-/** Whether a node reaches a model. */
+/** Describes whether a node reaches a model. */
 export class ModelCircuitDto {
   @Field(
     '`open`: the node cannot reach the model at any of its addresses. `probing`: in addition, a probe is on ' +

@@ -42,7 +42,7 @@ export interface DeliveryPage {
   max: number;
   /** At most this many rows are looked at. */
   maxLooks: number;
-  /** Whether there are few enough pending deliveries to sort all of them. */
+  /** True if there are few enough pending deliveries to sort all of them. */
   isFewPending: boolean;
 }
 

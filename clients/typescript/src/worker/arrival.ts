@@ -6,7 +6,7 @@ import { Broken } from './failures.js';
 
 export interface Answered {
   response: Response;
-  /** Whether the service itself answered. */
+  /** True if the service itself answered. */
   isOurs: boolean;
 }
 

@@ -12,7 +12,7 @@ export class Backoff {
     private readonly random: () => number = Math.random,
   ) {}
 
-  /** Whether a call has failed since the last success. */
+  /** Returns whether a call has failed since the last success. */
   get hasFailed(): boolean {
     return this.windowMs > firstWindowMs;
   }

@@ -63,7 +63,7 @@ export class LeasedRun {
     this.events = new EventSender((lines, from) => this.send(lines, from));
   }
 
-  /** Whether the lease must be renewed. */
+  /** Returns whether the lease must be renewed. */
   get isHeld(): boolean {
     return !this.gone.signal.aborted;
   }
