@@ -61,7 +61,8 @@ describe('the source', () => {
 
 describe('comments', () => {
   it('are sentences with a noun, not fragments of the house dialect', () => {
-    const fragment = /(?:\/\*\*?|^\s*\*|\/\/) (?:Of (?!course)|So many |So much |Whoever |Whether )|it is a look/m;
+    const fragment =
+      /(?:\/\*\*?|^\s*\*|\/\/) (?:Of (?!course)|So many |So much |Whoever |Whether )|it is a look/m;
     const sources = [
       ...['src', 'migrations', 'test', 'chaos', 'console/src', 'clients/typescript'].flatMap((folder) =>
         files(folder, '.ts'),
