@@ -75,18 +75,6 @@ describe('comments', () => {
   });
 });
 
-describe('the pages', () => {
-  it('use plain words, not those of the house dialect', () => {
-    const dialect = /\b(?:told|tells?|whoever)\b/i;
-    const pages = files('docs', '.md').filter((page) => !page.startsWith(join('docs', 'adr')));
-    const words = (page: string): string => contents(page).replaceAll(/^```[^]*?^```$|`[^`\n]*`/gm, '');
-    expect(pages.length).toBeGreaterThan(40);
-    expect(
-      ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...pages].filter((page) => dialect.test(words(page))),
-    ).toEqual([]);
-  });
-});
-
 describe('the tests', () => {
   it('are never skipped, never alone, never asleep', () => {
     const tests = [...files('test', '.test.ts'), ...files('src', '.spec.ts')].filter(
