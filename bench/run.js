@@ -5,7 +5,7 @@ import { Bench } from './support/bench.js';
 import { gitState, machine, versions } from './support/machine.js';
 import { simulate } from './simulator/report.js';
 import { table } from './support/table.js';
-import { documentIsUpToDate, writeDocument } from './support/document.js';
+import { outdatedDocuments, writeDocuments } from './support/document.js';
 import { scenes } from './scenes/index.js';
 
 const usage = `npm run bench                      all scenes but the long ones
@@ -16,7 +16,7 @@ npm run bench -- --rounds 9        of each turn; how long one is, the scene says
 npm run bench -- --profile            also shows where the service spent its time
 npm run bench -- --list
 npm run bench -- --simulate        order and estimates in virtual time, without a server
-npm run bench -- --table           writes the figures of bench/results into docs/performance.md
+npm run bench -- --table           writes the figures of bench/results into docs/
 npm run bench -- --check           says whether they are there already`;
 
 const say = (text) => process.stdout.write(`${text}\n`);
@@ -102,11 +102,12 @@ async function main() {
     return undefined;
   }
   if (options.simulate) return simulate(say);
-  if (options.table) return say(writeDocument(scenes));
+  if (options.table) return writeDocuments(scenes);
   if (options.check) {
-    if (documentIsUpToDate(scenes)) return say('docs/performance.md is up to date.');
+    const outdated = outdatedDocuments(scenes);
+    if (outdated.length === 0) return say('The figures of the documentation are those of bench/results.');
     process.exitCode = 1;
-    return say('docs/performance.md is not up to date: npm run bench -- --table writes it.');
+    return say(`Not up to date: ${outdated.join(', ')}. npm run bench -- --table writes them.`);
   }
   const chosen = chosenScenes();
   const startedAt = new Date();

@@ -51,7 +51,9 @@ const programs = {
 export type ProxyName = keyof typeof programs;
 export const proxyNames = Object.keys(programs) as ProxyName[];
 
-/** A proxy by its sample in deploy/, in front of nodes at these ports of this machine. */
+const sampleOf = (name: ProxyName): string => readFileSync(programs[name].sample, 'utf8');
+
+/** A proxy by a sample in deploy/, in front of nodes at these ports of this machine. */
 export class ProxyProgram {
   private said = '';
 
@@ -66,11 +68,15 @@ export class ProxyProgram {
     child.once('error', (error) => (this.said += error.message));
   }
 
-  static async start(name: ProxyName, ports: readonly [number, number]): Promise<ProxyProgram> {
+  static async start(
+    name: ProxyName,
+    ports: readonly [number, number],
+    sample = sampleOf(name),
+  ): Promise<ProxyProgram> {
     const program = programs[name];
     const directory = await temporaryDirectory();
     const port = await freePort();
-    let text = program.listens(readFileSync(program.sample, 'utf8'), port);
+    let text = program.listens(sample, port);
     for (const [index, own] of ports.entries())
       text = text.replace(`127.0.0.1:${3_000 + index}`, `127.0.0.1:${own}`);
     const file = join(directory, 'proxy.conf');
