@@ -1,5 +1,5 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { allSteps, parseDockerfile, stageOf } from '../../scripts/dockerfile.js';
 import {
   blocksOf,
@@ -88,30 +88,6 @@ describe('the commands of all pages', () => {
     expect(lines).toContain(commands.join(' && '));
   });
 });
-
-test('every link of a page leads to a file, and to a heading in it', () => {
-  const broken = pages.flatMap((page) => {
-    const links = [...readPage(page).matchAll(/\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]+))?\)/g)];
-    return links.flatMap(([link, path, heading]) => {
-      const file = path === '' ? page : join(dirname(page), path!);
-      const isThere = existsSync(join(root, file));
-      return isThere && (heading === undefined || headingsOf(file).includes(heading))
-        ? []
-        : [`${page}: ${link}`];
-    });
-  });
-  expect(broken).toEqual([]);
-});
-
-/** The anchors of the headings, as GitHub names them. */
-function headingsOf(page: string): string[] {
-  return [...readPage(page).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
-    heading!
-      .toLowerCase()
-      .replaceAll(/[^\w\- ]/g, '')
-      .replaceAll(' ', '-'),
-  );
-}
 
 /** Returns the variables that commands of a page use before a line of the page sets them. */
 function unsetVariables(page: string, settings: string[]): string[] {
