@@ -4,15 +4,15 @@ import { fileURLToPath } from 'node:url';
 
 /**
  * All checks of the code besides its tests: the `check:…` scripts of package.json, in their order. All of them run,
- * even if one fails; `npm run check lint types` runs only those. The image check takes longer than the others together,
- * and the others in `onlyNamed` ask a registry: these run only when they are named.
+ * even if one fails; `npm run check lint types` runs only those. Those in `onlyNamed` run only when they
+ * are named: the checks of the image and of the packages take longer than all others together, and the rest ask a registry.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 const steps = Object.keys(scripts)
   .filter((name) => name.startsWith('check:'))
   .map((name) => name.slice('check:'.length));
-const onlyNamed = ['image', 'chart', 'python-types', 'vulnerabilities'];
+const onlyNamed = ['image', 'chart', 'packages', 'python-types', 'vulnerabilities'];
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !steps.includes(name));
 if (unknown.length > 0) {

@@ -6,6 +6,7 @@ import type {
 } from '../../src/admin/live/live.dto.js';
 import { OverviewSource } from '../../src/admin/live/overview-source.js';
 import { Handles } from '../../src/auth/handles.js';
+import { version } from '../../src/config/package.js';
 import { ObservingDatabase } from '../../src/database/observing-database.js';
 import { readShares } from '../../src/overview/queries/shares.js';
 import { Rescuer } from '../../src/queue/runs/duties/rescuer.js';
@@ -261,7 +262,7 @@ test('nodes say what they run, and those that are silent until when their slots 
     { message: 'the silent node is seen' },
   );
   expect(data).toMatchObject([
-    { name: 'alpha', role: 'all', state: 'ready', version: '0.1.0', draining_since: null },
+    { name: 'alpha', role: 'all', state: 'ready', version, draining_since: null },
     {
       ...{ name: 'silent', version: '0.0.9', running: 0, slots: 3 },
       state: expect.stringMatching(/fenced|lost/),

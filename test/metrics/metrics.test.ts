@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { KeysService } from '../../src/auth/keys.service.js';
+import { version } from '../../src/config/package.js';
 import { scrape, type Scrape } from '../support/metrics.js';
 import { verdict } from '../support/queue-calls.js';
 import { startTestService, until } from '../support/index.js';
@@ -53,7 +54,7 @@ test('they are for anybody where the operator says so, also on a node that only 
   });
   try {
     const text = await (await node.get('/metrics')).text();
-    expect(text).toContain('nowserving_build_info{version="0.1.0",role="scheduler"} 1');
+    expect(text).toContain(`nowserving_build_info{version="${version}",role="scheduler"} 1`);
   } finally {
     await node.stop();
   }

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { version } from '../../src/config/package.js';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -73,13 +74,13 @@ export const notRun: { page: string; first: string; reason: string }[] = [
   },
   {
     page: 'docs/clients.md',
-    first: 'npm ci && npm pack -w nowserving            # makes nowserving-0.1.0.tgz',
-    reason: 'installs packages in two folders; test/processes/typescript-package.test.ts does the same',
+    first: `npm ci && npm pack -w nowserving            # makes nowserving-${version}.tgz`,
+    reason: 'installs packages in two folders; npm run check:packages does the same',
   },
   {
     page: 'docs/clients.md',
     first: 'pip install ./clients/python',
-    reason: 'installs a package; clients/python/tests/test_package.py builds it and uses it without pip',
+    reason: 'installs a package; npm run check:packages does the same',
   },
   {
     page: 'clients/python/README.md',
@@ -94,8 +95,13 @@ export const notRun: { page: string; first: string; reason: string }[] = [
   },
   {
     page: 'docs/deploying.md',
-    first: 'IMAGE=registry.example.com/nowserving TAG=0.1.0 docker buildx bake --push',
+    first: `IMAGE=registry.example.com/nowserving TAG=${version} docker buildx bake --push`,
     reason: 'needs Docker; test/repository/deployment.test.ts reads the file',
+  },
+  {
+    page: 'docs/deploying.md',
+    first: `npm ci && npm pack                                        # makes nowserving-server-${version}.tgz`,
+    reason: 'installs packages in two folders; npm run check:packages does the same',
   },
   {
     page: 'docs/deploying.md',
@@ -173,6 +179,7 @@ export const fastPages = [
   'docs/models.md',
   'docs/streaming-output.md',
   'docs/admin.md',
+  'docs/quick-starts.md',
 ];
 /** The pages that test/processes/examples.test.ts and ocr.test.ts run, each block for each of three models. */
 export const examplesPage = 'examples/README.md';

@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass, field
 from collections.abc import Callable
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 
 # A program may seed the module `random`, and its processes would then all retry at the same moments.

@@ -1043,7 +1043,7 @@ export interface components {
             name: string;
             /**
              * @description The version of the service on the node.
-             * @example 0.1.0
+             * @example 1.0.0
              */
             version: string;
             /**

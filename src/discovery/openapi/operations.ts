@@ -35,7 +35,7 @@ export const ApiModelDocument = ApiCall(
     content: {
       'application/json': {
         schema: { type: 'object', additionalProperties: true },
-        example: { openapi: '3.1.0', info: { title: 'demo/image/fractal', version: '0.1.0' }, paths: {} },
+        example: { openapi: '3.1.0', info: { title: 'demo/image/fractal', version: '1.0.0' }, paths: {} },
       },
     },
   }),

@@ -53,7 +53,7 @@ export class AdminNodeDto {
   id!: string;
   @Field('The name of the node, from `NODE_NAME`.', 'gpu-2:4711')
   name!: string;
-  @Field('The version of the service on the node.', '0.1.0')
+  @Field('The version of the service on the node.', '1.0.0')
   version!: string;
   @Field('Whether it serves calls (`api`), runs requests (`scheduler`) or both (`all`).', 'all')
   role!: string;
