@@ -47,11 +47,16 @@ export async function erasedLinesOf(
 
 /*
  * Purpose: puts another file in the place of a segment's.
- * Race: finds no row if another node has replaced the file, or the batch was deleted.
- * Index: batch_segment_pkey, batch_pkey.
+ * Race: finds no row if another node has replaced the file, or the batch was deleted. It locks the batch first, as a
+ *   deletion does, so that neither has what the other waits for.
+ * Index: batch_pkey, batch_segment_pkey.
  */
-const replaceStatement = statement('replace_batch_segment')`WITH replaced AS (
+const replaceStatement = statement('replace_batch_segment')`WITH own AS (
+  SELECT id FROM batch WHERE id = $1::uuid
+  FOR NO KEY UPDATE
+), replaced AS (
   UPDATE batch_segment SET file_id = $5::uuid, bytes = $6::bigint
+  FROM own
   WHERE batch_id = $1::uuid AND kind = $2::text AND number = $3::integer AND file_id = $4::uuid
   RETURNING batch_id
 )

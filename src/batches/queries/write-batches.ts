@@ -98,23 +98,26 @@ export async function cancelBatch(queries: Queries, id: string): Promise<void> {
 }
 
 /*
- * Purpose: deletes an ended batch and the lists of its segments and of its erased lines. Its files are released in the
- *   same transaction.
- * Race: of two deletions one finds it.
+ * Purpose: deletes an ended batch, and then the lists of its segments and of its erased lines. Its files are released in
+ *   the same transaction.
+ * Race: of two deletions one finds it. The first statement waits for the erasure of a request of the batch; only a
+ *   second one sees the row that the erasure added.
  * Index: batch_pkey, batch_segment_pkey, erased_line_pkey.
  */
-const removeStatement = statement('remove_batch')`WITH removed AS (
-  DELETE FROM batch WHERE id = $1::uuid AND ended_at IS NOT NULL
-  RETURNING id
-), segments AS (
-  DELETE FROM batch_segment USING removed WHERE batch_id = removed.id
-), erased AS (
-  DELETE FROM erased_line USING removed WHERE batch_id = removed.id
-)
-SELECT id FROM removed`;
+const removeStatement = statement('remove_batch')`DELETE FROM batch
+WHERE id = $1::uuid AND ended_at IS NOT NULL
+RETURNING id`;
 
+const removeListsStatement = statement('remove_lists_of_batch')`WITH segments AS (
+  DELETE FROM batch_segment WHERE batch_id = $1::uuid
+)
+DELETE FROM erased_line WHERE batch_id = $1::uuid`;
+
+/** `queries` must be those of a transaction. */
 export async function removeBatch(queries: Queries, id: string): Promise<boolean> {
-  return (await queries.query(removeStatement, [id])).length > 0;
+  if ((await queries.query(removeStatement, [id])).length === 0) return false;
+  await queries.query(removeListsStatement, [id]);
+  return true;
 }
 
 /*
