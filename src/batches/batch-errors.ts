@@ -31,6 +31,11 @@ export const erasedError: LineError = {
   status: problemCodes.gone.status,
 };
 
+/** True: the error says what is wrong with a line. Any other one ends by itself, or is a bug. */
+export function isOfLine(error: unknown): error is DomainError {
+  return error instanceof DomainError && error.code !== 'unavailable';
+}
+
 /** Returns the error of a line that the rules for submissions refuse. */
 export function refusedError({ code, status, message, options: { errors } }: DomainError): LineError {
   return { code, status, message, ...(errors !== undefined && { details: { errors } }) };

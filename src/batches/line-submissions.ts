@@ -3,16 +3,16 @@ import { Injectable } from '@nestjs/common';
 import { type Caller, type Priority, priorities } from '../auth/caller.js';
 import { Database } from '../database/database.js';
 import type { Queries } from '../database/statement.js';
-import { DomainError } from '../errors/domain-error.js';
+import type { DomainError } from '../errors/domain-error.js';
 import { parseInputBody } from '../http/input/json-body.js';
 import { assertFits } from '../json/jobs.js';
 import { JsonThreads } from '../json/json-threads.js';
-import { Gate } from '../limits/gate.js';
+import { type EnteredItems, Gate } from '../limits/gate.js';
 import type { Model } from '../models/model.js';
 import { type NewRequest, Submissions } from '../queue/submit/submissions.js';
 import { SubmitQuery } from '../requests/dto/submit.query.js';
 import { NewRequests, rank } from '../requests/new-requests.js';
-import { endErrors, refusedError } from './batch-errors.js';
+import { endErrors, isOfLine, refusedError } from './batch-errors.js';
 import { BatchInput, InputLost } from './batch-input.js';
 import { LineFormats } from './line-formats.js';
 import type { TextLine } from './lines-of.js';
@@ -23,20 +23,16 @@ import { maxSliceMs } from './validation.js';
 /** Lines and bytes of one commit. */
 const groupLines = 250;
 const groupBytes = 1024 ** 2;
-/** Lines of one commit that become no requests. */
+/** Lines of one commit if they become no requests. */
 const refusedLines = 1_000;
-/** A refusal of all lines, such as a full queue, ends. Without a time, it is looked at again after this long. */
-const retryAfterSeconds = 1;
-/** Refusals that end by themselves. Any other one is an error of its line. */
-const passing = new Set(['rate_limited', 'queue_full', 'model_paused', 'unavailable', 'overloaded']);
+/** A refusal says when it ends. A full queue may have room sooner, and the limit, the key or the model may change. */
+const [shortestWaitMs, longestWaitMs] = [1_000, 30_000];
 
 /** A line that was read, with its place in the input. */
 interface ReadLine {
   customId: string;
   /** The place behind it. */
   end: number;
-  /** Bytes of the line. */
-  size: number;
   request: NewRequest | undefined;
   refused: RecordedLine['refused'];
 }
@@ -64,31 +60,14 @@ export class LineSubmissions {
     { room, untilMs, signal }: { room: number; untilMs: number; signal: AbortSignal },
   ): Promise<number> {
     let left = room;
-    let group: ReadLine[] = [];
-    let bytes = 0;
-    let since = performance.now();
-    const flush = async (): Promise<number> => {
+    const read = (line: TextLine): Promise<ReadLine> => this.read(batch, caller, line);
+    const atMost = (): number => Math.min(groupLines, left);
+    for await (const group of this.groups(batch, read, { atMost, signal })) {
       const { recorded, waitMs } = await this.write(batch, caller, group);
       left -= recorded;
-      group = [];
-      bytes = 0;
-      return waitMs;
-    };
-    for await (const line of this.linesLeft(batch)) {
-      const read = await this.read(batch, caller, line);
-      group.push(read);
-      bytes += read.size;
-      if (group.length >= Math.min(groupLines, left) || bytes >= groupBytes) {
-        const waitMs = await flush();
-        if (waitMs > 0) return waitMs;
-        if (left <= 0 || performance.now() >= untilMs) return 0;
-      }
-      if (performance.now() - since < maxSliceMs) continue;
-      signal.throwIfAborted();
-      await nextTurn();
-      since = performance.now();
+      if (waitMs > 0) return waitMs;
+      if (left <= 0 || performance.now() >= untilMs) return 0;
     }
-    if (group.length > 0) return flush();
     // Without a line although some are left: the rest of the input is gone.
     if (left === room)
       await this.recordLost(batch, { outcome: 'failed', error: refusedError(new InputLost()) });
@@ -96,18 +75,51 @@ export class LineSubmissions {
   }
 
   /** Records a group of lines that are not submitted any more, because the batch ends. */
-  async refuse(batch: LeasedBatch, endsAs: 'cancelled' | 'expired'): Promise<void> {
-    const format = this.formats.find(batch.format)!;
+  async refuse(batch: LeasedBatch, endsAs: 'cancelled' | 'expired', signal: AbortSignal): Promise<void> {
     const refused = { outcome: endsAs, error: endErrors[endsAs] };
-    const group: ReadLine[] = [];
-    for await (const { bytes, end } of this.linesLeft(batch)) {
+    const format = this.formats.find(batch.format)!;
+    const read = ({ bytes, end }: TextLine): Promise<ReadLine> => {
       const { customId } = format.read(bytes, batch);
-      group.push({ customId, end, size: bytes.length, request: undefined, refused });
-      if (group.length === refusedLines) break;
+      return Promise.resolve({ customId, end, request: undefined, refused });
+    };
+    for await (const group of this.groups(batch, read, { atMost: () => refusedLines, signal })) {
+      await this.record(this.database, batch, group, []);
+      return advance(batch, group);
     }
-    if (group.length === 0) return this.recordLost(batch, refused);
-    await this.record(this.database, batch, group, []);
-    advance(batch, group);
+    await this.recordLost(batch, refused);
+  }
+
+  /**
+   * Yields the lines that are left, in groups of one commit. If a line cannot be read now, those before it are yielded
+   * before the error is thrown. `atMost`: returns how many lines a group may have.
+   */
+  private async *groups(
+    batch: LeasedBatch,
+    toRead: (line: TextLine) => Promise<ReadLine>,
+    { atMost, signal }: { atMost: () => number; signal: AbortSignal },
+  ): AsyncGenerator<ReadLine[]> {
+    let group: ReadLine[] = [];
+    let bytes = 0;
+    let since = performance.now();
+    try {
+      for await (const line of this.linesLeft(batch)) {
+        bytes += line.bytes.length;
+        group.push(await toRead(line));
+        if (group.length >= atMost() || bytes >= groupBytes) {
+          yield group;
+          group = [];
+          bytes = 0;
+        }
+        if (performance.now() - since < maxSliceMs) continue;
+        signal.throwIfAborted();
+        await nextTurn();
+        since = performance.now();
+      }
+    } catch (error) {
+      if (group.length > 0 && !signal.aborted) yield group;
+      throw error;
+    }
+    if (group.length > 0) yield group;
   }
 
   /** Yields the lines that are left in the input and can be read. */
@@ -122,20 +134,16 @@ export class LineSubmissions {
   /** Records lines that were counted and cannot be read any more. Nothing is known of them, so their id is an empty text. */
   private async recordLost(batch: LeasedBatch, refused: ReadLine['refused']): Promise<void> {
     const lines = Array.from({ length: Math.min(refusedLines, batch.total! - batch.readLines) }, () => ({
-      ...{ customId: '', end: batch.readBytes, size: 0 },
+      ...{ customId: '', end: batch.readBytes },
       ...{ request: undefined, refused },
     }));
     await this.record(this.database, batch, lines, []);
     advance(batch, lines);
   }
 
-  private async read(
-    batch: LeasedBatch,
-    caller: Caller,
-    { bytes, end }: { bytes: Buffer; end: number },
-  ): Promise<ReadLine> {
+  private async read(batch: LeasedBatch, caller: Caller, { bytes, end }: TextLine): Promise<ReadLine> {
     const { customId, modelId, input } = this.formats.find(batch.format)!.read(bytes, batch);
-    const line = { customId, end, size: bytes.length };
+    const line = { customId, end };
     try {
       const model = this.newRequests.modelNamed(caller, modelId ?? batch.modelId ?? undefined);
       const checked = await this.checked(model, input, caller);
@@ -143,7 +151,7 @@ export class LineSubmissions {
       // The batch has its own time, and cancels what still waits then.
       return { ...line, request: { ...made, expiresMs: null }, refused: null };
     } catch (error) {
-      if (!(error instanceof DomainError) || passing.has(error.code)) throw error;
+      if (!isOfLine(error)) throw error;
       return { ...line, request: undefined, refused: { outcome: 'failed', error: refusedError(error) } };
     }
   }
@@ -164,23 +172,19 @@ export class LineSubmissions {
     caller: Caller,
     lines: readonly ReadLine[],
   ): Promise<{ recorded: number; waitMs: number }> {
-    const { admitted, refusal: limit } = await this.gate.admitItems(caller, lines.length);
-    const some = lines.slice(0, admitted);
-    const requests = some.flatMap(({ request }) => request ?? []);
     let recorded: readonly ReadLine[] = [];
-    const { ids, refusal: bound } = await this.submissions.submitFirst(requests, async (queries, newIds) => {
-      recorded = firstOf(some, newIds.length);
-      await this.record(queries, batch, recorded, newIds);
-    });
-    if (ids.length === 0) {
-      recorded = firstOf(some, 0);
-      if (recorded.length > 0) await this.record(this.database, batch, recorded, []);
-    }
+    const limit = async (requests: number): Promise<EnteredItems> => {
+      const free = firstOf(lines, requests);
+      const { admitted, refusal } = await this.gate.admitItems(caller, free.length);
+      recorded = free.slice(0, admitted);
+      return { admitted: requestsOf(recorded).length, refusal };
+    };
+    const { ids, refusal } = await this.submissions.submitFirst(requestsOf(lines), limit, (queries, newIds) =>
+      this.record(queries, batch, recorded, newIds),
+    );
+    if (ids.length === 0 && recorded.length > 0) await this.record(this.database, batch, recorded, []);
     advance(batch, recorded);
-    const refusal = bound ?? limit;
-    const waitMs =
-      refusal === undefined ? 0 : (refusal.options.retryAfterSeconds ?? retryAfterSeconds) * 1_000;
-    return { recorded: recorded.length, waitMs };
+    return { recorded: recorded.length, waitMs: refusal === undefined ? 0 : waitMsOf(refusal) };
   }
 
   private record(
@@ -205,6 +209,14 @@ function firstOf(lines: readonly ReadLine[], requests: number): readonly ReadLin
   let left = requests;
   const end = lines.findIndex(({ request }) => request !== undefined && left-- === 0);
   return end === -1 ? lines : lines.slice(0, end);
+}
+
+const requestsOf = (lines: readonly ReadLine[]): NewRequest[] =>
+  lines.flatMap(({ request }) => request ?? []);
+
+function waitMsOf({ code, options: { retryAfterSeconds = 0 } }: DomainError): number {
+  if (code === 'queue_full') return shortestWaitMs;
+  return Math.min(Math.max(retryAfterSeconds * 1_000, shortestWaitMs), longestWaitMs);
 }
 
 function advance(batch: LeasedBatch, lines: readonly ReadLine[]): void {

@@ -188,7 +188,7 @@ export class BatchDriver extends Duty implements OnApplicationBootstrap, BeforeA
     }
     const room = windowLines - open - finished;
     if (!isRead && room > 0) {
-      if (batch.endsAs !== null) await this.submissions.refuse(batch, batch.endsAs);
+      if (batch.endsAs !== null) await this.submissions.refuse(batch, batch.endsAs, signal);
       else {
         const waitMs = await this.submissions.submit(batch, caller!, { room, untilMs, signal });
         if (waitMs > 0) return waitMs;

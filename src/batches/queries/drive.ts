@@ -90,7 +90,10 @@ const renewStatement = statement('renew_batch')`UPDATE batch SET ${renewed} WHER
 const releaseStatement = statement('release_batch')`UPDATE batch
 SET leased_by = NULL, lease_token = NULL, leased_until = NULL,
     due_at = CASE WHEN ends_as IS NOT DISTINCT FROM $4::text
-      THEN clock_timestamp() + $3::float8 * interval '1 millisecond' ELSE due_at END
+      THEN least(
+        clock_timestamp() + $3::float8 * interval '1 millisecond',
+        CASE WHEN expires_at > clock_timestamp() THEN expires_at END
+      ) ELSE due_at END
 WHERE ${held}`;
 
 const startStatement = statement('start_batch')`UPDATE batch
@@ -123,7 +126,7 @@ export async function renewBatch(queries: Queries, { id, token }: Lease): Promis
   orLost(await queries.query(renewStatement, [id, token]));
 }
 
-/** `endsAs`: as the driver knows it. A batch that was cancelled meanwhile is due at once. */
+/** `endsAs`: as the driver knows it. A batch that was cancelled meanwhile is due at once, any other once it expires. */
 export async function releaseBatch(
   queries: Queries,
   { id, token, endsAs }: Lease & Pick<LeasedBatch, 'endsAs'>,

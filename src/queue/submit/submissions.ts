@@ -40,6 +40,12 @@ export interface Accepted {
   replayed: boolean;
 }
 
+/** What a limit says of some requests: the first ones are admitted; `refusal` is the error for the others. */
+interface FirstAdmitted {
+  admitted: number;
+  refusal: DomainError | undefined;
+}
+
 /** Runs in the commit of a new request, not for a repetition. */
 type Accounting = (queries: Queries, newId: string) => Promise<void>;
 
@@ -85,23 +91,28 @@ export class Submissions {
 
   /**
    * Submits requests of one API key in one transaction with `accounting`: those before the first that is refused. If
-   * `accounting` rejects, none is submitted. They have no idempotency keys.
+   * `accounting` rejects, none is submitted. They have no idempotency keys. `limit` is asked once, about the first
+   * requests that the bounds admit, so that it counts no other.
    */
   submitFirst(
     requests: readonly NewRequest[],
+    limit: (count: number) => Promise<FirstAdmitted>,
     accounting: (queries: Queries, newIds: readonly string[]) => Promise<void>,
   ): Promise<{ ids: readonly string[]; refusal: DomainError | undefined }> {
     return this.traced(requests, async (traced) => {
       const { settled, leave } = await this.admit(traced);
       const end = settled.findIndex((one) => one !== undefined);
-      const items = traced
-        .slice(0, end === -1 ? undefined : end)
-        .map((request) => ({ ...request, id: this.ids.next(), virtualStart: 0 }));
-      const ids = items.map(({ id }) => id);
-      const written = items.length === 0 ? [] : await this.writeWith(items, accounting).finally(leave);
-      await written[0]?.visibleAfter;
-      if (items.length === 0) leave?.();
-      return { ids, refusal: settled[end] as DomainError | undefined };
+      const write = async () => {
+        const { admitted, refusal } = await limit(end === -1 ? traced.length : end);
+        const items = traced
+          .slice(0, admitted)
+          .map((request) => ({ ...request, id: this.ids.next(), virtualStart: 0 }));
+        const written = items.length === 0 ? [] : await this.writeWith(items, accounting);
+        return { ids: items.map(({ id }) => id), refusal, visibleAfter: written[0]?.visibleAfter };
+      };
+      const { ids, refusal, visibleAfter } = await write().finally(leave);
+      await visibleAfter;
+      return { ids, refusal: refusal ?? (settled[end] as DomainError | undefined) };
     });
   }
 
