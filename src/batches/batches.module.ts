@@ -19,6 +19,7 @@ import { BatchSegmentEntity } from './entities/batch-segment.entity.js';
 import { ErasedLineEntity } from './entities/erased-line.entity.js';
 import { ErasedLines } from './erased-lines.js';
 import { LineFormats } from './line-formats.js';
+import { LineReader } from './line-reader.js';
 import { LineSubmissions } from './line-submissions.js';
 import { OperatorBatches } from './operator-batches.js';
 import { ownFormat, ownLines } from './own-lines.js';
@@ -38,7 +39,7 @@ import { Validation } from './validation.js';
   ],
   providers: [
     ...[BatchDriver, BatchInput, BatchPruner, Batches, Collector, ErasedLines, LineFormats],
-    ...[LineSubmissions, OperatorBatches, ResultLines, Validation],
+    ...[LineReader, LineSubmissions, OperatorBatches, ResultLines, Validation],
   ],
   exports: [Batches, FilesModule, LimitsModule, LineFormats, OperatorBatches],
 })

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { LineMembers, LineTerms } from '../json/batch-line.js';
 import type { Batch } from './batch.js';
 
 /** A line of the input. */
@@ -44,11 +45,13 @@ type OfBatch = Pick<Batch, 'id' | 'modelId' | 'metadata'>;
 
 /** How the lines of a batch are written. */
 export interface LineFormat {
+  /** What is read of a line. */
+  terms: LineTerms;
   /**
-   * Reads a line, without its line break. Throws a `DomainError` if it is none: the batch fails before anything is
-   * submitted. It must read a line always in the same way.
+   * Returns what a line says, by its members. Throws a `DomainError` if it is none, as it must be if the line has no
+   * input: the batch fails before anything is submitted. It must read a line always in the same way.
    */
-  read(line: Buffer, batch: OfBatch): InputLine;
+  read(line: LineMembers, batch: OfBatch): Omit<InputLine, 'input'>;
   /** Returns the JSON text of a line of the output file, without a line break. */
   output(line: OutputLine, batch: OfBatch): string;
   /** Returns the JSON text of a line of the error file. */

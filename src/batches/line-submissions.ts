@@ -14,7 +14,7 @@ import { SubmitQuery } from '../requests/dto/submit.query.js';
 import { NewRequests, rank } from '../requests/new-requests.js';
 import { endErrors, isOfLine, refusedError } from './batch-errors.js';
 import { BatchInput, InputLost } from './batch-input.js';
-import { LineFormats } from './line-formats.js';
+import { LineReader } from './line-reader.js';
 import type { TextLine } from './lines-of.js';
 import type { LeasedBatch } from './queries/drive.js';
 import { type RecordedLine, recordLines } from './queries/lines.js';
@@ -43,7 +43,7 @@ export class LineSubmissions {
   constructor(
     private readonly database: Database,
     private readonly input: BatchInput,
-    private readonly formats: LineFormats,
+    private readonly lines: LineReader,
     private readonly newRequests: NewRequests,
     private readonly submissions: Submissions,
     private readonly gate: Gate,
@@ -77,10 +77,9 @@ export class LineSubmissions {
   /** Records a group of lines that are not submitted any more, because the batch ends. */
   async refuse(batch: LeasedBatch, endsAs: 'cancelled' | 'expired', signal: AbortSignal): Promise<void> {
     const refused = { outcome: endsAs, error: endErrors[endsAs] };
-    const format = this.formats.find(batch.format)!;
-    const read = ({ bytes, end }: TextLine): Promise<ReadLine> => {
-      const { customId } = format.read(bytes, batch);
-      return Promise.resolve({ customId, end, request: undefined, refused });
+    const read = async ({ bytes, end }: TextLine): Promise<ReadLine> => {
+      const { customId } = await this.lines.read(bytes, batch);
+      return { customId, end, request: undefined, refused };
     };
     for await (const group of this.groups(batch, read, { atMost: () => refusedLines, signal })) {
       await this.record(this.database, batch, group, []);
@@ -142,7 +141,7 @@ export class LineSubmissions {
   }
 
   private async read(batch: LeasedBatch, caller: Caller, { bytes, end }: TextLine): Promise<ReadLine> {
-    const { customId, modelId, input } = this.formats.find(batch.format)!.read(bytes, batch);
+    const { customId, modelId, input } = await this.lines.read(bytes, batch);
     const line = { customId, end };
     try {
       const model = this.newRequests.modelNamed(caller, modelId ?? batch.modelId ?? undefined);

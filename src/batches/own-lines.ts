@@ -1,6 +1,4 @@
 import { DomainError } from '../errors/domain-error.js';
-import { isObject, maxValues, parseObjectBody } from '../http/input/json-body.js';
-import { rawMember } from '../tools/json-scanner.js';
 import type { LineFormat } from './line-formats.js';
 
 /** The name of the format of the service's own API. */
@@ -8,28 +6,25 @@ export const ownFormat = 'own';
 
 const example = '{"custom_id": "1", "model_id": "demo/text/echo", "input": {"prompt": "a cat"}}';
 const ownHead = /^\{"custom_id":("(?:[^"\\]|\\.)*"),"request_id":"([0-9a-f-]{36})"/;
-const members = ['custom_id', 'model_id', 'input'];
 
 /** The lines of the service's own API. */
 export const ownLines: LineFormat = {
-  read(line) {
-    const { text, value } = parseObjectBody(line, {
-      example,
-      levelsAround: 1,
-      maxValues,
-      takesAnyText: true,
-    });
-    const unknown = Object.keys(value).find((name) => !members.includes(name));
-    if (unknown !== undefined)
-      throw new DomainError('bad_request', `A line has only the members ${members.join(', ')}: ${example}.`);
-    const { custom_id: customId, model_id: modelId, input } = value;
+  terms: { example, inputName: 'input', namesInInput: [] },
+
+  read({ fields, ofInput }) {
+    const { custom_id: customId, model_id: modelId, ...unknown } = fields;
+    if (Object.keys(unknown).length > 0)
+      throw new DomainError(
+        'bad_request',
+        `A line has only the members custom_id, model_id, input: ${example}.`,
+      );
     if (typeof customId !== 'string')
       throw new DomainError('bad_request', 'A line needs a "custom_id", a text.');
     if (modelId !== undefined && typeof modelId !== 'string')
       throw new DomainError('bad_request', 'The "model_id" of a line must be a text.');
-    if (!isObject(input)) throw new DomainError('bad_request', 'A line needs an "input", a JSON object.');
-    // Taken from the text, because parsing and serialising an input could change its numbers.
-    return { customId, modelId, input: Buffer.from(rawMember(text, 'input')!) };
+    if (ofInput === undefined)
+      throw new DomainError('bad_request', 'A line needs an "input", a JSON object.');
+    return { customId, modelId };
   },
 
   output({ customId, requestId, output }) {

@@ -6,8 +6,10 @@ import { DomainError } from '../errors/domain-error.js';
 import { NewRequests } from '../requests/new-requests.js';
 import { isStorable } from '../tools/storable-text.js';
 import type { LineFault } from './batch.js';
+import { isOfLine } from './batch-errors.js';
 import { BatchInput, InputLost } from './batch-input.js';
-import { type InputLine, LineFormats } from './line-formats.js';
+import type { InputLine } from './line-formats.js';
+import { LineReader } from './line-reader.js';
 import { LineTooLong } from './lines-of.js';
 import type { LeasedBatch } from './queries/drive.js';
 
@@ -25,13 +27,12 @@ export type Validated = { total: number } | { faults: readonly LineFault[] };
 export class Validation {
   constructor(
     private readonly input: BatchInput,
-    private readonly formats: LineFormats,
+    private readonly lines: LineReader,
     private readonly newRequests: NewRequests,
   ) {}
 
   /** `signal`: the batch is not this node's any more, or the node stops. */
   async run(batch: LeasedBatch, caller: Caller, signal: AbortSignal): Promise<Validated> {
-    const format = this.formats.find(batch.format)!;
     const faults: LineFault[] = [];
     const known = new KnownIds();
     const models = new Map<string, DomainError | undefined>();
@@ -42,7 +43,7 @@ export class Validation {
         try {
           if (++total > maxLines)
             throw new DomainError('too_large', `A batch may have ${maxLines} lines at most.`);
-          const line = format.read(bytes, batch);
+          const line = await this.lines.read(bytes, batch);
           const first = known.add(line, number);
           if (first === undefined) this.checkModel(caller, line.modelId ?? batch.modelId, models);
           else faults.push(duplicate(number, first));
@@ -90,7 +91,7 @@ export class Validation {
 }
 
 function faultOf(error: unknown, line: number | null): LineFault {
-  if (!(error instanceof DomainError)) throw error;
+  if (!isOfLine(error)) throw error;
   return { line, code: error.code, message: error.message };
 }
 

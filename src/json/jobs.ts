@@ -6,7 +6,8 @@ import { hasMoreValues, isJson, rawMember } from '../tools/json-scanner.js';
 import { maxModelDepth, parseJson, storableJsonBytes } from '../tools/storable-text.js';
 import { readSaid, type Said, SaidFault } from '../queue/runs/said.js';
 import { readBatch } from './batch-body.js';
-import { parseInputBody } from '../http/input/json-body.js';
+import { type LineMembers, type LineTerms, readLineMembers } from './batch-line.js';
+import { membersOf, parseInputBody } from '../http/input/json-body.js';
 import { readWrappedInput, type WrappedInput } from './wrapped-input.js';
 import { type AssemblerKind, assemblerOf, isObject, type JsonObject } from './assemblers.js';
 import {
@@ -28,6 +29,8 @@ export interface Jobs {
   input: { modelId: string; fingerprint?: Fingerprint | undefined };
   /** Reads a batch and checks its inputs. Returns the inputs, one after another. */
   batch: object;
+  /** Reads a line of a batch. Returns the input. */
+  line: LineTerms;
   /** Reads members of an object. Returns its bytes. */
   members: { names: readonly string[] };
   /** Takes the input out of a body that has it as one member. Returns the input. */
@@ -50,6 +53,7 @@ export interface Jobs {
 export interface Results {
   input: { fingerprint?: Uint8Array };
   batch: { entries: PlainEntry[]; unknownName: string | undefined };
+  line: LineMembers;
   members: { members: Readonly<Record<string, unknown>>; sha256: Uint8Array };
   wrapped: Pick<WrappedInput, 'fields'>;
   output: { fault: AnswerFault | undefined };
@@ -116,10 +120,12 @@ export const runs: Runs = {
     return [{ entries: plain, unknownName }, Buffer.concat(entries.flatMap(({ input }) => input ?? []))];
   },
 
+  line(terms, body) {
+    return readLineMembers(body, terms);
+  },
+
   members({ names }, body) {
-    const { value } = parseInputBody(body);
-    const known = names.filter((name) => Object.hasOwn(value, name));
-    const members = Object.fromEntries(known.map((name) => [name, value[name]]));
+    const members = membersOf(parseInputBody(body).value, names);
     return [{ members, sha256: createHash('sha256').update(body).digest() }, body];
   },
 

@@ -6,6 +6,7 @@ import { bytesOf } from '../../src/files/stores/file-store.js';
 import { BatchCalls, inputLines } from '../support/batch-calls.js';
 import { FileCalls } from '../support/file-calls.js';
 import { until } from '../support/index.js';
+import { onNextCall } from '../support/on-next-call.js';
 import { testQueue } from '../support/test-queue.js';
 
 const { service } = testQueue({ models: { 'test/wide': { concurrency: 20 } }, limits: '100000/s' });
@@ -17,20 +18,6 @@ async function storeLines(text: string): Promise<{ url: string; id: string; path
   const id = new URL(url).pathname.split('/')[3]!;
   const rows = await service.query<{ upload: number }>('SELECT upload FROM file WHERE id = $1', [id]);
   return { url, id, path: join(service.config.dataDir, 'files', bytesOf(id, rows[0]!.upload)) };
-}
-
-/** Does something else than the next call of a method of the service, once. */
-function onNextCall<T extends object, K extends keyof T>(
-  owner: T,
-  name: K,
-  own: (original: T[K]) => T[K],
-): void {
-  const original = (owner[name] as (...values: unknown[]) => unknown).bind(owner) as T[K];
-  const once = own(original) as (...values: unknown[]) => unknown;
-  owner[name] = ((...values: unknown[]) => {
-    delete (owner as Partial<T>)[name];
-    return once(...values);
-  }) as T[K];
 }
 
 test('a batch fails if the bytes of its input are gone before it has been checked', async () => {

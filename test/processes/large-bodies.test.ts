@@ -1,7 +1,11 @@
 import { gzipSync } from 'node:zlib';
+import { Validation } from '../../src/batches/validation.js';
+import { DomainError } from '../../src/errors/domain-error.js';
 import { JsonThreads, jobBounds } from '../../src/json/json-threads.js';
+import { BatchCalls, type BatchView } from '../support/batch-calls.js';
 import type { Call } from '../support/model-server.js';
 import { type BatchResult, CollectionCalls } from '../support/collection-calls.js';
+import { onNextCall } from '../support/on-next-call.js';
 import { keyHeader, problemOf, verdict } from '../support/queue-calls.js';
 import { until } from '../support/index.js';
 import { testQueue } from '../support/test-queue.js';
@@ -149,6 +153,78 @@ test.each([
 ])('a call about ids takes no more than ids need (%#)', async (method, path, body, code) =>
   expect(await verdict(collection.call(method, path, body))).toEqual([413, code]),
 );
+
+describe('a large line of a batch', () => {
+  const batches = new BatchCalls(service);
+  let kinds: string[];
+  let areAway: boolean;
+  beforeEach(() => {
+    [kinds, areAway] = [[], false];
+    const run = threads().run.bind(threads()) as (...values: unknown[]) => Promise<never>;
+    threads().run = (...values) => {
+      kinds.push(values[0]);
+      return areAway ? Promise.reject(new DomainError('unavailable', 'No thread.')) : run(...values);
+    };
+  });
+  afterEach(() => void delete (threads() as Partial<JsonThreads>).run);
+
+  const line = (name: string, input: string): string => `{"custom_id":"${name}","input":${input}}`;
+
+  test('is read in a thread, as it was written, and a small one is not', async () => {
+    const large = `{ "n": 12345678901234567890.10, "a": "${'é'.repeat(50_000)}" }`;
+    const text = [line('small', '{}'), line('large', large), line('other', '{"n":1}')].join('\n');
+    const { batch_id: id } = await batches.send(text, '?model_id=test/any');
+    const batch = await batches.ended(id);
+    expect(batch.counts).toMatchObject({ total: 3, completed: 3 });
+    const { output } = await batches.results(batch);
+    const [found] = output.filter(({ custom_id }) => custom_id === 'large');
+    expect(await stored(found!.request_id!)).toBe(large);
+    // Once to check the file, and once to submit the line. Then its input is checked.
+    expect(kinds).toEqual(['line', 'line', 'input']);
+  });
+
+  test.each([
+    ['that is no JSON', `{"custom_id":"a","input":{"a":1,}${padding}}`],
+    ['that is no UTF-8', Buffer.from(`{"custom_id":"é","input":{}${padding}}`, 'latin1')],
+    ['with another member', `{"custom_id":"a","input":{},"more":"${'x'.repeat(70_000)}"}`],
+    ['without an input', `{"custom_id":"a"${padding}}`],
+    ['without a custom_id', `{"input":{}${padding}}`],
+    ['for a model that is not there', `{"custom_id":"a","model_id":"test/none","input":{}${padding}}`],
+  ])('%s fails the batch as a small one does', async (_, text) => {
+    const faultsOf = async (bytes: string | Buffer): Promise<BatchView['errors']> => {
+      const { batch_id: id } = await batches.send(bytes as string, '?model_id=test/any');
+      const { status, errors } = await batches.ended(id);
+      expect([status, errors.length]).toEqual(['failed', 1]);
+      return errors;
+    };
+    const shortened = (long: string): string => long.replace(/ {70000}|x{70000}/, '');
+    const small =
+      typeof text === 'string' ? shortened(text) : Buffer.from(shortened(text.toString('latin1')), 'latin1');
+    expect(await faultsOf(text)).toEqual(await faultsOf(small));
+    expect(kinds).toEqual(['line']);
+  });
+
+  test('that does not fit the schema is an error line', async () => {
+    const text = line('large', `{"width":"wide"${padding}}`);
+    const { batch_id: id } = await batches.send(text, '?model_id=test/typed');
+    const { errors } = await batches.results(await batches.ended(id));
+    expect(errors).toMatchObject([{ custom_id: 'large', error: { code: 'invalid_input' } }]);
+  });
+
+  test('waits if it cannot be read now, and the lines before it run', async () => {
+    const text = [line('small', '{}'), line('large', `{"a":1${padding}}`)].join('\n');
+    onNextCall(service.app.get(Validation), 'run', (validate) => async (...values) => {
+      const found = await validate(...values);
+      areAway = true;
+      return found;
+    });
+    const { batch_id: id } = await batches.send(text, '?model_id=test/any');
+    await batches.until(id, ({ counts }) => counts.completed === 1);
+    areAway = false;
+    const batch = await batches.ended(id);
+    expect(batch.counts).toMatchObject({ total: 2, completed: 2, failed: 0 });
+  });
+});
 
 describe('a check that takes long', () => {
   test('holds up neither small calls nor large ones of another key, and ends', async () => {

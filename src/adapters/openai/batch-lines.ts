@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import type { LineFormat } from '../../batches/line-formats.js';
 import { idTimeMs } from '../../database/days.js';
 import { DomainError, type FieldError } from '../../errors/domain-error.js';
-import { isObject, maxValues, parseInputPart, parseObjectBody } from '../../http/input/json-body.js';
-import { rawMember } from '../../tools/json-scanner.js';
+import { isObject } from '../../http/input/json-body.js';
 import { callBodyOf } from './call-body.js';
 import { toOpenAiError } from './openai-error.js';
 import { toResponse } from './wire.js';
@@ -35,19 +34,18 @@ const openAiHead = /^\{"id":"batch_req_([0-9a-f-]{36})","custom_id":("(?:[^"\\]|
 
 /** The lines of batches as OpenAI documents them. */
 export const openAiLines: LineFormat = {
-  read(line, { metadata }) {
-    const terms = { example, levelsAround: 1, maxValues, takesAnyText: true };
-    const { text, value } = parseObjectBody(line, terms);
-    const { custom_id: customId, method, url, body } = value;
+  terms: { example, inputName: 'body', namesInInput: ['model', 'stream'] },
+
+  read({ fields, ofInput }, { metadata }) {
+    const { custom_id: customId, method, url } = fields;
     if (typeof customId !== 'string') throw wrong('"custom_id" must be a text.');
     if (method !== 'POST') throw wrong('"method" must be POST.');
     const { endpoint } = metadata as Partial<BatchTerms>;
     if (url !== endpoint) throw wrong(`"url" must be ${endpoint}, which is the endpoint of the batch.`);
-    if (!isObject(body)) throw wrong('"body" must be an object: the body of the call.');
-    const { bytes, value: input } = parseInputPart(rawMember(text, 'body')!, body);
-    const { model, stream } = callBodyOf(input);
+    if (ofInput === undefined) throw wrong('"body" must be an object: the body of the call.');
+    const { model, stream } = callBodyOf(ofInput);
     if (stream) throw wrong('"stream" is not served in a batch. Leave it out.');
-    return { customId, modelId: model, input: bytes };
+    return { customId, modelId: model };
   },
 
   output({ customId, requestId, output, completedAtMs }, { modelId, metadata }) {

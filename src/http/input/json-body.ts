@@ -81,6 +81,15 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Returns the members that have one of these names. */
+export function membersOf(
+  value: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+): Record<string, unknown> {
+  const known = names.filter((name) => Object.hasOwn(value, name));
+  return Object.fromEntries(known.map((name) => [name, value[name]]));
+}
+
 function assertShallow(text: string, depth: number): void {
   if (isDeeperThan(text, depth)) throw refuse('', `is nested deeper than ${maxDepth} levels`);
 }
