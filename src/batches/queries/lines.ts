@@ -256,7 +256,7 @@ const segmentStatement = statement('record_batch_segment')`WITH held AS (
   FROM held
 )
 DELETE FROM batch_line AS line USING held
-WHERE line.batch_id = held.id AND line.line = ANY ($10::integer[])
+WHERE line.batch_id = $1::uuid AND line.line = ANY ($10::integer[])
 RETURNING line.line`;
 
 export async function recordSegment(
