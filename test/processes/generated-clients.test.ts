@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
-import { symlink, writeFile } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { temporaryDirectory } from '../support/data-directory.js';
@@ -127,6 +127,44 @@ console.log(
 );
 `;
 
+const orvalAxios = `
+import axios from 'axios';
+import { getNowServing } from './orval-axios.js';
+
+const [, , baseUrl, key] = process.argv;
+const sent = axios.create({
+  baseURL: baseUrl!,
+  headers: { authorization: \`Key \${key}\` },
+  // Otherwise axios repeats an option as tag[]=…
+  paramsSerializer: { indexes: null },
+});
+const { cancelRequest, fetchResponse, listRequests, readStatus, submitRequest } = getNowServing(sent);
+
+const tag = ['job:axios', 'team:blue'];
+const submitted = await submitRequest('demo/text/echo', { prompt: 'hello' }, { tag });
+const id = submitted.data.request_id;
+let { data: status } = await readStatus(id, { logs: '1' });
+while (status.status !== 'COMPLETED') status = (await readStatus(id)).data;
+const seconds: number | null = status.metrics.inference_time;
+const output = await fetchResponse(id);
+const failed = async (call: Promise<unknown>) =>
+  call.then(
+    () => undefined,
+    (error) => (axios.isAxiosError(error) ? error.response : undefined),
+  );
+const page = await listRequests({ tag, limit: 10 });
+console.log(
+  JSON.stringify({
+    success: status.success,
+    timed: seconds !== null,
+    output: output.data,
+    late: (await failed(cancelRequest(id)))?.status,
+    code: (await failed(fetchResponse('nobody')))?.data.code,
+    listed: page.data.data.map((one) => one.request_id === id),
+  }),
+);
+`;
+
 const typedModel = `
 import createClient from 'openapi-fetch';
 import type { components, paths } from './model.js';
@@ -176,14 +214,14 @@ const node = (...args: string[]): Promise<{ stdout: string }> =>
     Promise.reject(new Error(`${error.stdout}\n${error.stderr}`)),
   );
 
-/** Compiles the generated code with a user's code, runs it, and returns the output. */
-async function tryOut(usage: string): Promise<unknown> {
-  await writeFile(join(directory, 'usage.ts'), usage);
+/** Compiles the generated code with a user's code in that folder, runs it, and returns the output. */
+async function tryOut(usage: string, folder = directory): Promise<unknown> {
+  await writeFile(join(folder, 'usage.ts'), usage);
   const options =
     '--ignoreConfig --strict --skipLibCheck --noUncheckedIndexedAccess --target es2022 ' +
     '--module nodenext --types node';
-  await node(bin('typescript/bin/tsc'), 'usage.ts', ...options.split(' '));
-  const { stdout } = await node('usage.js', service.url, service.key);
+  await node(bin('typescript/bin/tsc'), join(folder, 'usage.ts'), ...options.split(' '));
+  const { stdout } = await node(join(folder, 'usage.js'), service.url, service.key);
   return JSON.parse(stdout) as unknown;
 }
 
@@ -214,17 +252,30 @@ test('what @hey-api/openapi-ts generates does so too, with the stream', async ()
   expect(await tryOut(heyApi)).toEqual({ ...wholeLife, last: 'COMPLETED' });
 }, 60_000);
 
-test('what orval generates for fetch does so too, with its tags and the list', async () => {
-  const packages = resolve('test/processes/orval');
-  await install(packages);
-  const output = { target: 'orval.ts', client: 'fetch', baseUrl: service.url };
-  const config = { queue: { input: `${service.url}/openapi.json`, output } };
-  await writeFile(join(directory, 'orval.config.json'), JSON.stringify(config));
-  const generator = join(packages, 'node_modules/orval/dist/bin/orval.mjs');
-  await node(generator, '--config', 'orval.config.json');
-  const listed = [true];
-  expect(await tryOut(orval)).toEqual({ ...wholeLife, early: 'CANCELLED', listed });
-}, 120_000);
+test.each([
+  ['fetch', 'orval.ts', orval, { early: 'CANCELLED' }],
+  ['axios', 'orval-axios.ts', orvalAxios, {}],
+])(
+  'what orval generates for %s does so too, with its tags and the list',
+  async (client, target, usage, more) => {
+    const packages = resolve('test/processes/orval');
+    await install(packages);
+    const folder = join(directory, client);
+    await mkdir(folder);
+    await symlink(join(packages, 'node_modules'), join(folder, 'node_modules'));
+    const output = {
+      target: join(client, target),
+      client,
+      baseUrl: client === 'fetch' ? service.url : undefined,
+    };
+    const config = { queue: { input: `${service.url}/openapi.json`, output } };
+    await writeFile(join(directory, 'orval.config.json'), JSON.stringify(config));
+    const generator = join(packages, 'node_modules/orval/dist/bin/orval.mjs');
+    await node(generator, '--config', 'orval.config.json');
+    expect(await tryOut(usage, folder)).toEqual({ ...wholeLife, ...more, listed: [true] });
+  },
+  120_000,
+);
 
 test('the description of a model passes Redocly, and makes a client of it that knows its input', async () => {
   const headers = { authorization: `Key ${service.key}` };

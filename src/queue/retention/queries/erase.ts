@@ -7,8 +7,8 @@ import { errorCode, errorStatus } from '../../reads/request-columns.js';
  *   not read, so it does not matter what it is.
  * Race: against a retry, which locks the row too: it copies the input before this, or finds none. Only the pruner
  *   also changes completed rows, and it waits. The content of a request in any other table belongs here, too. A
- *   webhook's try that ends later finds is_erased. A batch that has its line in a file finds it among erased_line: FOR KEY SHARE waits for a
- *   deletion of the batch, and then finds none; a deletion waits for this, and then finds the row.
+ *   webhook's try that ends later finds is_erased. A batch that has its line in a file finds it among erased_line: FOR
+ *   KEY SHARE waits for a deletion of the batch, and then finds none; a deletion waits for this, and then finds the row.
  * Index: request_pkey, request_event_pkey and attempt_pkey, each in the partition of its day; output_delta_pkey in
  *   all; webhook_delivery_pkey, file_use_pkey, batch_pkey.
  */
