@@ -12,6 +12,7 @@ import {
   findUser,
   initialiseCluster,
   type PostgresBinaries,
+  refuseOtherVersion,
   serverEnvironment,
 } from './server-program.js';
 import { serverSettings } from './server-settings.js';
@@ -67,7 +68,9 @@ export class EmbeddedPostgres {
           'Stop it, set DATA_DIR to another directory, or set DATABASE_URL for both to share one PostgreSQL.',
       );
     }
-    if (!existsSync(join(clusterDir, 'PG_VERSION'))) {
+    if (existsSync(join(clusterDir, 'PG_VERSION'))) {
+      await refuseOtherVersion(this.directory, binaries.postgres);
+    } else {
       await initialiseCluster(this.directory, binaries.initdb, user, signal);
     }
     const port = await freePort();

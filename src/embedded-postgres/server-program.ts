@@ -33,6 +33,32 @@ export async function findBinaries(): Promise<PostgresBinaries> {
   }
 }
 
+/** PostgreSQL reads only clusters of its own major version. Throws with the steps if this one has another. */
+export async function refuseOtherVersion(
+  { name, clusterDir }: DataDirectory,
+  postgres: string,
+): Promise<void> {
+  const made = fs.readFileSync(join(clusterDir, 'PG_VERSION'), 'utf8').trim();
+  const { stdout } = await run(postgres, ['--version'], { env: serverEnvironment });
+  const [own = ''] = /\d+/.exec(stdout) ?? [];
+  if (made === own) return;
+  const why = `PostgreSQL ${made} made the data directory ${name}, and PostgreSQL ${own} of this release cannot read it. `;
+  if (Number(made) > Number(own))
+    throw new Error(
+      `${why}Nothing was changed. Start the release whose embedded PostgreSQL is ${made}, or restore a dump ` +
+        'that was made before the upgrade into a new data directory.',
+    );
+  throw new Error(
+    `${why}Nothing was changed. These steps take the data along ("A newer embedded PostgreSQL" in ` +
+      `docs/upgrading.md has their commands):
+  1. With the release that made it, or another PostgreSQL ${made}, start the server alone and dump it: pg_dump.
+  2. Stop that server, and move ${join(name, 'postgres')} to another place. Keep it until the last step has succeeded.
+  3. With this release, make an empty database: npm run migrate -- status. Start its server alone, restore the dump
+     (pg_restore), and stop it.
+  4. Start the service, which applies the migrations that the dump lacks.`,
+  );
+}
+
 /** PostgreSQL refuses to run as root. It then runs as the user `postgres`, which is created if necessary. */
 export async function findUser(): Promise<ServerUser> {
   if (process.getuid?.() !== 0) return {};

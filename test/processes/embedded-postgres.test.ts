@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pidFile, serverPid, temporaryDirectory } from '../support/data-directory.js';
 import { isAlive } from '../support/temporary-servers.js';
@@ -149,6 +149,25 @@ test('a start that is killed or interrupted at any moment leaves nothing running
   await answer(service, await submit(service, 'a-key-of-the-last-start'));
   await stop(service, 'SIGTERM');
 }, 90_000);
+
+test.each([
+  [
+    '15',
+    /^PostgreSQL 15 made the data directory .*, and PostgreSQL \d+ of this release cannot read it\. Nothing was changed\.[^]*pg_dump[^]*npm run migrate -- status[^]*pg_restore/,
+  ],
+  ['99', /^PostgreSQL 99 made .*Start the release whose embedded PostgreSQL is 99/],
+])(
+  'a data directory of PostgreSQL %s is refused with the steps, and stays as it is',
+  async (version, words) => {
+    const data = (environment.DATA_DIR = join(directory, `version-${version}`));
+    await mkdir(join(data, 'postgres'), { recursive: true });
+    await writeFile(join(data, 'postgres', 'PG_VERSION'), `${version}\n`);
+    const service = new SpawnedService(environment);
+    expect(await service.exited).toEqual({ code: 1, signal: null });
+    expect(service.output).toMatch(words);
+    expect(readdirSync(join(data, 'postgres'))).toEqual(['PG_VERSION']);
+  },
+);
 
 /** A process of the server's own user, which PostgreSQL would take for a server of its own. */
 function sleeper(): ChildProcess {
