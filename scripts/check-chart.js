@@ -43,6 +43,7 @@ try {
     refuses(['--set', 'files.kind=s3', '--values', documented()], 'AWS_SECRET_ACCESS_KEY');
     await validate(objects);
     checkFields(objects);
+    checkMigration(render(documented()));
     await checkSettings(objects.filter(({ kind }) => kind === 'Deployment'));
     const kinds = new Set(objects.map(({ kind }) => kind));
     console.log(
@@ -127,6 +128,21 @@ function checkFields(objects) {
   writeFileSync(join(place, 'objects.ts'), `${lines.join('\n')}\n`);
   const options = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext'];
   run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...options, 'objects.ts']);
+}
+
+/** Checks that a job migrates, and that no node does, where the values say so. */
+function checkMigration(objects) {
+  const containers = objects.flatMap(({ spec }) => {
+    const { initContainers = [], containers: others = [] } = spec?.template?.spec ?? {};
+    return [...initContainers, ...others];
+  });
+  const migrate = containers.filter(({ name }) => name === 'migrate');
+  const nodes = containers.filter(({ name }) => name === 'nowserving');
+  const areOff = nodes.every(({ env }) =>
+    env.some(({ name, value }) => name === 'MIGRATE' && value === 'off'),
+  );
+  if (migrate.length !== 1 || nodes.length !== 2 || !areOff)
+    throw new Error('With migration.enabled, one job migrates and all nodes have MIGRATE=off');
 }
 
 /** Checks that the service takes the settings of its pods, and has ended before they are killed. */

@@ -6,6 +6,7 @@ import type { Config } from './config/config.js';
 import { clock } from './database/clock.js';
 import { createDataSource } from './database/data-source.js';
 import { openDatabase } from './database/open-database.js';
+import type { ReachOptions } from './database/reach.js';
 import { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
 import { exitNow, onStopSignals } from './tools/stop-signals.js';
 
@@ -16,34 +17,56 @@ const interrupted = new Error('Interrupted before anything was changed.');
 onStopSignals(() => start.abort(interrupted), exitNow);
 
 /**
- * Connects a command to the service's database: DATABASE_URL, or the embedded one. A running service owns the embedded
- * server and writes its address to a file. Without a running service, the command starts the server and stops it again.
+ * Connects a command to the service's database, whose schema is that of this release or a newer one. `entities`: of the
+ * repositories that the work needs.
  */
-export async function withDatabase<T>(
+export function withDatabase<T>(
   config: Config,
   entities: (new () => object)[],
   work: (rows: DataSource, signal: AbortSignal) => T | Promise<T>,
 ): Promise<T> {
+  return withServer(config, async (serverUrl, options) => {
+    const { pooled } = await openDatabase(serverUrl, config.databaseDirectUrl, {
+      ...options,
+      isAllowed: config.migrate,
+    });
+    const rows = await createDataSource({ url: pooled.usual(), poolSize: 1, entities }).initialize();
+    try {
+      await setClock(rows);
+      options.signal.throwIfAborted();
+      return await work(rows, options.signal);
+    } finally {
+      await rows.destroy();
+    }
+  });
+}
+
+export interface CommandOptions extends ReachOptions {
+  signal: AbortSignal;
+  report: (sentence: string) => void;
+}
+
+/**
+ * Gives a command the URL of the service's PostgreSQL: DATABASE_URL, or the embedded one. A running service owns the
+ * embedded server and writes its address to a file. Without a running service, the command starts the server and stops
+ * it again.
+ */
+export async function withServer<T>(
+  config: Config,
+  work: (url: string, options: CommandOptions) => Promise<T>,
+): Promise<T> {
   const running = config.databaseUrl ?? (await urlOfRunningServer(config.dataDir));
   const embedded = running === undefined ? new EmbeddedPostgres(config.dataDir) : undefined;
-  let dataSource: DataSource | undefined;
   try {
-    const url = running ?? (await embedded!.start(start.signal));
-    const report = (sentence: string): void => void process.stderr.write(`${sentence}\n`);
-    const { pooled } = await openDatabase(url, config.databaseDirectUrl, {
+    return await work(running ?? (await embedded!.start(start.signal)), {
       signal: start.signal,
-      report,
+      report: (sentence) => void process.stderr.write(`${sentence}\n`),
       // A person waits for the answer of a command.
       waitMs: 0,
     });
-    dataSource = await createDataSource({ url: pooled.usual(), poolSize: 1, entities }).initialize();
-    await setClock(dataSource);
-    start.signal.throwIfAborted();
-    return await work(dataSource, start.signal);
   } catch (error) {
     throw (error as Error).name === 'AbortError' ? interrupted : error;
   } finally {
-    await dataSource?.destroy();
     await embedded?.stop();
   }
 }

@@ -66,7 +66,11 @@ export async function startService(config: Config, signal?: AbortSignal): Promis
     const databaseUrl = config.databaseUrl ?? (await embedded!.start(signal));
     const log = await createLog(config);
     const report = (sentence: string): void => log.logger.warn({ context: 'Database' }, sentence);
-    const database = await openDatabase(databaseUrl, config.databaseDirectUrl, { signal, report });
+    const database = await openDatabase(databaseUrl, config.databaseDirectUrl, {
+      isAllowed: config.migrate,
+      signal,
+      report,
+    });
     // Must be set before the router exists. A model may be named `Requests/x`, which is not below `requests`.
     const adapter = new ExpressAdapter(express().set('case sensitive routing', true));
     const module = AppModule.register(config, database, models, log);

@@ -45,6 +45,8 @@ export class Config {
   @Setting('DATABASE_DIRECT_URL', Parsed(parseDatabaseUrl)) databaseDirectUrl: string | undefined;
   /** Must be off behind a pooler that cannot keep prepared statements (PgBouncer before 1.21). */
   @Setting('DATABASE_PREPARED_STATEMENTS', Parsed(parseSwitch)) databasePreparedStatements = true;
+  /** False: a start applies no migrations, and refuses a schema that lacks one. */
+  @Setting('MIGRATE', Parsed(parseSwitch)) migrate = true;
   @Setting('DATABASE_POOL_SIZE', Numeric(), WholeNumber(2, 200)) databasePoolSize = 10;
   @Setting('DATA_DIR') dataDir = '.data';
 

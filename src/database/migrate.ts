@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
-import type pg from 'pg';
-import { createDataSource, migrations } from './data-source.js';
-import { describeDatabase } from './describe-database.js';
-import { connect, insufficientPrivilege, orAborted } from './reach.js';
+import { createDataSource } from './data-source.js';
+import { insufficientPrivilege, orAborted } from './reach.js';
+import { countOf, readSchemaState, type SchemaState } from './schema-state.js';
 import type { DatabaseSessions } from './sessions.js';
 
 const migrationLock = 0x6d696772;
@@ -12,10 +11,14 @@ const firstReportMs = 1_000;
 const reportEveryMs = 15_000;
 
 export interface MigrateOptions {
+  /** False: a schema that lacks a migration is refused. Default: true. */
+  isAllowed?: boolean;
   /** Ends the wait, or rolls back the migration in progress. */
   signal?: AbortSignal;
-  /** Receives a sentence about what is waited for. */
+  /** Receives a sentence about what is waited for, and one about a schema of a newer release. */
   report?: (sentence: string) => void;
+  /** Receives the name of each migration that was applied. */
+  onApplied?: (name: string) => void;
   /** How long another session may keep the lock. */
   patienceMs?: number;
 }
@@ -23,69 +26,45 @@ export interface MigrateOptions {
 /**
  * Brings the schema up to date. Any number of processes may start at once: one migrates, the others wait. Each
  * migration is one transaction that holds the lock, so the lock never outlives it. This also works through a pooler
- * that assigns a connection per transaction.
+ * that assigns a connection per transaction. A schema of a newer release is served as it is.
  */
 export async function migrate(
   sessions: DatabaseSessions,
-  { signal, report, patienceMs = 120_000 }: MigrateOptions = {},
+  { isAllowed = true, signal, report, onApplied, patienceMs = 120_000 }: MigrateOptions = {},
 ): Promise<void> {
-  const url = sessions.usual();
-  if (await orAborted(isUpToDate(url), signal)) return;
-  const dataSource = await createDataSource({ url, poolSize: 2 }).initialize();
+  const state = await orAborted(readSchemaState(sessions), signal);
+  if (state.newer.length > 0) report?.(newerSchema(state));
+  if (state.open.length === 0) return;
+  if (!isAllowed) throw new Error(missingMigrations(state));
+  const dataSource = await createDataSource({ url: sessions.usual(), poolSize: 2 }).initialize();
   const runner = dataSource.createQueryRunner();
   try {
     const executor = new MigrationExecutor(dataSource, runner);
     const lock = new MigrationLock(runner, { signal, report, patienceMs });
-    while (await migrateNext(executor, lock, dataSource, signal));
+    let name: string | undefined;
+    while ((name = await migrateNext(executor, lock, dataSource, signal)) !== undefined) onApplied?.(name);
   } finally {
     await runner.release();
     await dataSource.destroy();
   }
 }
 
-/** Checks without the lock. Most starts find nothing to do and need not wait. */
-async function isUpToDate(url: string): Promise<boolean> {
-  const client = await connect(url);
-  try {
-    const done = await readMigrations(client);
-    refuseUnreleased(done, url);
-    const names = new Set(done.map(({ name }) => name));
-    return migrations.every(({ name }) => names.has(name));
-  } finally {
-    await client.end();
-  }
-}
+const newerSchema = ({ database, newer }: SchemaState): string =>
+  `The database at ${database} has ${countOf(newer)} of a newer release (${newer.join(', ')}). ` +
+  'This release serves on that schema if the other is the next minor release: see docs/upgrading.md.';
 
-interface DoneMigration {
-  name: string;
-  timestamp: number;
-}
+const missingMigrations = ({ database, open }: SchemaState): string =>
+  `The database at ${database} lacks ${countOf(open)} of this release: ${open.map(({ name }) => name).join(', ')}. ` +
+  'MIGRATE=off leaves them to you. As the owner of the tables, run: npm run migrate (without npm: ' +
+  'node dist/src/migrate.js). Then start again. Nothing was changed.';
 
-async function readMigrations(client: pg.Client): Promise<DoneMigration[]> {
-  const begun = await client.query(`SELECT WHERE to_regclass('migrations') IS NOT NULL`);
-  if (begun.rowCount === 0) return [];
-  return (await client.query<DoneMigration>('SELECT name, timestamp::float8 AS timestamp FROM migrations'))
-    .rows;
-}
-
-/** The migrations were rewritten before the first release. A database made by the old ones cannot be upgraded. */
-function refuseUnreleased(done: readonly DoneMigration[], url: string): void {
-  const names = new Set(migrations.map(({ name }) => name));
-  const newest = Number(migrations.at(-1)!.name.slice(-13));
-  if (done.every(({ name, timestamp }) => names.has(name) || timestamp > newest)) return;
-  throw new Error(
-    `The database at ${describeDatabase(url)} is of an unreleased earlier version and cannot be upgraded. ` +
-      'Use a new database, or delete DATA_DIR if it is the embedded one. Nothing was changed.',
-  );
-}
-
-/** Runs the next migration. Returns false if there was none. */
+/** Runs the next migration and returns its name. undefined: there was none. */
 async function migrateNext(
   executor: MigrationExecutor,
   lock: MigrationLock,
   dataSource: DataSource,
   signal: AbortSignal | undefined,
-): Promise<boolean> {
+): Promise<string | undefined> {
   const { runner, pid } = await lock.take();
   const cancel = (): void =>
     void dataSource.query('SELECT pg_cancel_backend($1)', [pid]).catch(() => undefined);
@@ -98,16 +77,16 @@ async function migrateNext(
       await executor.executeMigration(next);
     }
     await runner.commitTransaction();
-    return next !== undefined;
+    return next?.name;
   } catch (cause) {
     await runner.rollbackTransaction().catch(() => undefined);
     signal?.throwIfAborted();
     const { code } = cause as NodeJS.ErrnoException;
     if (code === insufficientPrivilege) {
       throw new Error(
-        `The migration ${name} changes what this role does not own. Migrate as the owner of the tables: run a command ` +
-          'such as `npm run keys -- list` with the DATABASE_URL of nowserving_owner, then deploy/postgres/grants.sql. ' +
-          'Nothing was changed.',
+        `The migration ${name} changes what this role does not own. Migrate as the owner of the tables: run ` +
+          '`npm run migrate` with the DATABASE_URL of nowserving_owner, then deploy/postgres/grants.sql. ' +
+          'This migration has changed nothing.',
         { cause },
       );
     }

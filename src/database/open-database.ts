@@ -1,4 +1,4 @@
-import { migrate } from './migrate.js';
+import { migrate, type MigrateOptions } from './migrate.js';
 import { reachDatabase, type ReachOptions } from './reach.js';
 import type { DatabaseSessions } from './sessions.js';
 
@@ -10,11 +10,14 @@ export interface OpenDatabase {
   direct: DatabaseSessions;
 }
 
-/** Waits for the database, checks that the service can use it, and migrates it. `directUrl` bypasses a pooler. */
+/**
+ * Waits for the database, checks that the service can use it, and migrates it, or refuses it if that is not allowed.
+ * `directUrl` bypasses a pooler.
+ */
 export async function openDatabase(
   url: string,
   directUrl: string | undefined,
-  options: ReachOptions,
+  options: ReachOptions & Pick<MigrateOptions, 'isAllowed'>,
 ): Promise<OpenDatabase> {
   const direct = await reachDatabase(directUrl ?? url, options);
   await migrate(direct, options);

@@ -68,6 +68,18 @@ test('the keys program migrates and starts follow through a pooler in transactio
   expect(await leftBehind()).toEqual([]);
 });
 
+test('the migrate program applies, plans and lists through a pooler, and leaves no lock behind', async () => {
+  const run = async (...args: string[]): Promise<[number | null, string]> => {
+    const program = new SpawnedService(environment(), { script: 'dist/src/migrate.js', args });
+    return [(await program.exited).code, program.output];
+  };
+  expect(await run('status')).toEqual([1, expect.stringContaining('open     Requests1790000000100\n')]);
+  expect(await run()).toEqual([0, expect.stringContaining('applied Requests1790000000100\n')]);
+  expect(await run('plan')).toEqual([0, expect.stringContaining('has all migrations of this release')]);
+  expect(await run('status')).toEqual([0, expect.stringContaining('applied  Requests1790000000100\n')]);
+  expect(await leftBehind()).toEqual([]);
+});
+
 test('a node that is deaf behind a pooler says which setting it needs, and one that has it says nothing', async () => {
   const deaf = await spawnService(environment());
   await until(() => deaf.output.includes('set DATABASE_DIRECT_URL to the address of PostgreSQL itself'));

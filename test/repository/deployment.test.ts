@@ -117,6 +117,8 @@ describe('the compose file', () => {
     expect(service.depends_on).toEqual({ grants: { condition: 'service_completed_successfully' } });
     expect(postgres.healthcheck!.test.join(' ')).toContain('pg_isready');
     expect([migration.build, service.build]).toEqual(['.', '.']);
+    expect(migration.command).toEqual(['node', 'dist/src/migrate.js']);
+    expect(loadConfig(interpolate(service.environment, secrets)).migrate).toBe(false);
     expect(grants.command!.join(' ')).toContain('-f /grants.sql');
     expect(grants.volumes).toEqual(['./deploy/postgres/grants.sql:/grants.sql:ro']);
   });

@@ -68,6 +68,11 @@ key: {{ .name }}
   value: /etc/nowserving/models.yaml
 - name: DATA_DIR
   value: /app/.data
+{{- if .Values.migration.enabled }}
+# The job migrates before the pods are replaced.
+- name: MIGRATE
+  value: 'off'
+{{- end }}
 - name: SHUTDOWN_DELAY
   value: {{ .Values.shutdown.delaySeconds }}s
 - name: SHUTDOWN_GRACE
