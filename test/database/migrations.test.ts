@@ -1,11 +1,13 @@
-import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { DataSource, QueryRunner } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { createDataSource, migrations } from '../../src/database/data-source.js';
 import { migrate } from '../../src/database/migrate.js';
+import { openDatabase } from '../../src/database/open-database.js';
 import { reachDatabase } from '../../src/database/reach.js';
+import { sqlOf } from '../../src/database/schema-state.js';
+import { faultsOfMigration, lastOfHistory, squawk } from '../support/migration-rules.js';
 import { createEmptyDatabase } from '../support/test-database.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -115,6 +117,44 @@ describe('the migrations', () => {
     },
   );
 
+  it('are not applied by a start that may not, which names them and the command', async () => {
+    await onEmptyDatabase([], async (dataSource, url) => {
+      const open = (): Promise<unknown> => openDatabase(url, undefined, { isAllowed: false });
+      await expect(open()).rejects.toThrow(
+        new RegExp(`lacks ${migrations.length} migrations of this release`),
+      );
+      await dataSource.runMigrations();
+      await open();
+      await dataSource.undoLastMigration();
+      const before = await schema(dataSource);
+      const last = migrations.at(-1)!.name;
+      await expect(open()).rejects.toThrow(
+        new RegExp(
+          `lacks 1 migration of this release: ${last}\\. MIGRATE=off .*npm run migrate .*Nothing was changed\\.$`,
+        ),
+      );
+      expect(await schema(dataSource)).toEqual(before);
+    });
+  });
+
+  it.each([true, false])('of a newer release are reported, and stay (MIGRATE: %s)', async (isAllowed) => {
+    await onEmptyDatabase([], async (dataSource, url) => {
+      await dataSource.runMigrations();
+      await dataSource.query(
+        `INSERT INTO migrations (timestamp, name) VALUES (1890000000000, 'Later1890000000000')`,
+      );
+      const before = await schema(dataSource);
+      const reports: string[] = [];
+      await openDatabase(url, undefined, { isAllowed, report: (sentence) => reports.push(sentence) });
+      expect(reports).toEqual([
+        expect.stringMatching(
+          /^The database at [^ ]+ has 1 migration of a newer release \(Later1890000000000\)\./,
+        ),
+      ]);
+      expect(await schema(dataSource)).toEqual(before);
+    });
+  });
+
   it('give up on a lock that another session keeps, and say whose it is and what to do', async () => {
     await onEmptyDatabase([], async (dataSource, url) => {
       const holder = dataSource.createQueryRunner();
@@ -148,13 +188,97 @@ describe('the migrations', () => {
   });
 
   it('issue only statements that the SQL linter lets pass', async () => {
-    const { stdout, status } = spawnSync(
-      join(root, 'node_modules/.bin/squawk'),
-      ['--config', '.squawk.toml', '--reporter', 'gcc'],
-      { cwd: root, input: await statements(), encoding: 'utf8' },
-    );
-    expect(stdout).toBe('');
-    expect(status).toBe(0);
+    const text = (await Promise.all(migrations.map(sqlOf))).join('\n');
+    // Before the first release there was no table in use that a migration could lock.
+    expect(squawk(text, ['require-lock-timeout'])).toEqual([]);
+  });
+
+  it('stop no service that runs on the database, after those of the history', async () => {
+    const history = migrations.findIndex(({ name }) => name === lastOfHistory) + 1;
+    expect(history).toBeGreaterThan(0);
+    for (const migration of migrations.slice(history)) {
+      const faults = faultsOfMigration(await sqlOf(migration));
+      expect({ name: migration.name, faults }).toEqual({ name: migration.name, faults: [] });
+    }
+  });
+});
+
+describe('a migration', () => {
+  const begin = `SET LOCAL lock_timeout = '5s';\n`;
+
+  it.each([
+    ['CREATE INDEX a ON request (id)', 'require-concurrent-index-creation'],
+    ['CREATE UNIQUE INDEX a ON lease (request_id)', 'require-concurrent-index-creation'],
+    ['CREATE INDEX CONCURRENTLY a ON file (id)', 'ban-concurrent-index-creation-in-transaction'],
+    ['DROP INDEX a', 'require-concurrent-index-deletion'],
+    ['ALTER TABLE request ADD COLUMN a uuid DEFAULT gen_random_uuid()', 'adding-field-with-default'],
+    ['ALTER TABLE request ADD COLUMN a integer NOT NULL', 'adding-required-field'],
+    ['ALTER TABLE lease ALTER COLUMN a SET NOT NULL', 'adding-not-nullable-field'],
+    ['ALTER TABLE lease ADD CONSTRAINT a CHECK (b > 0)', 'constraint-missing-not-valid'],
+    ['ALTER TABLE lease ADD CONSTRAINT a UNIQUE (b)', 'disallowed-unique-constraint'],
+    ['ALTER TABLE lease ADD CONSTRAINT a FOREIGN KEY (b) REFERENCES c (d)', 'adding-foreign-key-constraint'],
+    ['ALTER TABLE lease ALTER COLUMN a TYPE bigint', 'changing-column-type'],
+    ['ALTER TABLE lease SET UNLOGGED', 'rewrites a table'],
+    ['REINDEX TABLE request', 'require-concurrent-reindex'],
+    ['VACUUM FULL request', 'rewrites a table'],
+    ['CLUSTER request', 'rewrites a table'],
+    ['TRUNCATE lease', 'rewrites a table'],
+    ['LOCK TABLE request', 'locks a table'],
+    ['UPDATE model SET reserve_high = 1', 'writes a whole table'],
+    ['DELETE FROM node', 'writes a whole table'],
+    [`UPDATE request SET tags = '{}' WHERE tags IS NULL`, 'writes a table of days'],
+    ['DO $$ BEGIN DELETE FROM attempt WHERE true; END $$', 'writes a table of days'],
+    ['ALTER TABLE request DROP COLUMN tags', 'ban-drop-column'],
+    ['ALTER TABLE request RENAME COLUMN tags TO labels', 'renaming-column'],
+    ['ALTER TABLE lease RENAME TO a', 'renaming-table'],
+    ['DROP TABLE lease', 'ban-drop-table'],
+    ['DROP VIEW queue_depth', 'takes something from old nodes'],
+    ['DROP FUNCTION uuid_at(timestamptz)', 'takes something from old nodes'],
+    ['-- squawk-ignore ban-drop-column\nALTER TABLE request DROP COLUMN tags', 'silences squawk'],
+  ])('may not %s', (sql, rule) => {
+    expect(faultsOfMigration(`${begin}${sql};`).join('\n')).toContain(rule);
+  });
+
+  it('begins with a limit for the wait for locks', () => {
+    const sql = 'ALTER TABLE request ADD COLUMN a text;';
+    expect(faultsOfMigration(sql).join('\n')).toContain('does not begin with SET LOCAL lock_timeout');
+    expect(faultsOfMigration(sql).join('\n')).toContain('require-lock-timeout');
+    expect(faultsOfMigration(`SET LOCAL lock_timeout = '60s';\n${sql}`)).toHaveLength(1);
+  });
+
+  it.each([
+    'ALTER TABLE request ADD COLUMN a text, ADD COLUMN b integer NOT NULL DEFAULT 0',
+    'ALTER TABLE lease ADD CONSTRAINT a CHECK (b > 0) NOT VALID',
+    'ALTER TABLE lease VALIDATE CONSTRAINT a',
+    'CREATE TABLE a (id uuid PRIMARY KEY); CREATE INDEX a_by_id ON a (id)',
+    'CREATE INDEX a ON ONLY request (priority)',
+    'CREATE OR REPLACE VIEW recent_request AS SELECT * FROM request; SELECT bound_recent_request()',
+    'CREATE FUNCTION a() RETURNS void LANGUAGE sql AS $$ DELETE FROM node $$',
+    `UPDATE model SET reserve_high = 1 WHERE id = 'a; b'`,
+    '-- contract: 1.4 stopped using it.\nALTER TABLE request DROP COLUMN tags; DROP VIEW queue_depth',
+  ])('may %s', (sql) => {
+    expect(faultsOfMigration(`${begin}${sql};\n`)).toEqual([]);
+  });
+
+  it('gives new days an index of the parent only, and the page gives it to the others while nodes serve', async () => {
+    const page = readFileSync(join(root, 'docs/upgrading.md'), 'utf8');
+    const section = page.split('### An index for a table in use')[1]!.split('\n## ')[0]!;
+    const [, onParent] = /`(CREATE INDEX \w+ ON ONLY [^`]+)`/.exec(section)!;
+    const [, print] = /```sql\n(.*?)\n```/s.exec(section)!;
+    await onEmptyDatabase([], async (dataSource) => {
+      await dataSource.runMigrations();
+      await dataSource.query(onParent!);
+      await dataSource.query(`SELECT ensure_partitions('2001-01-01', 1)`);
+      const attached = (): Promise<{ days: string; isValid: boolean }[]> =>
+        dataSource.query(`SELECT (SELECT count(*) FROM pg_inherits WHERE inhparent = indexrelid) AS days, indisvalid AS "isValid"
+          FROM pg_index WHERE indexrelid = 'request_by_priority'::regclass`);
+      expect(await attached()).toEqual([{ days: '1', isValid: false }]);
+      const rows: Record<string, string>[] = await dataSource.query(print!);
+      expect(rows).toHaveLength(10);
+      const lines = rows.flatMap((row) => Object.values(row)).filter((line) => !line.includes('20010101'));
+      for (const line of lines) await dataSource.query(line);
+      expect(await attached()).toEqual([{ days: '10', isValid: true }]);
+    });
   });
 });
 
@@ -192,12 +316,4 @@ async function entities(): Promise<(new () => object)[]> {
   return modules
     .flatMap((module) => Object.values(module))
     .filter((value): value is new () => object => typeof value === 'function');
-}
-
-/** Returns the SQL of all migrations, recorded without running it. */
-async function statements(): Promise<string> {
-  const taken: string[] = [];
-  const recorder = { query: async (sql: string) => void taken.push(sql) } as unknown as QueryRunner;
-  for (const Migration of migrations) await new Migration().up(recorder);
-  return taken.map((sql) => `${sql.trim()};\n`).join('\n');
 }
