@@ -2,6 +2,7 @@ import { Database } from '../../src/database/database.js';
 import type { Statement } from '../../src/database/statement.js';
 import { FilePruner } from '../../src/files/duties/file-pruner.js';
 import { FileCalls } from '../support/file-calls.js';
+import { brokenByNewColumns } from '../support/grown-tables.js';
 import { testQueue } from '../support/test-queue.js';
 
 const { service, calls } = testQueue({ limits: '1000/s' });
@@ -76,4 +77,9 @@ test('no statement about files reads more of its tables than it is about', async
     const lines = plan.map((line) => line['QUERY PLAN']).join('\n');
     expect(`${name}\n${lines}`).not.toMatch(/Seq Scan on (file|file_use)\b/);
   }
+});
+
+test('a migration that adds columns breaks no statement about files that a running node has prepared', async () => {
+  const statements = [...used].map(([name, { text }]) => [name, text] as const);
+  expect(await brokenByNewColumns(service.databaseUrl, statements)).toEqual([]);
 });

@@ -19,6 +19,7 @@ import { Erasures } from '../../src/queue/retention/erasures.js';
 import { QueueService } from '../../src/queue/queue.service.js';
 import { RunStore } from '../../src/queue/runs/run-store.js';
 import { type NewRequest, Submissions } from '../../src/queue/submit/submissions.js';
+import { brokenByNewColumns } from '../support/grown-tables.js';
 import { literal, sha256Bytes, type Value } from '../support/literals.js';
 import { queueRequest } from '../support/queue-calls.js';
 import { ending } from '../support/queue-tables.js';
@@ -431,4 +432,9 @@ describe(`${days} days`, () => {
     const more = [...many].filter(([name, locks]) => locks > 1.5 * few.get(name)!);
     expect(more).toEqual([]);
   });
+});
+
+test('a migration that adds columns breaks no statement that a running node has prepared', async () => {
+  const statements = [...used.values()].map(({ statement }) => [statement.name, statement.text] as const);
+  expect(await brokenByNewColumns(service.databaseUrl, statements)).toEqual([]);
 });

@@ -44,6 +44,10 @@ export class QueueTables {
     return new QueueTables(testDatabase, await reachDatabase(testDatabase.url), sql);
   }
 
+  get databaseUrl(): string {
+    return this.testDatabase.url;
+  }
+
   /** A single session, so that `execute('BEGIN')` begins a transaction for all its later statements. */
   session(): Database {
     const pool = createStatementPool({ sessions: this.sessions, size: 1 });

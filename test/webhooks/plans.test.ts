@@ -5,6 +5,7 @@ import { HostLimiter } from '../../src/webhooks/host-limiter.js';
 import { claimDeliveries, dueDeliveries, maxLanes } from '../../src/webhooks/queries/claim-deliveries.js';
 import { pruneDeliveries } from '../../src/webhooks/queries/prune-deliveries.js';
 import { recordTries, releaseDelivery } from '../../src/webhooks/queries/record-tries.js';
+import { brokenByNewColumns } from '../support/grown-tables.js';
 import { QueueTables } from '../support/queue-tables.js';
 
 let tables: QueueTables;
@@ -172,4 +173,8 @@ test('a claim looks at so many hosts, and the next one goes on behind them', asy
   const second = await claimDeliveries(database, { ...terms, after: first.after });
   expect([second.deliveries.map(({ host }) => host), second.after]).toEqual([['last.example'], null]);
   expect(await dueDeliveries(database)).toMatchObject({ isAnyDue: true });
+});
+
+test('a migration that adds columns breaks no statement about deliveries that a running node has prepared', async () => {
+  expect(await brokenByNewColumns(tables.databaseUrl, used)).toEqual([]);
 });
