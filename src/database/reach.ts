@@ -4,6 +4,7 @@ import { databaseError, DatabaseUnavailable } from '../errors/database-error.js'
 import { describeDatabase } from './describe-database.js';
 import { refuseWithoutRights } from './rights.js';
 import { DatabaseSessions } from './sessions.js';
+import { refuseStandby } from './standby.js';
 
 const oldestVersion = 150_000;
 const retryMs = 500;
@@ -21,7 +22,7 @@ export interface ReachOptions {
 
 /**
  * Waits for the database and checks that the service can use it. It may be late: its host name is not known yet, it
- * refuses connections, or it is still starting.
+ * refuses connections, it is still starting, or it is a standby that may become the primary.
  */
 export async function reachDatabase(
   url: string,
@@ -92,13 +93,15 @@ export async function connect(url: string): Promise<pg.Client> {
   client.on('error', () => undefined);
   try {
     await client.connect();
+    await refuseStandby(client);
     return client;
   } catch (cause) {
     await client.end().catch(() => undefined);
     const { message, code = 'no answer' } = cause as NodeJS.ErrnoException;
     const reason = message === '' ? code : message;
     const error = databaseError(cause);
-    const isLate = error instanceof DatabaseUnavailable && /^(away|restarting|too_many)/.test(error.fault);
+    const isLate =
+      error instanceof DatabaseUnavailable && /^(away|restarting|too_many|read_only)/.test(error.fault);
     if (isLate) throw new Late(url, reason, cause);
     throw new Error(`${unreachable(url, reason)}${advice(code, client)}`, { cause });
   }

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { DatabaseSessions } from './sessions.js';
+import { refuseStandby } from './standby.js';
 
 /** Options shared by all pools. */
 export const connectionOptions = {
@@ -12,6 +13,7 @@ export const connectionOptions = {
   // A statement is sent at once, even while earlier ones are in progress: see `Pipeline`. TypeORM also sends some that
   // way.
   pipeline: true,
+  onConnect: refuseStandby,
 };
 
 export interface StatementPoolOptions {
