@@ -50,11 +50,11 @@ export function commandFor({ seconds, seed, processes, pgbouncer, only }: Option
 }
 
 /** A date as a number, such as 20300131: another order of faults every day, the same for everybody who runs it. */
-function today(): string {
+export function today(): string {
   return new Date().toISOString().slice(0, 10).replaceAll('-', '');
 }
 
-function wholeNumber(name: string, text: string, least: number, most: number): number {
+export function wholeNumber(name: string, text: string, least: number, most: number): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < least || value > most) {
     throw new Error(`${name} takes a whole number from ${least} to ${most}`);

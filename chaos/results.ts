@@ -47,27 +47,48 @@ export interface Result {
   violations: Violation[];
 }
 
+const git = (...args: string[]): string => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
+
 export function commitHere(): string {
-  const git = (...args: string[]): string =>
-    execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
   try {
-    const changed = git('status', '--porcelain', '--', '.', ':!chaos/results') !== '';
+    const changed = git('status', '--porcelain', '--', '.', ':!chaos/results', ':!drill/results') !== '';
     return git('rev-parse', '--short=10', 'HEAD') + (changed ? '+' : '');
   } catch {
     return 'unknown';
   }
 }
 
-/** Returns the name of the file. What processes said has paths in it, which are written as seen from the repository. */
+/** The tree of the sources at the commit. Later commits with the same tree run the same service. */
+export function sourceTree(): string {
+  try {
+    return git('rev-parse', 'HEAD:src');
+  } catch {
+    return 'unknown';
+  }
+}
+
+/** Returns the name of the file. */
 export async function writeResult(result: Result): Promise<string> {
-  mkdirSync(directory, { recursive: true });
-  const time = result.date.slice(0, 19).replaceAll(':', '');
-  const name = `${time}-${result.options.seed}.json`;
+  return writeRun('chaos/results', result.date, `${result.options.seed}`, result);
+}
+
+/**
+ * Writes the result of one run below the repository and returns the name of the file. What processes said has paths in
+ * it, which are written as seen from the repository.
+ */
+export async function writeRun(
+  folder: string,
+  date: string,
+  suffix: string,
+  result: object,
+): Promise<string> {
+  mkdirSync(join(root, folder), { recursive: true });
+  const name = `${folder}/${date.slice(0, 19).replaceAll(':', '')}-${suffix}.json`;
   const rounded = JSON.stringify(result, (_, value: unknown) =>
     typeof value === 'number' ? Math.round(value * 1_000) / 1_000 : withoutRoot(value),
   );
-  writeFileSync(join(directory, name), await format(rounded, { parser: 'json', printWidth: 110 }));
-  return `chaos/results/${name}`;
+  writeFileSync(join(root, name), await format(rounded, { parser: 'json', printWidth: 110 }));
+  return name;
 }
 
 const withoutRoot = (value: unknown): unknown =>

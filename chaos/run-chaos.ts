@@ -19,6 +19,7 @@ import { Random } from './random.js';
 import { reconcile } from './reconcile.js';
 import { burstText, report } from './report.js';
 import type { Result } from './results.js';
+import { stopOnSignals } from './stop-on-signals.js';
 import { Fleet } from './workers/fleet.js';
 
 /** Time between two checks of the positions, for which faults pause. */
@@ -169,16 +170,4 @@ function release(model: ModelServer, fleet: Fleet): void {
 
 function asked(kinds: readonly FaultKind[], { only }: Options): FaultKind[] {
   return kinds.filter(({ name }) => only.length === 0 || only.includes(name));
-}
-
-/** Cleans up once, whether the run ends or is interrupted. */
-function stopOnSignals(stop: () => Promise<void>): () => Promise<void> {
-  let stopping: Promise<void> | undefined;
-  const stopOnce = (): Promise<void> => (stopping ??= stop());
-  const interrupted = (): void => void stopOnce().finally(() => process.exit(130));
-  process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
-  return async () => {
-    await stopOnce();
-    process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
-  };
 }

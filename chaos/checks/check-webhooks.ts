@@ -1,4 +1,4 @@
-import type { Cluster } from '../cluster/cluster.js';
+import type { Service } from '../cluster/cluster.js';
 import type { Ledger } from '../load/ledger.js';
 import type { WebhookCall } from '../model/webhook-receiver.js';
 import type { RequestRow, StoredState } from './stored-state.js';
@@ -11,7 +11,7 @@ interface DeliveryRow {
 
 /** Every completion of a request with a webhook was sent, under one id, and nothing else was sent. */
 export async function checkWebhooks(
-  { postgres }: Cluster,
+  { postgres }: Pick<Service, 'postgres'>,
   { requests }: StoredState,
   calls: readonly WebhookCall[],
   ledger: Ledger,

@@ -1,4 +1,4 @@
-import type { Cluster } from '../cluster/cluster.js';
+import type { Service } from '../cluster/cluster.js';
 import type { Step } from '../model/behaviour.js';
 
 export interface AttemptRow {
@@ -48,7 +48,7 @@ export interface StoredState {
   left: { queue_entry: number; delayed_entry: number; lease: number };
 }
 
-export async function readStoredState({ postgres }: Cluster): Promise<StoredState> {
+export async function readStoredState({ postgres }: Pick<Service, 'postgres'>): Promise<StoredState> {
   const rows = await postgres.query<RequestRow>(
     `SELECT r.id, r.model_id AS "modelId", r.api_key_id AS "keyId", r.input->>'marker' AS marker, r.input->'plan' AS plan,
             r.webhook_url AS "webhookUrl", r.state, r.outcome, r.attempt,

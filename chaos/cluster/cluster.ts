@@ -14,8 +14,15 @@ import { Postgres } from './postgres.js';
 import { ProxyThread } from './proxy-thread.js';
 import { type Role, ServiceNode } from './service-node.js';
 
+/** The part of a cluster that callers and checks use. */
+export interface Service {
+  readonly apiNodes: ServiceNode[];
+  readonly callers: Callers;
+  readonly postgres: Pick<Postgres, 'query'>;
+}
+
 /** PostgreSQL, one proxy for each node, and the nodes. `stop` ends and removes all of it. */
-export class Cluster {
+export class Cluster implements Service {
   /** The repository, seen from `dist/chaos/cluster`. */
   readonly root = fileURLToPath(new URL('../../..', import.meta.url));
   readonly directory = mkdtempSync(join(tmpdir(), `nowserving-chaos-${process.pid}-`));

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
 import { EmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.js';
 import { within } from '../clock.js';
+import { childrenOf, isAlive, sendSignal } from './processes.js';
 import { portCell } from './proxy-thread.js';
+import { queryOnce } from './query-once.js';
 
 /** A PostgreSQL of the harness, durable as in production, that can be killed and started again. */
 export class Postgres {
@@ -58,51 +59,11 @@ export class Postgres {
   }
 
   /** Runs a query directly, without a proxy. */
-  async query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
-    const client = new pg.Client({ connectionString: this.adminUrl, application_name: 'chaos' });
-    client.on('error', () => undefined);
-    await client.connect();
-    try {
-      return (await client.query<Row>(text, values)).rows;
-    } finally {
-      await client.end().catch(() => undefined);
-    }
+  query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
+    return queryOnce(this.adminUrl, text, values);
   }
 
   private pid(): number {
     return Number(readFileSync(join(this.directory, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
-  }
-}
-
-/** Linux only. Elsewhere the server's processes end by themselves soon after the server. */
-function childrenOf(parent: number): number[] {
-  if (!existsSync('/proc')) return [];
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => {
-      try {
-        const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-        return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === parent;
-      } catch {
-        return false;
-      }
-    });
-}
-
-function sendSignal(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // the process is gone already
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
   }
 }

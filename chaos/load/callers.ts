@@ -63,7 +63,7 @@ export class Callers {
   }
 
   /** Writes the keys; the bootstrap key exists already. */
-  async store(postgres: Postgres): Promise<void> {
+  async store(postgres: Pick<Postgres, 'query'>): Promise<void> {
     const [bootstrap] = await postgres.query<{ id: string }>('SELECT id FROM api_key WHERE name = $1', [
       this.main.name,
     ]);
@@ -81,7 +81,7 @@ export function withKey(name: string, limits?: Limits): Caller {
 }
 
 export async function storeKeys(
-  postgres: Postgres,
+  postgres: Pick<Postgres, 'query'>,
   callers: readonly Caller[],
   scopes = ['submit', 'read', 'cancel'],
 ): Promise<void> {

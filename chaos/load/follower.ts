@@ -65,7 +65,7 @@ export class Follower {
     followed.opened++;
     try {
       for await (const { id, data } of readEvents(body, patienceMs)) {
-        this.take(entry, followed, node, id, JSON.parse(data) as Status);
+        this.take(entry, followed, node, id!, JSON.parse(data) as Status);
         // Some callers lose their connection for reasons of their own.
         if (this.random.chance(0.03)) return true;
       }

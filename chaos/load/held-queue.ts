@@ -1,4 +1,4 @@
-import type { Cluster } from '../cluster/cluster.js';
+import type { Service } from '../cluster/cluster.js';
 import { now, sleep, within } from '../clock.js';
 import type { Random } from '../random.js';
 import type { ApiClient } from './api-client.js';
@@ -24,7 +24,7 @@ export class HeldQueue {
   readonly exactAfterMs: number[] = [];
 
   constructor(
-    private readonly cluster: Cluster,
+    private readonly cluster: Service,
     private readonly client: ApiClient,
     private readonly submitter: Submitter,
     private readonly ledger: Ledger,
@@ -82,7 +82,7 @@ export class HeldQueue {
     return before.join() === after.join() ? wrong : this.compare();
   }
 
-  private async positionOf(id: string, node: Cluster['nodes'][number]): Promise<number | undefined> {
+  private async positionOf(id: string, node: Service['apiNodes'][number]): Promise<number | undefined> {
     let position: number | undefined;
     // A call that is refused or not answered is tried again.
     await within(answerMs, async () => {

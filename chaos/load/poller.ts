@@ -1,4 +1,4 @@
-import type { Cluster } from '../cluster/cluster.js';
+import type { Service } from '../cluster/cluster.js';
 import { sleep } from '../clock.js';
 import type { Random } from '../random.js';
 import { isConclusive, refusedForMs, type ApiClient } from './api-client.js';
@@ -17,7 +17,7 @@ export interface Status {
 /** Polls a request on any node until it has ended, fetches the response, and reads it again later. */
 export class Poller {
   constructor(
-    private readonly cluster: Cluster,
+    private readonly cluster: Service,
     private readonly client: ApiClient,
     private readonly ledger: Ledger,
     private readonly random: Random,

@@ -1,4 +1,4 @@
-import type { Cluster } from '../cluster/cluster.js';
+import type { Service } from '../cluster/cluster.js';
 import type { ServiceNode } from '../cluster/service-node.js';
 import { now, sleep } from '../clock.js';
 import { planFor, type ChaosInput, type Step } from '../model/behaviour.js';
@@ -50,7 +50,7 @@ export class Submitter {
   private made = 0;
 
   constructor(
-    private readonly cluster: Cluster,
+    private readonly cluster: Service,
     private readonly client: ApiClient,
     private readonly ledger: Ledger,
     private readonly receiver: WebhookReceiver,
