@@ -116,7 +116,7 @@ export const drillFaults: readonly DrillFault[] = [
     },
   },
   {
-    name: "etcd's majority lost",
+    name: 'most of etcd lost',
     async make(context) {
       const { topology, watch, random } = context;
       const [first, second] = random.shuffle(topology.etcd);

@@ -212,7 +212,8 @@ class Drill {
 
   /** Compares what callers sent and were answered, what the models recorded, and what is stored. */
   async audit(): Promise<DrillResult> {
-    const { ledger, topology, model, options } = this;
+    const { ledger, topology, model } = this;
+    const { rounds, seed, async, strict, pgbouncer, only } = this.options;
     await this.prober.stop();
     await this.callers.finish(finishMs);
     await this.drain();
@@ -230,7 +231,7 @@ class Drill {
       date: this.date,
       commit: commitHere(),
       sourceTree: sourceTree(),
-      options: withoutKeep(options),
+      options: { rounds, seed, async, strict, pgbouncer, only },
       versions: this.versions(),
       seconds: (now() - this.from) / 1_000,
       failovers: this.results.filter(({ primaryBefore, primaryAfter }) => primaryBefore !== primaryAfter)
@@ -308,10 +309,6 @@ class Drill {
       haproxy: ask(haproxy, '-v'),
     };
   }
-}
-
-function withoutKeep({ keep: _, ...options }: Options): Omit<Options, 'keep'> {
-  return options;
 }
 
 function outcomesOf({ requests }: StoredState): Record<string, number> {
