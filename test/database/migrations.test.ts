@@ -269,15 +269,15 @@ describe('a migration', () => {
       await dataSource.runMigrations();
       await dataSource.query(onParent!);
       await dataSource.query(`SELECT ensure_partitions('2001-01-01', 1)`);
-      const attached = (): Promise<{ days: string; isValid: boolean }[]> =>
-        dataSource.query(`SELECT (SELECT count(*) FROM pg_inherits WHERE inhparent = indexrelid) AS days, indisvalid AS "isValid"
+      const attached = (): Promise<{ days: number; isValid: boolean }[]> =>
+        dataSource.query(`SELECT (SELECT count(*)::integer FROM pg_inherits WHERE inhparent = indexrelid) AS days, indisvalid AS "isValid"
           FROM pg_index WHERE indexrelid = 'request_by_priority'::regclass`);
-      expect(await attached()).toEqual([{ days: '1', isValid: false }]);
+      expect(await attached()).toEqual([{ days: 1, isValid: false }]);
       const rows: Record<string, string>[] = await dataSource.query(print!);
       expect(rows).toHaveLength(10);
       const lines = rows.flatMap((row) => Object.values(row)).filter((line) => !line.includes('20010101'));
       for (const line of lines) await dataSource.query(line);
-      expect(await attached()).toEqual([{ days: '10', isValid: true }]);
+      expect(await attached()).toEqual([{ days: 10, isValid: true }]);
     });
   });
 });

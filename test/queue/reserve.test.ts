@@ -112,8 +112,10 @@ test('a reserve applies after a reload, and shows in the model', async () => {
     return reserve.high > 0 && reserve;
   });
   expect(shown).toEqual({ high: 2, normal: 0 });
-  await model.answer(model.calls[0]!.id);
-  await model.answer(model.calls[1]!.id);
+  for (const { id } of model.calls.slice(0, 2)) {
+    await model.answer(id);
+    await one.reached(id, 'COMPLETED');
+  }
   const urgent = await two.submit('kept?priority=high');
   await model.arrived(urgent);
   expect([await runningOf(-1), await runningOf(0, 1)]).toEqual([1, 2]);
