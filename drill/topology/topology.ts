@@ -123,10 +123,9 @@ export class Topology {
             lag < smallLagBytes;
       return members.length === size && leader !== undefined && isSafe && members.every(follows);
     };
-    if (await within(patienceMs, isWhole)) {
-      await this.query('SELECT 1');
-      return;
-    }
+    // HAProxy finds a new primary a moment after Patroni.
+    const isReached = (): Promise<boolean> => this.query('SELECT 1').then(Boolean, () => false);
+    if ((await within(patienceMs, isWhole)) && (await within(patienceMs, isReached))) return;
     throw new Error(`The cluster is not whole: ${JSON.stringify(members)}\n${this.said}`);
   }
 
