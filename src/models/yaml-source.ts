@@ -4,8 +4,10 @@ import type { Document, Node } from 'yaml';
 const quoteIt = new Set(['BAD_ALIAS', 'TAG_RESOLVE_FAILED']);
 
 /** Removes what the parser quotes of the file, which may be a secret. The line shows where it is. */
-function withoutQuotation(message: string): string {
-  return message.replace(/(?<=\S): .*$|(?<= (?:escape sequence|directive)) .*$/s, '');
+function withoutQuotation(code: string, message: string): string {
+  // Its messages about tags quote them anywhere.
+  if (code === 'TAG_RESOLVE_FAILED') return 'Unresolved tag';
+  return message.replace(/(?<=\S): .*$|(?<= (?:escape sequence|directive|version)) .*$/s, '');
 }
 
 /** A YAML text whose nodes know their lines, with the faults found so far. */
@@ -20,7 +22,7 @@ export class YamlSource {
     for (const { pos, code, message } of [...this.document.errors, ...this.document.warnings]) {
       const advice = quoteIt.has(code) ? '; quote a text that begins with * or !' : '';
       const line = this.lines.linePos(pos[0]).line;
-      this.faults.push({ line, message: withoutQuotation(message) + advice });
+      this.faults.push({ line, message: withoutQuotation(code, message) + advice });
     }
   }
 

@@ -91,6 +91,13 @@ test('no part of a secret in models.yaml, or in a variable that it names, is pri
         expectHidden(redacted((error as Error).message, {}), text);
       }
     }),
-    { numRuns: 500 },
+    {
+      numRuns: 500,
+      // YAML tags without a suffix, and of the verbatim form.
+      examples: ['!QQXZ!]QQQQQQQQ', '!QQXZ!', '!<QQXZ', '!<!>QQXZ', '!<!QQXZ>'].map((text) => [
+        text,
+        files[0]!,
+      ]),
+    },
   );
 });
