@@ -1,12 +1,12 @@
 import 'reflect-metadata';
-import { CommanderError } from 'commander';
 import type { DataSource } from 'typeorm';
 import { commandLine } from './audit/actor.js';
 import { AuditTrail } from './audit/audit-trail.js';
 import { AuditEntryEntity } from './audit/entities/audit-entry.entity.js';
 import { ApiKey } from './auth/api-key.entity.js';
 import { withDatabase } from './command-database.js';
-import { loadConfig, redacted } from './config/config.js';
+import { runCommandLine } from './command-line.js';
+import { loadConfig } from './config/config.js';
 import { ClientAddress } from './http/client-address.js';
 import { exportedRequests } from './queue/reads/request-export.js';
 import { exportLine } from './requests/cli/export-line.js';
@@ -15,15 +15,7 @@ import { type ExportCall, exportProgram } from './requests/cli/export-program.js
 /** `npm run export`. Exit code 0: all are printed. 1: failed, with the reason on standard error. 2: wrong usage. */
 process.stdout.on('error', () => undefined); // `print` fails instead
 
-try {
-  await exportProgram(exportAll).exitOverride().parseAsync();
-} catch (error) {
-  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
-  else {
-    process.stderr.write(`${redacted((error as Error).message)}\n`);
-    process.exitCode = 1;
-  }
-}
+await runCommandLine(exportProgram(exportAll).exitOverride());
 
 async function exportAll({ since, until, key, model }: ExportCall): Promise<void> {
   const config = loadConfig();

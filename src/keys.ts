@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { type Command, CommanderError } from 'commander';
+import type { Command } from 'commander';
 import type { DataSource } from 'typeorm';
 import { AddressRule } from './addresses/address-rule.js';
 import { Resolver } from './addresses/resolver.js';
@@ -14,7 +14,8 @@ import { SignInLinkEntity } from './auth/entities/sign-in-link.entity.js';
 import { KeysService } from './auth/keys.service.js';
 import { linkUrl, SignInLinks } from './auth/sign-in-links.js';
 import { withDatabase } from './command-database.js';
-import { type Config, loadConfig, redacted } from './config/config.js';
+import { runCommandLine } from './command-line.js';
+import { type Config, loadConfig } from './config/config.js';
 import { ClientAddress } from './http/client-address.js';
 import { AuditedWebhooks } from './webhooks/audited-webhooks.js';
 import { addWebhookCommands, type KeyWebhooks } from './webhooks/cli/webhook-commands.js';
@@ -37,16 +38,7 @@ function inherit(parent: Command): void {
   for (const command of parent.commands) inherit(command.copyInheritedSettings(parent));
 }
 
-try {
-  await program.parseAsync();
-} catch (error) {
-  if (error instanceof CommanderError) {
-    process.exitCode = error.exitCode === 0 ? 0 : 2;
-  } else {
-    process.stderr.write(`${redacted((error as Error).message)}\n`);
-    process.exitCode = 1;
-  }
-}
+await runCommandLine(program);
 
 /** Opens the keys in the service's database. */
 function withKeysOf<T>(config: Config, work: (keys: KeyWebhooks) => Promise<T>): Promise<T> {

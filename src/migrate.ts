@@ -1,7 +1,8 @@
 import 'reflect-metadata';
-import { Command, CommanderError } from 'commander';
+import { Command } from 'commander';
 import { type CommandOptions, withServer } from './command-database.js';
-import { loadConfig, redacted } from './config/config.js';
+import { runCommandLine } from './command-line.js';
+import { loadConfig } from './config/config.js';
 import { migrate } from './database/migrate.js';
 import { orAborted, reachDatabase } from './database/reach.js';
 import { countOf, readSchemaState, type SchemaState, sqlOf } from './database/schema-state.js';
@@ -36,15 +37,7 @@ program
   .action(() => look(describeStatus))
   .copyInheritedSettings(program);
 
-try {
-  await program.parseAsync();
-} catch (error) {
-  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
-  else {
-    process.stderr.write(`${redacted((error as Error).message)}\n`);
-    process.exitCode = 1;
-  }
-}
+await runCommandLine(program);
 
 /** Applies all open migrations. Like a start, it waits for a database that is late. */
 async function apply(): Promise<void> {

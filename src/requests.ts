@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { validate } from 'uuid';
 import { commandLine } from './audit/actor.js';
 import { AuditTrail } from './audit/audit-trail.js';
@@ -8,7 +8,8 @@ import { ServiceSecretEntity } from './auth/entities/service-secret.entity.js';
 import { Handles } from './auth/handles.js';
 import { ServiceSecrets } from './auth/service-secrets.js';
 import { withDatabase } from './command-database.js';
-import { loadConfig, redacted } from './config/config.js';
+import { runCommandLine } from './command-line.js';
+import { loadConfig } from './config/config.js';
 import { ClientAddress } from './http/client-address.js';
 import { Redaction } from './tools/redaction.js';
 
@@ -46,15 +47,7 @@ program
   .action((texts: string[]) => print((translations) => toIds(translations, texts)))
   .copyInheritedSettings(program);
 
-try {
-  await program.parseAsync();
-} catch (error) {
-  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
-  else {
-    process.stderr.write(`${redacted((error as Error).message)}\n`);
-    process.exitCode = 1;
-  }
-}
+await runCommandLine(program);
 
 async function toIds({ handles, trail }: Translations, texts: string[]): Promise<string[]> {
   const ids = texts.map((text) => handles.idOf(text));

@@ -51,9 +51,9 @@ export async function refuseOtherVersion(
   throw new Error(
     `${why}Nothing was changed. These steps take the data along ("A newer embedded PostgreSQL" in ` +
       `docs/upgrading.md has their commands):
-  1. With the release that made it, or another PostgreSQL ${made}, start the server alone and dump it: pg_dump.
+  1. With the release that made it, or another PostgreSQL ${made}, start only the server and dump it: pg_dump.
   2. Stop that server, and move ${join(name, 'postgres')} to another place. Keep it until the last step has succeeded.
-  3. With this release, make an empty database: npm run migrate -- status. Start its server alone, restore the dump
+  3. With this release, make an empty database: npm run migrate -- status. Start only its server, restore the dump
      (pg_restore), and stop it.
   4. Start the service, which applies the migrations that the dump lacks.`,
   );
