@@ -9,10 +9,9 @@ import { readStoredState, type StoredState } from '../chaos/checks/stored-state.
 import { now, sleep, within } from '../chaos/clock.js';
 import { modelsFile } from '../chaos/cluster/models-file.js';
 import type { Service } from '../chaos/cluster/cluster.js';
-import { ServiceNode } from '../chaos/cluster/service-node.js';
+import { nodeSettings, ServiceNode } from '../chaos/cluster/service-node.js';
 import type { FaultRecord } from '../chaos/faults/fault.js';
 import { ApiClient } from '../chaos/load/api-client.js';
-import { shippedLimits } from '../chaos/load/caller.js';
 import { Callers } from '../chaos/load/callers.js';
 import { HeldQueue } from '../chaos/load/held-queue.js';
 import { Ledger } from '../chaos/load/ledger.js';
@@ -135,13 +134,7 @@ class Drill {
           ...service.callers.environment,
           DATA_DIR: join(topology.directory, 'data'),
           MODELS_FILE: models,
-          RATE_LIMIT_SUBMIT: shippedLimits.submit,
-          RATE_LIMIT_OTHER: shippedLimits.other,
-          TRUST_PROXY: '1',
-          WEBHOOK_ALLOW: '127.0.0.1',
-          SHUTDOWN_DELAY: '0s',
-          SHUTDOWN_GRACE: '3s',
-          LOG_LEVEL: 'warn',
+          ...nodeSettings,
         },
       });
       node.onUnexpectedExit = (output) =>

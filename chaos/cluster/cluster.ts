@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { settingsOfRole } from '../../src/database/sessions.js';
-import { shippedLimits } from '../load/caller.js';
 import { Callers } from '../load/callers.js';
 import type { Random } from '../random.js';
 import { DatabasePath } from './database-path.js';
@@ -12,7 +11,7 @@ import { modelsFile } from './models-file.js';
 import { PgBouncer } from './pgbouncer.js';
 import { Postgres } from './postgres.js';
 import { ProxyThread } from './proxy-thread.js';
-import { type Role, ServiceNode } from './service-node.js';
+import { nodeSettings, type Role, ServiceNode } from './service-node.js';
 
 /** The part of a cluster that callers and checks use. */
 export interface Service {
@@ -65,13 +64,7 @@ export class Cluster implements Service {
             ...this.callers.environment,
             DATA_DIR: this.dataDirectory,
             MODELS_FILE: join(this.directory, 'models.yaml'),
-            RATE_LIMIT_SUBMIT: shippedLimits.submit,
-            RATE_LIMIT_OTHER: shippedLimits.other,
-            TRUST_PROXY: '1',
-            WEBHOOK_ALLOW: '127.0.0.1',
-            SHUTDOWN_DELAY: '0s',
-            SHUTDOWN_GRACE: '3s',
-            LOG_LEVEL: 'warn',
+            ...nodeSettings,
           },
         }),
       );

@@ -63,7 +63,8 @@ ignore_startup_parameters = extra_float_digits
 `;
 }
 
-function accepts(port: number): Promise<boolean> {
+/** Returns whether something listens on the port. */
+export function accepts(port: number): Promise<boolean> {
   return new Promise((done) => {
     const socket = connect({ host: '127.0.0.1', port }, () => {
       socket.destroy();

@@ -3,6 +3,7 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from './free-port.js';
 import { now, overlaps, sleep, within, type Span } from '../clock.js';
+import { shippedLimits } from '../load/caller.js';
 
 export type Role = 'all' | 'api' | 'scheduler';
 
@@ -13,6 +14,17 @@ export interface NodeOptions {
   directory: string;
   environment: Record<string, string>;
 }
+
+/** Settings of nodes under test. */
+export const nodeSettings = {
+  RATE_LIMIT_SUBMIT: shippedLimits.submit,
+  RATE_LIMIT_OTHER: shippedLimits.other,
+  TRUST_PROXY: '1',
+  WEBHOOK_ALLOW: '127.0.0.1',
+  SHUTDOWN_DELAY: '0s',
+  SHUTDOWN_GRACE: '3s',
+  LOG_LEVEL: 'warn',
+};
 
 /** After SIGTERM a node may take its grace period and a little more. */
 const stopPatienceMs = 20_000;

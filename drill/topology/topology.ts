@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { within } from '../../chaos/clock.js';
-import { PgBouncer } from '../../chaos/cluster/pgbouncer.js';
+import { accepts, PgBouncer } from '../../chaos/cluster/pgbouncer.js';
 import { ProxyThread } from '../../chaos/cluster/proxy-thread.js';
 import { queryOnce } from '../../chaos/cluster/query-once.js';
 import type { Random } from '../../chaos/random.js';
@@ -200,14 +199,4 @@ export class Topology {
       await this.query(`ALTER ROLE postgres SET ${name} = '${settingsOfRole[name]!}'`);
     this.bouncer = await PgBouncer.start(this.directory, this.haproxyPort, this.password);
   }
-}
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise((done) => {
-    const socket = connect({ host: '127.0.0.1', port }, () => {
-      socket.destroy();
-      done(true);
-    });
-    socket.once('error', () => done(false));
-  });
 }
