@@ -217,7 +217,7 @@ function memoryTable(files) {
 
 function diskTable(files) {
   return tableOf(
-    ['load', 'KiB of WAL a request, beside its payload', 'scene'],
+    ['load', 'KiB of WAL a request, without its payload', 'scene'],
     [
       ['one request at a time', digits(measured(files, 13, 'KiB, one at a time')), 13],
       ['32 connections', digits(measured(files, 13, 'KiB, 32 connections')), 13],
