@@ -10,7 +10,7 @@ import { scenes } from './scenes/index.js';
 
 const usage = `npm run bench                      all scenes but the long ones
 npm run bench -- --scene submit    one, by name or number; may be given several times
-npm run bench -- --short           a few scenes for a few seconds; fails only on gross falls
+npm run bench -- --short           a few scenes for a few seconds; fails on figures that twice miss half a bar
 npm run bench -- --long            the ones that take half an hour too
 npm run bench -- --rounds 9        of each turn; how long one is, the scene says
 npm run bench -- --profile            also shows where the service spent its time
@@ -71,6 +71,21 @@ async function play(bench, scene) {
   }
 }
 
+const fallen = ({ rows }) => rows.filter((row) => row.grossFall);
+
+/**
+ * Plays a scene of the short form, and once more when it fell grossly: its turns are so short that a shared machine
+ * may hold up all of them. Returns every result, and the rows that fell each time.
+ */
+async function playShort(bench, scene) {
+  const first = await play(bench, scene);
+  if (fallen(first).length === 0) return { results: [first], fell: [] };
+  say(`${table([first])}\n\nscene ${scene.number} fell grossly and is played once more`);
+  const second = await play(bench, scene);
+  const figures = new Set(fallen(first).map(({ figure }) => figure));
+  return { results: [first, second], fell: fallen(second).filter(({ figure }) => figures.has(figure)) };
+}
+
 const since = (started) => Math.round((performance.now() - started) / 1_000);
 
 function save(results, bench, startedAt, before) {
@@ -128,21 +143,23 @@ async function main() {
   };
   process.on('SIGINT', interrupted).on('SIGTERM', interrupted);
   const results = [];
+  const falls = [];
   try {
     for (const scene of chosen) {
-      const result = await play(bench, scene);
-      results.push(result);
-      say(`${table([result])}\n`);
+      const played = options.short
+        ? await playShort(bench, scene)
+        : { results: [await play(bench, scene)], fell: [] };
+      results.push(...played.results);
+      falls.push(...played.fell.map(({ figure, bar }) => `scene ${scene.number}: ${figure} (${bar})`));
+      say(`${table([played.results.at(-1)])}\n`);
     }
     say(`${table(results)}\n`);
     if (!options.short) say(save(results, bench, startedAt, before));
   } finally {
     await bench.stop();
   }
-  const missed = results
-    .flatMap(({ rows }) => rows)
-    .filter((row) => (options.short ? row.grossFall : row.met === false));
-  process.exitCode = options.short && missed.length > 0 ? 1 : 0;
+  for (const fall of falls) say(`fell grossly twice: ${fall}`);
+  process.exitCode = falls.length > 0 ? 1 : 0;
   return undefined;
 }
 
