@@ -49,6 +49,9 @@ const freeFormats = [
   ...['uuid1', 'uuid3', 'uuid4', 'uuid5', 'uuid6', 'uuid7', 'uuid8'],
 ];
 
+/** Checks schemas themselves. Its compiled form is kept, because compiling it takes longer than all else of a file. */
+const schemas = formats.default(new Ajv2020({ verbose: true }));
+
 /** Compiles the input schemas of one models file. It fetches nothing, so only references within a schema work. */
 export class InputSchemas {
   private readonly patterns = new Map<string, Pattern>();
@@ -76,7 +79,7 @@ export class InputSchemas {
       throw faults(`expected "$schema" to be ${draft}, or left out`, '/$schema');
     }
     if (schema.$async !== undefined) throw faults('"$async" is not supported', '/$async');
-    if (this.quick.validateSchema(schema) !== true) throw schemaFaults(this.quick.errors?.[0]);
+    if (schemas.validateSchema(schema) !== true) throw schemaFaults(schemas.errors?.[0]);
     try {
       const quick = this.compileQuick(schema);
       const thorough = compileAlone(this.thorough, schema);
@@ -125,6 +128,7 @@ export class InputSchemas {
       strictRequired: false,
       strictTypes: false,
       strictTuples: false,
+      validateSchema: false,
       // `{"required": ["constructor"]}` must not be met by what every object inherits.
       ownProperties: true,
       // Passes the schema to the messages, for their hints.
