@@ -56,16 +56,17 @@ export class AppModule {
         OperationsModule,
         BatchesModule,
         ModelsReloadModule,
+        // Express compares a path with one route after another, so the routes with the most calls come first.
         // RequestsModule comes after all modules with routes below its own, because its route matches every POST.
         ...(config.role === 'scheduler'
           ? []
           : [
-              AdminModule,
+              WorkersModule,
               BatchesHttpModule,
               DeliveriesModule,
-              WorkersModule,
               RequestsModule,
               StreamModule,
+              AdminModule,
               DiscoveryModule,
               ConsoleModule,
               FilesHttpModule,

@@ -4,6 +4,1804 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description The worker that claims. */
+        Worker: {
+            /**
+             * @description The id that the worker gives itself. It is unique within its key, and always the same for one worker.
+             * @example gpu-1
+             */
+            id: string;
+            /**
+             * @description The name of the worker, for people; its id if omitted.
+             * @example gpu-1
+             */
+            name?: string;
+            /**
+             * @description The version of its program.
+             * @example 1.4.0
+             */
+            version?: string;
+            /**
+             * @description Other facts about the worker, for people: at most 32 texts of 200 characters.
+             * @example {
+             *       "gpu": "A100"
+             *     }
+             */
+            labels?: {
+                [key: string]: string;
+            };
+        };
+        /** @description A model that the worker runs. */
+        ClaimedModel: {
+            /**
+             * @description The id of the model. Its runner has the kind `worker`.
+             * @example me/image/upscale
+             */
+            model_id: string;
+            /**
+             * @description The maximum number of its runs in this answer. If omitted, only the `max` of the claim applies.
+             * @example 1
+             */
+            max?: number;
+        };
+        /** @description A claim of runs. */
+        Claim: {
+            /**
+             * @description A new id for each claim. A repeated claim with the same id gets the same runs.
+             * @example c-7f3a
+             */
+            claim_id: string;
+            /** @description The worker that claims. */
+            worker: components["schemas"]["Worker"];
+            /** @description The models that the worker runs, at least one. */
+            models: components["schemas"]["ClaimedModel"][];
+            /**
+             * @description The maximum number of runs in this answer; 1 if omitted.
+             * @example 1
+             */
+            max?: number;
+        };
+        /** @description A run that a worker has claimed. */
+        WorkerRun: {
+            /**
+             * Format: uuid
+             * @description The request of the run.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            request_id: string;
+            /**
+             * @description The attempt of the request, counted from 1.
+             * @example 1
+             */
+            attempt: number;
+            /**
+             * @description The model.
+             * @example me/image/upscale
+             */
+            model_id: string;
+            /**
+             * @description The token that every call about the run sends in the header `Lease-Token`.
+             * @example AZqhsnw9fk-KW2x9jp8KG8D4mZ5k8kYJjW0yqC2nT5E
+             */
+            lease_token: string;
+            /**
+             * @description The number of seconds after which the run goes to another worker, unless a beat or a call for the run comes first.
+             * @example 10
+             */
+            lease_s: number;
+            /**
+             * Format: date-time
+             * @description The time at which the run ends in any case.
+             * @example 2026-03-01T12:10:00.000Z
+             */
+            deadline_at: string;
+            /**
+             * @description The number of milliseconds from this answer to `deadline_at`. Count them with a clock that is never set, because the clock of a machine may be wrong.
+             * @example 600000
+             */
+            remaining_ms: number;
+            /**
+             * @description The input of the request; absent if there is an `input_url`.
+             * @example {
+             *       "prompt": "a spiral"
+             *     }
+             */
+            input?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description The URL of an input that is too large for this answer. Fetch it with the `Lease-Token`.
+             * @example http://127.0.0.1:3000/v1/worker/runs/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/input
+             */
+            input_url?: string;
+            /**
+             * @description The trace that the run belongs to, as in W3C Trace Context.
+             * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+             */
+            traceparent?: string;
+            /**
+             * @description The `tracestate` of the trace.
+             * @example vendor=1
+             */
+            tracestate?: string;
+            /**
+             * @description The name of the key that submitted the request; null: the key was deleted.
+             * @example web shop
+             */
+            key_name: string | null;
+            /**
+             * @description The tags of the request, as `key:value`.
+             * @example [
+             *       "team:search"
+             *     ]
+             */
+            tags: string[];
+            /**
+             * @description The priority of the request.
+             * @example normal
+             * @enum {string}
+             */
+            priority: "high" | "normal" | "low";
+        };
+        /** @description The result of a claim. */
+        ClaimedRuns: {
+            /** @description The runs, in the order of the queue. */
+            runs: components["schemas"]["WorkerRun"][];
+        };
+        /** @description A sign of life of a worker, with its runs. */
+        Beat: {
+            /**
+             * @description The `id` of the worker.
+             * @example gpu-1
+             */
+            worker_id: string;
+            /**
+             * @description The state of the worker, for people. A worker that says `drain` or `stuck` claims nothing, so it does not count as a worker of its models until its next claim.
+             * @example ready
+             */
+            state?: string;
+            /**
+             * @description The lease tokens of its runs, at most 1,000.
+             * @example [
+             *       "AZqhsnw9fk-KW2x9jp8KG8D4mZ5k8kYJjW0yqC2nT5E"
+             *     ]
+             */
+            leases: string[];
+        };
+        /** @description The answer to a beat. */
+        BeatAnswer: {
+            /**
+             * @description The number of seconds that a lease lasts from a beat on.
+             * @example 30
+             */
+            lease_s: number;
+            /**
+             * @description The number of seconds until the next beat is expected.
+             * @example 10
+             */
+            beat_s: number;
+            /**
+             * @description The order of an operator. `run`: go on. `drain`: claim nothing more. `stop`: end.
+             * @example run
+             * @enum {string}
+             */
+            worker: "run" | "drain" | "stop";
+            /**
+             * @description The requests whose runs must stop.
+             * @example [
+             *       "019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b"
+             *     ]
+             */
+            cancel: string[];
+            /**
+             * @description The requests whose leases the worker no longer has. Its calls for them are refused.
+             * @example []
+             */
+            lost: string[];
+        };
+        /** @description What a process of a worker that leaves gives back. */
+        WorkerLeave: {
+            /**
+             * @description The lease tokens of the runs that go back, at most 1,000. Runs of another process with the same worker id stay as they are. If omitted, all runs of the worker go back.
+             * @example [
+             *       "AZqhsnw9fk-KW2x9jp8KG8D4mZ5k8kYJjW0yqC2nT5E"
+             *     ]
+             */
+            leases?: string[];
+        };
+        /** @description The number of events that are written. */
+        EventsTaken: {
+            /**
+             * @description The number of the next event.
+             * @example 3
+             */
+            next: number;
+            /**
+             * @description Whether the run must stop.
+             * @example false
+             */
+            cancel: boolean;
+        };
+        /** @description The failure of a run. */
+        WorkerFailure: {
+            /**
+             * @description The message that is shown to the caller.
+             * @example out of memory
+             */
+            message?: string;
+            /**
+             * @description Whether another attempt may succeed; false if omitted.
+             * @example true
+             */
+            retryable?: boolean;
+            /**
+             * @description The minimum number of seconds until the next attempt.
+             * @example 5
+             */
+            retry_after_s?: number;
+            /**
+             * @description The status that the caller gets in place of 502, if the input is refused for good.
+             * @example 422
+             */
+            status?: number;
+            /**
+             * @description Details of the failure, as any JSON value of at most 64 KiB.
+             * @example {
+             *       "reason": "the prompt is empty"
+             *     }
+             */
+            details?: components["schemas"]["JsonValue"];
+            /**
+             * @description The words of the program that the worker ran, such as the last line of its standard error. Operators see them; callers do not, because they may hold anything.
+             * @example CUDA error: out of memory
+             */
+            model_message?: string;
+        };
+        /** @description The file to upload. */
+        NewUpload: {
+            /**
+             * @description The media type of the file. The upload must have the same one.
+             * @example image/png
+             */
+            content_type: string;
+            /**
+             * @description The name of the file. Only the part after the last slash counts, at most 200 characters; `file` if omitted.
+             * @example cat.png
+             */
+            file_name?: string;
+        };
+        /** @description The URL for the upload, and the URL of the file. */
+        InitiatedUpload: {
+            /**
+             * Format: uri
+             * @description The URL of the file, to use in an input as a string.
+             * @example http://127.0.0.1:3000/v1/files/5b1c6f2e-8f0d-4d39-9d5e-0c4a7b1e2f63/cat.png
+             */
+            file_url: string;
+            /**
+             * Format: uri
+             * @description The URL to PUT the bytes to, within an hour. It needs no key.
+             * @example http://127.0.0.1:3000/v1/storage/uploads/5b1c6f2e-8f0d-4d39-9d5e-0c4a7b1e2f63?expires=1767268800&type=image%2Fpng&signature=m3Qx
+             */
+            upload_url: string;
+        };
+        /** @description How a run is given back. */
+        WorkerRelease: {
+            /**
+             * @description The minimum number of seconds until the request starts again; 0 if omitted.
+             * @example 5
+             */
+            retry_after_s?: number;
+        };
+        /** @description A line of the input of a batch. */
+        BatchLine: {
+            /**
+             * @description What the caller calls the line, 1 to 512 characters. No two lines of a batch have the same.
+             * @example page-1
+             */
+            custom_id: string;
+            /**
+             * @description The model of the request. The model of the batch if omitted.
+             * @example demo/text/echo
+             */
+            model_id?: string;
+            /**
+             * @description The input of the model: a JSON object that fits its schema.
+             * @example {
+             *       "prompt": "a spiral of light"
+             *     }
+             */
+            input: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description The lines of a batch, by what has become of them. Their sum is the total. */
+        BatchLineCounts: {
+            /**
+             * @description The number of lines; null: the input has not been read to its end.
+             * @example 50000
+             */
+            total: number | null;
+            /**
+             * @description Lines that wait, in the queue or in the input.
+             * @example 47900
+             */
+            waiting: number;
+            /**
+             * @description Lines whose requests run.
+             * @example 8
+             */
+            running: number;
+            /**
+             * @description Lines with an output.
+             * @example 2050
+             */
+            completed: number;
+            /**
+             * @description Lines that failed.
+             * @example 42
+             */
+            failed: number;
+            /**
+             * @description Lines that were cancelled.
+             * @example 0
+             */
+            cancelled: number;
+            /**
+             * @description Lines that were not done in time.
+             * @example 0
+             */
+            expired: number;
+        };
+        /** @description A line that keeps its batch from starting. */
+        BatchFault: {
+            /**
+             * @description The number of the line in the input, from 1 on; null: the whole input is at fault.
+             * @example 3
+             */
+            line: number | null;
+            /**
+             * @description The stable name of the kind of problem: a code of problems, or `duplicate_custom_id`.
+             * @example bad_request
+             */
+            code: string;
+            /**
+             * @description A description of the problem.
+             * @example A line needs a "custom_id", a text.
+             */
+            message: string;
+        };
+        /** @description The body of `batch.completed`: the batch that has ended. */
+        BatchCompletedEvent: {
+            /**
+             * Format: uuid
+             * @description The id of the batch. Its requests have the tag `batch:<batch_id>`.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            batch_id: string;
+            /**
+             * @description `validating`: its input is checked. `in_progress`: its lines run. `finalizing`: the last lines are written to its files. `completed`: all lines are done, whether they failed or not. `failed`: its input is not valid, and nothing was submitted. `expired`: its time was over. `cancelling`, then `cancelled`: a call has cancelled it.
+             * @example in_progress
+             * @enum {string}
+             */
+            status: "validating" | "in_progress" | "finalizing" | "completed" | "failed" | "expired" | "cancelling" | "cancelled";
+            /**
+             * @description The model of lines that name none.
+             * @example demo/text/echo
+             */
+            model_id: string | null;
+            /**
+             * @description Its tag.
+             * @example null
+             */
+            tag: string | null;
+            /**
+             * @description The priority of its requests.
+             * @example low
+             * @enum {string}
+             */
+            priority: "high" | "normal" | "low";
+            /**
+             * Format: date-time
+             * @description The time at which it was made.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The time at which its input was found to be valid.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            started_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time at which it ended.
+             * @example null
+             */
+            ended_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time at which lines that are not done expire.
+             * @example 2026-03-02T12:00:00.000Z
+             */
+            expires_at: string;
+            /** @description Its lines, by what has become of them. */
+            counts: components["schemas"]["BatchLineCounts"];
+            /** @description Why it failed: at most the first hundred faults. */
+            errors: components["schemas"]["BatchFault"][];
+            /**
+             * @description The URL that is called when it has ended.
+             * @example null
+             */
+            webhook: string | null;
+            /**
+             * Format: uri
+             * @description The URL of the batch.
+             * @example http://127.0.0.1:3000/v1/batches/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            batch_url: string;
+            /**
+             * Format: uri
+             * @description The URL that cancels it.
+             * @example http://127.0.0.1:3000/v1/batches/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
+             */
+            cancel_url: string;
+            /**
+             * Format: uri
+             * @description The URL of its output.
+             * @example http://127.0.0.1:3000/v1/batches/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/output
+             */
+            output_url: string;
+            /**
+             * Format: uri
+             * @description The URL of its errors.
+             * @example http://127.0.0.1:3000/v1/batches/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/errors
+             */
+            errors_url: string;
+            /**
+             * @description The type of the event.
+             * @example batch.completed
+             * @enum {string}
+             */
+            type: "batch.completed";
+            /**
+             * Format: date-time
+             * @description The time at which the batch ended, in UTC with milliseconds.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            timestamp: string;
+        };
+        /** @description The lines of a batch, by the URL of a file with them or as a list, and its options. */
+        NewBatch: {
+            /**
+             * @description The id of the model of lines that name none.
+             * @example demo/text/echo
+             */
+            model_id?: string;
+            /**
+             * @description The URL of a file of the key, with one JSON object per line. It is kept until the batch has ended.
+             * @example http://127.0.0.1:3000/v1/files/5b1c6f2e-8f0d-4d39-9d5e-0c4a7b1e2f63/lines.jsonl
+             */
+            input_file?: string;
+            /** @description The lines themselves, up to 1,000. */
+            requests?: components["schemas"]["BatchLine"][];
+            /**
+             * @description A tag `key:value`. The requests of the batch have it, too, besides `batch:<batch_id>`.
+             * @example book:7
+             */
+            tag?: string;
+            /** @description A URL that is called when the batch has ended. */
+            webhook?: string;
+            /**
+             * @description The priority of its requests: `low` (the default), `normal` or `high`.
+             * @example low
+             * @enum {string}
+             */
+            priority?: "high" | "normal" | "low";
+            /**
+             * @description A duration of at most `7d`; `24h` if omitted. Lines that are not done by then are written to the error file with the code `batch_expired`.
+             * @example 24h
+             */
+            completion_window?: string;
+        };
+        /** @description A batch at one moment. Its counts are exact. */
+        BatchStatus: {
+            /**
+             * Format: uuid
+             * @description The id of the batch. Its requests have the tag `batch:<batch_id>`.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            batch_id: string;
+            /**
+             * @description `validating`: its input is checked. `in_progress`: its lines run. `finalizing`: the last lines are written to its files. `completed`: all lines are done, whether they failed or not. `failed`: its input is not valid, and nothing was submitted. `expired`: its time was over. `cancelling`, then `cancelled`: a call has cancelled it.
+             * @example in_progress
+             * @enum {string}
+             */
+            status: "validating" | "in_progress" | "finalizing" | "completed" | "failed" | "expired" | "cancelling" | "cancelled";
+            /**
+             * @description The model of lines that name none.
+             * @example demo/text/echo
+             */
+            model_id: string | null;
+            /**
+             * @description Its tag.
+             * @example null
+             */
+            tag: string | null;
+            /**
+             * @description The priority of its requests.
+             * @example low
+             * @enum {string}
+             */
+            priority: "high" | "normal" | "low";
+            /**
+             * Format: date-time
+             * @description The time at which it was made.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The time at which its input was found to be valid.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            started_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time at which it ended.
+             * @example null
+             */
+            ended_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time at which lines that are not done expire.
+             * @example 2026-03-02T12:00:00.000Z
+             */
+            expires_at: string;
+            /** @description Its lines, by what has become of them. */
+            counts: components["schemas"]["BatchLineCounts"];
+            /** @description Why it failed: at most the first hundred faults. */
+            errors: components["schemas"]["BatchFault"][];
+            /**
+             * @description The URL that is called when it has ended.
+             * @example null
+             */
+            webhook: string | null;
+            /**
+             * Format: uri
+             * @description The URL of the batch.
+             * @example http://127.0.0.1:3000/v1/batches/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            batch_url: string;
+            /**
+             * Format: uri
+             * @description The URL that cancels it.
+             * @example http://127.0.0.1:3000/v1/batches/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
+             */
+            cancel_url: string;
+            /**
+             * Format: uri
+             * @description The URL of its output.
+             * @example http://127.0.0.1:3000/v1/batches/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/output
+             */
+            output_url: string;
+            /**
+             * Format: uri
+             * @description The URL of its errors.
+             * @example http://127.0.0.1:3000/v1/batches/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/errors
+             */
+            errors_url: string;
+        };
+        /** @description A page of batches. */
+        BatchPage: {
+            /**
+             * @description The `cursor` of the next page; null: this is the last page.
+             * @example null
+             */
+            next_cursor: string | null;
+            /** @description The batches, newest first. */
+            data: components["schemas"]["BatchStatus"][];
+        };
+        /** @description One call of the receiver. */
+        WebhookTry: {
+            /**
+             * Format: date-time
+             * @description The time of the call, in UTC with milliseconds.
+             * @example 2026-03-01T12:00:02.501Z
+             */
+            at: string;
+            /**
+             * @description The HTTP status of the answer; null: there was none.
+             * @example 200
+             */
+            status: number | null;
+            /**
+             * @description The duration of the call in milliseconds.
+             * @example 84
+             */
+            duration_ms: number;
+            /**
+             * @description The first KiB of the answer; null: there was no answer, or the request was erased.
+             * @example ok
+             */
+            body: string | null;
+            /**
+             * @description The reason for which there was no answer.
+             * @example null
+             */
+            error: string | null;
+        };
+        /** @description The notification of one receiver about one event of a request. */
+        WebhookDelivery: {
+            /**
+             * Format: uuid
+             * @description The id of the delivery. Each try sends it as `webhook-id`.
+             * @example 7d1b5a0e-2c64-4a8e-9f35-0b6c1d2e3f40
+             */
+            id: string;
+            /**
+             * @description The type of the event. A later release may have more types.
+             * @example request.completed
+             */
+            event: string;
+            /**
+             * Format: uri
+             * @description The URL of the receiver.
+             * @example https://example.org/hook
+             */
+            url: string;
+            /**
+             * @description `pending`: it is tried, or will be tried again. `delivered`: the receiver accepted it. `failed`: no tries are left. `ended`: the receiver answered 410, or the request was deleted.
+             * @example delivered
+             * @enum {string}
+             */
+            state: "pending" | "delivered" | "failed" | "ended";
+            /**
+             * Format: date-time
+             * @description The time of the next try; null: the delivery is not pending. While a try is in progress, the time at which another node may try.
+             * @example null
+             */
+            next_try_at: string | null;
+            /** @description The last 100 tries, oldest first. */
+            tries: components["schemas"]["WebhookTry"][];
+        };
+        /** @description The webhooks of a request. */
+        WebhookDeliveries: {
+            /** @description The deliveries, oldest first. Most are made when the request completes. */
+            data: components["schemas"]["WebhookDelivery"][];
+        };
+        /** @description A URL that gets the events of all requests of the key. */
+        WebhookEndpoint: {
+            /**
+             * Format: uuid
+             * @description The id of the endpoint.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            id: string;
+            /**
+             * Format: uri
+             * @description The URL that is called.
+             * @example https://example.org/hook
+             */
+            url: string;
+            /**
+             * @description The events that it gets. The type of the event. A later release may have more types.
+             * @example [
+             *       "request.completed"
+             *     ]
+             */
+            events: string[];
+            /**
+             * Format: date-time
+             * @description The time at which it was added.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The time since which it gets no new deliveries, because it was disabled or answered 410; null: it is called.
+             * @example null
+             */
+            disabled_at: string | null;
+        };
+        /** @description A page of endpoints, newest first. */
+        WebhookEndpointPage: {
+            /**
+             * @description The `cursor` of the next page; null: this is the last page.
+             * @example null
+             */
+            next_cursor: string | null;
+            /** @description The endpoints of the page. */
+            data: components["schemas"]["WebhookEndpoint"][];
+        };
+        /** @description The reason for which a completed request has no response. */
+        RequestError: {
+            /**
+             * @description The stable name of the kind of failure.
+             * @example model_error
+             * @enum {string}
+             */
+            code: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "batch_not_found" | "method_not_allowed" | "conflict" | "batch_ended" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "input_file_not_found" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "too_slow" | "caller_busy" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "overloaded" | "model_paused" | "timed_out" | "expired" | "storage_full";
+            /**
+             * @description A description of the failure.
+             * @example The model refused the input.
+             */
+            message: string;
+            /**
+             * Format: date-time
+             * @description The time of the failure, in UTC.
+             * @example 2026-03-01T12:00:02.500Z
+             */
+            timestamp: string;
+            /**
+             * @description The model’s own error, as any JSON value.
+             * @example {
+             *       "reason": "the prompt was refused"
+             *     }
+             */
+            details?: components["schemas"]["JsonValue"];
+        };
+        /** @description The final measurements. */
+        FinalMetrics: {
+            /**
+             * @description The time from submission to start, in seconds.
+             * @example 0.042
+             */
+            queue_time: number;
+            /**
+             * @description The time that the model took, in seconds; null: the request never ran.
+             * @example 2.513
+             */
+            inference_time: number | null;
+            /**
+             * @description What the last attempt used, such as tokens: whole numbers by name, nested names joined by a point. Absent if the model says nothing of it.
+             * @example {
+             *       "prompt_tokens": 12,
+             *       "completion_tokens": 48
+             *     }
+             */
+            usage?: {
+                [key: string]: number;
+            };
+        };
+        /** @description The body of `request.completed`. */
+        CompletedEvent: {
+            /**
+             * Format: date-time
+             * @description The time of the event, in UTC with milliseconds.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            timestamp: string;
+            /**
+             * @description The id of the request.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            request_id: string;
+            /**
+             * @description The id of the model.
+             * @example demo/image/fractal
+             */
+            model_id: string;
+            /**
+             * @description The attempt, counted from 1; 0: it never ran.
+             * @example 1
+             */
+            attempt: number;
+            /**
+             * @description The tags of the request.
+             * @example [
+             *       "job:17"
+             *     ]
+             */
+            tags: string[];
+            /**
+             * @description The type of the event.
+             * @example request.completed
+             * @enum {string}
+             */
+            type: "request.completed";
+            /**
+             * @description `ERROR`: the request failed, was cancelled or expired.
+             * @example OK
+             * @enum {string}
+             */
+            status: "OK" | "ERROR";
+            /**
+             * @description The output of the model; null with `ERROR` or a `payload_error`.
+             * @example {
+             *       "prompt": "hello"
+             *     }
+             */
+            payload: components["schemas"]["JsonValue"];
+            /**
+             * @description The reason for which a success has no `payload`. `too_large`: above 256 KiB. `gone`: it was removed. Absent otherwise.
+             * @example too_large
+             * @enum {string}
+             */
+            payload_error?: "gone" | "too_large";
+            /** @description The error of a request that did not succeed; null: it succeeded. */
+            error: components["schemas"]["RequestError"] | null;
+            /** @description The measurements of the request. */
+            metrics: components["schemas"]["FinalMetrics"];
+            /**
+             * Format: uri
+             * @description The URL of the response.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            response_url: string;
+        };
+        /** @description The measurements so far. */
+        QueueMetrics: {
+            /**
+             * @description The time from submission to start, in seconds.
+             * @example 0.042
+             */
+            queue_time: number;
+        };
+        /** @description The body of `request.started`. */
+        StartedEvent: {
+            /**
+             * Format: date-time
+             * @description The time of the event, in UTC with milliseconds.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            timestamp: string;
+            /**
+             * @description The id of the request.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            request_id: string;
+            /**
+             * @description The id of the model.
+             * @example demo/image/fractal
+             */
+            model_id: string;
+            /**
+             * @description The attempt, counted from 1; 0: it never ran.
+             * @example 1
+             */
+            attempt: number;
+            /**
+             * @description The tags of the request.
+             * @example [
+             *       "job:17"
+             *     ]
+             */
+            tags: string[];
+            /**
+             * Format: uri
+             * @description The URL of the status of the request.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
+             */
+            status_url: string;
+            /**
+             * @description The type of the event.
+             * @example request.started
+             * @enum {string}
+             */
+            type: "request.started";
+            /** @description The measurements of the request until its start. */
+            metrics: components["schemas"]["QueueMetrics"];
+        };
+        /** @description The progress of the run, as the run last reported it. */
+        Progress: {
+            /**
+             * @description The progress, from 0 to 1.
+             * @example 0.4
+             */
+            value: number;
+            /**
+             * @description The current step of the run; null: the run did not report one.
+             * @example Drawing line 205 of 512
+             */
+            message: string | null;
+        };
+        /** @description The body of `request.progress`. */
+        ProgressEvent: {
+            /**
+             * Format: date-time
+             * @description The time of the event, in UTC with milliseconds.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            timestamp: string;
+            /**
+             * @description The id of the request.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            request_id: string;
+            /**
+             * @description The id of the model.
+             * @example demo/image/fractal
+             */
+            model_id: string;
+            /**
+             * @description The attempt, counted from 1; 0: it never ran.
+             * @example 1
+             */
+            attempt: number;
+            /**
+             * @description The tags of the request.
+             * @example [
+             *       "job:17"
+             *     ]
+             */
+            tags: string[];
+            /**
+             * Format: uri
+             * @description The URL of the status of the request.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
+             */
+            status_url: string;
+            /**
+             * @description The type of the event.
+             * @example request.progress
+             * @enum {string}
+             */
+            type: "request.progress";
+            /** @description The progress of the run; null: the request was erased meanwhile. */
+            progress: components["schemas"]["Progress"] | null;
+        };
+        /** @description An endpoint to add. */
+        NewWebhookEndpoint: {
+            /**
+             * @description The URL that is called: `https` to a public address, or an address that the setting `WEBHOOK_ALLOW` lists.
+             * @example https://example.org/hook
+             */
+            url: string;
+            /**
+             * @description The events that it gets. Default: `request.completed`; an endpoint that exists keeps its events.
+             * @example [
+             *       "request.completed"
+             *     ]
+             */
+            events?: ("request.completed" | "request.started" | "request.progress" | "batch.completed")[];
+        };
+        /** @description An added endpoint with the secret of the key. */
+        MadeWebhookEndpoint: {
+            /**
+             * Format: uuid
+             * @description The id of the endpoint.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            id: string;
+            /**
+             * Format: uri
+             * @description The URL that is called.
+             * @example https://example.org/hook
+             */
+            url: string;
+            /**
+             * @description The events that it gets. The type of the event. A later release may have more types.
+             * @example [
+             *       "request.completed"
+             *     ]
+             */
+            events: string[];
+            /**
+             * Format: date-time
+             * @description The time at which it was added.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The time since which it gets no new deliveries, because it was disabled or answered 410; null: it is called.
+             * @example null
+             */
+            disabled_at: string | null;
+            /**
+             * @description The newest secret with which the webhooks of the key are signed, for the receiver. Lists do not show it.
+             * @example whsec_…
+             */
+            secret: string;
+        };
+        /** @description The secrets with which the webhooks of a key are signed. */
+        WebhookSecrets: {
+            /**
+             * @description The secrets in use, newest first. After a rotation there are two for a day.
+             * @example [
+             *       "whsec_…"
+             *     ]
+             */
+            secrets: string[];
+        };
+        /** @description What changes of an endpoint. A member that is left out stays as it is. */
+        WebhookEndpointChanges: {
+            /**
+             * @description The URL that is called: `https` to a public address, or an address that the setting `WEBHOOK_ALLOW` lists.
+             * @example https://example.org/hook
+             */
+            url?: string;
+            /**
+             * @description The events that it gets.
+             * @example [
+             *       "request.completed"
+             *     ]
+             */
+            events?: ("request.completed" | "request.started" | "request.progress" | "batch.completed")[];
+            /**
+             * @description true: it gets no new deliveries. false: it is called again, also after a 410.
+             * @example false
+             */
+            disabled?: boolean;
+        };
+        /** @description A page of a list of requests. */
+        RequestPage: {
+            /**
+             * @description The `cursor` of the next page; null: this is the last page.
+             * @example null
+             */
+            next_cursor: string | null;
+            /** @description The requests, newest first. A page may be short or empty although `next_cursor` is not null. */
+            data: components["schemas"]["Status"][];
+        };
+        /** @description A submission in a batch. It has the same options as a single submission. */
+        BatchEntry: {
+            /** @description A URL that is called when the request completes. */
+            webhook?: string;
+            /**
+             * @description `high`, `normal` (the default) or `low`: requests of a higher priority are claimed before all others of the model.
+             * @example normal
+             * @enum {string}
+             */
+            priority?: "high" | "normal" | "low";
+            /**
+             * Format: date-time
+             * @description RFC 3339: the time at which the request joins the queue, at most 30 days ahead. Not together with `delay`.
+             */
+            not_before?: string;
+            /** @description A duration from now until the request joins the queue, such as `30s`, `10m` or `2h`. */
+            delay?: string;
+            /** @description A duration. A request that waits for longer, over all attempts, ends as `expired`. It counts from the submission, or from the time at which a scheduled request is due, and is at most the model’s own value. */
+            expires?: string;
+            /** @description A duration: the longest time that a run may take. It is at most the model’s own value. */
+            timeout?: string;
+            /**
+             * @description One tag `key:value`, or up to 8.
+             * @example [
+             *       "job:17"
+             *     ]
+             */
+            tag?: string | string[];
+            /**
+             * @description The model of the request.
+             * @example demo/image/fractal
+             */
+            model_id: string;
+            /**
+             * @description The input of the model: a JSON object that fits its schema.
+             * @example {
+             *       "prompt": "a spiral of light"
+             *     }
+             */
+            input: {
+                [key: string]: unknown;
+            };
+            /** @description Like the header `Idempotency-Key`: 1 to 255 printable ASCII characters. */
+            idempotency_key?: string;
+        };
+        /** @description A batch of submissions. */
+        Batch: {
+            /** @description The submissions. The results have the same order. */
+            requests: components["schemas"]["BatchEntry"][];
+        };
+        /** @description A fault at one place of the input. */
+        FieldError: {
+            /**
+             * @description The place of the fault: a JSON Pointer (RFC 6901) into the body; empty for the whole body.
+             * @example /width
+             */
+            path: string;
+            /**
+             * @description The fault.
+             * @example must be an integer
+             */
+            message: string;
+        };
+        /** @description The result of an entry: the four fields of a submission with status 202, or the problem. */
+        BatchResult: {
+            /**
+             * @description The status that a single submission would get.
+             * @example 202
+             */
+            status: number;
+            /**
+             * Format: uuid
+             * @description The request.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            request_id?: string;
+            /**
+             * Format: uri
+             * @description The URL of the response.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            response_url?: string;
+            /**
+             * Format: uri
+             * @description The URL of the status.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
+             */
+            status_url?: string;
+            /**
+             * Format: uri
+             * @description The URL that cancels the request.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
+             */
+            cancel_url?: string;
+            /**
+             * @description The stable name of the kind of problem.
+             * @enum {string}
+             */
+            code?: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "batch_not_found" | "method_not_allowed" | "conflict" | "batch_ended" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "input_file_not_found" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "too_slow" | "caller_busy" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "overloaded" | "model_paused" | "timed_out" | "expired" | "storage_full";
+            /** @description A description of the problem. */
+            detail?: string;
+            /** @description With `invalid_input`: every place that does not fit the schema of the model. */
+            errors?: components["schemas"]["FieldError"][];
+        };
+        /** @description The results of a batch. */
+        BatchResults: {
+            /** @description The results, in the order of the entries. */
+            results: components["schemas"]["BatchResult"][];
+        };
+        /** @description The statuses of a list of requests. */
+        Statuses: {
+            /** @description The statuses, in the order of the ids; null: the request is unknown, belongs to another key, or was deleted. */
+            results: (components["schemas"]["Status"] | null)[];
+        };
+        /** @description A list of requests. */
+        RequestIds: {
+            /**
+             * @description The ids of the requests, up to 1,000.
+             * @example [
+             *       "019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b"
+             *     ]
+             */
+            request_ids: string[];
+        };
+        /** @description The filters of the list. A request must match every filter that is given. */
+        RequestFilter: {
+            /**
+             * @description Only requests of this model.
+             * @example demo/image/fractal
+             */
+            model_id?: string;
+            /**
+             * @description Only requests in this state.
+             * @example COMPLETED
+             * @enum {string}
+             */
+            status?: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED";
+            /**
+             * @description Only requests with this outcome.
+             * @example failed
+             * @enum {string}
+             */
+            outcome?: "succeeded" | "failed" | "cancelled" | "expired";
+            /**
+             * @description One tag `key:value`, or several that a request must all have.
+             * @example job:17
+             */
+            tag?: string | string[];
+            /**
+             * Format: date-time
+             * @description RFC 3339: only requests submitted at this time or later.
+             */
+            created_after?: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339: only requests submitted before this time.
+             */
+            created_before?: string;
+        };
+        /** @description The requests to cancel: by their ids or by a filter, not both. */
+        CancelMany: {
+            /** @description The ids of the requests, up to 10,000. */
+            request_ids?: string[];
+            /** @description A filter with at least one member. */
+            filter?: components["schemas"]["RequestFilter"];
+        };
+        /** @description The results of a bulk cancel. */
+        CancelCounts: {
+            /**
+             * @description The number of requests that waited, and will never start.
+             * @example 12
+             */
+            cancelled: number;
+            /**
+             * @description The number of requests that are running and were asked to stop.
+             * @example 4
+             */
+            cancellation_requested: number;
+            /**
+             * @description The number of requests that had completed. With a filter, only requests that completed during the call.
+             * @example 0
+             */
+            already_completed: number;
+            /**
+             * @description The number of requests that are unknown, belong to another key, or were deleted.
+             * @example 0
+             */
+            unknown: number;
+            /**
+             * @description Whether more requests match the filter. If so, send the call again.
+             * @example false
+             */
+            more: boolean;
+        };
+        /** @description A request in the queue, with its URLs. */
+        QueuedRequest: {
+            /**
+             * Format: uuid
+             * @description Unique identifier of the queued request, a UUIDv7; used in all request-level paths.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            request_id: string;
+            /**
+             * Format: uri
+             * @description The URL of the response, which exists once the request has completed.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            response_url: string;
+            /**
+             * Format: uri
+             * @description The URL of the status; add /stream to follow it.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
+             */
+            status_url: string;
+            /**
+             * Format: uri
+             * @description The URL that cancels the request, with PUT.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
+             */
+            cancel_url: string;
+        };
+        /** @description A log entry of a request. */
+        LogEntry: {
+            /**
+             * @description The text of the entry.
+             * @example Drawing line 120 of 512
+             */
+            message: string;
+            /**
+             * @description The severity of the entry.
+             * @example INFO
+             * @enum {string}
+             */
+            level: "DEBUG" | "INFO" | "WARN" | "ERROR";
+            /**
+             * @description The origin of the entry: the queue, the runner, or an output stream of the model.
+             * @example runner
+             * @enum {string}
+             */
+            source: "queue" | "runner" | "stdout" | "stderr";
+            /**
+             * Format: date-time
+             * @description The time of the entry, in UTC with milliseconds.
+             * @example 2026-03-01T12:00:01.250Z
+             */
+            timestamp: string;
+        };
+        /** @description Nothing has been measured yet. */
+        NoMetrics: Record<string, never>;
+        /** @description The interval in which an event is likely: an estimate, not a promise. It is right more often than not. */
+        TimeSpan: {
+            /**
+             * Format: date-time
+             * @description The event is unlikely to happen before this time, in UTC.
+             * @example 2026-03-01T12:00:20.000Z
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description The event is unlikely to happen after this time.
+             * @example 2026-03-01T12:00:40.000Z
+             */
+            to: string;
+        };
+        /** @description The status of a request that waits. */
+        InQueueStatus: {
+            /**
+             * Format: uuid
+             * @description Unique identifier of the queued request, a UUIDv7; used in all request-level paths.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            request_id: string;
+            /**
+             * Format: uri
+             * @description The URL of the response, which exists once the request has completed.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            response_url: string;
+            /**
+             * Format: uri
+             * @description The URL of the status; add /stream to follow it.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
+             */
+            status_url: string;
+            /**
+             * Format: uri
+             * @description The URL that cancels the request, with PUT.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
+             */
+            cancel_url: string;
+            /**
+             * @description The model of the request.
+             * @example demo/image/fractal
+             */
+            model_id: string;
+            /**
+             * Format: date-time
+             * @description The time at which it was submitted, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The time at which its last attempt started; null: none has started.
+             * @example null
+             */
+            started_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time at which it completed; null: it has not completed.
+             * @example null
+             */
+            completed_at: string | null;
+            /**
+             * @description The current, next or last attempt. A start that did not reach the model does not count.
+             * @example 1
+             */
+            attempt: number;
+            /**
+             * @description The tags of its submission, as `key:value`.
+             * @example [
+             *       "job:17"
+             *     ]
+             */
+            tags: string[];
+            /**
+             * Format: date-time
+             * @description The time at which it joins or joined the queue, if its submission set one.
+             */
+            scheduled_at?: string;
+            /**
+             * Format: uuid
+             * @description The request that this one repeats.
+             */
+            retry_of?: string;
+            /**
+             * Format: uuid
+             * @description The request that repeats this one. If there are several, the last one.
+             */
+            retried_as?: string;
+            /**
+             * Format: date-time
+             * @description The time at which its content was erased. Only in lists.
+             */
+            erased_at?: string;
+            /** @description The log, with `logs=1`: oldest first, at most 1,000 entries and 64 KiB of text. Empty while in the queue. */
+            logs?: components["schemas"]["LogEntry"][];
+            /**
+             * @description The state. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            status: "IN_QUEUE";
+            /**
+             * @description The number of requests of the same model that will start before this one; 0 at the front.
+             * @example 0
+             */
+            queue_position: number;
+            /** @description No measurements yet. */
+            metrics: components["schemas"]["NoMetrics"];
+            /**
+             * @description The reason for which it waits: slots of the model (`busy`), a model that is not reachable (`unavailable`) or paused, its scheduled time (`scheduled`), or the pause before its next attempt (`retrying`).
+             * @example busy
+             * @enum {string}
+             */
+            reason: "busy" | "unavailable" | "paused" | "scheduled" | "retrying";
+            /**
+             * @description The estimated start, from the duration of runs, the requests before it, and the rate at which other requests join before it. Absent if too little is known, or if it waits for something other than slots.
+             * @example {
+             *       "from": "2026-03-01T12:00:20.000Z",
+             *       "to": "2026-03-01T12:00:40.000Z"
+             *     }
+             */
+            estimated_start?: components["schemas"]["TimeSpan"];
+            /**
+             * @description The estimated end, if its next attempt is the last. Absent under the same conditions as `estimated_start`.
+             * @example {
+             *       "from": "2026-03-01T12:00:22.000Z",
+             *       "to": "2026-03-01T12:00:43.000Z"
+             *     }
+             */
+            estimated_end?: components["schemas"]["TimeSpan"];
+        };
+        /** @description The status of a request that is running. */
+        InProgressStatus: {
+            /**
+             * Format: uuid
+             * @description Unique identifier of the queued request, a UUIDv7; used in all request-level paths.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            request_id: string;
+            /**
+             * Format: uri
+             * @description The URL of the response, which exists once the request has completed.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            response_url: string;
+            /**
+             * Format: uri
+             * @description The URL of the status; add /stream to follow it.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
+             */
+            status_url: string;
+            /**
+             * Format: uri
+             * @description The URL that cancels the request, with PUT.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
+             */
+            cancel_url: string;
+            /**
+             * @description The model of the request.
+             * @example demo/image/fractal
+             */
+            model_id: string;
+            /**
+             * Format: date-time
+             * @description The time at which it was submitted, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The time at which its last attempt started; null: none has started.
+             * @example null
+             */
+            started_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time at which it completed; null: it has not completed.
+             * @example null
+             */
+            completed_at: string | null;
+            /**
+             * @description The current, next or last attempt. A start that did not reach the model does not count.
+             * @example 1
+             */
+            attempt: number;
+            /**
+             * @description The tags of its submission, as `key:value`.
+             * @example [
+             *       "job:17"
+             *     ]
+             */
+            tags: string[];
+            /**
+             * Format: date-time
+             * @description The time at which it joins or joined the queue, if its submission set one.
+             */
+            scheduled_at?: string;
+            /**
+             * Format: uuid
+             * @description The request that this one repeats.
+             */
+            retry_of?: string;
+            /**
+             * Format: uuid
+             * @description The request that repeats this one. If there are several, the last one.
+             */
+            retried_as?: string;
+            /**
+             * Format: date-time
+             * @description The time at which its content was erased. Only in lists.
+             */
+            erased_at?: string;
+            /** @description The log, with `logs=1`: oldest first, at most 1,000 entries and 64 KiB of text. Empty while in the queue. */
+            logs?: components["schemas"]["LogEntry"][];
+            /**
+             * @description The state. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            status: "IN_PROGRESS";
+            /** @description The measurements so far. */
+            metrics: components["schemas"]["QueueMetrics"];
+            /**
+             * @description The progress of the run. Absent until the run reports it.
+             * @example {
+             *       "value": 0.4,
+             *       "message": "Drawing line 205 of 512"
+             *     }
+             */
+            progress?: components["schemas"]["Progress"];
+            /**
+             * @description The estimated end, from the duration of other runs. Absent if too little is known.
+             * @example {
+             *       "from": "2026-03-01T12:00:22.000Z",
+             *       "to": "2026-03-01T12:00:43.000Z"
+             *     }
+             */
+            estimated_end?: components["schemas"]["TimeSpan"];
+        };
+        /** @description The status of a request that has ended. It does not change any more. */
+        CompletedStatus: {
+            /**
+             * Format: uuid
+             * @description Unique identifier of the queued request, a UUIDv7; used in all request-level paths.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            request_id: string;
+            /**
+             * Format: uri
+             * @description The URL of the response, which exists once the request has completed.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            response_url: string;
+            /**
+             * Format: uri
+             * @description The URL of the status; add /stream to follow it.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
+             */
+            status_url: string;
+            /**
+             * Format: uri
+             * @description The URL that cancels the request, with PUT.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
+             */
+            cancel_url: string;
+            /**
+             * @description The model of the request.
+             * @example demo/image/fractal
+             */
+            model_id: string;
+            /**
+             * Format: date-time
+             * @description The time at which it was submitted, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The time at which its last attempt started; null: none has started.
+             * @example null
+             */
+            started_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time at which it completed; null: it has not completed.
+             * @example null
+             */
+            completed_at: string | null;
+            /**
+             * @description The current, next or last attempt. A start that did not reach the model does not count.
+             * @example 1
+             */
+            attempt: number;
+            /**
+             * @description The tags of its submission, as `key:value`.
+             * @example [
+             *       "job:17"
+             *     ]
+             */
+            tags: string[];
+            /**
+             * Format: date-time
+             * @description The time at which it joins or joined the queue, if its submission set one.
+             */
+            scheduled_at?: string;
+            /**
+             * Format: uuid
+             * @description The request that this one repeats.
+             */
+            retry_of?: string;
+            /**
+             * Format: uuid
+             * @description The request that repeats this one. If there are several, the last one.
+             */
+            retried_as?: string;
+            /**
+             * Format: date-time
+             * @description The time at which its content was erased. Only in lists.
+             */
+            erased_at?: string;
+            /** @description The log, with `logs=1`: oldest first, at most 1,000 entries and 64 KiB of text. Empty while in the queue. */
+            logs?: components["schemas"]["LogEntry"][];
+            /**
+             * @description The state. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            status: "COMPLETED";
+            /** @description The final measurements. */
+            metrics: components["schemas"]["FinalMetrics"];
+            /**
+             * @description Whether there is a response to fetch.
+             * @example true
+             */
+            success: boolean;
+            /** @description The error, if the request did not succeed. */
+            error: components["schemas"]["RequestError"] | null;
+        };
+        /** @description The response of a request, with its log and measurements. */
+        ResponseWithLogs: {
+            /**
+             * Format: uuid
+             * @description The request.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            request_id: string;
+            /**
+             * @description The state.
+             * @example COMPLETED
+             * @enum {string}
+             */
+            status: "COMPLETED";
+            /**
+             * @description The model’s output, as any JSON value.
+             * @example {
+             *       "image": {
+             *         "url": "data:image/png;base64,…",
+             *         "width": 512,
+             *         "height": 512
+             *       },
+             *       "seed": 7
+             *     }
+             */
+            response: components["schemas"]["JsonValue"];
+            /** @description The log, oldest first. */
+            logs: components["schemas"]["LogEntry"][];
+            /** @description The final measurements. */
+            metrics: components["schemas"]["FinalMetrics"];
+        };
+        /** @description The result of a cancellation. */
+        CancelAnswer: {
+            /**
+             * @description CANCELLED: the request will never start, or was cancelled before. CANCELLATION_REQUESTED: the request is running and was asked to stop; its run decides the outcome.
+             * @example CANCELLED
+             * @enum {string}
+             */
+            status: "CANCELLED" | "CANCELLATION_REQUESTED";
+        };
+        /** @description The status of a request that completed while its submission waited, and its output. */
+        CompletedSubmission: {
+            /**
+             * Format: uuid
+             * @description Unique identifier of the queued request, a UUIDv7; used in all request-level paths.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            request_id: string;
+            /**
+             * Format: uri
+             * @description The URL of the response, which exists once the request has completed.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            response_url: string;
+            /**
+             * Format: uri
+             * @description The URL of the status; add /stream to follow it.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
+             */
+            status_url: string;
+            /**
+             * Format: uri
+             * @description The URL that cancels the request, with PUT.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
+             */
+            cancel_url: string;
+            /**
+             * @description The model of the request.
+             * @example demo/image/fractal
+             */
+            model_id: string;
+            /**
+             * Format: date-time
+             * @description The time at which it was submitted, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The time at which its last attempt started; null: none has started.
+             * @example null
+             */
+            started_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time at which it completed; null: it has not completed.
+             * @example null
+             */
+            completed_at: string | null;
+            /**
+             * @description The current, next or last attempt. A start that did not reach the model does not count.
+             * @example 1
+             */
+            attempt: number;
+            /**
+             * @description The tags of its submission, as `key:value`.
+             * @example [
+             *       "job:17"
+             *     ]
+             */
+            tags: string[];
+            /**
+             * Format: date-time
+             * @description The time at which it joins or joined the queue, if its submission set one.
+             */
+            scheduled_at?: string;
+            /**
+             * Format: uuid
+             * @description The request that this one repeats.
+             */
+            retry_of?: string;
+            /**
+             * Format: uuid
+             * @description The request that repeats this one. If there are several, the last one.
+             */
+            retried_as?: string;
+            /**
+             * Format: date-time
+             * @description The time at which its content was erased. Only in lists.
+             */
+            erased_at?: string;
+            /** @description The log, with `logs=1`: oldest first, at most 1,000 entries and 64 KiB of text. Empty while in the queue. */
+            logs?: components["schemas"]["LogEntry"][];
+            /**
+             * @description The state.
+             * @example COMPLETED
+             * @enum {string}
+             */
+            status: "COMPLETED";
+            /** @description The final measurements. */
+            metrics: components["schemas"]["FinalMetrics"];
+            /**
+             * @description Whether there is a response to fetch.
+             * @example true
+             */
+            success: boolean;
+            /** @description The error, if the request did not succeed. */
+            error: components["schemas"]["RequestError"] | null;
+            /**
+             * @description The model’s output unchanged, as any JSON value; absent if the request has none.
+             * @example {
+             *       "image": {
+             *         "url": "data:image/png;base64,iVBORw0KGgo=",
+             *         "width": 512,
+             *         "height": 512
+             *       },
+             *       "seed": 7
+             *     }
+             */
+            response?: components["schemas"]["JsonValue"];
+        };
+        /** @description A part of a growing output: the `data` of an event `output`. */
+        OutputDelta: {
+            /**
+             * @description The number of the part, from 0 within an attempt, without a gap.
+             * @example 7
+             */
+            index: number;
+            /**
+             * @description The part, as any JSON value. Strings that followed each other within 100 ms are joined.
+             * @example upon a time
+             */
+            delta: components["schemas"]["JsonValue"];
+        };
+        /** @description Invalidates all earlier parts: the `data` of an event `reset`. */
+        OutputReset: {
+            /**
+             * @description The attempt that begins.
+             * @example 2
+             */
+            attempt: number;
+        };
+        /** @description The end of the output: the `data` of an event `done`. */
+        OutputDone: {
+            /**
+             * @description Whether there is a response to fetch. If not, the status has the reason.
+             * @example true
+             */
+            success: boolean;
+        };
         /** @description The models that a model shares slots with, and their runs. */
         AdminModelGroup: {
             /**
@@ -1663,16 +3461,6 @@ export interface components {
              */
             reason?: string | null;
         };
-        /** @description The secrets with which the webhooks of a key are signed. */
-        WebhookSecrets: {
-            /**
-             * @description The secrets in use, newest first. After a rotation there are two for a day.
-             * @example [
-             *       "whsec_…"
-             *     ]
-             */
-            secrets: string[];
-        };
         /** @description The key behind the action, and where the call came from. */
         AuditActor: {
             /**
@@ -1791,61 +3579,6 @@ export interface components {
             usage?: {
                 [key: string]: number;
             };
-        };
-        /** @description The interval in which an event is likely: an estimate, not a promise. It is right more often than not. */
-        TimeSpan: {
-            /**
-             * Format: date-time
-             * @description The event is unlikely to happen before this time, in UTC.
-             * @example 2026-03-01T12:00:20.000Z
-             */
-            from: string;
-            /**
-             * Format: date-time
-             * @description The event is unlikely to happen after this time.
-             * @example 2026-03-01T12:00:40.000Z
-             */
-            to: string;
-        };
-        /** @description The progress of the run, as the run last reported it. */
-        Progress: {
-            /**
-             * @description The progress, from 0 to 1.
-             * @example 0.4
-             */
-            value: number;
-            /**
-             * @description The current step of the run; null: the run did not report one.
-             * @example Drawing line 205 of 512
-             */
-            message: string | null;
-        };
-        /** @description The reason for which a completed request has no response. */
-        RequestError: {
-            /**
-             * @description The stable name of the kind of failure.
-             * @example model_error
-             * @enum {string}
-             */
-            code: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "batch_not_found" | "method_not_allowed" | "conflict" | "batch_ended" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "input_file_not_found" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "too_slow" | "caller_busy" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "overloaded" | "model_paused" | "timed_out" | "expired" | "storage_full";
-            /**
-             * @description A description of the failure.
-             * @example The model refused the input.
-             */
-            message: string;
-            /**
-             * Format: date-time
-             * @description The time of the failure, in UTC.
-             * @example 2026-03-01T12:00:02.500Z
-             */
-            timestamp: string;
-            /**
-             * @description The model’s own error, as any JSON value.
-             * @example {
-             *       "reason": "the prompt was refused"
-             *     }
-             */
-            details?: components["schemas"]["JsonValue"];
         };
         /** @description A request of any key, as operators see it. Without the scope `payloads`, its ids are handles, which only `/v1/admin` accepts. Of what its caller and its model wrote, it then has only the tags and the message of its error. */
         AnyRequest: {
@@ -2458,44 +4191,6 @@ export interface components {
             /** @description The newest three requests. */
             sample: components["schemas"]["AnyRequest"][];
         };
-        /** @description The lines of a batch, by what has become of them. Their sum is the total. */
-        BatchLineCounts: {
-            /**
-             * @description The number of lines; null: the input has not been read to its end.
-             * @example 50000
-             */
-            total: number | null;
-            /**
-             * @description Lines that wait, in the queue or in the input.
-             * @example 47900
-             */
-            waiting: number;
-            /**
-             * @description Lines whose requests run.
-             * @example 8
-             */
-            running: number;
-            /**
-             * @description Lines with an output.
-             * @example 2050
-             */
-            completed: number;
-            /**
-             * @description Lines that failed.
-             * @example 42
-             */
-            failed: number;
-            /**
-             * @description Lines that were cancelled.
-             * @example 0
-             */
-            cancelled: number;
-            /**
-             * @description Lines that were not done in time.
-             * @example 0
-             */
-            expired: number;
-        };
         /** @description A line that keeps its batch from starting. */
         AdminBatchFault: {
             /**
@@ -2605,35 +4300,6 @@ export interface components {
             next_cursor: string | null;
             /** @description The batches, newest first. */
             data: components["schemas"]["AdminBatch"][];
-        };
-        /** @description One call of the receiver. */
-        WebhookTry: {
-            /**
-             * Format: date-time
-             * @description The time of the call, in UTC with milliseconds.
-             * @example 2026-03-01T12:00:02.501Z
-             */
-            at: string;
-            /**
-             * @description The HTTP status of the answer; null: there was none.
-             * @example 200
-             */
-            status: number | null;
-            /**
-             * @description The duration of the call in milliseconds.
-             * @example 84
-             */
-            duration_ms: number;
-            /**
-             * @description The first KiB of the answer; null: there was no answer, or the request was erased.
-             * @example ok
-             */
-            body: string | null;
-            /**
-             * @description The reason for which there was no answer.
-             * @example null
-             */
-            error: string | null;
         };
         /** @description The notification of one receiver about one event of a request of any key. Without the scope `payloads` it has handles in place of ids and no queries of URLs. Of the receiver’s answer it then has only the status. */
         AnyDelivery: {
@@ -2810,1672 +4476,6 @@ export interface components {
              * @example asked for by its owner
              */
             reason?: string | null;
-        };
-        /** @description A line of the input of a batch. */
-        BatchLine: {
-            /**
-             * @description What the caller calls the line, 1 to 512 characters. No two lines of a batch have the same.
-             * @example page-1
-             */
-            custom_id: string;
-            /**
-             * @description The model of the request. The model of the batch if omitted.
-             * @example demo/text/echo
-             */
-            model_id?: string;
-            /**
-             * @description The input of the model: a JSON object that fits its schema.
-             * @example {
-             *       "prompt": "a spiral of light"
-             *     }
-             */
-            input: {
-                [key: string]: unknown;
-            };
-        };
-        /** @description A line that keeps its batch from starting. */
-        BatchFault: {
-            /**
-             * @description The number of the line in the input, from 1 on; null: the whole input is at fault.
-             * @example 3
-             */
-            line: number | null;
-            /**
-             * @description The stable name of the kind of problem: a code of problems, or `duplicate_custom_id`.
-             * @example bad_request
-             */
-            code: string;
-            /**
-             * @description A description of the problem.
-             * @example A line needs a "custom_id", a text.
-             */
-            message: string;
-        };
-        /** @description The body of `batch.completed`: the batch that has ended. */
-        BatchCompletedEvent: {
-            /**
-             * Format: uuid
-             * @description The id of the batch. Its requests have the tag `batch:<batch_id>`.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            batch_id: string;
-            /**
-             * @description `validating`: its input is checked. `in_progress`: its lines run. `finalizing`: the last lines are written to its files. `completed`: all lines are done, whether they failed or not. `failed`: its input is not valid, and nothing was submitted. `expired`: its time was over. `cancelling`, then `cancelled`: a call has cancelled it.
-             * @example in_progress
-             * @enum {string}
-             */
-            status: "validating" | "in_progress" | "finalizing" | "completed" | "failed" | "expired" | "cancelling" | "cancelled";
-            /**
-             * @description The model of lines that name none.
-             * @example demo/text/echo
-             */
-            model_id: string | null;
-            /**
-             * @description Its tag.
-             * @example null
-             */
-            tag: string | null;
-            /**
-             * @description The priority of its requests.
-             * @example low
-             * @enum {string}
-             */
-            priority: "high" | "normal" | "low";
-            /**
-             * Format: date-time
-             * @description The time at which it was made.
-             * @example 2026-03-01T12:00:00.000Z
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description The time at which its input was found to be valid.
-             * @example 2026-03-01T12:00:00.000Z
-             */
-            started_at: string | null;
-            /**
-             * Format: date-time
-             * @description The time at which it ended.
-             * @example null
-             */
-            ended_at: string | null;
-            /**
-             * Format: date-time
-             * @description The time at which lines that are not done expire.
-             * @example 2026-03-02T12:00:00.000Z
-             */
-            expires_at: string;
-            /** @description Its lines, by what has become of them. */
-            counts: components["schemas"]["BatchLineCounts"];
-            /** @description Why it failed: at most the first hundred faults. */
-            errors: components["schemas"]["BatchFault"][];
-            /**
-             * @description The URL that is called when it has ended.
-             * @example null
-             */
-            webhook: string | null;
-            /**
-             * Format: uri
-             * @description The URL of the batch.
-             * @example http://127.0.0.1:3000/v1/batches/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            batch_url: string;
-            /**
-             * Format: uri
-             * @description The URL that cancels it.
-             * @example http://127.0.0.1:3000/v1/batches/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
-             */
-            cancel_url: string;
-            /**
-             * Format: uri
-             * @description The URL of its output.
-             * @example http://127.0.0.1:3000/v1/batches/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/output
-             */
-            output_url: string;
-            /**
-             * Format: uri
-             * @description The URL of its errors.
-             * @example http://127.0.0.1:3000/v1/batches/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/errors
-             */
-            errors_url: string;
-            /**
-             * @description The type of the event.
-             * @example batch.completed
-             * @enum {string}
-             */
-            type: "batch.completed";
-            /**
-             * Format: date-time
-             * @description The time at which the batch ended, in UTC with milliseconds.
-             * @example 2026-03-01T12:00:00.000Z
-             */
-            timestamp: string;
-        };
-        /** @description The lines of a batch, by the URL of a file with them or as a list, and its options. */
-        NewBatch: {
-            /**
-             * @description The id of the model of lines that name none.
-             * @example demo/text/echo
-             */
-            model_id?: string;
-            /**
-             * @description The URL of a file of the key, with one JSON object per line. It is kept until the batch has ended.
-             * @example http://127.0.0.1:3000/v1/files/5b1c6f2e-8f0d-4d39-9d5e-0c4a7b1e2f63/lines.jsonl
-             */
-            input_file?: string;
-            /** @description The lines themselves, up to 1,000. */
-            requests?: components["schemas"]["BatchLine"][];
-            /**
-             * @description A tag `key:value`. The requests of the batch have it, too, besides `batch:<batch_id>`.
-             * @example book:7
-             */
-            tag?: string;
-            /** @description A URL that is called when the batch has ended. */
-            webhook?: string;
-            /**
-             * @description The priority of its requests: `low` (the default), `normal` or `high`.
-             * @example low
-             * @enum {string}
-             */
-            priority?: "high" | "normal" | "low";
-            /**
-             * @description A duration of at most `7d`; `24h` if omitted. Lines that are not done by then are written to the error file with the code `batch_expired`.
-             * @example 24h
-             */
-            completion_window?: string;
-        };
-        /** @description A batch at one moment. Its counts are exact. */
-        BatchStatus: {
-            /**
-             * Format: uuid
-             * @description The id of the batch. Its requests have the tag `batch:<batch_id>`.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            batch_id: string;
-            /**
-             * @description `validating`: its input is checked. `in_progress`: its lines run. `finalizing`: the last lines are written to its files. `completed`: all lines are done, whether they failed or not. `failed`: its input is not valid, and nothing was submitted. `expired`: its time was over. `cancelling`, then `cancelled`: a call has cancelled it.
-             * @example in_progress
-             * @enum {string}
-             */
-            status: "validating" | "in_progress" | "finalizing" | "completed" | "failed" | "expired" | "cancelling" | "cancelled";
-            /**
-             * @description The model of lines that name none.
-             * @example demo/text/echo
-             */
-            model_id: string | null;
-            /**
-             * @description Its tag.
-             * @example null
-             */
-            tag: string | null;
-            /**
-             * @description The priority of its requests.
-             * @example low
-             * @enum {string}
-             */
-            priority: "high" | "normal" | "low";
-            /**
-             * Format: date-time
-             * @description The time at which it was made.
-             * @example 2026-03-01T12:00:00.000Z
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description The time at which its input was found to be valid.
-             * @example 2026-03-01T12:00:00.000Z
-             */
-            started_at: string | null;
-            /**
-             * Format: date-time
-             * @description The time at which it ended.
-             * @example null
-             */
-            ended_at: string | null;
-            /**
-             * Format: date-time
-             * @description The time at which lines that are not done expire.
-             * @example 2026-03-02T12:00:00.000Z
-             */
-            expires_at: string;
-            /** @description Its lines, by what has become of them. */
-            counts: components["schemas"]["BatchLineCounts"];
-            /** @description Why it failed: at most the first hundred faults. */
-            errors: components["schemas"]["BatchFault"][];
-            /**
-             * @description The URL that is called when it has ended.
-             * @example null
-             */
-            webhook: string | null;
-            /**
-             * Format: uri
-             * @description The URL of the batch.
-             * @example http://127.0.0.1:3000/v1/batches/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            batch_url: string;
-            /**
-             * Format: uri
-             * @description The URL that cancels it.
-             * @example http://127.0.0.1:3000/v1/batches/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
-             */
-            cancel_url: string;
-            /**
-             * Format: uri
-             * @description The URL of its output.
-             * @example http://127.0.0.1:3000/v1/batches/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/output
-             */
-            output_url: string;
-            /**
-             * Format: uri
-             * @description The URL of its errors.
-             * @example http://127.0.0.1:3000/v1/batches/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/errors
-             */
-            errors_url: string;
-        };
-        /** @description A page of batches. */
-        BatchPage: {
-            /**
-             * @description The `cursor` of the next page; null: this is the last page.
-             * @example null
-             */
-            next_cursor: string | null;
-            /** @description The batches, newest first. */
-            data: components["schemas"]["BatchStatus"][];
-        };
-        /** @description The notification of one receiver about one event of a request. */
-        WebhookDelivery: {
-            /**
-             * Format: uuid
-             * @description The id of the delivery. Each try sends it as `webhook-id`.
-             * @example 7d1b5a0e-2c64-4a8e-9f35-0b6c1d2e3f40
-             */
-            id: string;
-            /**
-             * @description The type of the event. A later release may have more types.
-             * @example request.completed
-             */
-            event: string;
-            /**
-             * Format: uri
-             * @description The URL of the receiver.
-             * @example https://example.org/hook
-             */
-            url: string;
-            /**
-             * @description `pending`: it is tried, or will be tried again. `delivered`: the receiver accepted it. `failed`: no tries are left. `ended`: the receiver answered 410, or the request was deleted.
-             * @example delivered
-             * @enum {string}
-             */
-            state: "pending" | "delivered" | "failed" | "ended";
-            /**
-             * Format: date-time
-             * @description The time of the next try; null: the delivery is not pending. While a try is in progress, the time at which another node may try.
-             * @example null
-             */
-            next_try_at: string | null;
-            /** @description The last 100 tries, oldest first. */
-            tries: components["schemas"]["WebhookTry"][];
-        };
-        /** @description The webhooks of a request. */
-        WebhookDeliveries: {
-            /** @description The deliveries, oldest first. Most are made when the request completes. */
-            data: components["schemas"]["WebhookDelivery"][];
-        };
-        /** @description A URL that gets the events of all requests of the key. */
-        WebhookEndpoint: {
-            /**
-             * Format: uuid
-             * @description The id of the endpoint.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            id: string;
-            /**
-             * Format: uri
-             * @description The URL that is called.
-             * @example https://example.org/hook
-             */
-            url: string;
-            /**
-             * @description The events that it gets. The type of the event. A later release may have more types.
-             * @example [
-             *       "request.completed"
-             *     ]
-             */
-            events: string[];
-            /**
-             * Format: date-time
-             * @description The time at which it was added.
-             * @example 2026-03-01T12:00:00.000Z
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description The time since which it gets no new deliveries, because it was disabled or answered 410; null: it is called.
-             * @example null
-             */
-            disabled_at: string | null;
-        };
-        /** @description A page of endpoints, newest first. */
-        WebhookEndpointPage: {
-            /**
-             * @description The `cursor` of the next page; null: this is the last page.
-             * @example null
-             */
-            next_cursor: string | null;
-            /** @description The endpoints of the page. */
-            data: components["schemas"]["WebhookEndpoint"][];
-        };
-        /** @description The final measurements. */
-        FinalMetrics: {
-            /**
-             * @description The time from submission to start, in seconds.
-             * @example 0.042
-             */
-            queue_time: number;
-            /**
-             * @description The time that the model took, in seconds; null: the request never ran.
-             * @example 2.513
-             */
-            inference_time: number | null;
-            /**
-             * @description What the last attempt used, such as tokens: whole numbers by name, nested names joined by a point. Absent if the model says nothing of it.
-             * @example {
-             *       "prompt_tokens": 12,
-             *       "completion_tokens": 48
-             *     }
-             */
-            usage?: {
-                [key: string]: number;
-            };
-        };
-        /** @description The body of `request.completed`. */
-        CompletedEvent: {
-            /**
-             * Format: date-time
-             * @description The time of the event, in UTC with milliseconds.
-             * @example 2026-03-01T12:00:00.000Z
-             */
-            timestamp: string;
-            /**
-             * @description The id of the request.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            request_id: string;
-            /**
-             * @description The id of the model.
-             * @example demo/image/fractal
-             */
-            model_id: string;
-            /**
-             * @description The attempt, counted from 1; 0: it never ran.
-             * @example 1
-             */
-            attempt: number;
-            /**
-             * @description The tags of the request.
-             * @example [
-             *       "job:17"
-             *     ]
-             */
-            tags: string[];
-            /**
-             * @description The type of the event.
-             * @example request.completed
-             * @enum {string}
-             */
-            type: "request.completed";
-            /**
-             * @description `ERROR`: the request failed, was cancelled or expired.
-             * @example OK
-             * @enum {string}
-             */
-            status: "OK" | "ERROR";
-            /**
-             * @description The output of the model; null with `ERROR` or a `payload_error`.
-             * @example {
-             *       "prompt": "hello"
-             *     }
-             */
-            payload: components["schemas"]["JsonValue"];
-            /**
-             * @description The reason for which a success has no `payload`. `too_large`: above 256 KiB. `gone`: it was removed. Absent otherwise.
-             * @example too_large
-             * @enum {string}
-             */
-            payload_error?: "gone" | "too_large";
-            /** @description The error of a request that did not succeed; null: it succeeded. */
-            error: components["schemas"]["RequestError"] | null;
-            /** @description The measurements of the request. */
-            metrics: components["schemas"]["FinalMetrics"];
-            /**
-             * Format: uri
-             * @description The URL of the response.
-             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            response_url: string;
-        };
-        /** @description The measurements so far. */
-        QueueMetrics: {
-            /**
-             * @description The time from submission to start, in seconds.
-             * @example 0.042
-             */
-            queue_time: number;
-        };
-        /** @description The body of `request.started`. */
-        StartedEvent: {
-            /**
-             * Format: date-time
-             * @description The time of the event, in UTC with milliseconds.
-             * @example 2026-03-01T12:00:00.000Z
-             */
-            timestamp: string;
-            /**
-             * @description The id of the request.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            request_id: string;
-            /**
-             * @description The id of the model.
-             * @example demo/image/fractal
-             */
-            model_id: string;
-            /**
-             * @description The attempt, counted from 1; 0: it never ran.
-             * @example 1
-             */
-            attempt: number;
-            /**
-             * @description The tags of the request.
-             * @example [
-             *       "job:17"
-             *     ]
-             */
-            tags: string[];
-            /**
-             * Format: uri
-             * @description The URL of the status of the request.
-             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
-             */
-            status_url: string;
-            /**
-             * @description The type of the event.
-             * @example request.started
-             * @enum {string}
-             */
-            type: "request.started";
-            /** @description The measurements of the request until its start. */
-            metrics: components["schemas"]["QueueMetrics"];
-        };
-        /** @description The body of `request.progress`. */
-        ProgressEvent: {
-            /**
-             * Format: date-time
-             * @description The time of the event, in UTC with milliseconds.
-             * @example 2026-03-01T12:00:00.000Z
-             */
-            timestamp: string;
-            /**
-             * @description The id of the request.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            request_id: string;
-            /**
-             * @description The id of the model.
-             * @example demo/image/fractal
-             */
-            model_id: string;
-            /**
-             * @description The attempt, counted from 1; 0: it never ran.
-             * @example 1
-             */
-            attempt: number;
-            /**
-             * @description The tags of the request.
-             * @example [
-             *       "job:17"
-             *     ]
-             */
-            tags: string[];
-            /**
-             * Format: uri
-             * @description The URL of the status of the request.
-             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
-             */
-            status_url: string;
-            /**
-             * @description The type of the event.
-             * @example request.progress
-             * @enum {string}
-             */
-            type: "request.progress";
-            /** @description The progress of the run; null: the request was erased meanwhile. */
-            progress: components["schemas"]["Progress"] | null;
-        };
-        /** @description An endpoint to add. */
-        NewWebhookEndpoint: {
-            /**
-             * @description The URL that is called: `https` to a public address, or an address that the setting `WEBHOOK_ALLOW` lists.
-             * @example https://example.org/hook
-             */
-            url: string;
-            /**
-             * @description The events that it gets. Default: `request.completed`; an endpoint that exists keeps its events.
-             * @example [
-             *       "request.completed"
-             *     ]
-             */
-            events?: ("request.completed" | "request.started" | "request.progress" | "batch.completed")[];
-        };
-        /** @description An added endpoint with the secret of the key. */
-        MadeWebhookEndpoint: {
-            /**
-             * Format: uuid
-             * @description The id of the endpoint.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            id: string;
-            /**
-             * Format: uri
-             * @description The URL that is called.
-             * @example https://example.org/hook
-             */
-            url: string;
-            /**
-             * @description The events that it gets. The type of the event. A later release may have more types.
-             * @example [
-             *       "request.completed"
-             *     ]
-             */
-            events: string[];
-            /**
-             * Format: date-time
-             * @description The time at which it was added.
-             * @example 2026-03-01T12:00:00.000Z
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description The time since which it gets no new deliveries, because it was disabled or answered 410; null: it is called.
-             * @example null
-             */
-            disabled_at: string | null;
-            /**
-             * @description The newest secret with which the webhooks of the key are signed, for the receiver. Lists do not show it.
-             * @example whsec_…
-             */
-            secret: string;
-        };
-        /** @description What changes of an endpoint. A member that is left out stays as it is. */
-        WebhookEndpointChanges: {
-            /**
-             * @description The URL that is called: `https` to a public address, or an address that the setting `WEBHOOK_ALLOW` lists.
-             * @example https://example.org/hook
-             */
-            url?: string;
-            /**
-             * @description The events that it gets.
-             * @example [
-             *       "request.completed"
-             *     ]
-             */
-            events?: ("request.completed" | "request.started" | "request.progress" | "batch.completed")[];
-            /**
-             * @description true: it gets no new deliveries. false: it is called again, also after a 410.
-             * @example false
-             */
-            disabled?: boolean;
-        };
-        /** @description The worker that claims. */
-        Worker: {
-            /**
-             * @description The id that the worker gives itself. It is unique within its key, and always the same for one worker.
-             * @example gpu-1
-             */
-            id: string;
-            /**
-             * @description The name of the worker, for people; its id if omitted.
-             * @example gpu-1
-             */
-            name?: string;
-            /**
-             * @description The version of its program.
-             * @example 1.4.0
-             */
-            version?: string;
-            /**
-             * @description Other facts about the worker, for people: at most 32 texts of 200 characters.
-             * @example {
-             *       "gpu": "A100"
-             *     }
-             */
-            labels?: {
-                [key: string]: string;
-            };
-        };
-        /** @description A model that the worker runs. */
-        ClaimedModel: {
-            /**
-             * @description The id of the model. Its runner has the kind `worker`.
-             * @example me/image/upscale
-             */
-            model_id: string;
-            /**
-             * @description The maximum number of its runs in this answer. If omitted, only the `max` of the claim applies.
-             * @example 1
-             */
-            max?: number;
-        };
-        /** @description A claim of runs. */
-        Claim: {
-            /**
-             * @description A new id for each claim. A repeated claim with the same id gets the same runs.
-             * @example c-7f3a
-             */
-            claim_id: string;
-            /** @description The worker that claims. */
-            worker: components["schemas"]["Worker"];
-            /** @description The models that the worker runs, at least one. */
-            models: components["schemas"]["ClaimedModel"][];
-            /**
-             * @description The maximum number of runs in this answer; 1 if omitted.
-             * @example 1
-             */
-            max?: number;
-        };
-        /** @description A run that a worker has claimed. */
-        WorkerRun: {
-            /**
-             * Format: uuid
-             * @description The request of the run.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            request_id: string;
-            /**
-             * @description The attempt of the request, counted from 1.
-             * @example 1
-             */
-            attempt: number;
-            /**
-             * @description The model.
-             * @example me/image/upscale
-             */
-            model_id: string;
-            /**
-             * @description The token that every call about the run sends in the header `Lease-Token`.
-             * @example AZqhsnw9fk-KW2x9jp8KG8D4mZ5k8kYJjW0yqC2nT5E
-             */
-            lease_token: string;
-            /**
-             * @description The number of seconds after which the run goes to another worker, unless a beat or a call for the run comes first.
-             * @example 10
-             */
-            lease_s: number;
-            /**
-             * Format: date-time
-             * @description The time at which the run ends in any case.
-             * @example 2026-03-01T12:10:00.000Z
-             */
-            deadline_at: string;
-            /**
-             * @description The number of milliseconds from this answer to `deadline_at`. Count them with a clock that is never set, because the clock of a machine may be wrong.
-             * @example 600000
-             */
-            remaining_ms: number;
-            /**
-             * @description The input of the request; absent if there is an `input_url`.
-             * @example {
-             *       "prompt": "a spiral"
-             *     }
-             */
-            input?: {
-                [key: string]: unknown;
-            };
-            /**
-             * @description The URL of an input that is too large for this answer. Fetch it with the `Lease-Token`.
-             * @example http://127.0.0.1:3000/v1/worker/runs/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/input
-             */
-            input_url?: string;
-            /**
-             * @description The trace that the run belongs to, as in W3C Trace Context.
-             * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
-             */
-            traceparent?: string;
-            /**
-             * @description The `tracestate` of the trace.
-             * @example vendor=1
-             */
-            tracestate?: string;
-            /**
-             * @description The name of the key that submitted the request; null: the key was deleted.
-             * @example web shop
-             */
-            key_name: string | null;
-            /**
-             * @description The tags of the request, as `key:value`.
-             * @example [
-             *       "team:search"
-             *     ]
-             */
-            tags: string[];
-            /**
-             * @description The priority of the request.
-             * @example normal
-             * @enum {string}
-             */
-            priority: "high" | "normal" | "low";
-        };
-        /** @description The result of a claim. */
-        ClaimedRuns: {
-            /** @description The runs, in the order of the queue. */
-            runs: components["schemas"]["WorkerRun"][];
-        };
-        /** @description A sign of life of a worker, with its runs. */
-        Beat: {
-            /**
-             * @description The `id` of the worker.
-             * @example gpu-1
-             */
-            worker_id: string;
-            /**
-             * @description The state of the worker, for people. A worker that says `drain` or `stuck` claims nothing, so it does not count as a worker of its models until its next claim.
-             * @example ready
-             */
-            state?: string;
-            /**
-             * @description The lease tokens of its runs, at most 1,000.
-             * @example [
-             *       "AZqhsnw9fk-KW2x9jp8KG8D4mZ5k8kYJjW0yqC2nT5E"
-             *     ]
-             */
-            leases: string[];
-        };
-        /** @description The answer to a beat. */
-        BeatAnswer: {
-            /**
-             * @description The number of seconds that a lease lasts from a beat on.
-             * @example 30
-             */
-            lease_s: number;
-            /**
-             * @description The number of seconds until the next beat is expected.
-             * @example 10
-             */
-            beat_s: number;
-            /**
-             * @description The order of an operator. `run`: go on. `drain`: claim nothing more. `stop`: end.
-             * @example run
-             * @enum {string}
-             */
-            worker: "run" | "drain" | "stop";
-            /**
-             * @description The requests whose runs must stop.
-             * @example [
-             *       "019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b"
-             *     ]
-             */
-            cancel: string[];
-            /**
-             * @description The requests whose leases the worker no longer has. Its calls for them are refused.
-             * @example []
-             */
-            lost: string[];
-        };
-        /** @description What a process of a worker that leaves gives back. */
-        WorkerLeave: {
-            /**
-             * @description The lease tokens of the runs that go back, at most 1,000. Runs of another process with the same worker id stay as they are. If omitted, all runs of the worker go back.
-             * @example [
-             *       "AZqhsnw9fk-KW2x9jp8KG8D4mZ5k8kYJjW0yqC2nT5E"
-             *     ]
-             */
-            leases?: string[];
-        };
-        /** @description The number of events that are written. */
-        EventsTaken: {
-            /**
-             * @description The number of the next event.
-             * @example 3
-             */
-            next: number;
-            /**
-             * @description Whether the run must stop.
-             * @example false
-             */
-            cancel: boolean;
-        };
-        /** @description The failure of a run. */
-        WorkerFailure: {
-            /**
-             * @description The message that is shown to the caller.
-             * @example out of memory
-             */
-            message?: string;
-            /**
-             * @description Whether another attempt may succeed; false if omitted.
-             * @example true
-             */
-            retryable?: boolean;
-            /**
-             * @description The minimum number of seconds until the next attempt.
-             * @example 5
-             */
-            retry_after_s?: number;
-            /**
-             * @description The status that the caller gets in place of 502, if the input is refused for good.
-             * @example 422
-             */
-            status?: number;
-            /**
-             * @description Details of the failure, as any JSON value of at most 64 KiB.
-             * @example {
-             *       "reason": "the prompt is empty"
-             *     }
-             */
-            details?: components["schemas"]["JsonValue"];
-            /**
-             * @description The words of the program that the worker ran, such as the last line of its standard error. Operators see them; callers do not, because they may hold anything.
-             * @example CUDA error: out of memory
-             */
-            model_message?: string;
-        };
-        /** @description The file to upload. */
-        NewUpload: {
-            /**
-             * @description The media type of the file. The upload must have the same one.
-             * @example image/png
-             */
-            content_type: string;
-            /**
-             * @description The name of the file. Only the part after the last slash counts, at most 200 characters; `file` if omitted.
-             * @example cat.png
-             */
-            file_name?: string;
-        };
-        /** @description The URL for the upload, and the URL of the file. */
-        InitiatedUpload: {
-            /**
-             * Format: uri
-             * @description The URL of the file, to use in an input as a string.
-             * @example http://127.0.0.1:3000/v1/files/5b1c6f2e-8f0d-4d39-9d5e-0c4a7b1e2f63/cat.png
-             */
-            file_url: string;
-            /**
-             * Format: uri
-             * @description The URL to PUT the bytes to, within an hour. It needs no key.
-             * @example http://127.0.0.1:3000/v1/storage/uploads/5b1c6f2e-8f0d-4d39-9d5e-0c4a7b1e2f63?expires=1767268800&type=image%2Fpng&signature=m3Qx
-             */
-            upload_url: string;
-        };
-        /** @description How a run is given back. */
-        WorkerRelease: {
-            /**
-             * @description The minimum number of seconds until the request starts again; 0 if omitted.
-             * @example 5
-             */
-            retry_after_s?: number;
-        };
-        /** @description A page of a list of requests. */
-        RequestPage: {
-            /**
-             * @description The `cursor` of the next page; null: this is the last page.
-             * @example null
-             */
-            next_cursor: string | null;
-            /** @description The requests, newest first. A page may be short or empty although `next_cursor` is not null. */
-            data: components["schemas"]["Status"][];
-        };
-        /** @description A submission in a batch. It has the same options as a single submission. */
-        BatchEntry: {
-            /** @description A URL that is called when the request completes. */
-            webhook?: string;
-            /**
-             * @description `high`, `normal` (the default) or `low`: requests of a higher priority are claimed before all others of the model.
-             * @example normal
-             * @enum {string}
-             */
-            priority?: "high" | "normal" | "low";
-            /**
-             * Format: date-time
-             * @description RFC 3339: the time at which the request joins the queue, at most 30 days ahead. Not together with `delay`.
-             */
-            not_before?: string;
-            /** @description A duration from now until the request joins the queue, such as `30s`, `10m` or `2h`. */
-            delay?: string;
-            /** @description A duration. A request that waits for longer, over all attempts, ends as `expired`. It counts from the submission, or from the time at which a scheduled request is due, and is at most the model’s own value. */
-            expires?: string;
-            /** @description A duration: the longest time that a run may take. It is at most the model’s own value. */
-            timeout?: string;
-            /**
-             * @description One tag `key:value`, or up to 8.
-             * @example [
-             *       "job:17"
-             *     ]
-             */
-            tag?: string | string[];
-            /**
-             * @description The model of the request.
-             * @example demo/image/fractal
-             */
-            model_id: string;
-            /**
-             * @description The input of the model: a JSON object that fits its schema.
-             * @example {
-             *       "prompt": "a spiral of light"
-             *     }
-             */
-            input: {
-                [key: string]: unknown;
-            };
-            /** @description Like the header `Idempotency-Key`: 1 to 255 printable ASCII characters. */
-            idempotency_key?: string;
-        };
-        /** @description A batch of submissions. */
-        Batch: {
-            /** @description The submissions. The results have the same order. */
-            requests: components["schemas"]["BatchEntry"][];
-        };
-        /** @description A fault at one place of the input. */
-        FieldError: {
-            /**
-             * @description The place of the fault: a JSON Pointer (RFC 6901) into the body; empty for the whole body.
-             * @example /width
-             */
-            path: string;
-            /**
-             * @description The fault.
-             * @example must be an integer
-             */
-            message: string;
-        };
-        /** @description The result of an entry: the four fields of a submission with status 202, or the problem. */
-        BatchResult: {
-            /**
-             * @description The status that a single submission would get.
-             * @example 202
-             */
-            status: number;
-            /**
-             * Format: uuid
-             * @description The request.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            request_id?: string;
-            /**
-             * Format: uri
-             * @description The URL of the response.
-             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            response_url?: string;
-            /**
-             * Format: uri
-             * @description The URL of the status.
-             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
-             */
-            status_url?: string;
-            /**
-             * Format: uri
-             * @description The URL that cancels the request.
-             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
-             */
-            cancel_url?: string;
-            /**
-             * @description The stable name of the kind of problem.
-             * @enum {string}
-             */
-            code?: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "batch_not_found" | "method_not_allowed" | "conflict" | "batch_ended" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "input_file_not_found" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "too_slow" | "caller_busy" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "overloaded" | "model_paused" | "timed_out" | "expired" | "storage_full";
-            /** @description A description of the problem. */
-            detail?: string;
-            /** @description With `invalid_input`: every place that does not fit the schema of the model. */
-            errors?: components["schemas"]["FieldError"][];
-        };
-        /** @description The results of a batch. */
-        BatchResults: {
-            /** @description The results, in the order of the entries. */
-            results: components["schemas"]["BatchResult"][];
-        };
-        /** @description The statuses of a list of requests. */
-        Statuses: {
-            /** @description The statuses, in the order of the ids; null: the request is unknown, belongs to another key, or was deleted. */
-            results: (components["schemas"]["Status"] | null)[];
-        };
-        /** @description A list of requests. */
-        RequestIds: {
-            /**
-             * @description The ids of the requests, up to 1,000.
-             * @example [
-             *       "019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b"
-             *     ]
-             */
-            request_ids: string[];
-        };
-        /** @description The filters of the list. A request must match every filter that is given. */
-        RequestFilter: {
-            /**
-             * @description Only requests of this model.
-             * @example demo/image/fractal
-             */
-            model_id?: string;
-            /**
-             * @description Only requests in this state.
-             * @example COMPLETED
-             * @enum {string}
-             */
-            status?: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED";
-            /**
-             * @description Only requests with this outcome.
-             * @example failed
-             * @enum {string}
-             */
-            outcome?: "succeeded" | "failed" | "cancelled" | "expired";
-            /**
-             * @description One tag `key:value`, or several that a request must all have.
-             * @example job:17
-             */
-            tag?: string | string[];
-            /**
-             * Format: date-time
-             * @description RFC 3339: only requests submitted at this time or later.
-             */
-            created_after?: string;
-            /**
-             * Format: date-time
-             * @description RFC 3339: only requests submitted before this time.
-             */
-            created_before?: string;
-        };
-        /** @description The requests to cancel: by their ids or by a filter, not both. */
-        CancelMany: {
-            /** @description The ids of the requests, up to 10,000. */
-            request_ids?: string[];
-            /** @description A filter with at least one member. */
-            filter?: components["schemas"]["RequestFilter"];
-        };
-        /** @description The results of a bulk cancel. */
-        CancelCounts: {
-            /**
-             * @description The number of requests that waited, and will never start.
-             * @example 12
-             */
-            cancelled: number;
-            /**
-             * @description The number of requests that are running and were asked to stop.
-             * @example 4
-             */
-            cancellation_requested: number;
-            /**
-             * @description The number of requests that had completed. With a filter, only requests that completed during the call.
-             * @example 0
-             */
-            already_completed: number;
-            /**
-             * @description The number of requests that are unknown, belong to another key, or were deleted.
-             * @example 0
-             */
-            unknown: number;
-            /**
-             * @description Whether more requests match the filter. If so, send the call again.
-             * @example false
-             */
-            more: boolean;
-        };
-        /** @description A request in the queue, with its URLs. */
-        QueuedRequest: {
-            /**
-             * Format: uuid
-             * @description Unique identifier of the queued request, a UUIDv7; used in all request-level paths.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            request_id: string;
-            /**
-             * Format: uri
-             * @description The URL of the response, which exists once the request has completed.
-             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            response_url: string;
-            /**
-             * Format: uri
-             * @description The URL of the status; add /stream to follow it.
-             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
-             */
-            status_url: string;
-            /**
-             * Format: uri
-             * @description The URL that cancels the request, with PUT.
-             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
-             */
-            cancel_url: string;
-        };
-        /** @description A log entry of a request. */
-        LogEntry: {
-            /**
-             * @description The text of the entry.
-             * @example Drawing line 120 of 512
-             */
-            message: string;
-            /**
-             * @description The severity of the entry.
-             * @example INFO
-             * @enum {string}
-             */
-            level: "DEBUG" | "INFO" | "WARN" | "ERROR";
-            /**
-             * @description The origin of the entry: the queue, the runner, or an output stream of the model.
-             * @example runner
-             * @enum {string}
-             */
-            source: "queue" | "runner" | "stdout" | "stderr";
-            /**
-             * Format: date-time
-             * @description The time of the entry, in UTC with milliseconds.
-             * @example 2026-03-01T12:00:01.250Z
-             */
-            timestamp: string;
-        };
-        /** @description Nothing has been measured yet. */
-        NoMetrics: Record<string, never>;
-        /** @description The status of a request that waits. */
-        InQueueStatus: {
-            /**
-             * Format: uuid
-             * @description Unique identifier of the queued request, a UUIDv7; used in all request-level paths.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            request_id: string;
-            /**
-             * Format: uri
-             * @description The URL of the response, which exists once the request has completed.
-             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            response_url: string;
-            /**
-             * Format: uri
-             * @description The URL of the status; add /stream to follow it.
-             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
-             */
-            status_url: string;
-            /**
-             * Format: uri
-             * @description The URL that cancels the request, with PUT.
-             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
-             */
-            cancel_url: string;
-            /**
-             * @description The model of the request.
-             * @example demo/image/fractal
-             */
-            model_id: string;
-            /**
-             * Format: date-time
-             * @description The time at which it was submitted, in UTC.
-             * @example 2026-03-01T12:00:00.000Z
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description The time at which its last attempt started; null: none has started.
-             * @example null
-             */
-            started_at: string | null;
-            /**
-             * Format: date-time
-             * @description The time at which it completed; null: it has not completed.
-             * @example null
-             */
-            completed_at: string | null;
-            /**
-             * @description The current, next or last attempt. A start that did not reach the model does not count.
-             * @example 1
-             */
-            attempt: number;
-            /**
-             * @description The tags of its submission, as `key:value`.
-             * @example [
-             *       "job:17"
-             *     ]
-             */
-            tags: string[];
-            /**
-             * Format: date-time
-             * @description The time at which it joins or joined the queue, if its submission set one.
-             */
-            scheduled_at?: string;
-            /**
-             * Format: uuid
-             * @description The request that this one repeats.
-             */
-            retry_of?: string;
-            /**
-             * Format: uuid
-             * @description The request that repeats this one. If there are several, the last one.
-             */
-            retried_as?: string;
-            /**
-             * Format: date-time
-             * @description The time at which its content was erased. Only in lists.
-             */
-            erased_at?: string;
-            /** @description The log, with `logs=1`: oldest first, at most 1,000 entries and 64 KiB of text. Empty while in the queue. */
-            logs?: components["schemas"]["LogEntry"][];
-            /**
-             * @description The state. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            status: "IN_QUEUE";
-            /**
-             * @description The number of requests of the same model that will start before this one; 0 at the front.
-             * @example 0
-             */
-            queue_position: number;
-            /** @description No measurements yet. */
-            metrics: components["schemas"]["NoMetrics"];
-            /**
-             * @description The reason for which it waits: slots of the model (`busy`), a model that is not reachable (`unavailable`) or paused, its scheduled time (`scheduled`), or the pause before its next attempt (`retrying`).
-             * @example busy
-             * @enum {string}
-             */
-            reason: "busy" | "unavailable" | "paused" | "scheduled" | "retrying";
-            /**
-             * @description The estimated start, from the duration of runs, the requests before it, and the rate at which other requests join before it. Absent if too little is known, or if it waits for something other than slots.
-             * @example {
-             *       "from": "2026-03-01T12:00:20.000Z",
-             *       "to": "2026-03-01T12:00:40.000Z"
-             *     }
-             */
-            estimated_start?: components["schemas"]["TimeSpan"];
-            /**
-             * @description The estimated end, if its next attempt is the last. Absent under the same conditions as `estimated_start`.
-             * @example {
-             *       "from": "2026-03-01T12:00:22.000Z",
-             *       "to": "2026-03-01T12:00:43.000Z"
-             *     }
-             */
-            estimated_end?: components["schemas"]["TimeSpan"];
-        };
-        /** @description The status of a request that is running. */
-        InProgressStatus: {
-            /**
-             * Format: uuid
-             * @description Unique identifier of the queued request, a UUIDv7; used in all request-level paths.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            request_id: string;
-            /**
-             * Format: uri
-             * @description The URL of the response, which exists once the request has completed.
-             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            response_url: string;
-            /**
-             * Format: uri
-             * @description The URL of the status; add /stream to follow it.
-             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
-             */
-            status_url: string;
-            /**
-             * Format: uri
-             * @description The URL that cancels the request, with PUT.
-             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
-             */
-            cancel_url: string;
-            /**
-             * @description The model of the request.
-             * @example demo/image/fractal
-             */
-            model_id: string;
-            /**
-             * Format: date-time
-             * @description The time at which it was submitted, in UTC.
-             * @example 2026-03-01T12:00:00.000Z
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description The time at which its last attempt started; null: none has started.
-             * @example null
-             */
-            started_at: string | null;
-            /**
-             * Format: date-time
-             * @description The time at which it completed; null: it has not completed.
-             * @example null
-             */
-            completed_at: string | null;
-            /**
-             * @description The current, next or last attempt. A start that did not reach the model does not count.
-             * @example 1
-             */
-            attempt: number;
-            /**
-             * @description The tags of its submission, as `key:value`.
-             * @example [
-             *       "job:17"
-             *     ]
-             */
-            tags: string[];
-            /**
-             * Format: date-time
-             * @description The time at which it joins or joined the queue, if its submission set one.
-             */
-            scheduled_at?: string;
-            /**
-             * Format: uuid
-             * @description The request that this one repeats.
-             */
-            retry_of?: string;
-            /**
-             * Format: uuid
-             * @description The request that repeats this one. If there are several, the last one.
-             */
-            retried_as?: string;
-            /**
-             * Format: date-time
-             * @description The time at which its content was erased. Only in lists.
-             */
-            erased_at?: string;
-            /** @description The log, with `logs=1`: oldest first, at most 1,000 entries and 64 KiB of text. Empty while in the queue. */
-            logs?: components["schemas"]["LogEntry"][];
-            /**
-             * @description The state. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            status: "IN_PROGRESS";
-            /** @description The measurements so far. */
-            metrics: components["schemas"]["QueueMetrics"];
-            /**
-             * @description The progress of the run. Absent until the run reports it.
-             * @example {
-             *       "value": 0.4,
-             *       "message": "Drawing line 205 of 512"
-             *     }
-             */
-            progress?: components["schemas"]["Progress"];
-            /**
-             * @description The estimated end, from the duration of other runs. Absent if too little is known.
-             * @example {
-             *       "from": "2026-03-01T12:00:22.000Z",
-             *       "to": "2026-03-01T12:00:43.000Z"
-             *     }
-             */
-            estimated_end?: components["schemas"]["TimeSpan"];
-        };
-        /** @description The status of a request that has ended. It does not change any more. */
-        CompletedStatus: {
-            /**
-             * Format: uuid
-             * @description Unique identifier of the queued request, a UUIDv7; used in all request-level paths.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            request_id: string;
-            /**
-             * Format: uri
-             * @description The URL of the response, which exists once the request has completed.
-             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            response_url: string;
-            /**
-             * Format: uri
-             * @description The URL of the status; add /stream to follow it.
-             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
-             */
-            status_url: string;
-            /**
-             * Format: uri
-             * @description The URL that cancels the request, with PUT.
-             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
-             */
-            cancel_url: string;
-            /**
-             * @description The model of the request.
-             * @example demo/image/fractal
-             */
-            model_id: string;
-            /**
-             * Format: date-time
-             * @description The time at which it was submitted, in UTC.
-             * @example 2026-03-01T12:00:00.000Z
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description The time at which its last attempt started; null: none has started.
-             * @example null
-             */
-            started_at: string | null;
-            /**
-             * Format: date-time
-             * @description The time at which it completed; null: it has not completed.
-             * @example null
-             */
-            completed_at: string | null;
-            /**
-             * @description The current, next or last attempt. A start that did not reach the model does not count.
-             * @example 1
-             */
-            attempt: number;
-            /**
-             * @description The tags of its submission, as `key:value`.
-             * @example [
-             *       "job:17"
-             *     ]
-             */
-            tags: string[];
-            /**
-             * Format: date-time
-             * @description The time at which it joins or joined the queue, if its submission set one.
-             */
-            scheduled_at?: string;
-            /**
-             * Format: uuid
-             * @description The request that this one repeats.
-             */
-            retry_of?: string;
-            /**
-             * Format: uuid
-             * @description The request that repeats this one. If there are several, the last one.
-             */
-            retried_as?: string;
-            /**
-             * Format: date-time
-             * @description The time at which its content was erased. Only in lists.
-             */
-            erased_at?: string;
-            /** @description The log, with `logs=1`: oldest first, at most 1,000 entries and 64 KiB of text. Empty while in the queue. */
-            logs?: components["schemas"]["LogEntry"][];
-            /**
-             * @description The state. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            status: "COMPLETED";
-            /** @description The final measurements. */
-            metrics: components["schemas"]["FinalMetrics"];
-            /**
-             * @description Whether there is a response to fetch.
-             * @example true
-             */
-            success: boolean;
-            /** @description The error, if the request did not succeed. */
-            error: components["schemas"]["RequestError"] | null;
-        };
-        /** @description The response of a request, with its log and measurements. */
-        ResponseWithLogs: {
-            /**
-             * Format: uuid
-             * @description The request.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            request_id: string;
-            /**
-             * @description The state.
-             * @example COMPLETED
-             * @enum {string}
-             */
-            status: "COMPLETED";
-            /**
-             * @description The model’s output, as any JSON value.
-             * @example {
-             *       "image": {
-             *         "url": "data:image/png;base64,…",
-             *         "width": 512,
-             *         "height": 512
-             *       },
-             *       "seed": 7
-             *     }
-             */
-            response: components["schemas"]["JsonValue"];
-            /** @description The log, oldest first. */
-            logs: components["schemas"]["LogEntry"][];
-            /** @description The final measurements. */
-            metrics: components["schemas"]["FinalMetrics"];
-        };
-        /** @description The result of a cancellation. */
-        CancelAnswer: {
-            /**
-             * @description CANCELLED: the request will never start, or was cancelled before. CANCELLATION_REQUESTED: the request is running and was asked to stop; its run decides the outcome.
-             * @example CANCELLED
-             * @enum {string}
-             */
-            status: "CANCELLED" | "CANCELLATION_REQUESTED";
-        };
-        /** @description The status of a request that completed while its submission waited, and its output. */
-        CompletedSubmission: {
-            /**
-             * Format: uuid
-             * @description Unique identifier of the queued request, a UUIDv7; used in all request-level paths.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            request_id: string;
-            /**
-             * Format: uri
-             * @description The URL of the response, which exists once the request has completed.
-             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            response_url: string;
-            /**
-             * Format: uri
-             * @description The URL of the status; add /stream to follow it.
-             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
-             */
-            status_url: string;
-            /**
-             * Format: uri
-             * @description The URL that cancels the request, with PUT.
-             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
-             */
-            cancel_url: string;
-            /**
-             * @description The model of the request.
-             * @example demo/image/fractal
-             */
-            model_id: string;
-            /**
-             * Format: date-time
-             * @description The time at which it was submitted, in UTC.
-             * @example 2026-03-01T12:00:00.000Z
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description The time at which its last attempt started; null: none has started.
-             * @example null
-             */
-            started_at: string | null;
-            /**
-             * Format: date-time
-             * @description The time at which it completed; null: it has not completed.
-             * @example null
-             */
-            completed_at: string | null;
-            /**
-             * @description The current, next or last attempt. A start that did not reach the model does not count.
-             * @example 1
-             */
-            attempt: number;
-            /**
-             * @description The tags of its submission, as `key:value`.
-             * @example [
-             *       "job:17"
-             *     ]
-             */
-            tags: string[];
-            /**
-             * Format: date-time
-             * @description The time at which it joins or joined the queue, if its submission set one.
-             */
-            scheduled_at?: string;
-            /**
-             * Format: uuid
-             * @description The request that this one repeats.
-             */
-            retry_of?: string;
-            /**
-             * Format: uuid
-             * @description The request that repeats this one. If there are several, the last one.
-             */
-            retried_as?: string;
-            /**
-             * Format: date-time
-             * @description The time at which its content was erased. Only in lists.
-             */
-            erased_at?: string;
-            /** @description The log, with `logs=1`: oldest first, at most 1,000 entries and 64 KiB of text. Empty while in the queue. */
-            logs?: components["schemas"]["LogEntry"][];
-            /**
-             * @description The state.
-             * @example COMPLETED
-             * @enum {string}
-             */
-            status: "COMPLETED";
-            /** @description The final measurements. */
-            metrics: components["schemas"]["FinalMetrics"];
-            /**
-             * @description Whether there is a response to fetch.
-             * @example true
-             */
-            success: boolean;
-            /** @description The error, if the request did not succeed. */
-            error: components["schemas"]["RequestError"] | null;
-            /**
-             * @description The model’s output unchanged, as any JSON value; absent if the request has none.
-             * @example {
-             *       "image": {
-             *         "url": "data:image/png;base64,iVBORw0KGgo=",
-             *         "width": 512,
-             *         "height": 512
-             *       },
-             *       "seed": 7
-             *     }
-             */
-            response?: components["schemas"]["JsonValue"];
-        };
-        /** @description A part of a growing output: the `data` of an event `output`. */
-        OutputDelta: {
-            /**
-             * @description The number of the part, from 0 within an attempt, without a gap.
-             * @example 7
-             */
-            index: number;
-            /**
-             * @description The part, as any JSON value. Strings that followed each other within 100 ms are joined.
-             * @example upon a time
-             */
-            delta: components["schemas"]["JsonValue"];
-        };
-        /** @description Invalidates all earlier parts: the `data` of an event `reset`. */
-        OutputReset: {
-            /**
-             * @description The attempt that begins.
-             * @example 2
-             */
-            attempt: number;
-        };
-        /** @description The end of the output: the `data` of an event `done`. */
-        OutputDone: {
-            /**
-             * @description Whether there is a response to fetch. If not, the status has the reason.
-             * @example true
-             */
-            success: boolean;
         };
         /** @description The models that a model shares slots with. */
         ModelGroup: {
