@@ -32,7 +32,8 @@ export async function createEncodedDatabase(encoding: string): Promise<TestDatab
 async function createDatabase(template: string): Promise<TestDatabase> {
   const roles: string[] = [];
   const name = `nowserving_test_${randomBytes(8).toString('hex')}`;
-  await administer(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+  // Copying the template's files takes a third of the time of writing them through the log, which is the default.
+  await administer(`CREATE DATABASE ${name} STRATEGY FILE_COPY TEMPLATE ${template}`);
   const url = new URL(inherited('TEST_SERVER_URL'));
   url.pathname = name;
   const adoptRole = async (role: string): Promise<string> => {
