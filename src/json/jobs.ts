@@ -9,6 +9,7 @@ import { readBatch } from './batch-body.js';
 import { type LineMembers, type LineTerms, readLineMembers } from './batch-line.js';
 import { membersOf, parseInputBody } from '../http/input/json-body.js';
 import { readWrappedInput, type WrappedInput } from './wrapped-input.js';
+import { embeddingsInBase64 } from './embeddings.js';
 import { type AssemblerKind, assemblerOf, isObject, type JsonObject } from './assemblers.js';
 import {
   type Asks,
@@ -37,6 +38,8 @@ export interface Jobs {
   wrapped: object;
   /** Checks the answer of a model. Removes a byte order mark. */
   output: object;
+  /** Changes the embeddings of an answer from numbers to base64. Returns the answer. */
+  embeddings: object;
   /** Reads a line that a run emits. If the line is an output, returns that. */
   said: object;
   /** Reads the answer of a model that has a mapping. Returns the output with its files. */
@@ -57,6 +60,7 @@ export interface Results {
   members: { members: Readonly<Record<string, unknown>>; sha256: Uint8Array };
   wrapped: Pick<WrappedInput, 'fields'>;
   output: { fault: AnswerFault | undefined };
+  embeddings: object;
   said: { said: Said } | { fault: string };
   mapped: { found: Found } | { fault: AnswerFault };
   assembled: { ends: JsonObject; output: FoundOutput | undefined };
@@ -138,6 +142,10 @@ export const runs: Runs = {
     const bytes = hasMark(body) ? body.subarray(3) : body;
     const fault = isUtf8(bytes) ? (isJson(bytes, maxModelDepth) ? undefined : 'is not JSON') : 'is not UTF-8';
     return [{ fault }, fault === undefined ? storableJsonBytes(bytes) : bytes];
+  },
+
+  embeddings(_job, output) {
+    return [{}, Buffer.from(embeddingsInBase64(output.toString()))];
   },
 
   mapped(asks, body) {

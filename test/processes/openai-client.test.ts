@@ -430,6 +430,12 @@ test('embeddings come as numbers, also from a server that knows no base64', asyn
   }
 });
 
+test('three thousand embeddings come whole', async () => {
+  const input = Array.from({ length: 3_000 }, (_, i) => 'x'.repeat(1 + (i % 7)));
+  const { data } = await client.embeddings.create({ model: 'text-embedding-3-small', input });
+  expect(data.map(({ embedding }) => [...embedding])).toEqual(input.map(({ length }) => [length, 0.5]));
+});
+
 test('images have URLs, or come as base64', async () => {
   const { data } = await client.images.generate({ model: 'dall-e-3', prompt: 'a cat', n: 2 });
   expect(data).toHaveLength(2);

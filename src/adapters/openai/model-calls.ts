@@ -10,6 +10,9 @@ import { chargesOf } from '../../http/charges.js';
 import { ClientAddress } from '../../http/client-address.js';
 import { isObject } from '../../http/input/json-body.js';
 import { sendReply } from '../../http/reply.js';
+import { embeddingsInBase64 } from '../../json/embeddings.js';
+import { JsonThreads } from '../../json/json-threads.js';
+import { maxInlineBytes } from '../../models/input-schemas.js';
 import type { Model } from '../../models/model.js';
 import type { StatusRow } from '../../queue/reads/status-row.js';
 import { NewRequests } from '../../requests/new-requests.js';
@@ -47,6 +50,7 @@ export class ModelCalls {
     private readonly files: Files,
     private readonly bodies: CallBodies,
     private readonly addresses: ClientAddress,
+    private readonly threads: JsonThreads,
   ) {}
 
   async answer(kind: Kind, call: ModelCall): Promise<void> {
@@ -63,7 +67,7 @@ export class ModelCalls {
     if (kind === 'speech') return this.sendAny(output, call);
     let text = output;
     if (kind === 'images' && asked.responseFormat === 'b64_json') text = await this.embedded(output, call);
-    if (kind === 'embeddings' && asked.encodingFormat === 'base64') text = inBase64(output);
+    if (kind === 'embeddings' && asked.encodingFormat === 'base64') text = await this.inBase64(output, call);
     sendReply(call.response, { status: 200, body: text });
   }
 
@@ -173,6 +177,14 @@ export class ModelCalls {
     writer.end();
   }
 
+  /** A thousand embeddings are megabytes of numbers, so a thread reads them. */
+  private async inBase64(output: string, { caller }: ModelCall): Promise<string> {
+    if (output.length <= maxInlineBytes) return embeddingsInBase64(output);
+    const options = { caller: caller.keyId, isAccepted: true };
+    const [, text] = await this.threads.run('embeddings', {}, Buffer.from(output), options);
+    return text.toString();
+  }
+
   /** Returns an answer with images whose files are embedded, as base64. */
   private async embedded(output: string, { request }: ModelCall): Promise<string> {
     const answer: unknown = JSON.parse(output);
@@ -225,18 +237,6 @@ function assertAnswers({ runner }: Model, kind: Kind): void {
 
 /** Bytes of a file that a download has in memory at a time. */
 const transferBytes = 128 * 1024;
-
-/** Embeddings as OpenAI's clients ask for them by default. Many servers ignore that and send numbers. */
-function inBase64(output: string): string {
-  const answer: unknown = JSON.parse(output);
-  const entries = isObject(answer) && Array.isArray(answer['data']) ? (answer['data'] as unknown[]) : [];
-  for (const entry of entries.filter(isObject)) {
-    if (!Array.isArray(entry['embedding'])) continue;
-    const numbers = Float32Array.from(entry['embedding'] as number[]);
-    entry['embedding'] = Buffer.from(numbers.buffer).toString('base64');
-  }
-  return JSON.stringify(answer);
-}
 
 /** Returns the fields of a form as an input, and what a repetition of the same form has in common with it. */
 function inputOf({ fields, files }: Form<UploadedFile>): { input: Record<string, unknown>; sameIn: Buffer } {
