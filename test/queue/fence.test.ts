@@ -1,0 +1,54 @@
+import { Database } from '../../src/database/database.js';
+import { Cluster } from '../../src/queue/cluster/cluster.js';
+import { Heartbeat } from '../../src/queue/cluster/duties/heartbeat.js';
+import { Slots } from '../../src/queue/cluster/slots.js';
+import { submit } from '../../src/queue/submit/queries/submit.js';
+import { RequestIds } from '../../src/queue/submit/request-id.js';
+import { queueRequest } from '../support/queue-calls.js';
+import { testQueue } from '../support/test-queue.js';
+import { until } from '../support/index.js';
+
+const modelId = 'test/model';
+const { service, calls, model } = testQueue({ models: { [modelId]: {} } });
+
+test('a node whose heartbeat is late stops its runs before the other nodes take them', async () => {
+  const id = await calls.submit(modelId, { attempts: [{ hold: true }, {}] });
+  const run = await model.arrived(id);
+  const heartbeat = service.app.get(Heartbeat);
+  heartbeat.runOnce = () => Promise.resolve();
+  const stopped = (): boolean => {
+    // As if the last heartbeat was sent five seconds ago. The others wait for six.
+    Object.assign(service.app.get(Cluster), { beatAt: performance.now() - 5_000 });
+    return run.closed;
+  };
+  await until(stopped, { message: 'the run was stopped' }).finally(() =>
+    Reflect.deleteProperty(heartbeat, 'runOnce'),
+  );
+  // Once the node is back, the request runs again.
+  await until(async () => (await calls.status(id)).status === 'COMPLETED');
+});
+
+test('requests whose claim is answered after the node was fenced go back, and start by the next grant', async () => {
+  const [cluster, slots, database] = [
+    service.app.get(Cluster),
+    service.app.get(Slots),
+    service.app.get(Database),
+  ];
+  const query = database.query.bind(database);
+  let isFenced = false;
+  database.query = async (statement, ...rest) => {
+    const rows = await query(statement, ...rest);
+    if (isFenced || statement.name !== 'claim' || rows.length === 0) return rows as never;
+    isFenced = true;
+    cluster.fence();
+    slots.withdraw();
+    return rows as never;
+  };
+  const id = service.app.get(RequestIds).next();
+  await submit(database, [{ id, virtualStart: 0, ...(await queueRequest(service, modelId, {})) }]);
+  await until(async () => (await calls.status(id)).status === 'COMPLETED');
+  expect(
+    await service.query('SELECT outcome FROM attempt WHERE request_id = $1 ORDER BY attempt', [id]),
+  ).toEqual([{ outcome: 'returned' }, { outcome: 'succeeded' }]);
+  expect(model.calls.filter((call) => call.id === id)).toHaveLength(1);
+});
