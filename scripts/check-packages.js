@@ -7,6 +7,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -19,7 +20,8 @@ import { buildIfStale } from './build.js';
 /**
  * Packs the server and both clients as a release has them, installs each in an empty folder, and uses it there. The
  * server and the TypeScript client run on each of `versions`, which npm's packages of Node bring, and so do a few unit
- * tests. The Python client is installed from its wheel and from its source distribution.
+ * tests. The Python client is installed from its wheel and from its source distribution. Then the server is upgraded to
+ * a package with one migration more, and taken back.
  */
 const versions = ['20.19.0', '22', '24'];
 /** Unit tests of code that leans on Node itself: its HTTP, streams, threads and time. */
@@ -54,6 +56,7 @@ try {
     );
   }
   console.log(`Python: the wheel and the source distribution of ${version} work.`);
+  await upgradeAndBack({ version, server, serverFolder, clientFolder });
 } finally {
   rmSync(place, { recursive: true, force: true, maxRetries: 5 });
 }
@@ -67,6 +70,83 @@ function pack() {
   ].map((printed) => JSON.parse(printed.slice(printed.indexOf('[')))[0]);
   const [server, client] = packed.map(({ filename }) => join(place, filename));
   return { version: packed[0].version, server, client };
+}
+
+/** Packs the next release, which has one migration more. Returns its file. */
+function packNext(server, nextVersion) {
+  run('tar', ['-xzf', server, '-C', place], place);
+  const folder = join(place, 'package');
+  const change = (file, before, after) => {
+    const path = join(folder, file);
+    const text = readFileSync(path, 'utf8');
+    expectText(text, before, file);
+    writeFileSync(path, text.replace(before, after));
+  };
+  change(
+    'package.json',
+    /"version": "[^"]*"/.exec(readFileSync(join(folder, 'package.json')))[0],
+    `"version": "${nextVersion}"`,
+  );
+  writeFileSync(
+    join(folder, 'dist/migrations/9999-next-release.js'),
+    `export class NextRelease1890000000000 {
+      up = (db) => db.query("SET LOCAL lock_timeout = '5s'; CREATE TABLE next_release (id uuid PRIMARY KEY)");
+      down = (db) => db.query('DROP TABLE next_release');
+    }`,
+  );
+  const list = 'export const migrations = [';
+  const imported = `import { NextRelease1890000000000 } from '../../migrations/9999-next-release.js';`;
+  change('dist/src/database/data-source.js', list, `${imported}\n${list}`);
+  change('dist/src/database/data-source.js', '\n];', '\n    NextRelease1890000000000,\n];');
+  const printed = run('npm', ['pack', '--ignore-scripts', '--pack-destination', place, '--json'], folder);
+  return join(place, JSON.parse(printed.slice(printed.indexOf('[')))[0].filename);
+}
+
+/**
+ * Upgrades a database to the package of the next release, and goes back, as docs/upgrading.md describes it. Each release
+ * must read what the other has written.
+ */
+async function upgradeAndBack({ version, server, serverFolder, clientFolder }) {
+  const nextVersion = version.replace(/\d+$/, (patch) => Number(patch) + 1);
+  const nextFolder = install('server-next', packNext(server, nextVersion));
+  copyFileSync(join(serverFolder, 'models.yaml'), join(nextFolder, 'models.yaml'));
+  const node = { version: process.version, program: process.execPath };
+  const state = { data: join(place, 'data-upgraded') };
+  const submitted = [];
+  const useIt = async ({ url, key }) => {
+    await callByTypeScript(node, clientFolder, url, key, '');
+    const headers = { authorization: `Key ${key}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ text: `request ${submitted.length}` });
+    const answer = await fetch(`${url}/v1/queue/demo/text/echo`, { method: 'POST', headers, body });
+    submitted.push((await answer.json()).request_id);
+    for (const [number, id] of submitted.entries()) {
+      const path = `${url}/v1/queue/requests/${id}`;
+      let response = await fetch(path, { headers: { ...headers, prefer: 'wait=30' } });
+      for (let tries = 0; response.status === 202 && tries < 120; tries++) {
+        await delay(250);
+        response = await fetch(path, { headers });
+      }
+      expectText(await response.text(), `request ${number}`, path);
+    }
+  };
+  await withServer(node, serverFolder, useIt, state);
+  const migrate = (...words) =>
+    run(
+      node.program,
+      [join(nextFolder, 'node_modules/.bin/nowserving-server'), 'migrate', ...words],
+      nextFolder,
+      {
+        PATH: process.env.PATH,
+        DATA_DIR: state.data,
+      },
+    );
+  expectText(migrate('plan'), 'CREATE TABLE next_release', 'migrate plan');
+  expectText(migrate(), 'applied NextRelease1890000000000', 'migrate');
+  for (const folder of [nextFolder, serverFolder, nextFolder]) await withServer(node, folder, useIt, state);
+  console.log(
+    `${version} → ${nextVersion}, which has one migration more → ${version} → ${nextVersion}: ` +
+      `each of ${submitted.length} requests is there.`,
+  );
 }
 
 /** Installs a package in an empty folder, and returns the folder. */
@@ -99,14 +179,12 @@ function fetchNodes() {
   });
 }
 
-/** Starts the server as its first start is documented, calls `use` with its address and a key, and stops it. */
-async function withServer(node, folder, use) {
-  const env = {
-    PATH: process.env.PATH,
-    PORT: '0',
-    DATA_DIR: join(place, `data-${node.version}`),
-    SHUTDOWN_DELAY: '0s',
-  };
+/**
+ * Starts the server as its first start is documented, calls `use` with its address and a key, and stops it. `state`: the
+ * folder of the data, and the key once a first start has printed it.
+ */
+async function withServer(node, folder, use, state = { data: join(place, `data-${node.version}`) }) {
+  const env = { PATH: process.env.PATH, PORT: '0', DATA_DIR: state.data, SHUTDOWN_DELAY: '0s' };
   const child = spawn(node.program, [join(folder, 'node_modules/.bin/nowserving-server')], {
     cwd: folder,
     env,
@@ -115,16 +193,18 @@ async function withServer(node, folder, use) {
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text));
   const exited = once(child, 'exit');
   try {
-    const started = () => /http:\/\/127\.0\.0\.1:\d+/.test(said) && /ns_[\w-]{43}[^]*ns_[\w-]{43}/.test(said);
+    const keys = () => said.match(/ns_[\w-]{43}/g) ?? [];
+    const started = () =>
+      /http:\/\/127\.0\.0\.1:\d+/.test(said) && (state.key !== undefined || keys().length >= 2);
     for (let tries = 0; !started() && child.exitCode === null && tries < 240; tries++) await delay(250);
     if (!started()) throw new Error('It does not print its address and two keys');
     const [url] = said.match(/http:\/\/127\.0\.0\.1:\d+/);
-    const [, key] = said.match(/ns_[\w-]{43}/g);
+    state.key ??= keys()[1];
     for (const path of ['/health/ready', '/console', '/docs', '/docs/errors']) {
       const { status } = await fetch(`${url}${path}`);
       if (status !== 200) throw new Error(`${path} is answered ${status}`);
     }
-    await use({ url, key });
+    await use({ url, key: state.key });
   } catch (error) {
     throw new Error(`Node ${node.version}: ${error.message}\nThe service said:\n${said}`, { cause: error });
   } finally {
