@@ -107,6 +107,8 @@ async function runImage(stage, settings, keyOf) {
     await until(isHealthy, 'The HEALTHCHECK never passed');
     await until(() => keyOf(said) !== undefined, 'It printed no key');
     await submitOne(env.PORT, keyOf(said));
+    const help = spawnSync('node', ['dist/src/keys.js', '--help'], { ...options, encoding: 'utf8' }).stdout;
+    if (!help.includes('node dist/src/keys.js create')) throw new Error(`The help of keys is:\n${help}`);
     child.kill(stopSignal);
     const { code, signal } = await exited;
     if (code !== 0) throw new Error(`On ${stopSignal} it ended with ${code ?? signal}`);

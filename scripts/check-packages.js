@@ -43,6 +43,12 @@ try {
     join(serverFolder, 'models.yaml'),
   );
   const clientFolder = install('client', client);
+  const help = run(
+    join(serverFolder, 'node_modules/.bin/nowserving-server'),
+    ['keys', '--help'],
+    serverFolder,
+  );
+  expectText(help, 'npx nowserving-server keys create', 'the help of keys');
   const python = pythonPackages(version);
   const nodes = fetchNodes();
   for (const node of nodes) {

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import type { DataSource } from 'typeorm';
+import { commandOf } from './config/package.js';
 import { commandLine } from './audit/actor.js';
 import { AuditTrail } from './audit/audit-trail.js';
 import { AuditEntryEntity } from './audit/entities/audit-entry.entity.js';
@@ -42,7 +43,7 @@ async function keysOf(rows: DataSource, text: string | undefined): Promise<strin
   if (text === undefined) return undefined;
   const keys = await rows.getRepository(ApiKey).find({ select: { id: true, prefix: true, name: true } });
   const ids = keys.filter(({ id, prefix, name }) => [id, prefix, name].includes(text)).map(({ id }) => id);
-  if (ids.length === 0) throw new Error(`There is no key "${text}". List them: npm run keys -- list`);
+  if (ids.length === 0) throw new Error(`There is no key "${text}". List them: ${commandOf('keys', 'list')}`);
   return ids;
 }
 

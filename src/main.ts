@@ -1,4 +1,5 @@
 import { isatty } from 'node:tty';
+import { commandOf } from './config/package.js';
 import { accountExternalMemory } from './internals/gc-flags.js';
 import { type Config, loadConfig, redacted } from './config/config.js';
 import { ApiDocument } from './http/openapi/api-document.js';
@@ -103,11 +104,11 @@ function startupBanner(service: RunningService, config: Config): string {
     );
   } else if (service.needsKey && config.role !== 'scheduler') {
     lines.push(
-      'There is no API key yet. Make one: npm run keys -- create --name NAME',
-      '  (without npm: node dist/src/keys.js create --name NAME), or start with BOOTSTRAP_API_KEY set.',
+      `There is no API key yet. Make one: ${commandOf('keys', 'create --name NAME')}`,
+      '  or start with BOOTSTRAP_API_KEY set.',
     );
   } else if (config.databaseUrl === undefined)
-    lines.push('Another API key: npm run keys -- create --name NAME');
+    lines.push(`Another API key: ${commandOf('keys', 'create --name NAME')}`);
   return `${lines.join('\n')}\n`;
 }
 

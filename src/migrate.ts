@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { Command } from 'commander';
+import { commandOf, usageOf } from './config/package.js';
 import { type CommandOptions, withServer } from './command-database.js';
 import { runCommandLine } from './command-line.js';
 import { loadConfig } from './config/config.js';
@@ -12,7 +13,7 @@ import type { DatabaseSessions } from './database/sessions.js';
  * `npm run migrate`. Exit code 0: done. 1: failed, with the reason on standard error; of `status` also: a migration of
  * this release is not applied. 2: wrong usage.
  */
-const program = new Command('npm run migrate --')
+const program = new Command(usageOf('migrate'))
   .description('Applies the migrations that the database lacks, one transaction each.')
   .helpCommand(false)
   .showHelpAfterError('(--help shows what is possible)')
@@ -62,7 +63,7 @@ async function apply(): Promise<void> {
 async function describePlan({ database, open }: SchemaState): Promise<string> {
   if (open.length === 0) return `-- The database at ${database} has all migrations of this release.`;
   const lines = [
-    `-- npm run migrate applies ${countOf(open)} to the database at ${database}. Each is one transaction, which also`,
+    `-- ${commandOf('migrate')} applies ${countOf(open)} to the database at ${database}. Each is one transaction, which also`,
     '-- writes its name into the table migrations.',
   ];
   for (const migration of open) lines.push(`\n-- ${migration.name}`, (await sqlOf(migration)).trimEnd());
@@ -81,7 +82,7 @@ async function describeStatus(state: SchemaState): Promise<string> {
 
 function describeState({ database, open }: SchemaState): string {
   if (open.length === 0) return `The database at ${database} has all migrations of this release.`;
-  return `The database at ${database} lacks ${countOf(open)} of this release. Apply them: npm run migrate`;
+  return `The database at ${database} lacks ${countOf(open)} of this release. Apply them: ${commandOf('migrate')}`;
 }
 
 function look(describe: (state: SchemaState) => Promise<string>): Promise<void> {

@@ -1,7 +1,8 @@
 import { Command } from 'commander';
+import { usageOf } from './config/package.js';
 import { presetNames, presetText } from './runners/mapping/mapping.js';
 
-const program = new Command('npm run models --')
+const program = new Command(usageOf('models'))
   .description('Shows how model servers are described.')
   .helpCommand(false)
   .showHelpAfterError('(--help shows what is possible)');

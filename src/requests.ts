@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { Command, InvalidArgumentError } from 'commander';
 import { validate } from 'uuid';
+import { usageOf } from './config/package.js';
 import { commandLine } from './audit/actor.js';
 import { AuditTrail } from './audit/audit-trail.js';
 import { AuditEntryEntity } from './audit/entities/audit-entry.entity.js';
@@ -19,7 +20,7 @@ interface Translations {
 }
 
 /** `npm run requests`. Exit code 0: done. 1: failed, with the reason on standard error. 2: wrong usage. */
-const program = new Command('npm run requests --')
+const program = new Command(usageOf('requests'))
   .description('Translates between the ids of requests and the handles that the log and the audit show.')
   .helpCommand(false)
   .showHelpAfterError('(--help shows what is possible)')

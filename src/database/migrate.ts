@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
+import { commandOf } from '../config/package.js';
 import { createDataSource } from './data-source.js';
 import { insufficientPrivilege, orAborted } from './reach.js';
 import { countOf, readSchemaState, type SchemaState } from './schema-state.js';
@@ -55,8 +56,8 @@ const newerSchema = ({ database, newer }: SchemaState): string =>
 
 const missingMigrations = ({ database, open }: SchemaState): string =>
   `The database at ${database} lacks ${countOf(open)} of this release: ${open.map(({ name }) => name).join(', ')}. ` +
-  'MIGRATE=off leaves them to you. As the owner of the tables, run: npm run migrate (without npm: ' +
-  'node dist/src/migrate.js). Then start again. Nothing was changed.';
+  `MIGRATE=off leaves them to you. Run \`${commandOf('migrate')}\` as the owner of the tables, and start again. ` +
+  'Nothing was changed.';
 
 /** Runs the next migration and returns its name. undefined: there was none. */
 async function migrateNext(
@@ -85,7 +86,7 @@ async function migrateNext(
     if (code === insufficientPrivilege) {
       throw new Error(
         `The migration ${name} changes what this role does not own. Migrate as the owner of the tables: run ` +
-          '`npm run migrate` with the DATABASE_URL of nowserving_owner, then deploy/postgres/grants.sql. ' +
+          `\`${commandOf('migrate')}\` with the DATABASE_URL of nowserving_owner, then deploy/postgres/grants.sql. ` +
           'This migration has changed nothing.',
         { cause },
       );

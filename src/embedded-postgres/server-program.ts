@@ -53,7 +53,7 @@ export async function refuseOtherVersion(
       `docs/upgrading.md has their commands):
   1. With the release that made it, or another PostgreSQL ${made}, start only the server and dump it: pg_dump.
   2. Stop that server, and move ${join(name, 'postgres')} to another place. Keep it until the last step has succeeded.
-  3. With this release, make an empty database: npm run migrate -- status. Start only its server, restore the dump
+  3. With this release, make an empty database by the program migrate. Start only its server, restore the dump
      (pg_restore), and stop it.
   4. Start the service, which applies the migrations that the dump lacks.`,
   );

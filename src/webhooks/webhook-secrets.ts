@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, IsNull, Not, Raw, type Repository } from 'typeorm';
+import { commandOf } from '../config/package.js';
 import { Config } from '../config/config.js';
 import { BoundedCache } from '../tools/bounded-cache.js';
 import { WebhookSecretEntity } from './entities/webhook-secret.entity.js';
@@ -101,7 +102,7 @@ export class WebhookSecrets {
     }
     throw new Error(
       'A webhook secret in the database cannot be decrypted: SECRETS_KEY is not the key that encrypted it. ' +
-        'Restore that key, or make a new secret: npm run keys -- webhook-secret rotate <key>',
+        `Restore that key, or make a new secret: ${commandOf('keys', 'webhook-secret rotate <key>')}`,
     );
   }
 }

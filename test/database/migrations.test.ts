@@ -130,7 +130,7 @@ describe('the migrations', () => {
       const last = migrations.at(-1)!.name;
       await expect(open()).rejects.toThrow(
         new RegExp(
-          `lacks 1 migration of this release: ${last}\\. MIGRATE=off .*npm run migrate .*Nothing was changed\\.$`,
+          `lacks 1 migration of this release: ${last}\\. MIGRATE=off .*\`npm run migrate\` .*Nothing was changed\\.$`,
         ),
       );
       expect(await schema(dataSource)).toEqual(before);

@@ -153,7 +153,7 @@ test('a start that is killed or interrupted at any moment leaves nothing running
 test.each([
   [
     '15',
-    /^PostgreSQL 15 made the data directory .*, and PostgreSQL \d+ of this release cannot read it\. Nothing was changed\.[^]*pg_dump[^]*npm run migrate -- status[^]*pg_restore/,
+    /^PostgreSQL 15 made the data directory .*, and PostgreSQL \d+ of this release cannot read it\. Nothing was changed\.[^]*pg_dump[^]*the program migrate[^]*pg_restore/,
   ],
   ['99', /^PostgreSQL 99 made .*Start the release whose embedded PostgreSQL is 99/],
 ])(

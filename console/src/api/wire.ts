@@ -927,7 +927,7 @@ export interface paths {
         delete: {
             parameters: {
                 query?: {
-                    /** @description `true` allows the change even if no other key has the scope `admin`. Then only `npm run keys` can make one. */
+                    /** @description `true` allows the change even if no other key has the scope `admin`. Then only the program `keys` can make one. */
                     allow_no_admin?: "0" | "1" | "false" | "true";
                 };
                 header?: never;
@@ -957,7 +957,7 @@ export interface paths {
         patch: {
             parameters: {
                 query?: {
-                    /** @description `true` allows the change even if no other key has the scope `admin`. Then only `npm run keys` can make one. */
+                    /** @description `true` allows the change even if no other key has the scope `admin`. Then only the program `keys` can make one. */
                     allow_no_admin?: "0" | "1" | "false" | "true";
                 };
                 header?: never;

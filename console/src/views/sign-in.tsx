@@ -67,7 +67,8 @@ export function SignIn({ session, link, onLinkDone }: SignInProps) {
             </button>
             <p className="small muted">
               A key with the scope “observe” looks, “admin” acts as well. Make one with{' '}
-              <code>npm run keys -- create --name NAME --scope admin</code>
+              <code>npm run keys -- create --name NAME --scope admin</code>, or in a container with{' '}
+              <code>node dist/src/keys.js create --name NAME --scope admin</code>
             </p>
           </form>
         ) : (

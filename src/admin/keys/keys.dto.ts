@@ -103,7 +103,7 @@ export class AdminKeyPageDto extends PageDto {
 export class LastAdminQuery {
   @Option(
     flagText,
-    '`true` allows the change even if no other key has the scope `admin`. Then only `npm run keys` can make one.',
+    '`true` allows the change even if no other key has the scope `admin`. Then only the program `keys` can make one.',
   )
   allow_no_admin = false;
 }

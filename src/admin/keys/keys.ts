@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { commandOf } from '../../config/package.js';
 import type { Actor } from '../../audit/actor.js';
 import { AuditedKeys, type KeyCheck } from '../../audit/audited-keys.js';
 import type { ApiKey } from '../../auth/api-key.entity.js';
@@ -127,7 +128,7 @@ const assertOtherAdmin: KeyCheck = ({ id }, admins) => {
   if (admins.length !== 1 || admins[0]!.id !== id) return;
   const detail =
     'No other key has the scope "admin", so nobody could change anything here. If you intend that, add ' +
-    '?allow_no_admin=true. The command npm run keys makes a new key.';
+    `?allow_no_admin=true. This command then makes a new key: ${commandOf('keys', 'create')}`;
   throw new DomainError('conflict', detail);
 };
 

@@ -1,5 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { commandOf } from '../../config/package.js';
 import type { Actor } from '../../audit/actor.js';
 import { AuditTrail } from '../../audit/audit-trail.js';
 import { Refusals } from '../../audit/refusals.js';
@@ -171,7 +172,8 @@ export class SignIn {
     const key = keyId === undefined ? null : await this.keys.findValid(keyId, manager);
     if (key !== null) return key;
     const detail =
-      'This link was already used, is older than an hour, or was replaced. Make a new one: npm run keys -- link';
+      'This link was already used, is older than an hour, or was replaced. Make a new one: ' +
+      commandOf('keys', 'link');
     throw new DomainError('sign_in_refused', detail);
   }
 }

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { commandOf, usageOf } from '../../config/package.js';
 import { clock } from '../../database/clock.js';
 import type { ApiKey } from '../api-key.entity.js';
 import { callerScopes, isOperator, type Scope, scopes } from '../caller.js';
@@ -81,7 +82,7 @@ export type WithKeys = (work: (keys: KeyCommands) => Promise<string>) => Promise
 
 /** The command line of `npm run keys`. Each command gives `withKeys` its work, which returns what to print. */
 export function keysProgram(withKeys: WithKeys): Command {
-  const program = new Command('npm run keys --')
+  const program = new Command(usageOf('keys'))
     .description('Makes, shows, changes and revokes the API keys of this service.')
     .helpCommand(false)
     .showHelpAfterError('(--help shows what is possible)')
@@ -92,12 +93,12 @@ The keys are in the database that DATABASE_URL names, or else in the embedded on
 The commands work whether or not the service is running.
 
 Examples:
-  npm run keys -- create --name "web shop"
-  npm run keys -- create --name ci --scope submit --scope read --model 'acme/*' --expires 90d
-  npm run keys -- list
-  npm run keys -- update ci --rate-limit-submit 50/s,1000/m --max-running 3
-  npm run keys -- revoke ci
-  npm run keys -- link`,
+  ${usageOf('keys')} create --name "web shop"
+  ${usageOf('keys')} create --name ci --scope submit --scope read --model 'acme/*' --expires 90d
+  ${usageOf('keys')} list
+  ${usageOf('keys')} update ci --rate-limit-submit 50/s,1000/m --max-running 3
+  ${usageOf('keys')} revoke ci
+  ${usageOf('keys')} link`,
     );
 
   withLimits(
@@ -141,7 +142,7 @@ Examples:
         const views = list.map((key) => toKeyView(key, now));
         if (json === true) return JSON.stringify(views, null, 2);
         return list.length === 0
-          ? 'There are no keys yet. To make one: npm run keys -- create --name <name>'
+          ? `There are no keys yet. To make one: ${commandOf('keys', 'create --name <name>')}`
           : toTable(list, now);
       }),
     );
@@ -182,7 +183,7 @@ async function create(
     '',
     `This is the key "${options.name}". Save it now: it is not stored and cannot be shown again.`,
     `Send it with every call:   Authorization: Key ${secret.prefix()}…`,
-    `If it leaks:               npm run keys -- revoke ${secret.prefix()}`,
+    `If it leaks:               ${usageOf('keys')} revoke ${secret.prefix()}`,
   ].join('\n');
 }
 
@@ -233,7 +234,7 @@ async function link(keys: KeyCommands, text: string | undefined): Promise<string
   const key = text === undefined ? list.find(isAdmin) : selectKey(list, text, now);
   if (key === undefined)
     throw new Error(
-      'No key has the scope admin. Make one: npm run keys -- create --name <name> --scope admin',
+      `No key has the scope admin. Make one: ${commandOf('keys', 'create --name <name> --scope admin')}`,
     );
   const label = labelOf(key);
   if (keyState(key, now) !== 'valid') throw new Error(`The key ${label} is ${keyState(key, now)}.`);
@@ -258,7 +259,7 @@ export function selectKey(keys: readonly ApiKey[], text: string, now: Date): Api
   if (candidates.length === 1) return candidates[0]!;
   if (candidates.length === 0) {
     throw new Error(
-      `There is no key with the id, prefix or name "${text}". To see them all: npm run keys -- list`,
+      `There is no key with the id, prefix or name "${text}". To see them all: ${commandOf('keys', 'list')}`,
     );
   }
   const lines = candidates.map((key) => `  ${key.id}  ${key.prefix}  ${key.name}  (${keyState(key, now)})`);

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { commandOf, usageOf } from '../../config/package.js';
 import { valueOf, toTime } from '../../auth/cli/option-values.js';
 import { modelRule } from '../../auth/key-rules.js';
 import { time } from '../../http/input/rules.js';
@@ -14,7 +15,7 @@ export interface ExportCall {
 
 /** The command line of `npm run export`. */
 export function exportProgram(run: (call: ExportCall) => Promise<void>): Command {
-  return new Command('npm run -s export --')
+  return new Command(usageOf('export', { isPiped: true }))
     .description('Prints requests with their payloads, one JSON object a line, the oldest first.')
     .option(
       '--since <time>',
@@ -32,8 +33,8 @@ The requests are in the database that DATABASE_URL names, or else in the embedde
 The command works whether or not the service is running. It is audited as payload.read.
 
 Examples:
-  npm run -s export > requests.ndjson
-  npm run -s export -- --since 2026-03-01 --until 2026-04-01 --model 'acme/*' | gzip > march.ndjson.gz`,
+  ${commandOf('export', '', { isPiped: true })} > requests.ndjson
+  ${usageOf('export', { isPiped: true })} --since 2026-03-01 --until 2026-04-01 --model 'acme/*' | gzip > march.ndjson.gz`,
     )
     .action(run);
 }

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { commandOf } from '../../config/package.js';
 import type { ApiKey } from '../../auth/api-key.entity.js';
 import { type KeyCommands, selectKey } from '../../auth/cli/keys-program.js';
 import { clock } from '../../database/clock.js';
@@ -92,7 +93,7 @@ export function addWebhookCommands(program: Command, withWebhooks: WithWebhooks)
         if (await webhooks.remove(commandLine, { keyId: id, url }))
           return `Removed. Requests of "${name}" that complete from now on are not sent to ${url}`;
         throw new Error(
-          `"${name}" has no endpoint ${url}. To see them: npm run keys -- webhook-endpoint list`,
+          `"${name}" has no endpoint ${url}. To see them: ${commandOf('keys', 'webhook-endpoint list')}`,
         );
       }),
     );
