@@ -7,13 +7,16 @@ import { readResults, root, type Result } from './results.js';
 const begin = '<!-- by npm run chaos -- --table -->';
 const end = '<!-- until here -->';
 
-/** Markdown of any number of runs: one row per run, then one row per kind of fault. */
+/**
+ * Markdown of any number of runs: a row for each run with violations, a row for the other runs of each day, and then a
+ * row for each kind of fault.
+ */
 export function tables(results: readonly Result[]): string {
   return [
     '',
     '| run | commit | seconds | database | requests | runs of models | faults | best burst: offered · accepted | slowest call | violations |',
     '| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |',
-    ...results.map((result) => `| ${cells(result).join(' | ')} |`),
+    ...groups(results).map((group) => `| ${cells(group).join(' | ')} |`),
     '',
     ...renderRows(mergeRows(results.flatMap(({ faultRows }) => faultRows))),
     '',
@@ -31,20 +34,36 @@ export async function writeTables(): Promise<void> {
   writeFileSync(path, await format(written, { parser: 'markdown', printWidth: 110 }));
 }
 
-function cells({ date, commit, options, bursts, ...result }: Result): (string | number)[] {
-  const calm = bursts.filter((burst) => burst.calm);
+/** Returns each run with violations by itself, and the other runs by day and database, in their order. */
+function groups(results: readonly Result[]): Result[][] {
+  const found = new Map<string, Result[]>();
+  for (const result of results) {
+    const { date, options, violations } = result;
+    const run = violations.length > 0 ? ` ${date} ${options.seed}` : '';
+    const key = `${date.slice(0, 10)} ${options.pgbouncer}${run}`;
+    found.set(key, [...(found.get(key) ?? []), result]);
+  }
+  return [...found.values()];
+}
+
+function cells(group: readonly Result[]): (string | number)[] {
+  const [{ date, commit, options }] = group as [Result];
+  const calm = group.flatMap(({ bursts }) => bursts).filter((burst) => burst.calm);
   const offered = Math.max(0, ...calm.map(({ offeredPerSecond }) => offeredPerSecond));
   const accepted = Math.max(0, ...calm.map(({ acceptedPerSecond }) => acceptedPerSecond));
+  const sum = (valueOf: (result: Result) => number): number =>
+    group.reduce((total, result) => total + valueOf(result), 0);
+  const violations = sum((result) => result.violations.length);
   return [
-    `${date.slice(0, 10)}, ${options.seed}`,
-    commit,
-    options.seconds,
+    `${date.slice(0, 10)}, ${violations > 0 ? options.seed : `${group.length} runs`}`,
+    violations > 0 ? commit : '',
+    sum((result) => result.options.seconds),
     options.pgbouncer ? 'PgBouncer' : 'direct',
-    result.requests,
-    result.runs,
-    result.faults,
+    sum(({ requests }) => requests),
+    sum(({ runs }) => runs),
+    sum(({ faults }) => faults),
     `${offered}/s · ${accepted}/s`,
-    seconds(result.worstCallMs),
-    result.violations.length,
+    seconds(Math.max(...group.map(({ worstCallMs }) => worstCallMs))),
+    violations,
   ];
 }
