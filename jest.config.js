@@ -20,7 +20,7 @@ export default {
   globalSetup: '<rootDir>/test/support/global-setup.js',
   globalTeardown: '<rootDir>/test/support/global-teardown.js',
   setupFilesAfterEnv: ['<rootDir>/test/support/runner-setup.js'],
-  // One more than a small machine has cores, because tests wait as long as they compute.
-  maxWorkers: 3,
+  // Twice as many as a small machine has cores, because tests wait longer than they compute.
+  maxWorkers: 4,
   testTimeout: 30_000,
 };
