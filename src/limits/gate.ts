@@ -11,9 +11,9 @@ import { chargesOf } from '../http/charges.js';
 import { ClientAddress } from '../http/client-address.js';
 import { setFields } from '../http/reply.js';
 import { type KeyLimitDto, type KeyLimitsDto, toKeyLimit } from './dto/key-limits.dto.js';
-import { ShareKeeper } from './keeper.js';
+import { ShareKeeper } from './share-keeper.js';
 import { rateLimitFields } from './rate-limit-fields.js';
-import type { Admission, LimitSubject, RouteClass } from './windows.js';
+import type { Admission, LimitSubject, RouteClass } from './budget.js';
 
 /** Takes the header fields of an answer, names and values in turn. */
 export interface Answer {

@@ -12,7 +12,7 @@ import {
   type PerWindow,
   type ShareRow,
   unavailable,
-} from './windows.js';
+} from './budget.js';
 
 export interface GrantResult {
   /** False: the other nodes gave this holder up, and nothing is granted. */

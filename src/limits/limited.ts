@@ -15,7 +15,7 @@ import { type Access, type Caller, operatorScopes } from '../auth/caller.js';
 import { type GuardedRequest, RequireAccess } from '../auth/current-caller.decorator.js';
 import { ApiLimited } from '../http/openapi/operations.js';
 import { answerOf, chargeCaller, Gate, routeClassOf } from './gate.js';
-import type { Admission, LimitSubject } from './windows.js';
+import type { Admission, LimitSubject } from './budget.js';
 
 /** The throttler's record of a call, with the state of its windows. */
 type CountedCall = Awaited<ReturnType<ThrottlerStorage['increment']>> & { admission: Admission };

@@ -7,8 +7,9 @@ import type { RateLimits } from '../config/rate-limits.js';
 import { LimitAskEntity, LimitShareEntity } from './entities/limit-share.entity.js';
 import { Gate } from './gate.js';
 import { ShareDatabase } from './grants.js';
-import { ShareKeeper, Shares } from './keeper.js';
 import { ShareStorage } from './limited.js';
+import { ShareKeeper } from './share-keeper.js';
+import { Shares } from './shares.js';
 
 @Module({
   imports: [AuthModule, TypeOrmModule.forFeature([LimitAskEntity, LimitShareEntity])],

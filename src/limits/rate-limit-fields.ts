@@ -1,5 +1,5 @@
 import type { RateLimits } from '../config/rate-limits.js';
-import type { WindowState } from './windows.js';
+import type { WindowState } from './budget.js';
 
 const policies = new WeakMap<RateLimits[number], string>();
 

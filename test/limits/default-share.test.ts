@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { defaultKey, ShareDatabase } from '../../src/limits/grants.js';
-import { ShareKeeper } from '../../src/limits/keeper.js';
-import type { GrantRequest } from '../../src/limits/windows.js';
+import { ShareKeeper } from '../../src/limits/share-keeper.js';
+import type { GrantRequest } from '../../src/limits/budget.js';
 import { Caller } from '../support/caller.js';
 import { startTestService, type TestService, until } from '../support/index.js';
 

@@ -7,7 +7,7 @@ import {
   type ShareStore,
   type WriteRequest,
 } from '../../src/limits/grants.js';
-import { type SomeAdmitted, ShareKeeper } from '../../src/limits/keeper.js';
+import { type SomeAdmitted, ShareKeeper } from '../../src/limits/share-keeper.js';
 import {
   type Admission,
   type BudgetKey,
@@ -15,7 +15,7 @@ import {
   type GrantRequest,
   idOf,
   type ShareRow,
-} from '../../src/limits/windows.js';
+} from '../../src/limits/budget.js';
 
 /** How long a node waits for an answer of the database. */
 const timeoutMs = 2_000;

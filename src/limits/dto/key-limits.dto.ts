@@ -1,6 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Field } from '../../http/openapi/problem.dto.js';
-import type { WindowState } from '../windows.js';
+import type { WindowState } from '../budget.js';
 
 @ApiSchema({
   name: 'KeyLimit',

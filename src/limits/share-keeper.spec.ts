@@ -1,8 +1,8 @@
 import { parseRateLimits } from '../config/parsers.js';
 import { policyText } from '../config/rate-limits.js';
 import type { DefaultGrant, HolderBeat, HolderUse, ShareStore, WriteResult } from './grants.js';
-import { type KeeperHost, ShareKeeper } from './keeper.js';
-import type { Admission, LimitSubject, ShareRow } from './windows.js';
+import { type KeeperHost, ShareKeeper } from './share-keeper.js';
+import type { Admission, LimitSubject, ShareRow } from './budget.js';
 
 /** A process whose clock moves only when the test moves it. */
 class Clock implements KeeperHost {

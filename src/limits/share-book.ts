@@ -11,7 +11,7 @@ import {
   type LimitSubject,
   type ShareRow,
   type WindowUse,
-} from './windows.js';
+} from './budget.js';
 
 /** A call waits this long for a share that other nodes may give back. */
 const holdMs = 250;
@@ -362,7 +362,7 @@ function crowdOf(subject: string): string {
   return `crowd:${(hash >>> 0) % crowds}`;
 }
 
-/** A holder whose last beat is this old admits no more: `fenceMs` in keeper.ts is as long. */
+/** A holder whose last beat is this old admits no more: `fenceMs` in share-keeper.ts is as long. */
 const silentAfterMs = 3_000;
 /** A node that did not look for this long cannot distinguish a silent holder from its own absence. */
 const maxGapMs = 2_000;

@@ -1,5 +1,5 @@
 import type { RateLimits } from '../config/rate-limits.js';
-import { Budget, ShareWindow } from './windows.js';
+import { Budget, ShareWindow } from './budget.js';
 
 const limits: RateLimits = [
   { name: 'minute', limit: 100, windowMs: 60_000 },

@@ -1,5 +1,5 @@
-import { OtherHolders, ShareBook } from './book.js';
-import type { LimitSubject } from './windows.js';
+import { OtherHolders, ShareBook } from './share-book.js';
+import type { LimitSubject } from './budget.js';
 
 const subject = (name: string, hasKey: boolean): LimitSubject => ({
   subject: name,
