@@ -7,7 +7,7 @@ const written = async (...fields: object[]): Promise<string> =>
   (await readableLines(false))(fields.map(line).join(''));
 
 test('a line has its time, its level and its text', async () => {
-  const fields = { level: 'warn', context: 'RequestLog', msg: 'it failed', model: 'acme/up', count: 3 };
+  const fields = { level: 'warn', context: 'CompletionLog', msg: 'it failed', model: 'acme/up', count: 3 };
   expect(await written(fields)).toMatch(
     /^\[\d\d:\d\d:30\.123\] WARN: it failed \{"model":"acme\/up","count":3\}\n$/,
   );

@@ -4,7 +4,7 @@ import { DomainError, type DomainErrorOptions, type FieldError } from '../errors
 import type { ProblemCode } from '../errors/problem-codes.js';
 import { hasMoreValues, isJson, rawMember } from '../tools/json-scanner.js';
 import { maxModelDepth, parseJson, storableJsonBytes } from '../tools/storable-text.js';
-import { readSaid, type Said, SaidFault } from '../queue/runs/said.js';
+import { readRunLine, type RunLine, RunLineFault } from '../queue/runs/run-lines.js';
 import { readBatch } from './batch-body.js';
 import { type LineMembers, type LineTerms, readLineMembers } from './batch-line.js';
 import { membersOf, parseInputBody } from '../http/input/json-body.js';
@@ -41,7 +41,7 @@ export interface Jobs {
   /** Changes the embeddings of an answer from numbers to base64. Returns the answer. */
   embeddings: object;
   /** Reads a line that a run emits. If the line is an output, returns that. */
-  said: object;
+  runLine: object;
   /** Reads the answer of a model that has a mapping. Returns the output with its files. */
   mapped: Asks<PlainPath>;
   /**
@@ -61,7 +61,7 @@ export interface Results {
   wrapped: Pick<WrappedInput, 'fields'>;
   output: { fault: AnswerFault | undefined };
   embeddings: object;
-  said: { said: Said } | { fault: string };
+  runLine: { runLine: RunLine } | { fault: string };
   mapped: { found: Found } | { fault: AnswerFault };
   assembled: { ends: JsonObject; output: FoundOutput | undefined };
   body: { parts: FoundPart[] | undefined };
@@ -69,7 +69,7 @@ export interface Results {
 
 export type AnswerFault = 'is not UTF-8' | 'is not JSON';
 
-const maxSaidValues = 100_000;
+const maxLineValues = 100_000;
 const none = Buffer.alloc(0);
 
 export type JobKind = keyof Jobs;
@@ -180,19 +180,19 @@ export const runs: Runs = {
     return [{ parts }, bytes];
   },
 
-  said(_job, line) {
+  runLine(_job, line) {
     const text = line.toString();
     // The value of an output is not parsed, because it may be larger than any other line.
     const isOutput = isJson(line, maxModelDepth) && rawMember(text, 'type') === '"output"';
     const output = isOutput ? rawMember(text, 'output') : undefined;
     if (output !== undefined)
-      return [{ said: { type: 'output', output: '' } }, storableJsonBytes(Buffer.from(output))];
+      return [{ runLine: { type: 'output', output: '' } }, storableJsonBytes(Buffer.from(output))];
     try {
-      if (hasMoreValues(text, maxSaidValues))
-        throw new SaidFault(`a line of more than ${maxSaidValues} JSON values`);
-      return [{ said: readSaid(text) }, none];
+      if (hasMoreValues(text, maxLineValues))
+        throw new RunLineFault(`a line of more than ${maxLineValues} JSON values`);
+      return [{ runLine: readRunLine(text) }, none];
     } catch (error) {
-      if (!(error instanceof SaidFault)) throw error;
+      if (!(error instanceof RunLineFault)) throw error;
       return [{ fault: error.message }, none];
     }
   },

@@ -31,7 +31,7 @@ import { CallerRequests } from './reads/caller-requests.js';
 import { Erasures } from './retention/erasures.js';
 import { History } from './reads/history.js';
 import { RequestIds } from './submit/request-id.js';
-import { RequestLog } from './completion/request-log.js';
+import { CompletionLog } from './completion/completion-log.js';
 import { Retention } from './retention/retention.js';
 import { RunnerRegistry } from './runs/runner-registry.js';
 import { Runs } from './runs/runs.js';
@@ -45,10 +45,10 @@ import { Suspects } from './suspects/suspects.js';
 import { SubmissionWriter } from './submit/submission-writer.js';
 import { Submissions } from './submit/submissions.js';
 import { ClaimRounds } from './workers/claim-rounds.js';
-import { HeldClaims } from './workers/held-claims.js';
+import { WaitingClaims } from './workers/waiting-claims.js';
 import { LeasedRuns } from './workers/leased-runs.js';
 import { WorkerBeats } from './workers/worker-beats.js';
-import { WorkerBook } from './workers/worker-book.js';
+import { KnownWorkers } from './workers/known-workers.js';
 import { WorkerClaims } from './workers/worker-claims.js';
 import { WorkerEnds } from './workers/worker-ends.js';
 import { WorkerEvents } from './workers/worker-events.js';
@@ -93,7 +93,7 @@ import { WorkerStore } from './workers/worker-store.js';
     QueueService,
     CallerRequests,
     RequestIds,
-    RequestLog,
+    CompletionLog,
     Retention,
     RunnerRegistry,
     RunEvents,
@@ -106,10 +106,10 @@ import { WorkerStore } from './workers/worker-store.js';
     Suspects,
     Backlog,
     ClaimRounds,
-    HeldClaims,
+    WaitingClaims,
     LeasedRuns,
     WorkerBeats,
-    WorkerBook,
+    KnownWorkers,
     WorkerClaims,
     WorkerEnds,
     WorkerEvents,
@@ -144,7 +144,7 @@ import { WorkerStore } from './workers/worker-store.js';
     WaitingIndex,
     LeasedRuns,
     WorkerBeats,
-    WorkerBook,
+    KnownWorkers,
     WorkerClaims,
     WorkerEnds,
     WorkerEvents,

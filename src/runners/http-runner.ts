@@ -15,7 +15,7 @@ import { parseJson } from '../tools/storable-text.js';
 import { EntryFault, Parsed } from '../tools/validation.js';
 import type { TraceContext } from '../tracing/trace-context.js';
 import { codeOf, type Ending, Tracing } from '../tracing/tracing.js';
-import { decode, readBody } from './answer-body.js';
+import { decode, readBody } from './model-answer.js';
 import { keepOutput } from './file-output.js';
 import { breakOf, failureOf, type HttpAnswer, retryAfterOf } from './http-failure.js';
 import type { JsonObject } from '../json/assemblers.js';

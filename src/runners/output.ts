@@ -4,9 +4,9 @@ import type { JobKind, Jobs, Results } from '../json/jobs.js';
 import type { JsonThreads } from '../json/json-threads.js';
 import { maxInlineBytes } from '../models/input-schemas.js';
 import { type Run, RunFailure } from '../queue/runs/runner.js';
-import { readSaid, type Said, SaidFault } from '../queue/runs/said.js';
+import { readRunLine, type RunLine, RunLineFault } from '../queue/runs/run-lines.js';
 import { parseJson } from '../tools/storable-text.js';
-import { decode, notUtf8, readBody, readLines } from './answer-body.js';
+import { decode, notUtf8, readBody, readLines } from './model-answer.js';
 import type { HttpAnswer } from './http-failure.js';
 
 const maxWarnings = 10;
@@ -71,34 +71,34 @@ export async function readNdjsonOutput(
   for await (const line of readLines(chunks, maxBytes)) {
     // A following line, even an empty one, proves that the faulty line was not truncated by the end of the connection.
     if (fault !== undefined) throw fault;
-    const said = line.length <= maxInlineBytes ? readLine(line) : await readLongLine(line, run, threads);
-    if (said === undefined) continue;
-    if (said instanceof RunFailure) {
-      fault = said;
+    const runLine = line.length <= maxInlineBytes ? readLine(line) : await readLongLine(line, run, threads);
+    if (runLine === undefined) continue;
+    if (runLine instanceof RunFailure) {
+      fault = runLine;
       continue;
     }
-    switch (said.type) {
+    switch (runLine.type) {
       case 'log':
-        run.log(said.level, said.message, said.source);
+        run.log(runLine.level, runLine.message, runLine.source);
         break;
       case 'progress':
-        run.progress(said.value, said.message);
+        run.progress(runLine.value, runLine.message);
         break;
       case 'usage':
-        run.usage(said.usage);
+        run.usage(runLine.usage);
         break;
       case 'delta':
-        deltaBytes += Buffer.byteLength(said.delta);
+        deltaBytes += Buffer.byteLength(runLine.delta);
         if (deltaBytes > maxBytes)
           throw new RunFailure(`The model's output is larger than ${maxBytes} bytes.`);
-        run.delta(said.delta);
+        run.delta(runLine.delta);
         break;
       case 'output':
-        return said.output;
+        return runLine.output;
       case 'error':
-        throw new RunFailure(said.message, { retryable: said.retryable });
-      case 'passed over':
-        warnOnce(said.warning, warnings, run);
+        throw new RunFailure(runLine.message, { retryable: runLine.retryable });
+      case 'ignored':
+        warnOnce(runLine.warning, warnings, run);
     }
   }
   if (fault !== undefined) throw hasOwnEnd ? fault : endUnknown();
@@ -116,24 +116,24 @@ export function endUnknown(): RunFailure {
 }
 
 /** undefined: the line is blank. */
-function readLine(line: Buffer): Said | RunFailure | undefined {
+function readLine(line: Buffer): RunLine | RunFailure | undefined {
   try {
     const text = decode(line).trim();
-    return text === '' ? undefined : readSaid(text);
+    return text === '' ? undefined : readRunLine(text);
   } catch (error) {
     if (error instanceof RunFailure) return error;
-    if (error instanceof SaidFault) return holds(error.message);
+    if (error instanceof RunLineFault) return holds(error.message);
     throw error;
   }
 }
 
-type LongSaid = Exclude<Said, { type: 'output' }> | { type: 'output'; output: Buffer };
+type LongRunLine = Exclude<RunLine, { type: 'output' }> | { type: 'output'; output: Buffer };
 
-async function readLongLine(line: Buffer, run: Run, threads: JsonThreads): Promise<LongSaid | RunFailure> {
+async function readLongLine(line: Buffer, run: Run, threads: JsonThreads): Promise<LongRunLine | RunFailure> {
   if (!isUtf8(line)) return new RunFailure(notUtf8);
-  const [result, output] = await inThread(threads, 'said', {}, line, run);
+  const [result, output] = await inThread(threads, 'runLine', {}, line, run);
   if ('fault' in result) return holds(result.fault);
-  return result.said.type === 'output' ? { type: 'output', output } : result.said;
+  return result.runLine.type === 'output' ? { type: 'output', output } : result.runLine;
 }
 
 const holds = (what: string): RunFailure => new RunFailure(`The model's answer contains ${what}.`);

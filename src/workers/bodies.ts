@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DomainError } from '../errors/domain-error.js';
 import { hasMark } from '../json/jobs.js';
 import { maxInlineBytes } from '../models/input-schemas.js';
-import { readSaid, type Said, SaidFault } from '../queue/runs/said.js';
+import { readRunLine, type RunLine, RunLineFault } from '../queue/runs/run-lines.js';
 
 /** Milliseconds of reading lines before other calls get a turn. */
 const maxSliceMs = 10;
@@ -12,10 +12,10 @@ const maxEvents = 20_000;
 /** Reads the events of a run, one per line. A line of an unknown kind counts too. */
 export async function readEvents(
   body: Buffer,
-  readLong: (line: Buffer, number: number) => Promise<Said>,
-): Promise<Said[]> {
+  readLong: (line: Buffer, number: number) => Promise<RunLine>,
+): Promise<RunLine[]> {
   assertUtf8(body);
-  const said: Said[] = [];
+  const lines: RunLine[] = [];
   let since = performance.now();
   let number = 0;
   for (const line of linesOf(hasMark(body) ? body.subarray(3) : body)) {
@@ -25,14 +25,14 @@ export async function readEvents(
         ? readEvent(line.toString().trim(), number)
         : await readLong(line, number);
     if (one === undefined) continue;
-    said.push(allowed(one, number));
-    if (said.length > maxEvents)
+    lines.push(allowed(one, number));
+    if (lines.length > maxEvents)
       throw new DomainError('too_large', `The body may hold ${maxEvents} events at most.`);
     if (performance.now() - since < maxSliceMs) continue;
     await nextTurn();
     since = performance.now();
   }
-  return said;
+  return lines;
 }
 
 function* linesOf(body: Buffer): Generator<Buffer> {
@@ -45,12 +45,12 @@ function* linesOf(body: Buffer): Generator<Buffer> {
 }
 
 /** undefined: the line is blank. */
-function readEvent(line: string, number: number): Said | undefined {
+function readEvent(line: string, number: number): RunLine | undefined {
   if (line === '') return undefined;
   try {
-    return readSaid(line);
+    return readRunLine(line);
   } catch (error) {
-    if (error instanceof SaidFault) throw lineFault(error.message, number);
+    if (error instanceof RunLineFault) throw lineFault(error.message, number);
     throw error;
   }
 }
@@ -60,10 +60,10 @@ export function lineFault(what: string, number: number): DomainError {
   return new DomainError(code, `Line ${number} of the body contains ${what}.`);
 }
 
-function allowed(said: Said, number: number): Said {
-  if (said.type !== 'output' && said.type !== 'error') return said;
+function allowed(runLine: RunLine, number: number): RunLine {
+  if (runLine.type !== 'output' && runLine.type !== 'error') return runLine;
   throw lineFault(
-    `an "${said.type}" line: report the end of a run with PUT …/output or PUT …/failure`,
+    `an "${runLine.type}" line: report the end of a run with PUT …/output or PUT …/failure`,
     number,
   );
 }

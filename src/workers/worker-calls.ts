@@ -17,7 +17,7 @@ import {
 } from '../queue/workers/lease.js';
 import { LeasedRuns } from '../queue/workers/leased-runs.js';
 import { WorkerBeats } from '../queue/workers/worker-beats.js';
-import { type KnownWorker, uidOf, WorkerBook } from '../queue/workers/worker-book.js';
+import { type KnownWorker, KnownWorkers, uidOf } from '../queue/workers/known-workers.js';
 import { WorkerClaims } from '../queue/workers/worker-claims.js';
 import { WorkerEnds } from '../queue/workers/worker-ends.js';
 import type { BeatDto, ClaimDto, WorkerLeaveDto } from './dto.js';
@@ -33,7 +33,7 @@ const beatSeconds = 10;
 export class WorkerCalls {
   constructor(
     private readonly models: ModelsService,
-    private readonly book: WorkerBook,
+    private readonly workers: KnownWorkers,
     private readonly claims: WorkerClaims,
     private readonly beats: WorkerBeats,
     private readonly ends: WorkerEnds,
@@ -55,7 +55,7 @@ export class WorkerCalls {
     const models = [...most.keys()];
     for (const id of models) this.assertPulled(caller, id);
     const about = { id: workerId, name: name || workerId, version, labels, models };
-    const worker = this.book.note(caller.keyId, about);
+    const worker = this.workers.note(caller.keyId, about);
     const claimId = `${caller.keyId} ${claim.claim_id}`;
     const asked = { claimId, worker, models: most, max, hash: hashOf(workerId, most, max) };
     holdWith(response, worker, waitSeconds);
@@ -76,7 +76,7 @@ export class WorkerCalls {
     const runs = (unread = await answer.finally(() => this.watch.remove(call)));
     if (runs.length > 0) {
       await this.confirm(call, runs);
-      this.book.noteRun(worker);
+      this.workers.noteRun(worker);
     }
     if (response.destroyed) return this.ends.giveBack(runs);
     if (waitSeconds > 0) response.setHeader('Preference-Applied', `wait=${waitSeconds}`);
@@ -91,8 +91,8 @@ export class WorkerCalls {
     response: ServerResponse,
   ): Promise<void> {
     const leases = leasesOf(keyId, tokens);
-    const worker = this.book.note(keyId, { id, state });
-    if (leases.length > 0) this.book.noteRun(worker);
+    const worker = this.workers.note(keyId, { id, state });
+    if (leases.length > 0) this.workers.noteRun(worker);
     holdWith(response, worker, waitSeconds);
     const { answer, drop, fail } = this.beats.beat(worker, leases, waitSeconds * 1_000);
     const call: OpenCall = { request: response.req, refuse: fail };
@@ -116,7 +116,7 @@ export class WorkerCalls {
       this.claims.dropOf(uid);
       await this.ends.releaseAll(uid);
     } else if (await this.ends.releaseSome(uid, leasesOf(keyId, tokens))) return;
-    await this.book.leave(uid);
+    await this.workers.leave(uid);
   }
 
   /** Gives back runs that were claimed at the moment when the key lost its right to them, instead of answering them. */
@@ -183,7 +183,7 @@ function holdWith(response: ServerResponse, worker: KnownWorker, waitSeconds: nu
     charges?.releaseBody();
     charges?.take('workerCalls', 1);
   }
-  if (!response.destroyed) response.once('close', worker.holdCall());
+  if (!response.destroyed) response.once('close', worker.noteOpenCall());
 }
 
 /** Hashes what the claim asks for. The worker's own data, except its id, may change between repeats. */

@@ -4,7 +4,7 @@ import { JsonThreads } from '../json/json-threads.js';
 import { maxInlineBytes } from '../models/input-schemas.js';
 import { RunEvents } from '../queue/runs/run-events.js';
 import { RunFailure } from '../queue/runs/runner.js';
-import type { Said } from '../queue/runs/said.js';
+import type { RunLine } from '../queue/runs/run-lines.js';
 import type { LeaseName } from '../queue/workers/lease.js';
 import { LeasedRuns } from '../queue/workers/leased-runs.js';
 import { type EndTaken, WorkerEnds } from '../queue/workers/worker-ends.js';
@@ -37,8 +37,8 @@ export class WorkerRunCalls {
   }
 
   async append(lease: LeaseName, from: number, body: Buffer): Promise<{ next: number; cancel: boolean }> {
-    const said = await readEvents(body, (line, number) => this.readLong(lease, line, number));
-    const taken = await this.events.append(lease, from, said);
+    const lines = await readEvents(body, (line, number) => this.readLong(lease, line, number));
+    const taken = await this.events.append(lease, from, lines);
     if (taken === undefined) throw leaseLost();
     const { next, cancel } = taken;
     if (next < from) {
@@ -83,10 +83,10 @@ export class WorkerRunCalls {
     );
   }
 
-  private async readLong({ id }: LeaseName, line: Buffer, number: number): Promise<Said> {
-    const [result] = await this.threads.run('said', {}, line, { caller: id, isAccepted: true });
+  private async readLong({ id }: LeaseName, line: Buffer, number: number): Promise<RunLine> {
+    const [result] = await this.threads.run('runLine', {}, line, { caller: id, isAccepted: true });
     if ('fault' in result) throw lineFault(result.fault, number);
-    return result.said;
+    return result.runLine;
   }
 
   /** undefined: the lease is lost. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { WorkerKeeper } from '../../src/queue/workers/duties/worker-keeper.js';
-import { maxWorkersOfKey, WorkerBook } from '../../src/queue/workers/worker-book.js';
+import { maxWorkersOfKey, KnownWorkers } from '../../src/queue/workers/known-workers.js';
 import { WorkerBeats } from '../../src/queue/workers/worker-beats.js';
 import { WorkerClaims } from '../../src/queue/workers/worker-claims.js';
 import { until } from '../support/index.js';
@@ -22,8 +22,8 @@ test('a key has a thousand workers; another is refused until one of them leaves,
   const keyId = await idOfNewestKey();
   const known = new WorkerCalls(service, 'known', key);
   await known.beat();
-  const book = service.app.get(WorkerBook);
-  for (let n = 1; n < maxWorkersOfKey; n++) book.note(keyId, { id: `worker ${n}` });
+  const workers = service.app.get(KnownWorkers);
+  for (let n = 1; n < maxWorkersOfKey; n++) workers.note(keyId, { id: `worker ${n}` });
   const more = new WorkerCalls(service, 'one more', key);
   const refused = await more.claim();
   expect(Number(refused.headers.get('retry-after'))).toBe(60);

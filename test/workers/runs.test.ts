@@ -422,7 +422,7 @@ describe('a beat', () => {
   test('that is held says at once that a run is to stop, and once only', async () => {
     const run = await begin();
     const held = worker.beat([run], 10);
-    await heldBeats(1);
+    await waitingBeats(1);
     await calls.cancel(run.request_id);
     expect(await held).toMatchObject({ cancel: [run.request_id], lost: [] });
     // The next beat waits, although the worker knows of the cancel.
@@ -434,7 +434,7 @@ describe('a beat', () => {
   test('that is held says at once that a lease is lost', async () => {
     const run = await begin();
     const held = worker.beat([run], 10);
-    await heldBeats(1);
+    await waitingBeats(1);
     await lose(run);
     expect(await held).toMatchObject({ cancel: [], lost: [run.request_id] });
     await worker.output(await worker.run());
@@ -443,7 +443,7 @@ describe('a beat', () => {
   test('says nothing of a lease that the request had before', async () => {
     const run = await begin();
     const held = worker.beat([run], 10);
-    await heldBeats(1);
+    await waitingBeats(1);
     // A late notification, as from another node.
     service.app.get(QueueEvents).publish({ lost: [run.request_id] });
     await calls.cancel(run.request_id);
@@ -543,7 +543,7 @@ async function json(answer: Promise<Response>): Promise<unknown> {
   return response.json();
 }
 
-function heldBeats(count: number): Promise<unknown> {
+function waitingBeats(count: number): Promise<unknown> {
   const beats = service.app.get(WorkerBeats);
   return until(() => beats.size === count, { message: `${count} beats are held` });
 }

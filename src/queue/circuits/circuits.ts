@@ -6,7 +6,7 @@ import type { HealthCheck } from '../../models/runner-kind.js';
 import { ModelsService } from '../../models/models.service.js';
 import type { OpenCircuit } from './queries/circuits.js';
 import type { CircuitChange } from '../queue-events.js';
-import { asRunFailure } from '../runs/finish-of.js';
+import { asRunFailure } from '../runs/run-finish.js';
 import type { RunEnd, RunExecution } from '../runs/run-execution.js';
 import type { Outage, RunFailure } from '../runs/runner.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';

@@ -11,7 +11,7 @@ import {
   type TypicalTimes,
 } from './queries/model-loads.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
-import { WorkerBook } from '../workers/worker-book.js';
+import { KnownWorkers } from '../workers/known-workers.js';
 
 export type { TypicalTimes } from './queries/model-loads.js';
 
@@ -47,7 +47,7 @@ export class ModelLoads {
     private readonly availability: ModelAvailability,
     private readonly clock: Clock,
     private readonly models: ModelsService,
-    private readonly book: WorkerBook,
+    private readonly workers: KnownWorkers,
   ) {
     this.running = new Recent(loadAgeMs, () => countRunning(database));
     this.oldest = new Recent(loadAgeMs, () => findOldestWaiting(database, index.oldest()));
@@ -81,7 +81,7 @@ export class ModelLoads {
         times: times.get(id),
         availability,
         nextProbeAtMs: availability === 'unavailable' ? this.availability.nextProbeAtMs(id) : null,
-        workers: this.models.get(id)?.takenBy === 'workers' ? this.book.count(id) : null,
+        workers: this.models.get(id)?.takenBy === 'workers' ? this.workers.count(id) : null,
       };
     });
   }

@@ -7,7 +7,7 @@ import type { WaitingRequest } from '../waiting/queries/waiting.js';
 import type { QueueEvents } from '../queue-events.js';
 import { backoffMs } from './backoff.js';
 import type { EndingRun } from './ending-run.js';
-import { asRunFailure, finishOf, type RunFinish, runMessageOf, toAttemptFailure } from './finish-of.js';
+import { asRunFailure, finishOf, type RunFinish, runMessageOf, toAttemptFailure } from './run-finish.js';
 import type { RunEnd } from './run-execution.js';
 import type { Verdict } from '../suspects/suspects.js';
 import { ResultUnstored, RunFailure } from './runner.js';

@@ -4,7 +4,7 @@ import type { TraceContext } from '../../tracing/trace-context.js';
 import type { Claimed } from './queries/claim.js';
 import type { EventWriter } from './event-writer.js';
 import { RunLog } from './run-log.js';
-import { maxProgressMessage } from './said.js';
+import { maxProgressMessage } from './run-lines.js';
 import type { AbortReason, FollowedRun, LogLevel, LogSource, RequestFacts, Run, Runner } from './runner.js';
 import type { Usage } from './usage.js';
 

@@ -10,7 +10,7 @@ import { requestFacts } from './queries/request-facts.js';
 import { requeue, type Requeue } from './queries/requeue.js';
 import type { WaitingRequest } from '../waiting/queries/waiting.js';
 import { QueueEvents } from '../queue-events.js';
-import { type RunFinish, toCompleted } from './finish-of.js';
+import { type RunFinish, toCompleted } from './run-finish.js';
 import { persist } from '../../database/persist.js';
 import { UnstoredResults } from './unstored-results.js';
 import { logFullMessage, type LogUsage } from './run-log.js';

@@ -10,7 +10,7 @@ import type { Claimed } from './queries/claim.js';
 import { QueueEvents } from '../queue-events.js';
 import { Suspects } from '../suspects/suspects.js';
 import type { EventWriter } from './event-writer.js';
-import { endingOf } from './finish-of.js';
+import { endingOf } from './run-finish.js';
 import { FollowedRuns } from './followed-runs.js';
 import { modelError, RunEnds } from './run-ends.js';
 import { UnstoredRests } from './unstored-rests.js';

@@ -14,7 +14,7 @@ import { claimPatienceMs, ClaimPump } from '../runs/claim-pump.js';
 import { GroupTurns, nextClaimMs } from '../runs/group-turns.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
 import { type ClaimWaiter, slotsOf } from './claim-waiter.js';
-import { HeldClaims } from './held-claims.js';
+import { WaitingClaims } from './waiting-claims.js';
 import { LeasedRuns } from './leased-runs.js';
 import { WorkerEnds } from './worker-ends.js';
 
@@ -33,7 +33,7 @@ export class ClaimRounds {
   private isStopped = false;
 
   constructor(
-    private readonly held: HeldClaims,
+    private readonly waiting: WaitingClaims,
     private readonly database: Database,
     private readonly models: ModelsService,
     private readonly events: QueueEvents,
@@ -52,7 +52,7 @@ export class ClaimRounds {
   }
 
   wake(modelId: string): void {
-    if (this.held.of(modelId) === undefined || this.isStopped) return;
+    if (this.waiting.of(modelId) === undefined || this.isStopped) return;
     const pump: ClaimPump =
       this.pumps.get(modelId) ?? new ClaimPump(modelId, () => this.serve(modelId, pump));
     this.pumps.set(modelId, pump);
@@ -61,7 +61,7 @@ export class ClaimRounds {
 
   /** Wakes the models that have claimable requests, as far as this node knows. */
   wakeAll(): void {
-    this.wakeThoseOf(this.held.models);
+    this.wakeThoseOf(this.waiting.models);
   }
 
   wakeThoseOf(models: readonly string[]): void {
@@ -94,13 +94,13 @@ export class ClaimRounds {
   private async serve(modelId: string, pump: ClaimPump): Promise<void> {
     const model = this.models.get(modelId);
     const count = Math.min(maxSlots, Math.max(1, this.index.claimable(modelId)));
-    const waiters = this.held.of(modelId) ?? new Set();
+    const waiters = this.waiting.of(modelId) ?? new Set();
     const slots = slotsOf(waiters, modelId, count);
     for (const waiter of waiters) waiter.noteLook(modelId, slots.length > 0);
     const mayStart = model?.takenBy === 'workers' && model.paused === null && !this.cluster.isDrained;
     if (!mayStart || slots.length === 0 || this.isStopped) return;
     // A model that another node has claims for does not keep this one waiting.
-    const room = this.turns.room(model, ({ id }) => this.held.of(id) !== undefined);
+    const room = this.turns.room(model, ({ id }) => this.waiting.of(id) !== undefined);
     if (room === 0) return this.lookAgain(modelId);
     const asked = slots.slice(0, room);
     const brought = await this.claimInto(model, asked, pump.floorAt(this.index.head(modelId)));

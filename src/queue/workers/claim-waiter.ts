@@ -1,5 +1,5 @@
 import type { LeasedRun } from './queries/worker-leases.js';
-import type { KnownWorker } from './worker-book.js';
+import type { KnownWorker } from './known-workers.js';
 
 /** The runs that a worker asks for in one claim. */
 export interface ClaimAsked {

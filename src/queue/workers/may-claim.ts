@@ -1,5 +1,5 @@
 import { DomainError } from '../../errors/domain-error.js';
-import type { KnownWorker } from './worker-book.js';
+import type { KnownWorker } from './known-workers.js';
 
 /** Throws `worker_stopped` or `worker_resting`. A worker that is told to drain may ask, and gets nothing. */
 export function assertMayClaim({ told, restMs }: KnownWorker): void {

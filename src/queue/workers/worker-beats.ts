@@ -4,8 +4,8 @@ import type { LeaseName } from './queries/worker-leases.js';
 import type { Told } from './queries/workers.js';
 import { QueueEvents } from '../queue-events.js';
 import { LeasedRuns } from './leased-runs.js';
-import type { HeldAnswer } from './worker-claims.js';
-import { type KnownWorker, WorkerBook } from './worker-book.js';
+import type { LongPoll } from './worker-claims.js';
+import { type KnownWorker, KnownWorkers } from './known-workers.js';
 
 export interface BeatAnswer {
   told: Told;
@@ -22,7 +22,7 @@ const maxOfWorker = 16;
 const gatherMs = 5;
 
 /** A beat that waits for news. */
-class HeldBeat {
+class WaitingBeat {
   readonly answer: Promise<BeatAnswer>;
   readonly cancel = new Set<string>();
   readonly lost = new Set<string>();
@@ -46,35 +46,35 @@ class HeldBeat {
 /** The beats of workers. They renew leases, and wait until there is something that the worker must know at once. */
 @Injectable()
 export class WorkerBeats {
-  private readonly held = new Set<HeldBeat>();
-  private readonly byRequest = new Map<string, Set<HeldBeat>>();
+  private readonly waiting = new Set<WaitingBeat>();
+  private readonly byRequest = new Map<string, Set<WaitingBeat>>();
   /** By the uid of the worker: cancels that an answer has reported. They do not end the next beat's wait. */
-  private readonly said = new Map<string, Set<string>>();
+  private readonly reported = new Map<string, Set<string>>();
   private isStopped = false;
 
   constructor(
     events: QueueEvents,
-    book: WorkerBook,
+    workers: KnownWorkers,
     private readonly runs: LeasedRuns,
   ) {
     events.subscribe(({ cancelled, lost }) => {
       for (const id of cancelled ?? []) for (const beat of this.of(id)) this.note(beat, 'cancel', id);
       for (const id of lost ?? []) for (const beat of this.of(id)) void this.noteLoss(beat, id);
     });
-    book.toldChanges.subscribe((worker) => {
-      for (const beat of this.held) if (beat.worker === worker) this.answerSoon(beat);
+    workers.toldChanges.subscribe((worker) => {
+      for (const beat of this.waiting) if (beat.worker === worker) this.answerSoon(beat);
     });
   }
 
   /** How many beats wait, with their leases renewed. */
   get size(): number {
-    return [...this.held].filter((beat) => beat.isRead).length;
+    return [...this.waiting].filter((beat) => beat.isRead).length;
   }
 
   /** `waitMs`: how long it may wait. Call `drop` once the answer is no longer read, `fail` once it may have none. */
-  beat(worker: KnownWorker, leases: readonly LeaseName[], waitMs: number): HeldAnswer<BeatAnswer> {
-    const beat = new HeldBeat(worker, new Map(leases.map((lease) => [lease.id, lease])));
-    if (worker.heldBeats >= maxOfWorker) throw tooMany();
+  beat(worker: KnownWorker, leases: readonly LeaseName[], waitMs: number): LongPoll<BeatAnswer> {
+    const beat = new WaitingBeat(worker, new Map(leases.map((lease) => [lease.id, lease])));
+    if (worker.waitingBeats >= maxOfWorker) throw tooMany();
     // It is held first, so that no news between the renewal and the wait is lost.
     this.hold(beat);
     this.forgetEnded(beat);
@@ -88,10 +88,10 @@ export class WorkerBeats {
   /** Answers all beats with what is known. */
   stop(): void {
     this.isStopped = true;
-    for (const beat of this.held) if (beat.isRead) this.finish(beat);
+    for (const beat of this.waiting) if (beat.isRead) this.finish(beat);
   }
 
-  private async renew(beat: HeldBeat, leases: readonly LeaseName[], waitMs: number): Promise<void> {
+  private async renew(beat: WaitingBeat, leases: readonly LeaseName[], waitMs: number): Promise<void> {
     try {
       const renewed = await Promise.all(leases.map((lease) => this.runs.renew(lease)));
       renewed.forEach((one, i) => {
@@ -107,53 +107,53 @@ export class WorkerBeats {
     beat.timer = setTimeout(() => this.finish(beat), waitMs);
   }
 
-  private hasNews({ worker, cancel, lost }: HeldBeat): boolean {
-    const said = this.said.get(worker.uid);
+  private hasNews({ worker, cancel, lost }: WaitingBeat): boolean {
+    const reported = this.reported.get(worker.uid);
     if (lost.size > 0 || worker.told !== worker.answered) return true;
-    return [...cancel].some((id) => said?.has(id) !== true);
+    return [...cancel].some((id) => reported?.has(id) !== true);
   }
 
-  private note(beat: HeldBeat, what: 'cancel' | 'lost', id: string): void {
+  private note(beat: WaitingBeat, what: 'cancel' | 'lost', id: string): void {
     beat[what].add(id);
     this.answerSoon(beat);
   }
 
   /** The lost lease may be that of an earlier attempt, and the beat's that of a later one: the token decides. */
-  private async noteLoss(beat: HeldBeat, id: string): Promise<void> {
+  private async noteLoss(beat: WaitingBeat, id: string): Promise<void> {
     const renewed = await this.runs.renew(beat.leases.get(id)!).catch((): object => ({}));
     if (renewed === undefined) this.note(beat, 'lost', id);
   }
 
-  private answerSoon(beat: HeldBeat): void {
+  private answerSoon(beat: WaitingBeat): void {
     if (!beat.isRead || beat.isAnswered) return;
     clearTimeout(beat.timer);
     beat.timer = setTimeout(() => this.finish(beat), gatherMs);
   }
 
-  private finish(beat: HeldBeat): void {
+  private finish(beat: WaitingBeat): void {
     if (!this.release(beat)) return;
     const { worker, cancel, lost } = beat;
     const { told } = worker;
     worker.answered = told;
     if (cancel.size > 0)
-      this.said.set(worker.uid, new Set([...(this.said.get(worker.uid) ?? []), ...cancel]));
+      this.reported.set(worker.uid, new Set([...(this.reported.get(worker.uid) ?? []), ...cancel]));
     beat.resolve({ told, cancel: [...cancel].filter((id) => !lost.has(id)), lost: [...lost] });
   }
 
-  private hold(beat: HeldBeat): void {
-    this.held.add(beat);
-    beat.worker.heldBeats++;
+  private hold(beat: WaitingBeat): void {
+    this.waiting.add(beat);
+    beat.worker.waitingBeats++;
     for (const id of beat.leases.keys())
       this.byRequest.set(id, (this.byRequest.get(id) ?? new Set()).add(beat));
   }
 
   /** Returns false if it was answered before. */
-  private release(beat: HeldBeat): boolean {
+  private release(beat: WaitingBeat): boolean {
     if (beat.isAnswered) return false;
     beat.isAnswered = true;
     clearTimeout(beat.timer);
-    this.held.delete(beat);
-    beat.worker.heldBeats--;
+    this.waiting.delete(beat);
+    beat.worker.waitingBeats--;
     for (const id of beat.leases.keys()) {
       const beats = this.byRequest.get(id);
       beats?.delete(beat);
@@ -162,16 +162,16 @@ export class WorkerBeats {
     return true;
   }
 
-  private of(id: string): Iterable<HeldBeat> {
+  private of(id: string): Iterable<WaitingBeat> {
     return this.byRequest.get(id) ?? [];
   }
 
   /** Forgets reported cancels of runs that the worker no longer has. */
-  private forgetEnded({ worker: { uid }, leases }: HeldBeat): void {
-    const said = this.said.get(uid);
-    if (said === undefined) return;
-    for (const id of said) if (!leases.has(id)) said.delete(id);
-    if (said.size === 0) this.said.delete(uid);
+  private forgetEnded({ worker: { uid }, leases }: WaitingBeat): void {
+    const reported = this.reported.get(uid);
+    if (reported === undefined) return;
+    for (const id of reported) if (!leases.has(id)) reported.delete(id);
+    if (reported.size === 0) this.reported.delete(uid);
   }
 }
 

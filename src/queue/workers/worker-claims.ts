@@ -6,12 +6,12 @@ import type { LeasedRun } from './queries/worker-leases.js';
 import { ClaimLookUps } from './claim-look-ups.js';
 import { ClaimRounds } from './claim-rounds.js';
 import { type ClaimAsked, ClaimWaiter } from './claim-waiter.js';
-import { conflictOf, HeldClaims } from './held-claims.js';
+import { conflictOf, WaitingClaims } from './waiting-claims.js';
 import { assertMayClaim } from './may-claim.js';
-import { type KnownWorker, WorkerBook } from './worker-book.js';
+import { type KnownWorker, KnownWorkers } from './known-workers.js';
 
 /** The answer of a call that may wait. */
-export interface HeldAnswer<Answer> {
+export interface LongPoll<Answer> {
   answer: Promise<Answer>;
   drop: () => void;
   fail: (refusal: DomainError) => void;
@@ -29,33 +29,33 @@ export class WorkerClaims {
   constructor(
     database: Database,
     private readonly cluster: Cluster,
-    private readonly held: HeldClaims,
+    private readonly waiting: WaitingClaims,
     private readonly rounds: ClaimRounds,
-    book: WorkerBook,
+    workers: KnownWorkers,
   ) {
     this.lookUps = new ClaimLookUps(database);
-    book.toldChanges.subscribe((worker) => this.tell(worker));
+    workers.toldChanges.subscribe((worker) => this.tell(worker));
   }
 
   /** How many calls wait. */
   get size(): number {
-    return this.held.size;
+    return this.waiting.size;
   }
 
   /** Models that a claim waits for. */
   get modelsWaitedFor(): string[] {
-    return this.held.models;
+    return this.waiting.models;
   }
 
   /**
    * `waitMs`: how long the call may wait. Its answer is empty if no run came. Call `drop` once the answer is no
    * longer read, `fail` once it may bring nothing any more.
    */
-  claim(asked: ClaimAsked, waitMs: number): HeldAnswer<LeasedRun[]> {
+  claim(asked: ClaimAsked, waitMs: number): LongPoll<LeasedRun[]> {
     assertMayClaim(asked.worker);
     this.assertOpen();
-    const waiter = new ClaimWaiter(asked, (settled) => this.held.remove(settled));
-    this.held.add(waiter);
+    const waiter = new ClaimWaiter(asked, (settled) => this.waiting.remove(settled));
+    this.waiting.add(waiter);
     const timer = setTimeout(() => void this.endWait(waiter), waitMs);
     const answer = waiter.answer.finally(() => clearTimeout(timer));
     // Models take turns, so that none of several is always the first.
@@ -73,21 +73,21 @@ export class WorkerClaims {
   /** Ends the claims on a drained node: another node may have runs for them. */
   wakeAll(): void {
     if (!this.cluster.isDrained) return this.rounds.wakeAll();
-    for (const waiter of this.held.all) if (!waiter.isBusy) void this.dismiss(waiter);
+    for (const waiter of this.waiting.all) if (!waiter.isBusy) void this.dismiss(waiter);
   }
 
   /** Ends the claims of a worker that leaves. */
   dropOf(workerId: string): void {
-    for (const waiter of this.held.ofWorker(workerId)) waiter.settle([]);
+    for (const waiter of this.waiting.ofWorker(workerId)) waiter.settle([]);
   }
 
   /** Answers all claims with no runs. Resolves once no statement is in progress. */
   async stop(): Promise<void> {
     this.isStopped = true;
     const ended = this.rounds.stop();
-    for (const waiter of this.held.all) if (!waiter.isBusy) waiter.settle([]);
+    for (const waiter of this.waiting.all) if (!waiter.isBusy) waiter.settle([]);
     await ended;
-    for (const waiter of this.held.all) waiter.settle([]);
+    for (const waiter of this.waiting.all) waiter.settle([]);
   }
 
   private assertOpen(): void {
@@ -103,7 +103,7 @@ export class WorkerClaims {
 
   private tell(worker: KnownWorker): void {
     if (worker.told === 'run') this.wakeAll();
-    else for (const waiter of this.held.ofWorker(worker.uid)) void this.dismiss(waiter);
+    else for (const waiter of this.waiting.ofWorker(worker.uid)) void this.dismiss(waiter);
   }
 
   /** Ends a claim that gets nothing new here, before its time is over. */

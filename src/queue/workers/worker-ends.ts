@@ -11,7 +11,7 @@ import { endOf, findLeases, findLeasesOf, type LeasedRun, type LeaseName } from 
 import { QueueEvents } from '../queue-events.js';
 import type { AttemptOutcome } from '../request-state.js';
 import type { EndingRun } from '../runs/ending-run.js';
-import { endingOf } from '../runs/finish-of.js';
+import { endingOf } from '../runs/run-finish.js';
 import type { RunEnd } from '../runs/run-execution.js';
 import { RunEnds } from '../runs/run-ends.js';
 import { RunLog } from '../runs/run-log.js';
@@ -19,7 +19,7 @@ import { RunStore } from '../runs/run-store.js';
 import { RunFailure } from '../runs/runner.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
 import { LeasedRuns } from './leased-runs.js';
-import { WorkerBook } from './worker-book.js';
+import { KnownWorkers } from './known-workers.js';
 import { WorkerStore } from './worker-store.js';
 
 type Run = Omit<LeasedRun, 'input'>;
@@ -45,7 +45,7 @@ export class WorkerEnds {
     private readonly models: ModelsService,
     private readonly boundedKeys: BoundedKeys,
     private readonly runs: LeasedRuns,
-    private readonly book: WorkerBook,
+    private readonly workers: KnownWorkers,
     private readonly index: WaitingIndex,
     private readonly runStore: RunStore,
     private readonly tracing: Tracing,
@@ -57,7 +57,7 @@ export class WorkerEnds {
   async succeed(lease: LeaseName, output: string | Buffer): Promise<EndTaken> {
     const run = await this.runs.find(lease);
     if (run !== undefined && (await this.end(run, { kind: 'output', output }))) {
-      this.book.noteEnd(run.workerId, true);
+      this.workers.noteEnd(run.workerId, true);
       return 'taken';
     }
     return this.endedBefore(lease, ['succeeded']);
@@ -73,7 +73,7 @@ export class WorkerEnds {
     if (run !== undefined && (await this.end(run, { kind: 'failure', error: failure }))) {
       // A refused input is no failure of the worker, nor is a run that was to be cancelled.
       if (failure.options.status === undefined && (await endOf(this.database, lease)) !== 'cancelled')
-        this.book.noteEnd(run.workerId, false);
+        this.workers.noteEnd(run.workerId, false);
       return 'taken';
     }
     return this.endedBefore(lease, ['failed', 'cancelled']);
@@ -111,7 +111,7 @@ export class WorkerEnds {
   async timeOut(run: Run): Promise<boolean> {
     const hasEnded = await this.end(run, { kind: 'aborted', reason: 'timed_out' });
     if (!hasEnded) return false;
-    this.book.noteEnd(run.workerId, false);
+    this.workers.noteEnd(run.workerId, false);
     this.events.publish({ lost: [run.id] });
     return true;
   }

@@ -9,7 +9,7 @@ import { EventBuffer } from '../runs/event-buffer.js';
 import { RunEvents } from '../runs/run-events.js';
 import { RunLog } from '../runs/run-log.js';
 import { RunStore } from '../runs/run-store.js';
-import type { Said } from '../runs/said.js';
+import type { RunLine } from '../runs/run-lines.js';
 import { LeasedRuns } from './leased-runs.js';
 
 /** The state of a run's events on this node; another node may have written since. */
@@ -39,31 +39,35 @@ export class WorkerEvents {
    * Appends the new events of those that begin at number `from`. A gap changes nothing: `next` is below `from` then.
    * undefined: the lease is lost. Throws `body_too_large` if the deltas are too large together with earlier ones.
    */
-  async append(lease: LeaseName, from: number, said: readonly Said[]): Promise<Appended | undefined> {
+  async append(lease: LeaseName, from: number, lines: readonly RunLine[]): Promise<Appended | undefined> {
     // Checks that the token is this key's. The statement decides whether it still has its lease.
     if ((await this.runs.find(lease)) === undefined) return undefined;
-    const upTo = from + said.length;
+    const upTo = from + lines.length;
     let at = from;
-    let taken = await this.send(lease, at, said);
+    let taken = await this.send(lease, at, lines);
     // Some of the events were reported before.
     if (taken !== undefined && taken.next > at && taken.next < upTo) {
       at = taken.next;
-      taken = await this.send(lease, at, said.slice(at - from));
+      taken = await this.send(lease, at, lines.slice(at - from));
     }
     return taken;
   }
 
-  private async send(lease: LeaseName, from: number, said: readonly Said[]): Promise<Appended | undefined> {
+  private async send(
+    lease: LeaseName,
+    from: number,
+    lines: readonly RunLine[],
+  ): Promise<Appended | undefined> {
     const { id: requestId, token } = lease;
-    const log = said.some(({ type }) => type === 'log') ? await this.logOf(lease, from) : undefined;
+    const log = lines.some(({ type }) => type === 'log') ? await this.logOf(lease, from) : undefined;
     const atMs = this.clock.now();
     const { maxOutputBytes } = this.config;
     const batch: EventBatch = {
-      ...{ requestId, token, from, count: said.length, maxOutputBytes },
+      ...{ requestId, token, from, count: lines.length, maxOutputBytes },
       ...{ logs: [], progress: null, usage: null, deltas: [] },
     };
     const buffer = new EventBuffer();
-    for (const one of said) {
+    for (const one of lines) {
       if (one.type === 'log') {
         const entry = log!.admit(one.level, one.message, one.source);
         if (entry !== undefined) batch.logs.push({ ...entry, atMs });
@@ -81,7 +85,7 @@ export class WorkerEvents {
       const detail = `The deltas of a run may have ${maxOutputBytes} bytes at most.`;
       throw new DomainError('body_too_large', detail);
     }
-    if (taken?.next === from + said.length) {
+    if (taken?.next === from + lines.length) {
       const used = log ?? (known?.next === from ? known.log : undefined);
       this.spoken.set(token, { log: used, next: taken.next }, performance.now() + knownMs);
     }

@@ -7,7 +7,7 @@ import { requeue, type Requeue } from '../runs/queries/requeue.js';
 import type { WaitingRequest } from '../waiting/queries/waiting.js';
 import { QueueEvents } from '../queue-events.js';
 import { requestErrors } from '../request-errors.js';
-import type { RunFinish } from '../runs/finish-of.js';
+import type { RunFinish } from '../runs/run-finish.js';
 import type { EndWriter } from '../runs/run-ends.js';
 import { finishAndPublish, finishBatches } from '../runs/run-store.js';
 

@@ -14,7 +14,7 @@ import { type Path, type PlainPath, plainPath } from '../../json/paths.js';
 import { maxInlineBytes } from '../../models/input-schemas.js';
 import { type Run, RunFailure } from '../../queue/runs/runner.js';
 import { parseJson } from '../../tools/storable-text.js';
-import { decode, notUtf8 } from '../answer-body.js';
+import { decode, notUtf8 } from '../model-answer.js';
 import { keepOutput } from '../file-output.js';
 import { inThread } from '../output.js';
 

@@ -1,7 +1,7 @@
 import { createParser } from 'eventsource-parser';
 import { RunFailure } from '../../queue/runs/runner.js';
 import type { Chunks } from '../../outgoing/answer-body.js';
-import { notUtf8, tooLarge } from '../answer-body.js';
+import { notUtf8, tooLarge } from '../model-answer.js';
 
 /** An event of a stream: its type, if it has one, and its data lines, joined by line feeds. */
 export interface StreamEvent {

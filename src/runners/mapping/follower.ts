@@ -5,7 +5,7 @@ import type { Call } from '../../outgoing/outgoing.js';
 import { type FollowedRun, type Run, RunFailure } from '../../queue/runs/runner.js';
 import { messageIn } from '../../tools/model-message.js';
 import { cleanText, parseJson } from '../../tools/storable-text.js';
-import { decode, readBody } from '../answer-body.js';
+import { decode, readBody } from '../model-answer.js';
 import { breakOf, failureOf, type HttpAnswer } from '../http-failure.js';
 import { endUnknown } from '../output.js';
 import type { AnswerReader, FetchFile, JsonAnswer } from './answer-reader.js';

@@ -8,7 +8,7 @@ import { type Run, RunFailure } from '../../queue/runs/runner.js';
 import { usageIn } from '../../queue/runs/usage.js';
 import { messageIn } from '../../tools/model-message.js';
 import { cleanText, parseJson } from '../../tools/storable-text.js';
-import { decode, readBody, readLines } from '../answer-body.js';
+import { decode, readBody, readLines } from '../model-answer.js';
 import type { HttpAnswer } from '../http-failure.js';
 import { endUnknown } from '../output.js';
 import type { AnswerReader, JsonAnswer } from './answer-reader.js';

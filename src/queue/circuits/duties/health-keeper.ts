@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Duty } from '../../../tools/duty.js';
-import { asRunFailure } from '../../runs/finish-of.js';
+import { asRunFailure } from '../../runs/run-finish.js';
 import { RunnerRegistry } from '../../runs/runner-registry.js';
 import { Circuits, type HealthProbe } from '../circuits.js';
 

@@ -11,7 +11,7 @@ import {
   writeWorkers,
 } from '../queries/workers.js';
 import { QueueEvents } from '../../queue-events.js';
-import { maxWorkersOfKey, WorkerBook } from '../worker-book.js';
+import { KnownWorkers, maxWorkersOfKey } from '../known-workers.js';
 
 const endsMs = 200;
 const idleMs = 60_000;
@@ -30,14 +30,14 @@ export class WorkerKeeper extends Duty {
 
   constructor(
     private readonly database: Database,
-    private readonly book: WorkerBook,
+    private readonly workers: KnownWorkers,
     private readonly models: ModelsService,
     private readonly events: QueueEvents,
   ) {
     super();
-    book.failures.subscribe(() => this.scheduleWithin(endsMs));
+    workers.failures.subscribe(() => this.scheduleWithin(endsMs));
     models.changes.subscribe(() => this.scheduleWithin(this.intervalMs));
-    book.arrivals.subscribe(() => this.scheduleWithin(this.intervalMs));
+    workers.arrivals.subscribe(() => this.scheduleWithin(this.intervalMs));
     events.subscribe(({ workers = [] }) => {
       if (workers.length === 0) return;
       this.isAsked = true;
@@ -57,11 +57,11 @@ export class WorkerKeeper extends Duty {
 
   async runOnce(): Promise<void> {
     this.isAsked = false;
-    if (!this.hasWorkerModels && this.book.size === 0) return;
+    if (!this.hasWorkerModels && this.workers.size === 0) return;
     await this.write();
-    const { uids } = this.book;
+    const { uids } = this.workers;
     const states = uids.length === 0 ? [] : await readWorkers(this.database, uids);
-    this.book.read(states, await countWorkers(this.database));
+    this.workers.read(states, await countWorkers(this.database));
     if (performance.now() - this.forgotAt < forgetEveryMs) return;
     this.forgotAt = performance.now();
     await forgetWorkers(this.database, null);
@@ -69,7 +69,7 @@ export class WorkerKeeper extends Duty {
 
   protected override nextIntervalMs(): number {
     if (this.isAsked) return 0;
-    return this.hasWorkerModels && !this.book.isEmpty ? this.intervalMs : idleMs;
+    return this.hasWorkerModels && !this.workers.isEmpty ? this.intervalMs : idleMs;
   }
 
   private get hasWorkerModels(): boolean {
@@ -77,16 +77,16 @@ export class WorkerKeeper extends Duty {
   }
 
   private async write(): Promise<void> {
-    const due = this.book.due();
+    const due = this.workers.due();
     if (due.length > 0) await writeWorkers(this.database, due);
-    const added = this.book.written(due);
+    const added = this.workers.written(due);
     if (added.length > 0) {
       this.events.publish({ workers: added });
       const keyIds = [...new Set(due.map(({ keyId }) => keyId))];
       await trimWorkers(this.database, keyIds, maxWorkersOfKey);
     }
     // If the ends cannot be written, failures are forgiven and successes are not counted.
-    const ends = this.book.takeEnds();
+    const ends = this.workers.takeEnds();
     if (ends.length > 0) await countEnds(this.database, ends);
   }
 }

@@ -6,7 +6,7 @@ import { statement } from '../../../database/statement.js';
 export type Told = 'run' | 'drain' | 'stop';
 
 /** A worker's report on itself. Fields that are left out stay as they were. */
-export interface WorkerSaid {
+export interface WorkerReport {
   id: string;
   name?: string | undefined;
   version?: string | undefined;
@@ -16,7 +16,7 @@ export interface WorkerSaid {
   state?: string | undefined;
 }
 
-export interface WorkerWrite extends WorkerSaid {
+export interface WorkerWrite extends WorkerReport {
   uid: string;
   keyId: string;
   /** True: it was given a run. */

@@ -12,7 +12,7 @@ import {
   workerAwayMs,
   type Told,
   type WorkerEnds,
-  type WorkerSaid,
+  type WorkerReport,
   type WorkerState,
   type WorkerWrite,
   writeWorkers,
@@ -31,7 +31,7 @@ type Ended = Omit<WorkerEnds, 'failedAgoMs'> & { failedAt: number };
 
 /** A worker as this node knows it. */
 export class KnownWorker {
-  said: WorkerSaid;
+  report: WorkerReport;
   told: Told = 'run';
   /** The instruction in the last answer to it. */
   answered: Told = 'run';
@@ -41,39 +41,39 @@ export class KnownWorker {
   seenAt = performance.now();
   writtenAt = -Infinity;
   /** Its claims and beats that wait. While their connections are open, the worker is present. */
-  heldCalls = 0;
-  /** True: it has said, to this node or to another one, that it claims nothing. */
+  openCalls = 0;
+  /** True: it has reported, to this node or to another one, that it claims nothing. */
   isIdle = false;
   /** True: something must be written before the worker is next seen. */
   isChanged = true;
   /** True: its name is kept for the history of its runs. */
   hasRun = false;
   /** Its calls that wait on this node. */
-  heldClaims = 0;
-  heldBeats = 0;
+  waitingClaims = 0;
+  waitingBeats = 0;
 
   constructor(
     readonly uid: string,
     readonly keyId: string,
     id: string,
   ) {
-    this.said = { id };
+    this.report = { id };
   }
 
   /** The last time at which it was known to be present. */
   get presentAt(): number {
-    return this.heldCalls > 0 ? performance.now() : this.seenAt;
+    return this.openCalls > 0 ? performance.now() : this.seenAt;
   }
 
   /** Notes a call that waits, until the returned function is called. */
-  holdCall(): () => void {
-    this.heldCalls++;
+  noteOpenCall(): () => void {
+    this.openCalls++;
     let isHeld = true;
     return () => {
       if (!isHeld) return;
       isHeld = false;
       this.seenAt = performance.now();
-      this.heldCalls--;
+      this.openCalls--;
     };
   }
 
@@ -84,7 +84,7 @@ export class KnownWorker {
 
 /** The workers that call this node: kept in memory, written later and read again by the keeper. */
 @Injectable()
-export class WorkerBook {
+export class KnownWorkers {
   /** Emits workers that are told something else than before. */
   readonly toldChanges = new Subject<KnownWorker>();
   /** Emits when a worker calls this node that did not know it. */
@@ -117,21 +117,21 @@ export class WorkerBook {
   }
 
   /** Takes what a worker reports of itself. Throws if its key has too many others. */
-  note(keyId: string, said: WorkerSaid): KnownWorker {
-    const worker = this.at(uidOf(keyId, said.id), keyId, said.id);
+  note(keyId: string, report: WorkerReport): KnownWorker {
+    const worker = this.at(uidOf(keyId, report.id), keyId, report.id);
     worker.seenAt = performance.now();
-    for (const [name, value] of Object.entries(said) as [keyof WorkerSaid, unknown][]) {
-      if (value === undefined || isSame(worker.said[name], value)) continue;
-      worker.said = { ...worker.said, [name]: value };
+    for (const [name, value] of Object.entries(report) as [keyof WorkerReport, unknown][]) {
+      if (value === undefined || isSame(worker.report[name], value)) continue;
+      worker.report = { ...worker.report, [name]: value };
       worker.isChanged = true;
     }
-    if (said.state !== undefined) worker.isIdle = isIdle(said.state);
-    if (said.models !== undefined && worker.isIdle) {
-      worker.said = { ...worker.said, state: '' };
+    if (report.state !== undefined) worker.isIdle = isIdle(report.state);
+    if (report.models !== undefined && worker.isIdle) {
+      worker.report = { ...worker.report, state: '' };
       worker.isIdle = false;
       worker.isChanged = true;
     }
-    if (worker.said.models !== undefined && worker.isChanged) this.tellAvailability();
+    if (worker.report.models !== undefined && worker.isChanged) this.tellAvailability();
     return worker;
   }
 
@@ -194,8 +194,8 @@ export class WorkerBook {
       ({ isChanged, presentAt, writtenAt }) =>
         isChanged || (presentAt > writtenAt && now - writtenAt > seenAgainMs),
     );
-    return due.map(({ uid, keyId, said, presentAt, hasRun }) => {
-      return { ...said, uid, keyId, hasRun, seenAgoMs: Math.max(0, now - presentAt) };
+    return due.map(({ uid, keyId, report, presentAt, hasRun }) => {
+      return { ...report, uid, keyId, hasRun, seenAgoMs: Math.max(0, now - presentAt) };
     });
   }
 
@@ -203,13 +203,13 @@ export class WorkerBook {
   written(writes: readonly WorkerWrite[]): string[] {
     const now = performance.now();
     const added: string[] = [];
-    for (const { uid, seenAgoMs, keyId: _, hasRun, ...said } of writes) {
+    for (const { uid, seenAgoMs, keyId: _, hasRun, ...report } of writes) {
       const worker = this.known.get(uid);
       if (worker === undefined) continue;
       if (worker.writtenAt === -Infinity) added.push(uid);
       worker.writtenAt = now - seenAgoMs;
       // What it has reported meanwhile is written the next time.
-      worker.isChanged = !isSame(worker.said, said) || worker.hasRun !== hasRun;
+      worker.isChanged = !isSame(worker.report, report) || worker.hasRun !== hasRun;
     }
     return added;
   }
@@ -236,7 +236,7 @@ export class WorkerBook {
   count(modelId: string): number {
     const from = performance.now() - workerAwayMs;
     const here = [...this.known.values()].filter(
-      ({ said: { models = [] }, told, isIdle, presentAt, restMs }) =>
+      ({ report: { models = [] }, told, isIdle, presentAt, restMs }) =>
         models.includes(modelId) && told === 'run' && !isIdle && (presentAt > from || restMs > 0),
     );
     return Math.max(this.counts.get(modelId) ?? 0, here.length);

@@ -8,7 +8,7 @@ const maxPollRounds = 30;
 
 /** Wakes the claims of workers that wait. A poll, which slows down while it finds nothing, makes up for lost messages. */
 @Injectable()
-export class WorkerScheduler extends Duty {
+export class WorkerClaimPoll extends Duty {
   protected readonly intervalMs = 1_000;
   private pollEvery = 1;
   private polls = 0;

@@ -7,7 +7,7 @@ import { Duty } from '../../../tools/duty.js';
 
 /** Opens the dispatcher. A poll, which slows down while nothing happens, makes up for lost wake-ups. */
 @Injectable()
-export class Scheduler extends Duty {
+export class ClaimPoll extends Duty {
   protected readonly intervalMs = 1_000;
   private idleRounds = 0;
 

@@ -10,7 +10,7 @@ const maxOfWorker = 16;
 
 /** The claims that wait, by model and by their ids. Those of a model are in the order in which they came. */
 @Injectable()
-export class HeldClaims {
+export class WaitingClaims {
   private readonly byModel = new Map<string, Set<ClaimWaiter>>();
   private readonly byId = new Map<string, ClaimWaiter>();
 
@@ -43,10 +43,10 @@ export class HeldClaims {
     const { claimId, models, hash } = waiter.asked;
     const known = this.byId.get(claimId);
     if (known?.asked.hash.equals(hash) === false) throw conflictOf();
-    if (known === undefined && waiter.asked.worker.heldClaims >= maxOfWorker) throw tooMany();
+    if (known === undefined && waiter.asked.worker.waitingClaims >= maxOfWorker) throw tooMany();
     known?.settle([]);
     this.byId.set(claimId, waiter);
-    waiter.asked.worker.heldClaims++;
+    waiter.asked.worker.waitingClaims++;
     for (const id of models.keys()) {
       const waiters = this.byModel.get(id) ?? new Set();
       this.byModel.set(id, waiters.add(waiter));
@@ -55,7 +55,7 @@ export class HeldClaims {
 
   remove(waiter: ClaimWaiter): void {
     const { claimId, models, worker } = waiter.asked;
-    worker.heldClaims--;
+    worker.waitingClaims--;
     if (this.byId.get(claimId) === waiter) this.byId.delete(claimId);
     for (const id of models.keys()) {
       const waiters = this.byModel.get(id);

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { Config } from '../../config/config.js';
-import { RequestLog } from './request-log.js';
+import { CompletionLog } from './completion-log.js';
 
 let lines: [level: string, text: unknown, told?: unknown][] = [];
 const writeAs =
@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 afterEach(() => void jest.useRealTimers());
 
-const at = (logLevel: string): RequestLog => new RequestLog(Object.assign(new Config(), { logLevel }));
+const at = (logLevel: string): CompletionLog => new CompletionLog(Object.assign(new Config(), { logLevel }));
 const request = { id: 'r-1', modelId: 'acme/up', attempt: 2 };
 const failure = { code: 'model_error', message: 'The model answered 500.' };
 const failed = { ...request, outcome: 'failed', failure } as const;
@@ -99,7 +99,7 @@ it('a lost worker is none of the nodes', () => {
 });
 
 it('each end is for debug alone', () => {
-  const ends = (log: RequestLog): void => {
+  const ends = (log: CompletionLog): void => {
     log.onCompleted([{ ...request, outcome: 'succeeded', runMs: 12.3 }]);
     log.onRequeued([{ ...request, reason: 'returned', delayMs: 0 }]);
   };

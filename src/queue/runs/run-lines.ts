@@ -8,7 +8,7 @@ export const maxProgressMessage = 1_000;
 const maxDeltaBytes = 64 * 1024;
 
 /** One line that a run emits, in the format that models, commands and workers share. */
-export type Said =
+export type RunLine =
   | { type: 'log'; level: LogLevel; message: string; source: LogSource }
   | { type: 'progress'; value: number; message: string | undefined }
   | { type: 'usage'; usage: Usage }
@@ -17,10 +17,10 @@ export type Said =
   /** JSON text. */
   | { type: 'output'; output: string }
   | { type: 'error'; message: string; retryable: boolean }
-  | { type: 'passed over'; warning: string };
+  | { type: 'ignored'; warning: string };
 
 /** A line that makes the whole answer invalid. Its message is a noun phrase: what was found. */
-export class SaidFault extends Error {}
+export class RunLineFault extends Error {}
 
 const levels: Record<string, LogLevel> = {
   TRACE: 'DEBUG',
@@ -34,29 +34,29 @@ const levels: Record<string, LogLevel> = {
 };
 
 /** Reads a line of NDJSON. Of a repeated member the last one counts, as in JSON. */
-export function readSaid(line: string): Said {
-  const said = parseJson(line)?.value as Record<string, unknown> | null | undefined;
-  if (typeof said !== 'object' || said === null || typeof said.type !== 'string') {
-    throw new SaidFault('a line that is not a JSON object with a "type"');
+export function readRunLine(line: string): RunLine {
+  const members = parseJson(line)?.value as Record<string, unknown> | null | undefined;
+  if (typeof members !== 'object' || members === null || typeof members.type !== 'string') {
+    throw new RunLineFault('a line that is not a JSON object with a "type"');
   }
-  const { type, level, message, source, value, retryable } = said;
+  const { type, level, message, source, value, retryable } = members;
   switch (type) {
     case 'log':
       return { type, level: levelOf(level), message: messageOf(message), source: sourceOf(source) };
     case 'progress':
       if (typeof value !== 'number' || value < 0 || value > 1)
-        return passedOver('Progress lines whose "value" is not a number from 0 to 1');
+        return ignored('Progress lines whose "value" is not a number from 0 to 1');
       return { type, value, message: message === undefined ? undefined : messageOf(message) };
     case 'usage': {
-      const usage = usageIn(said.usage);
-      if (usage === undefined) return passedOver('Usage lines without a map of whole numbers');
+      const usage = usageIn(members.usage);
+      if (usage === undefined) return ignored('Usage lines without a map of whole numbers');
       return { type, usage };
     }
     case 'delta':
       return { type, delta: deltaOf(line) };
     case 'output': {
       const output = rawMember(line, type);
-      if (output === undefined) throw new SaidFault('an output line without "output"');
+      if (output === undefined) throw new RunLineFault('an output line without "output"');
       return { type, output };
     }
     case 'error':
@@ -66,20 +66,20 @@ export function readSaid(line: string): Said {
         retryable: retryable === true,
       };
     default:
-      return passedOver(`Lines of the unknown type "${cleanText(type, 50)}"`);
+      return ignored(`Lines of the unknown type "${cleanText(type, 50)}"`);
   }
 }
 
 function deltaOf(line: string): string {
   const delta = rawMember(line, 'delta');
-  if (delta === undefined) throw new SaidFault('a delta line without "delta"');
+  if (delta === undefined) throw new RunLineFault('a delta line without "delta"');
   if (Buffer.byteLength(delta) > maxDeltaBytes)
-    throw new SaidFault(`a delta larger than ${maxDeltaBytes} bytes`);
+    throw new RunLineFault(`a delta larger than ${maxDeltaBytes} bytes`);
   return delta;
 }
 
-const passedOver = (what: string): Said => ({
-  type: 'passed over',
+const ignored = (what: string): RunLine => ({
+  type: 'ignored',
   warning: `${what} in the model's answer are ignored.`,
 });
 

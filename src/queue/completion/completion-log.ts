@@ -15,8 +15,8 @@ import type {
  * reason a minute and their count. Lines may be lost; the database has every end.
  */
 @Injectable()
-export class RequestLog implements OnApplicationShutdown {
-  private readonly log = new Logger(RequestLog.name);
+export class CompletionLog implements OnApplicationShutdown {
+  private readonly log = new Logger(CompletionLog.name);
   private readonly lines = new RepeatedLines();
   /** Successes come by the thousand, so their lines are made only at `debug` and `trace`. */
   private readonly isVerbose: boolean;
