@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { DomainError } from '../errors/domain-error.js';
 import { BytesMissing, Files } from '../files/files.js';
-import { linesOf, type TextLine } from './lines-of.js';
+import { linesOf, type TextLine } from './text-lines.js';
 
 /** The input of a batch was erased, or its bytes are gone from the store. It will not be readable again. */
 export class InputLost extends DomainError {

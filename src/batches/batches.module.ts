@@ -10,7 +10,7 @@ import { WebhooksModule } from '../webhooks/webhooks.module.js';
 import { BatchInput } from './batch-input.js';
 import { batchCompletedBody } from './batch-view.js';
 import { Batches } from './batches.js';
-import { Collector } from './collector.js';
+import { SegmentWriter } from './segment-writer.js';
 import { BatchDriver } from './duties/batch-driver.js';
 import { BatchPruner } from './duties/batch-pruner.js';
 import { BatchEntity } from './entities/batch.entity.js';
@@ -24,7 +24,7 @@ import { LineSubmissions } from './line-submissions.js';
 import { OperatorBatches } from './operator-batches.js';
 import { ownFormat, ownLines } from './own-lines.js';
 import { ResultLines } from './result-lines.js';
-import { Validation } from './validation.js';
+import { BatchValidation } from './batch-validation.js';
 
 /** Loaded on every node: any that runs requests drives batches, and any delivers their webhooks. */
 @Module({
@@ -38,8 +38,8 @@ import { Validation } from './validation.js';
     TypeOrmModule.forFeature([BatchEntity, BatchLineEntity, BatchSegmentEntity, ErasedLineEntity]),
   ],
   providers: [
-    ...[BatchDriver, BatchInput, BatchPruner, Batches, Collector, ErasedLines, LineFormats],
-    ...[LineReader, LineSubmissions, OperatorBatches, ResultLines, Validation],
+    ...[BatchDriver, BatchInput, BatchPruner, Batches, SegmentWriter, ErasedLines, LineFormats],
+    ...[LineReader, LineSubmissions, OperatorBatches, ResultLines, BatchValidation],
   ],
   exports: [Batches, FilesModule, LimitsModule, LineFormats, OperatorBatches],
 })

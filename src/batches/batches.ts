@@ -11,7 +11,7 @@ import { FileUses } from '../queue/retention/file-uses.js';
 import { NewRequests, rank } from '../requests/new-requests.js';
 import { type Batch, maxWindowDays, type NewBatch, type SegmentKind } from './batch.js';
 import { assertCancellable, unknownBatch } from './batch-errors.js';
-import { linesType } from './collector.js';
+import { linesType } from './segment-writer.js';
 import { BatchDriver } from './duties/batch-driver.js';
 import { BatchPruner } from './duties/batch-pruner.js';
 import { ErasedLines } from './erased-lines.js';

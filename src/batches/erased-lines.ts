@@ -4,9 +4,9 @@ import { BytesMissing, Files } from '../files/files.js';
 import { FileUses } from '../queue/retention/file-uses.js';
 import type { Batch } from './batch.js';
 import { erasedError } from './batch-errors.js';
-import { linesType } from './collector.js';
+import { linesType } from './segment-writer.js';
 import { LineFormats } from './line-formats.js';
-import { linesOf } from './lines-of.js';
+import { linesOf } from './text-lines.js';
 import {
   batchesWithErasedLines,
   erasedLinesOf,

@@ -15,10 +15,10 @@ import { NewRequests, rank } from '../requests/new-requests.js';
 import { endErrors, isOfLine, refusedError } from './batch-errors.js';
 import { BatchInput, InputLost } from './batch-input.js';
 import { LineReader } from './line-reader.js';
-import type { TextLine } from './lines-of.js';
+import type { TextLine } from './text-lines.js';
 import type { LeasedBatch } from './queries/drive.js';
 import { type RecordedLine, recordLines } from './queries/lines.js';
-import { maxSliceMs } from './validation.js';
+import { maxSliceMs } from './batch-validation.js';
 
 /** Lines and bytes of one commit. */
 const groupLines = 250;

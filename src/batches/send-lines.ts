@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import { chargesOf } from '../http/charges.js';
-import { linesType } from './collector.js';
+import { linesType } from './segment-writer.js';
 
 /** Bytes of a file that a download has in memory at a time. */
 const transferBytes = 1024 ** 2;

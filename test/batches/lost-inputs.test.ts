@@ -1,7 +1,7 @@
 import { rename, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LineSubmissions } from '../../src/batches/line-submissions.js';
-import { Validation } from '../../src/batches/validation.js';
+import { BatchValidation } from '../../src/batches/batch-validation.js';
 import { bytesOf } from '../../src/files/stores/file-store.js';
 import { BatchCalls, inputLines } from '../support/batch-calls.js';
 import { FileCalls } from '../support/file-calls.js';
@@ -37,7 +37,7 @@ test.each(['its file is cut short', 'its file is erased'])(
     const text = inputLines(10);
     const { url, id, path } = await storeLines(text);
     const isCut = how === 'its file is cut short';
-    onNextCall(service.app.get(Validation), 'run', (run) => async (...values) => {
+    onNextCall(service.app.get(BatchValidation), 'run', (run) => async (...values) => {
       const found = await run(...values);
       // Within the fifth line.
       if (isCut) await truncate(path, text.indexOf('line-4') + 3);

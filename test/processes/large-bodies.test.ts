@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { Validation } from '../../src/batches/validation.js';
+import { BatchValidation } from '../../src/batches/batch-validation.js';
 import { DomainError } from '../../src/errors/domain-error.js';
 import { JsonThreads, jobBounds } from '../../src/json/json-threads.js';
 import { BatchCalls, type BatchView } from '../support/batch-calls.js';
@@ -213,7 +213,7 @@ describe('a large line of a batch', () => {
 
   test('waits if it cannot be read now, and the lines before it run', async () => {
     const text = [line('small', '{}'), line('large', `{"a":1${padding}}`)].join('\n');
-    onNextCall(service.app.get(Validation), 'run', (validate) => async (...values) => {
+    onNextCall(service.app.get(BatchValidation), 'run', (validate) => async (...values) => {
       const found = await validate(...values);
       areAway = true;
       return found;

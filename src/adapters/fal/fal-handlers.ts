@@ -13,7 +13,7 @@ import { NewRequests } from '../../requests/new-requests.js';
 import { RequestHandlers } from '../../requests/request-handlers.js';
 import { OutputStreams } from '../../stream/output-streams.js';
 import type { KeyedCall, OpenCall } from '../adapter-call.js';
-import { EventWriter, streamEndErrors } from '../event-writer.js';
+import { SseWriter, streamEndErrors } from '../sse-writer.js';
 import { type HeldCall, HeldCalls } from '../held-calls.js';
 import { requestIdField, setRequestId } from './answer-error.js';
 import { errorTypeOf, toFalError } from './fal-error.js';
@@ -79,7 +79,7 @@ export class FalHandlers {
   /** Sends the parts of the output as they come, then the whole output. */
   async stream(held: HeldCall, call: KeyedCall): Promise<void> {
     const { caller, request, response } = call;
-    const writer = new EventWriter(response);
+    const writer = new SseWriter(response);
     try {
       const end = await writer.follow(
         this.streams.events(call, held.row, { endsWithAttempt: true }),

@@ -19,7 +19,7 @@ import { NewRequests } from '../../requests/new-requests.js';
 import { RequestHandlers } from '../../requests/request-handlers.js';
 import { toQueuedRequest } from '../../requests/status-view.js';
 import { OutputStreams } from '../../stream/output-streams.js';
-import { EventWriter, type StreamEnd, streamEndErrors } from '../event-writer.js';
+import { SseWriter, type StreamEnd, streamEndErrors } from '../sse-writer.js';
 import { type HeldCall, HeldCalls } from '../held-calls.js';
 import { type Form, readForm } from '../multipart.js';
 import { CallBodies, type CallBody, callBodyOf, notTaken, type ReadCall } from './call-body.js';
@@ -136,7 +136,7 @@ export class ModelCalls {
 
   private async stream(held: HeldCall, call: ModelCall, chunks: Chunks): Promise<void> {
     const { caller, request, response } = call;
-    const writer = new EventWriter(response);
+    const writer = new SseWriter(response);
     const events = this.streams.events(call, held.row, { show: (part) => part, endsWithAttempt: true });
     const end = await writer.follow(events, (part) => chunks.part(part));
     if (response.destroyed) return;
@@ -170,7 +170,7 @@ export class ModelCalls {
   }
 
   /** Before the first chunk an error is an answer of its own. After it, it is an event, which ends the stream. */
-  private fail(writer: EventWriter, error: unknown): void {
+  private fail(writer: SseWriter, error: unknown): void {
     if (!writer.hasBegun || !(error instanceof DomainError)) throw error;
     const { code, status, message, options } = error;
     writer.send(JSON.stringify({ error: toOpenAiError({ ...options, code, status, message }).error }));

@@ -15,7 +15,7 @@ import { FileUses } from '../../queue/retention/file-uses.js';
 import { Duty } from '../../tools/duty.js';
 import { BatchDeliveries } from '../../webhooks/batch-deliveries.js';
 import type { LineFault } from '../batch.js';
-import { Collector } from '../collector.js';
+import { SegmentWriter } from '../segment-writer.js';
 import { LineFormats } from '../line-formats.js';
 import { LineSubmissions } from '../line-submissions.js';
 import {
@@ -32,7 +32,7 @@ import {
   startBatch,
 } from '../queries/drive.js';
 import { openRequestsOf, type Progress, readProgress } from '../queries/lines.js';
-import { Validation } from '../validation.js';
+import { BatchValidation } from '../batch-validation.js';
 
 /** Lines of a batch that are submitted and not in a segment yet, at most. */
 const windowLines = 2_000;
@@ -71,9 +71,9 @@ export class BatchDriver extends Duty implements OnApplicationBootstrap, BeforeA
     private readonly cluster: Cluster,
     private readonly keys: KeysService,
     private readonly formats: LineFormats,
-    private readonly validation: Validation,
+    private readonly validation: BatchValidation,
     private readonly submissions: LineSubmissions,
-    private readonly collector: Collector,
+    private readonly segments: SegmentWriter,
     private readonly cancels: Cancels,
     private readonly uses: FileUses,
     private readonly deliveries: BatchDeliveries,
@@ -182,7 +182,7 @@ export class BatchDriver extends Duty implements OnApplicationBootstrap, BeforeA
     }
     const isOld = finished > 0 && batch.uncollectedMs >= segmentAfterMs;
     if (finished >= segmentFrom || isLast || isOld) {
-      for (const kind of ['output', 'errors'] as const) await this.collector.collect(batch, kind);
+      for (const kind of ['output', 'errors'] as const) await this.segments.write(batch, kind);
       batch.uncollectedMs = 0;
       return 'done';
     }

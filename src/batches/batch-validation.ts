@@ -10,7 +10,7 @@ import { isOfLine } from './batch-errors.js';
 import { BatchInput, InputLost } from './batch-input.js';
 import type { InputLine } from './line-formats.js';
 import { LineReader } from './line-reader.js';
-import { LineTooLong } from './lines-of.js';
+import { LineTooLong } from './text-lines.js';
 import type { LeasedBatch } from './queries/drive.js';
 
 const maxLines = 200_000;
@@ -24,7 +24,7 @@ export type Validated = { total: number } | { faults: readonly LineFault[] };
 
 /** Checks the whole input of a batch before anything of it is submitted. */
 @Injectable()
-export class Validation {
+export class BatchValidation {
   constructor(
     private readonly input: BatchInput,
     private readonly lines: LineReader,

@@ -15,9 +15,9 @@ const segmentBytes = 8 * 1024 ** 2;
 
 export const linesType = 'application/x-ndjson';
 
-/** Writes finished lines into the files of their batch. */
+/** Writes finished lines into the output and error files of their batch, one segment at a time. */
 @Injectable()
-export class Collector {
+export class SegmentWriter {
   constructor(
     private readonly database: Database,
     private readonly files: Files,
@@ -30,7 +30,7 @@ export class Collector {
    * Writes a segment of one of the files. Returns how many lines it has; 0: none is finished. The bytes are stored
    * before the commit that counts the lines. A file whose commit fails belongs to nothing, and is deleted after a day.
    */
-  async collect(batch: LeasedBatch, kind: SegmentKind): Promise<number> {
+  async write(batch: LeasedBatch, kind: SegmentKind): Promise<number> {
     const found = await finishedLines(this.database, batch.id, kind, segmentLines);
     const pieces = this.results.pieces(batch, kind, found);
     const first = await pieces.next();

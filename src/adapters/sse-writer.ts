@@ -27,7 +27,7 @@ export interface StreamEnd {
 }
 
 /** Writes server-sent events of `data` alone. The head is sent with the first one, so that an error may come before it. */
-export class EventWriter {
+export class SseWriter {
   constructor(private readonly response: Response) {}
 
   get hasBegun(): boolean {
