@@ -6,7 +6,7 @@ import { NewRequestsModule } from '../requests/new-requests.module.js';
 import { OperationActions } from './actions.js';
 import { OperationEntity } from './entities/operation.entity.js';
 import { OperationCollector } from './operation-collector.js';
-import { OperationRunner } from './operation-runner.js';
+import { OperationRunner } from './duties/operation-runner.js';
 import { Operations } from './operations.js';
 
 @Module({

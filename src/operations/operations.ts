@@ -6,7 +6,7 @@ import { AuditTrail } from '../audit/audit-trail.js';
 import { DomainError } from '../errors/domain-error.js';
 import type { OperatorFilter } from '../queue/reads/request-filter.js';
 import { type OperationAction, OperationEntity } from './entities/operation.entity.js';
-import { OperationRunner } from './operation-runner.js';
+import { OperationRunner } from './duties/operation-runner.js';
 
 /** Digits of an id that the audit shows: its time to about a minute, and nothing random. */
 const auditedPrefixLength = 8;

@@ -1,7 +1,7 @@
 import { Handles } from '../../src/auth/handles.js';
 import { Database } from '../../src/database/database.js';
 import { OperationCollector } from '../../src/operations/operation-collector.js';
-import { OperationRunner } from '../../src/operations/operation-runner.js';
+import { OperationRunner } from '../../src/operations/duties/operation-runner.js';
 import { claimOperation } from '../../src/operations/queries/steps.js';
 import { OperatorRequests } from '../../src/queue/reads/operator-requests.js';
 import { Cluster } from '../../src/queue/cluster/cluster.js';

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { OperationRunner } from '../../src/operations/operation-runner.js';
+import { OperationRunner } from '../../src/operations/duties/operation-runner.js';
 import { keyHeader } from '../support/queue-calls.js';
 import {
   spawnService,

@@ -5,13 +5,13 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Database } from '../database/database.js';
-import type { Queries } from '../database/statement.js';
-import { isDatabaseUnavailable } from '../errors/database-error.js';
-import { Cluster } from '../queue/cluster/cluster.js';
-import { Duty } from '../tools/duty.js';
-import { type Dealt, OperationActions } from './actions.js';
-import { OperationCollector } from './operation-collector.js';
+import { Database } from '../../database/database.js';
+import type { Queries } from '../../database/statement.js';
+import { isDatabaseUnavailable } from '../../errors/database-error.js';
+import { Cluster } from '../../queue/cluster/cluster.js';
+import { Duty } from '../../tools/duty.js';
+import { type Dealt, OperationActions } from '../actions.js';
+import { OperationCollector } from '../operation-collector.js';
 import {
   account,
   claimOperation,
@@ -20,15 +20,15 @@ import {
   isAnyOpen,
   nextMembers,
   type Step,
-} from './queries/steps.js';
-import type { OperationState } from './entities/operation.entity.js';
+} from '../queries/steps.js';
+import type { OperationState } from '../entities/operation.entity.js';
 
 const firstId = '00000000-0000-0000-0000-000000000000';
 /** Members per step. A step holds its locks only for a moment. */
 const stepSizes = { cancel: 500, erase: 100, retry: 50 };
 /**
- * A step that failed because of a member is repeated with an eighth of the members, down to that member alone. Then the
- * steps grow again.
+ * A step that failed because of a member is repeated with an eighth of the members, and so on until it has only that
+ * member. Then the steps grow again.
  */
 const [shrinking, growing] = [8, 2];
 const restMs = 50;
