@@ -38,7 +38,7 @@ async function main(): Promise<void> {
         () => undefined,
       );
   });
-  // Writes to a closed terminal fail. The stop that its SIGHUP caused must go on.
+  // Writes to a closed terminal fail. The stop that its SIGHUP caused must continue.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
   try {
@@ -55,7 +55,10 @@ async function main(): Promise<void> {
 /** Milliseconds after its start at which a service makes its API description. */
 const describeAfterMs = 5_000;
 
-/** The first caller of the description would wait long for it, and keep others waiting. A failure is its caller's to see. */
+/**
+ * The first caller of the description would wait long for it, and keep others waiting. If it fails, the first caller
+ * gets the error.
+ */
 function describeApiSoon({ app }: RunningService): void {
   const { makeAhead } = app.get(ApiDocument);
   setTimeout(() => void makeAhead().catch(() => undefined), describeAfterMs).unref();
@@ -83,7 +86,7 @@ function fail(message: string): never {
   process.exit(1);
 }
 
-/** What a new user needs to see. Scripts wait for the first line. */
+/** Prints what a new user needs. Scripts wait for the first line. */
 function startupBanner(service: RunningService, config: Config): string {
   const { url } = service;
   const lines = [`listening on ${url}`];

@@ -21,8 +21,8 @@ export interface KeyedCall extends OpenCall {
 }
 
 /**
- * The call of a handler of an adapter: its caller, request, response and base URL in one. A handler that writes the answer
- * itself also takes `@Res()`, by which Nest leaves the answer to it.
+ * Gives a handler of an adapter its call in one object: caller, request, response and base URL. A handler that writes
+ * the answer itself also takes `@Res()`, so that Nest does not write it.
  */
 export const TheCall = (): ParameterDecorator => Call(AdapterCallPipe);
 

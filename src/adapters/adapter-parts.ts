@@ -8,7 +8,7 @@ import type { RunEvent } from '../webhooks/run-event.js';
 export interface AdapterParts extends Omit<OtherApi, 'root'> {
   /** Its routes. */
   module: Type;
-  /** The webhooks of requests that came in by it. */
+  /** The webhooks of requests that came in through it. */
   webhookBody: AdapterBody;
   /** The events of runs for which its callers may name a URL. */
   runEvents?: readonly RunEvent[];

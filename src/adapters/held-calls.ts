@@ -97,8 +97,8 @@ export class HeldCalls {
   }
 
   /**
-   * Returns the request when it has completed, or when this time is over. It then goes on without the call. undefined:
-   * the client has disconnected.
+   * Returns the request when it has completed, or when this time is over. A request that has not completed by then
+   * continues without the call. undefined: the client has disconnected.
    */
   async within(call: HeldCall, ms: number): Promise<StatusRow | undefined> {
     const last = await this.waited(call, ms);

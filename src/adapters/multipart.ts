@@ -6,7 +6,7 @@ import { askForBody } from '../http/body-reader.js';
 import { chargesOf } from '../http/charges.js';
 import { slowBody, tooSlow } from '../http/slow-body.js';
 
-/** A file of a form while it comes. */
+/** A file of a form whose bytes are still arriving. */
 export interface ComingFile {
   field: string;
   fileName: string | undefined;
@@ -14,7 +14,7 @@ export interface ComingFile {
   bytes: Readable;
 }
 
-/** A form that has come as a whole. A field may appear more than once. */
+/** A complete form. A field may appear more than once. */
 export interface Form<Stored> {
   fields: [name: string, value: string][];
   files: { field: string; stored: Stored }[];
@@ -46,11 +46,11 @@ export async function readForm<Stored>(
         else form.fields.push([name, value]);
       });
       parser.on('file', (field, bytes, { filename: fileName, mimeType: contentType }) => {
-        // The error of a broken form reaches the reader of the file, if there is one yet.
+        // If a file is being read, its reader gets the error of the broken form.
         bytes.on('error', () => undefined);
         const one = store({ field, fileName, contentType, bytes });
         storing.push(one.then((stored) => void form.files.push({ field, stored })));
-        // What is wrong with the form is why its file has broken off.
+        // A fault of the form is the reason for which its file broke off.
         one.catch((error: unknown) => reject(bytes.errored === null ? (error as Error) : broken(error)));
       });
       parser.on('filesLimit', () => reject(tooLarge(`A form may have ${limits.files} files at most.`)));

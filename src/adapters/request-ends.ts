@@ -10,7 +10,7 @@ import { RequestHandlers } from '../requests/request-handlers.js';
 /** How long a cancel waits for the run to stop. Clients give up after 3 s. */
 const cancelWaitMs = 2_000;
 
-/** Waits for the ends of requests, for adapters that answer with the request itself. */
+/** Waits until requests have ended, for adapters that answer with the request itself. */
 @Injectable()
 export class RequestEnds {
   constructor(

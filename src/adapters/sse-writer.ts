@@ -26,7 +26,10 @@ export interface StreamEnd {
   whole: string | undefined;
 }
 
-/** Writes server-sent events of `data` alone. The head is sent with the first one, so that an error may come before it. */
+/**
+ * Writes server-sent events that have only `data`, in the format of SSE. The head is sent with the first event, so that
+ * an error before it can still get its own status.
+ */
 export class SseWriter {
   constructor(private readonly response: Response) {}
 
@@ -91,7 +94,7 @@ export class SseWriter {
   }
 }
 
-/** The part of an event's data, `{"index":0,"delta":…}`, as it was sent. */
+/** Returns the delta in the data of an event, `{"index":0,"delta":…}`, as it was sent. */
 function deltaOf(data: MessageEvent['data']): string {
   const [text, name] = [data as string, '"delta":'];
   return text.slice(text.indexOf(name) + name.length, -1);

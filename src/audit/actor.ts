@@ -1,6 +1,6 @@
 import type { Caller } from '../auth/caller.js';
 
-/** The one that changes something, and where it comes from. */
+/** The key or session that makes a change, and the address that its call comes from. */
 export interface Actor {
   /** null: there is no key, such as for a failed sign-in or the command line. */
   keyId: string | null;

@@ -85,7 +85,7 @@ export interface Access {
   needsKey: boolean;
   /** No key is needed, whatever REQUEST_ACCESS says. The caller of a call with a key is known. */
   isOpen?: boolean;
-  /** The call has many submissions, which a limit of their own refuses one by one. */
+  /** The call has many submissions. They are counted one by one, by a limit of their own. */
   isMany?: boolean;
   /** No limit counts calls that are allowed. */
   isUncounted?: boolean;

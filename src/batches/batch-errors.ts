@@ -31,7 +31,7 @@ export const erasedError: LineError = {
   status: problemCodes.gone.status,
 };
 
-/** True: the error says what is wrong with a line. Any other one ends by itself, or is a bug. */
+/** True: the error is a fault of the line. Any other error is temporary, or a bug. */
 export function isOfLine(error: unknown): error is DomainError {
   return error instanceof DomainError && error.code !== 'unavailable';
 }

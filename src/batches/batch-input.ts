@@ -23,8 +23,8 @@ export class BatchInput {
   ) {}
 
   /**
-   * Yields the lines of a file from this byte on, at which a line begins. `end` counts from the first byte of the file.
-   * Throws `InputLost` if the rest of the file is gone.
+   * Yields the lines of a file from this byte on, which must be the beginning of a line. `end` counts from the first
+   * byte of the file. Throws `InputLost` if the rest of the file is gone.
    */
   async *lines(fileId: string, from: number): AsyncGenerator<TextLine> {
     const file = await this.files.byId(fileId);

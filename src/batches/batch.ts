@@ -61,7 +61,7 @@ export interface Batch {
   webhookUrl: string | null;
   windowSeconds: number;
   createdAtMs: number;
-  /** Since its input was found to be valid. */
+  /** The time at which its input was found to be valid. */
   startedAtMs: number | null;
   finalizingAtMs: number | null;
   cancellingAtMs: number | null;

@@ -45,7 +45,7 @@ export class ErasedLines {
     }
   }
 
-  /** Writes the segments of ended batches anew that have lines of erased requests. */
+  /** Rewrites the segments of ended batches that have lines of erased requests. */
   async rewriteAll(): Promise<void> {
     for (const id of await batchesWithErasedLines(this.database)) await this.rewrite(id);
   }
@@ -58,7 +58,7 @@ export class ErasedLines {
       try {
         if (!(await this.rewriteSegment(batch, segment, new Set(erased)))) return;
       } catch (error) {
-        // Nothing is left to be erased. The batches after this one must not wait for it.
+        // The bytes of the segment are gone, so nothing is left to erase. The next batches must not wait for this one.
         if (!(error instanceof BytesMissing)) throw error;
       }
     await markErasedLinesGone(this.database, batchId, erased);

@@ -33,11 +33,11 @@ export interface LineError {
   /** A code of `problemCodes`, or `batch_cancelled` or `batch_expired`. */
   code: string;
   message: string;
-  /** The HTTP status that a call for the line alone would have got. */
+  /** The HTTP status that a call with only this line would have got. */
   status: number;
   /** The status of the model's own answer, if it refused the input. */
   modelStatus?: number;
-  /** What the model said. */
+  /** The body of the model's answer. */
   details?: unknown;
 }
 
@@ -48,15 +48,15 @@ export interface LineFormat {
   /** What is read of a line. */
   terms: LineTerms;
   /**
-   * Returns what a line says, by its members. Throws a `DomainError` if it is none, as it must be if the line has no
-   * input: the batch fails before anything is submitted. It must read a line always in the same way.
+   * Reads the members of a line. Throws a `DomainError` if they are no line of this format, also if the input is
+   * missing: the batch then fails before anything is submitted. The same members must always give the same result.
    */
   read(line: LineMembers, batch: OfBatch): Omit<InputLine, 'input'>;
   /** Returns the JSON text of a line of the output file, without a line break. */
   output(line: OutputLine, batch: OfBatch): string;
   /** Returns the JSON text of a line of the error file. */
   error(line: ErrorLine, batch: OfBatch): string;
-  /** Returns whose line this is of a file, by its beginning. undefined: it has no request. */
+  /** Returns the ids at the beginning of a line of a file. undefined: the line has no request. */
   headOf(text: string): { customId: string; requestId: string } | undefined;
   /** Returns the JSON text of the webhook for the URL that an ended batch names. Default: the service's own. */
   webhookBody?(batch: Batch): string;

@@ -25,7 +25,10 @@ const groupLines = 250;
 const groupBytes = 1024 ** 2;
 /** Lines of one commit if they become no requests. */
 const refusedLines = 1_000;
-/** A refusal says when it ends. A full queue may have room sooner, and the limit, the key or the model may change. */
+/**
+ * Bounds of the wait after a refusal, which names its own end. A full queue may have room sooner, and the limit, the
+ * key or the model may change.
+ */
 const [shortestWaitMs, longestWaitMs] = [1_000, 30_000];
 
 /** A line that was read, with its place in the input. */
@@ -37,7 +40,7 @@ interface ReadLine {
   refused: RecordedLine['refused'];
 }
 
-/** Reads on in the input of a batch, and records each line as a request or as refused. */
+/** Continues to read the input of a batch, and records each line as a request or as refused. */
 @Injectable()
 export class LineSubmissions {
   constructor(
@@ -68,7 +71,7 @@ export class LineSubmissions {
       if (waitMs > 0) return waitMs;
       if (left <= 0 || performance.now() >= untilMs) return 0;
     }
-    // Without a line although some are left: the rest of the input is gone.
+    // No line was read although some are left: the rest of the input is gone.
     if (left === room)
       await this.recordLost(batch, { outcome: 'failed', error: refusedError(new InputLost()) });
     return 0;
@@ -203,7 +206,7 @@ export class LineSubmissions {
   }
 }
 
-/** Returns the first of the lines, up to the first request of which there are no more than `requests` before it. */
+/** Returns the first lines: as many as have at most `requests` requests among them. */
 function firstOf(lines: readonly ReadLine[], requests: number): readonly ReadLine[] {
   let left = requests;
   const end = lines.findIndex(({ request }) => request !== undefined && left-- === 0);

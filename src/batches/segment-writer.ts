@@ -53,7 +53,7 @@ export class SegmentWriter {
   }
 }
 
-/** Adds the lines of what it yields to `lines`. */
+/** Yields the bytes of a segment, and adds their lines to `lines`. */
 async function* segmentOf(
   first: Piece,
   others: AsyncIterable<Piece>,

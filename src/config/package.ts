@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** The directory of package.json: beside src when run from the sources, beside dist when built. */
+/** The directory of package.json. It contains src when the service runs from the sources, dist when it is built. */
 export const packageRoot = new URL(
   import.meta.url.includes('/dist/src/') ? '../../../' : '../../',
   import.meta.url,

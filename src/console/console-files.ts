@@ -6,7 +6,7 @@ import { Injectable } from '@nestjs/common';
 
 const compress = promisify(gzip);
 
-/** The build's output directory: beside src when run from the sources, beside it in dist when built. */
+/** The build's output directory, `dist/console`. */
 const built = new URL(
   import.meta.url.includes('/dist/src/') ? '../../console/' : '../../dist/console/',
   import.meta.url,

@@ -16,7 +16,7 @@ export interface MigrateOptions {
   isAllowed?: boolean;
   /** Ends the wait, or rolls back the migration in progress. */
   signal?: AbortSignal;
-  /** Receives a sentence about what is waited for, and one about a schema of a newer release. */
+  /** Receives a sentence that names what the start waits for, and one about a schema of a newer release. */
   report?: (sentence: string) => void;
   /** Receives the name of each migration that was applied. */
   onApplied?: (name: string) => void;

@@ -14,9 +14,9 @@ const waitAtStartMs = 60_000;
 export interface ReachOptions {
   /** Ends the wait. */
   signal?: AbortSignal;
-  /** Receives a sentence about what is waited for. */
+  /** Receives a sentence that names what the start waits for. */
   report?: (sentence: string) => void;
-  /** How long a database may be late. */
+  /** How long the start waits for a database. */
   waitMs?: number;
 }
 
@@ -72,7 +72,7 @@ async function look(url: string, report: ReachOptions['report']): Promise<Databa
   }
 }
 
-/** Stops waiting for a read on abort. The read itself may go on, because it changes nothing. */
+/** Stops waiting for a read on abort. The read itself may continue, because it changes nothing. */
 export function orAborted<T>(look: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal!.reason as Error);
@@ -113,7 +113,7 @@ export const insufficientPrivilege = '42501';
 /** Codes of certificates that cannot be verified. */
 const untrusted = /^(SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_|CERT_|ERR_TLS_CERT)/;
 
-/** What to do about an error of a connection, where its message does not say it. */
+/** Advice for errors of a connection whose messages contain none. */
 function advice(code: string, { user = '', database = '' }: pg.Client): string {
   if (untrusted.test(code))
     return '. Set sslmode and sslrootcert in the URL, as "TLS to PostgreSQL" in docs/postgresql.md has it';

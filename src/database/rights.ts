@@ -23,8 +23,8 @@ SELECT quote_ident(name) AS name, EXISTS (SELECT FROM pg_namespace WHERE nspname
 FROM unnest($1::text[]) WITH ORDINALITY AS path (name, place) ORDER BY place`;
 
 /**
- * Throws with the SQL that mends it if the role lacks a right. The days to come need tables: the role must own those
- * that have one for each day, and create others beside them.
+ * Throws if the role lacks a right; the message has the SQL that grants it. Future days need tables: the role must own
+ * the tables that are partitioned by day, and must be able to create partitions.
  */
 export async function refuseWithoutRights(client: pg.ClientBase, url: string): Promise<void> {
   const { rows } = await client.query<Rights>(findRights);

@@ -5,7 +5,7 @@ import { describeDatabase } from './describe-database.js';
 
 interface Setting {
   value: string;
-  /** Matches the other values that do as well. */
+  /** Matches other values that are accepted, too. */
   orElse?: RegExp;
 }
 

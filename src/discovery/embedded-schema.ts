@@ -11,8 +11,8 @@ const ofList = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
 const ofMap = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions']);
 
 /**
- * Returns a schema as components of an OpenAPI document: itself under `name`, and its definitions beside it. Generators
- * mistake a nested `$defs` for a property.
+ * Returns a schema as components of an OpenAPI document: itself under `name`, and its definitions as other components.
+ * Generators mistake a nested `$defs` for a property.
  */
 export function embeddedSchemas(schema: Schema, name: string): Record<string, Schema> {
   return new Embedding(schema, name).schemas;

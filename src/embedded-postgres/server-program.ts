@@ -94,7 +94,7 @@ export function assertReachable(files: readonly string[], user: ServerUser): voi
 }
 
 /**
- * Initialises the cluster in a temporary directory beside its final one and renames it when it is complete. A kill
+ * Initialises the cluster in a temporary directory next to its final one and renames it when it is complete. A kill
  * therefore never leaves half a cluster.
  */
 export async function initialiseCluster(

@@ -1,8 +1,8 @@
 /**
- * `now`: the same call now. `later`: the same call after `Retry-After`. `changed`: a changed call. `anew`: a new
+ * `now`: the same call now. `later`: the same call after `Retry-After`. `changed`: a changed call. `resubmit`: a new
  * submission, because this request has ended. `no`: none.
  */
-export type Retry = 'now' | 'later' | 'changed' | 'anew' | 'no';
+export type Retry = 'now' | 'later' | 'changed' | 'resubmit' | 'no';
 
 interface ProblemKind {
   status: number;
@@ -39,7 +39,7 @@ export const problemCodes = {
   conflict: { status: 409, title: 'The current state does not allow this', retry: 'changed' },
   batch_ended: { status: 409, title: 'The batch has already ended', retry: 'no' },
   claim_conflict: { status: 409, title: 'The claim id was used with another claim', retry: 'changed' },
-  gone: { status: 410, title: 'The request was removed', retry: 'anew' },
+  gone: { status: 410, title: 'The request was removed', retry: 'resubmit' },
   lease_lost: { status: 410, title: 'The lease is no longer valid', retry: 'no' },
   worker_stopped: { status: 410, title: 'The worker must stop', retry: 'no' },
   changed_meanwhile: { status: 412, title: 'The resource has changed in the meantime', retry: 'changed' },
@@ -56,21 +56,21 @@ export const problemCodes = {
     retry: 'changed',
   },
   invalid_idempotency_key: { status: 400, title: 'The idempotency key is malformed', retry: 'changed' },
-  cancelled: { status: 499, title: 'The request was cancelled', retry: 'anew' },
+  cancelled: { status: 499, title: 'The request was cancelled', retry: 'resubmit' },
   too_slow: { status: 408, title: 'The body arrives too slowly', retry: 'now' },
   caller_busy: { status: 429, title: 'The caller has reached its allowance', retry: 'later' },
   queue_full: { status: 429, title: 'Too many requests wait', retry: 'later' },
   worker_resting: { status: 429, title: 'The worker has failed too often in a row', retry: 'later' },
   internal_error: { status: 500, title: 'Something went wrong on our side', retry: 'now' },
   model_error: { status: 502, title: 'The model failed', retry: 'changed' },
-  model_unavailable: { status: 502, title: 'The model could not be reached', retry: 'anew' },
+  model_unavailable: { status: 502, title: 'The model could not be reached', retry: 'resubmit' },
   node_lost: { status: 502, title: 'The nodes that ran the request were lost', retry: 'no' },
   worker_lost: { status: 502, title: 'The workers that ran the request were lost', retry: 'no' },
   unavailable: { status: 503, title: 'The service cannot take requests now', retry: 'later' },
   overloaded: { status: 503, title: 'The service has reached its capacity', retry: 'later' },
   model_paused: { status: 503, title: 'The model is paused', retry: 'later' },
   timed_out: { status: 504, title: 'The model ran too long', retry: 'changed' },
-  expired: { status: 504, title: 'The request waited too long', retry: 'anew' },
+  expired: { status: 504, title: 'The request waited too long', retry: 'resubmit' },
   storage_full: { status: 507, title: 'There is no room for the file', retry: 'later' },
 } as const satisfies Record<string, ProblemKind>;
 

@@ -10,7 +10,7 @@ const reservedPart = 0.1;
 /** The volume is measured again after this time, or once this part of the reserve was written. */
 const freshMs = 1_000;
 const freshPart = 1 / 8;
-/** With less than this part of the reserve, the embedded database may not be able to go on. */
+/** With less than this part of the reserve, the embedded database may soon refuse writes. */
 const neededPart = 1 / 4;
 
 export type VolumeName = 'files' | 'database';

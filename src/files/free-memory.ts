@@ -4,6 +4,6 @@
  */
 export function freeMemory(chunk: Buffer): void {
   const { buffer } = chunk;
-  // A chunk that shares its memory with others, as small ones do, is left alone.
+  // A chunk that shares its memory with others, as small ones do, is not freed.
   if (buffer instanceof ArrayBuffer && buffer.byteLength === chunk.byteLength) buffer.transfer?.(0);
 }

@@ -12,7 +12,7 @@ interface Book {
   /** Bytes announced by uploads under way, or received by those that announce nothing. */
   reservedBytes: number;
   uploads: number;
-  /** Uploads that have ended here since the book was opened. */
+  /** Uploads that have ended here since the account was opened. */
   ends: number;
 }
 
@@ -58,7 +58,7 @@ export class StoredQuota {
     const endsBefore = this.books.get(keyId)?.ends;
     const { bytes } = await this.looks.add(keyId);
     const book = this.books.get(keyId) ?? { storedBytes: bytes, reservedBytes: 0, uploads: 0, ends: 0 };
-    // A sum that was read before another upload ended here may not include it. The book does.
+    // A sum that was read before another upload ended here may not include it. The account does.
     if (book.ends === (endsBefore ?? 0)) book.storedBytes = bytes;
     this.books.set(keyId, book);
     book.uploads++;

@@ -70,7 +70,7 @@ export class ClientAddress implements OnApplicationBootstrap {
     const host = forwardedHost ?? headers.host ?? this.ownHost(socket);
     const base = `${scheme}://${host}`;
     if (base === this.knownBase) return base;
-    // Anything else would end up in our URLs. The pattern alone accepts port 99999 and the address 1.2.3.4.5.
+    // Anything else would end up in our URLs. The pattern by itself accepts port 99999 and the address 1.2.3.4.5.
     if (hostName.test(host) && URL.canParse(base)) return (this.knownBase = base);
     throw noHost(forwardedHost === undefined ? 'Host' : 'X-Forwarded-Host');
   }
@@ -91,7 +91,7 @@ function noHost(field: string): DomainError {
 /** Returns the forwarded addresses, the nearest first. */
 function forwardedFor({ headers }: IncomingMessage): string[] {
   const field = String(headers['x-forwarded-for'] ?? '');
-  // Most proxies are the only one and write an address alone.
+  // Usually there is one proxy, and the field has only an address.
   if (isIP(field) !== 0) return [field];
   return field
     .split(',')

@@ -53,9 +53,9 @@ class Connection {
 }
 
 /**
- * Stands between the socket and the code that answers. It answers calls on one connection in turn, with their targets
- * in one form, and gives each exchange its charges. It closes a connection whose client neither reads nor sends. A slow line is served while its
- * bytes move.
+ * Takes calls from the sockets before the code that answers them. It has the calls of one connection answered in turn,
+ * brings their targets into one form, and gives each exchange its charges. It closes a connection whose client neither
+ * reads nor sends. A slow line is served while its bytes move.
  */
 @Injectable()
 export class HttpConnections implements OnModuleDestroy {
@@ -270,7 +270,7 @@ export class HttpConnections implements OnModuleDestroy {
   }
 }
 
-/** Closes the connection after the answer, and says so in its head if that is not sent yet. */
+/** Closes the connection after the answer, and announces it in the head if that is not sent yet. */
 function closeAfter({ request, response }: Charges): void {
   if (!response.headersSent) response.shouldKeepAlive = false;
   else response.once('finish', () => request.socket.destroySoon());

@@ -5,7 +5,7 @@ export const requestIdHeader = 'X-Request-Id';
 
 const sane = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** Returns the caller's id if it can stand in a header and a log line as it is, otherwise a new one. */
+/** Returns the caller's id if it is safe in a header and in a log line, otherwise a new one. */
 export function chooseRequestId(sent: string | string[] | undefined): string {
   return typeof sent === 'string' && sane.test(sent) ? sent : randomUUID();
 }

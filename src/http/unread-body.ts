@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { awaitsContinue } from './body-reader.js';
 
-/** How long a client may go on sending an unwanted body: in total, and without a byte. */
+/** How long a client may continue to send an unwanted body: in total, and without a byte. */
 const lingerMs = 30_000;
 const silenceMs = 5_000;
 /** The most bytes that are read, as many as a fast connection may bring in that time. */

@@ -1,12 +1,12 @@
-/** Puts the answer together that a server would have sent without streaming it. */
+/** Assembles the answer that a server would have sent without streaming. */
 export interface Assembler {
   add(chunk: JsonObject): void;
-  /** True: all parts that have begun have ended, as far as the chunks say so. */
+  /** True: all parts that have begun have ended, as far as the chunks show. */
   readonly isComplete: boolean;
   readonly output: unknown;
-  /** One chunk that says the same as all that were added. */
+  /** One chunk that is equivalent to all that were added. */
   readonly sum: JsonObject;
-  /** A chunk that says no more than which parts have begun, and which have ended. */
+  /** A chunk that shows only which parts have begun, and which have ended. */
   readonly ends: JsonObject;
 }
 
@@ -128,7 +128,7 @@ class ChoiceAssembler implements Assembler {
     const { role = 'assistant', content = null, tool_calls: calls, ...others } = message;
     // The index of a call orders the chunks and is no part of a message.
     const tools = Array.isArray(calls) ? calls.map(withoutIndex) : undefined;
-    // An empty text beside calls stands for no text.
+    // In a message with calls, an empty text means that there is no text.
     const text = tools !== undefined && tools.length > 0 && content === '' ? null : content;
     return {
       ...choice,
@@ -137,7 +137,7 @@ class ChoiceAssembler implements Assembler {
   }
 }
 
-/** The last chunk says how it ended. Its texts and lists are the last parts of those of all chunks. */
+/** The last chunk has the reason for the end. Its texts and lists are the last parts of those of all chunks. */
 class JoinedAssembler implements Assembler {
   private last: JsonObject = {};
   private readonly joined: JsonObject = {};
@@ -160,7 +160,7 @@ class JoinedAssembler implements Assembler {
   readonly ends = {};
 }
 
-/** The last chunk has the whole output, beside its own token or the type of its event. */
+/** The last chunk has the whole output, together with its own token or the type of its event. */
 class LastAssembler implements Assembler {
   private last: JsonObject = {};
   readonly isComplete = true;

@@ -49,7 +49,7 @@ export interface Jobs {
    * make, with its files.
    */
   assembled: { kind: AssemblerKind; output?: OutputAsk<PlainPath> | undefined };
-  /** Changes an input as the mapping of its model says. Returns the JSON, or the embedded files of a form. */
+  /** Changes an input by the mapping of its model. Returns the JSON, or the embedded files of a form. */
   body: BodyAsk<PlainPath>;
 }
 

@@ -25,13 +25,13 @@ export interface OutputAsk<P extends PlainPath> {
   readonly address?: string | undefined;
 }
 
-/** What is asked of a JSON answer. */
+/** The parts of a JSON answer that are asked for. */
 export interface Asks<P extends PlainPath = Path> {
-  /** Paths by the name under which the first value at them that says something is told. */
+  /** By the name of a value: the paths at which it is looked for. The first value that is not empty counts. */
   readonly values: Readonly<Record<string, readonly P[]>>;
   readonly quotes?: readonly P[];
   readonly output?: OutputAsk<P> | undefined;
-  /** There is no output yet while the value of this name is not there. */
+  /** The name of a value. There is no output until the answer has this value. */
   readonly outputWith?: string | undefined;
 }
 
@@ -49,7 +49,7 @@ export interface FoundOutput {
   readonly files: readonly FoundFile[];
 }
 
-/** What an answer says. */
+/** The parts of an answer that were asked for. */
 export interface Found {
   /** It is an object or an array, so its text shows where it ends. */
   readonly showsItsEnd: boolean;
@@ -74,10 +74,12 @@ export type FoundPart =
   | { readonly name: string; readonly value: string };
 
 const none: Buffer = Buffer.alloc(0);
-/** A longer value is told only if it is a text. */
+/** A longer value is returned only if it is a text. */
 const maxValueLength = 64 * 1024;
 
-/** Returns what an answer says, and the bytes of its output with those of its files. `json` is changed. */
+/**
+ * Returns the parts of an answer that are asked for, and the bytes of its output and of its files. `json` is changed.
+ */
 export function findIn(json: unknown, asWritten: Buffer, asks: Asks): [Found, Buffer] {
   const { values: paths, quotes = [], output: ask, outputWith } = asks;
   const values = Object.fromEntries(

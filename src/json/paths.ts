@@ -77,10 +77,7 @@ export function valuesAt(path: Path, json: unknown): unknown[] {
   return path.values === undefined ? values : values.filter((value) => path.values!.includes(value));
 }
 
-/**
- * Returns the first value at any of the paths that says something: null, false and an empty text say nothing. undefined:
- * there is none.
- */
+/** Returns the first value at any of the paths that is not null, false or an empty text. undefined: there is none. */
 export function firstAt(paths: readonly Path[], json: unknown): unknown {
   for (const path of paths)
     for (const value of valuesAt(path, json))

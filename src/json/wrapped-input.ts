@@ -5,7 +5,7 @@ import { rawMember } from '../tools/json-scanner.js';
 const maxOptionsLength = 16 * 1024;
 const example = '{"input": {"prompt": "a cat"}}';
 
-/** A submission whose body has the input as one member, beside its options. */
+/** A submission whose body has the input as one member and the options as others. */
 export interface WrappedInput {
   /** All members except the input. */
   fields: Readonly<Record<string, unknown>>;

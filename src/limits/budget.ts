@@ -63,7 +63,7 @@ export interface ShareRow {
   used: PerWindow;
 }
 
-/** How one window stands after a call was admitted or refused. */
+/** The state of one window after a call was admitted or refused. */
 export interface WindowState {
   readonly window: RateWindow;
   /** What is left of the caller's limit, as far as this node knows. */
@@ -105,12 +105,12 @@ export class Admission {
   }
 }
 
-/** Neither admitted nor refused: this node may not decide. */
+/** Returns the error of a call that was neither admitted nor refused, because this node may not decide. */
 export function unavailable(): DomainError {
   return new DomainError('unavailable', 'The service cannot check rate limits now. Try again in a moment.');
 }
 
-/** Calls that come as one. They wait until there is a share for them, or it is clear that there is none. */
+/** Calls that are counted together. They wait until there is a share for them, or it is certain that there is none. */
 export interface HeldCall {
   since: number;
   /** The number of calls. */
@@ -125,13 +125,14 @@ export interface HeldCall {
 }
 
 /**
- * Admissions this close together leave a window together, with the last of them: late by up to this part, never early.
+ * A window is divided into this many grains. The admissions of a grain leave the window together, when the last of them
+ * does: never early, and late by at most one grain.
  */
 const grainsPerWindow = 40;
 /** A node asks for more when the unused part of its share falls to this part of the limit, if any is unallocated. */
 const lowPart = 1 / 16;
 const compactAfter = 256;
-/** Other nodes that had nothing to give are not asked for this long; the time doubles up to the maximum. */
+/** Other nodes that had nothing to give back are not asked again for this long; the time doubles up to the maximum. */
 const restMs = 250;
 const maxRestMs = 1_000;
 /** Prefetch: on top of what waits, a node that shares a limit asks for this part of it, divided by the nodes. */
@@ -205,7 +206,7 @@ export class Budget {
     for (const window of this.windows) window.expire(now);
   }
 
-  /** Keeps this part of what is unused. Returns false if there was nothing to give. */
+  /** Keeps this part of the unused share. Returns false if there was nothing to give back. */
   shrink(retained: number, now: number): boolean {
     this.expire(now);
     return this.windows.map((window) => window.shrink(retained)).includes(true);
@@ -323,7 +324,8 @@ export class Budget {
 
   private admission(admitted: boolean, now: number, count = 1): Admission {
     const isFull = (window: ShareWindow): boolean => !window.hasRoomFor(count);
-    // A full window refuses if nothing of it is unallocated. If there is none, as in a rush, all full windows refuse.
+    // A full window refuses if no part of it is unallocated. If there is no such window, as during a burst, all full
+    // windows refuse.
     const refuses = this.windows.some((window) => isFull(window) && window.unallocated === 0)
       ? (window: ShareWindow): boolean => isFull(window) && window.unallocated === 0
       : isFull;
@@ -421,7 +423,7 @@ export class ShareWindow {
     return this.window.windowMs;
   }
 
-  /** Gives up all but what is used and a part of the rest. Returns false if the share is not above the use. */
+  /** Gives back the unused share, except this part of it. Returns false if the share is not above the use. */
   shrink(keepOfUnused: number): boolean {
     const unused = this.share - this.used;
     const given = unused - Math.floor(Math.max(0, unused) * keepOfUnused);

@@ -37,7 +37,7 @@ export interface GoneHolder {
 export interface WriteRequest {
   rows: readonly ShareRow[];
   forgotten: readonly BudgetKey[];
-  /** Holders that were silent too long. They may not use their shares any more, unless they have beaten since. */
+  /** Holders that were silent for too long. They may no longer use their shares, unless they have sent a beat since. */
   silent: readonly HolderBeat[];
 }
 
@@ -119,12 +119,12 @@ const isOf = (budget: string): string =>
 const defaultPart = `(limits[i] / ${defaultDivisor})`;
 
 /**
- * Sums up what is held beside the share that the node knows of: the other nodes' shares, what a lost answer granted it,
- * and the default shares of others. A holder without a row in limit_holder may have used more than it wrote. The most
- * that it may have used is what the tightest window's share allows in 7 s. It may admit for 3 s after its last write.
- * Another 2 s are for a write that passed over a row with a grant under way, which `ShareDatabase` gives up after as
- * long. The rest is 1 s until the next write, and 1 s for what is not written until it is as much. A holder counts for
- * nothing in windows shorter than the time it has been gone.
+ * Sums up what is held in addition to the share that the node knows of: the other nodes' shares, what a lost answer
+ * granted it, and the default shares of others. A holder without a row in limit_holder may have used more than it
+ * wrote. The most that it may have used is what the tightest window's share allows in 7 s. It may admit for 3 s after
+ * its last write. Another 2 s are for a write that passed over a row with a grant under way, which `ShareDatabase`
+ * gives up after as long. The rest is 1 s until the next write, and 1 s for what is not written until it is as much. A
+ * holder counts for nothing in windows shorter than the time it has been gone.
  */
 const heldBeside = `SELECT coalesce(sum(
          CASE

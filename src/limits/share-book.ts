@@ -28,7 +28,10 @@ export const writeAfterMs = 10_000;
 const maxIdleChecks = 25_000;
 const maxIdleFound = 1_000;
 
-/** The budgets of this node's callers. It decides in memory and collects what to ask of the database and to write. */
+/**
+ * The budgets of this node's callers. Decides in memory whether calls are admitted, and collects the requests and rows
+ * for the database.
+ */
 export class ShareBook {
   private readonly budgets = new Map<string, Budget>();
   readonly wanting = new Set<Budget>(); // to be asked for
@@ -332,7 +335,7 @@ export class ShareBook {
     for (const budget of budgets) this.rowless.delete(budget);
   }
 
-  /** Drops all shares. Waiting calls go on waiting, for the shares of the node's next holder. */
+  /** Drops all shares. Waiting calls keep waiting, for the shares of the node's next holder. */
   beginAnew(): void {
     const waiting = [...this.holding].map((budget) => budget.anew());
     const lists = [this.budgets, this.wanting, this.holding, this.unwritten, this.due, this.rowless];
@@ -364,7 +367,7 @@ function crowdOf(subject: string): string {
 
 /** A holder whose last beat is this old admits no more: `fenceMs` in share-keeper.ts is as long. */
 const silentAfterMs = 3_000;
-/** A node that did not look for this long cannot distinguish a silent holder from its own absence. */
+/** A node that has not read the holders for this long cannot distinguish a silent holder from its own absence. */
 const maxGapMs = 2_000;
 /** Longer than the longest window that a limit can have. */
 const finishedAfterMs = 3_600_000 + 60_000;
@@ -394,7 +397,8 @@ export class OtherHolders {
   }
 
   /**
-   * The time by which each other holder has beaten, or is gone and its shares count for nothing in the shortest window.
+   * The time by which each other holder has sent a beat, or is gone and its shares no longer count in the shortest
+   * window.
    */
   get settledAt(): number {
     const ends = [...this.unproven].map((id) => {

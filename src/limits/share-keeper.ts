@@ -52,8 +52,8 @@ const fenceMs = 3_000;
 const writeEveryMs = 1_000;
 const retryMs = 300;
 /**
- * A call waits this long for writes that are late, or until this node is known again. What it then asks the database
- * for may take 9 s more.
+ * A call waits this long for writes that are late, or until this node is known again. The grant that it then needs may
+ * take another 9 s.
  */
 const lateMs = 2_000;
 const sweepMs = 20;
@@ -69,15 +69,17 @@ const maxRowless = 5_000;
 /** Budgets in one grant, and grants at once. Their commits share the wait for the disk. */
 const maxBudgets = 200;
 const maxGrants = 3;
-/** Fewer budgets than this wait while a grant is under way that was just sent: they are not worth a commit. */
+/**
+ * Fewer budgets than this wait while a grant that was just sent is under way: they are not worth a commit of their own.
+ */
 const minBehind = 8;
 const slowMs = 100;
 
 /**
  * Keeps this node's shares in step with the database. One loop registers the node as a holder, gives shares back and
- * writes use behind. Grants run beside it. No two statements have the same budget at once. Writes go one after the
- * other, and the database runs none that is older than the last it ran. A row therefore never shows less than the node
- * holds in memory.
+ * writes the use some seconds later. Grants run at the same time as the loop. No two statements have the same budget at
+ * once. Writes run one after the other, and the database runs none that is older than the last one that it ran. A row
+ * therefore never shows less than the node holds in memory.
  */
 export class ShareKeeper {
   private readonly book: ShareBook;

@@ -19,7 +19,10 @@ const collectMs = 10;
 
 type Hints = Record<Hint, BudgetKey[]>;
 
-/** This process's shares of its callers' limits. It starts and stops the keeper and takes its hints to other nodes. */
+/**
+ * This process's shares of its callers' limits. It starts and stops the keeper, and passes its hints to and from other
+ * nodes.
+ */
 @Injectable()
 export class Shares implements KeeperHost, OnApplicationBootstrap, BeforeApplicationShutdown {
   readonly keeper: ShareKeeper;
@@ -47,7 +50,7 @@ export class Shares implements KeeperHost, OnApplicationBootstrap, BeforeApplica
     await this.keeper.start();
   }
 
-  /** Runs when no calls come any more. What cannot be given back without a database counts as used for a window. */
+  /** Runs when no more calls come. Shares that cannot be given back without a database count as used for a window. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.keeper.stop().catch((error: unknown) => this.failed(error));
   }

@@ -1,7 +1,7 @@
 import { Check, Column, Entity, PrimaryColumn, UpdateDateColumn } from 'typeorm';
 import type { Pause } from './model.js';
 
-/** One endpoint of `models.yaml` as it was last read, and what operators have set beside it. */
+/** One endpoint of `models.yaml` as it was last read, with the overrides of operators. */
 @Entity('model')
 @Check(
   'model_settings_are_positive',

@@ -11,7 +11,9 @@ export interface Retry {
 export const orders = ['fair', 'arrival'] as const;
 export type Order = (typeof orders)[number];
 
-/** A request of which this many runs were lost is not run again: it may be what kills them. */
+/**
+ * A request is not run again after this many of its runs were lost, because it may have killed its nodes or workers.
+ */
 export const defaultLostAttempts = 2;
 
 /** How a model is paused: submissions wait, or are refused. */
@@ -77,13 +79,13 @@ export interface FileModel {
   /** An input of more bytes is read and checked in a thread. */
   readonly maxInlineBytes: number;
   /**
-   * Returns what should be changed in its entry of the file, with the place. It is a function, because a place is no
-   * part of what the model is.
+   * Returns what should be changed in its entry of the file, with the place in the file. It is a function, so that a
+   * model whose place has changed counts as the same model.
    */
   warnings(): readonly string[];
 }
 
-/** A model with what operators have set beside the file. */
+/** A model with the overrides of operators. */
 export interface Model extends FileModel {
   /** How it is paused, so that nothing of it starts; null: it is not paused. */
   readonly paused: Pause | null;

@@ -88,7 +88,7 @@ function readText(path: string): string {
   throw new ConfigError(`${path}: ${fault}`);
 }
 
-/** A fault is added to the source, and reading goes on. With a fault, the models are not used. */
+/** A fault is added to the source, and reading continues. With a fault, the models are not used. */
 class ModelsReader {
   private readonly schemas = new InputSchemas();
   private readonly groups = new Map<string, Group>();
@@ -122,7 +122,7 @@ class ModelsReader {
     return [...models.values()];
   }
 
-  /** A name stands for one model, whether it is an id or an alias. */
+  /** A name, be it an id or an alias, belongs to one model only. */
   private checkAliases(
     aliases: readonly { node: Node; model: FileModel; alias: string }[],
     models: ReadonlyMap<string, FileModel>,
@@ -238,7 +238,8 @@ class ModelsReader {
     const group = this.groups.get(id);
     if (group !== undefined) return group;
     const near = hint(id, this.groups.keys());
-    const remedy = '; define it beside "models", as in groups: { gpu-0: { concurrency: 1, stay: 30s } }';
+    const remedy =
+      '; define it at the level of "models", as in groups: { gpu-0: { concurrency: 1, stay: 30s } }';
     map.fault('group', `there is no such group${near === '' ? remedy : near}`);
     return null;
   }

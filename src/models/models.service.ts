@@ -17,7 +17,7 @@ export const READ_MODELS = Symbol('READ_MODELS');
 /** The most models that one line of the log names. */
 const shownModels = 50;
 
-/** The models of the file, with what operators have set beside it. */
+/** The models of the file, with the overrides of operators. */
 @Injectable()
 export class ModelsService implements OnModuleInit {
   /** Emits when models or their settings have changed. A model that has not changed is the same object as before. */

@@ -15,7 +15,7 @@ interface Reading {
 /** In { a: b,c } the c is an entry of its own. It may be part of a secret, so it is not quoted. */
 const withoutValue = 'an entry has no value; quote a text that contains a comma';
 
-/** A YAML map whose keys are options. A fault is reported with its line, and reading goes on. */
+/** A YAML map whose keys are options. A fault is reported with its line, and reading continues. */
 export class OptionMap {
   private readonly options = new Map<string, { key: Node; value: Node | null }>();
 

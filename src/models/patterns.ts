@@ -191,7 +191,7 @@ class Reader {
     else this.atom(this.escaped());
   }
 
-  /** Returns what an escape stands for, in a class and elsewhere. */
+  /** Returns the meaning of an escape, in a class and elsewhere. */
   private escaped(): Ranges {
     const { source, at } = this;
     const next = source[at + 1]!;

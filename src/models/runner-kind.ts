@@ -2,7 +2,7 @@ import { Allow, MaxLength, ValidateBy } from 'class-validator';
 import { parseDuration } from '../config/parsers.js';
 import { type Class, Parsed } from '../tools/validation.js';
 
-/** What takes requests out of a model's queue: nodes run them, or workers claim them over HTTP and no node runs any. */
+/** The taker of a model's requests: nodes run them, or workers claim them over HTTP and no node runs any. */
 export type Taker = 'nodes' | 'workers';
 
 /** How a server is asked whether it is ready to run. */
@@ -27,13 +27,17 @@ export class RunnerOptions {
   }
 
   /**
-   * Returns whether its runs go on at a server without the connection that began them, so that any node can follow them.
+   * Returns whether its runs continue at a server without the connection that began them, so that any node can follow
+   * them.
    */
   get follows(): boolean {
     return false;
   }
 
-  /** Returns whether a run that is taken up may begin anew at its server, so that it has all its time again. */
+  /**
+   * Returns whether a run that another node takes over may start again from its beginning at the server. It then has
+   * its whole timeout again.
+   */
   get mayBeginAnew(): boolean {
     return false;
   }

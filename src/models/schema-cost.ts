@@ -31,7 +31,7 @@ const below = ['contains', 'unevaluatedItems', 'unevaluatedProperties'];
 /**
  * Returns how long a check may take. If a schema does not refer to itself, a check looks at each value as often as
  * parts of the schema apply to the same place. A schema that refers to itself is bounded if no part of it leads back in
- * two ways to the same place of an input. Otherwise the looks double with each level.
+ * two ways to the same place of an input. Otherwise the number of checks doubles with each level.
  */
 export function costOf(root: Schema, patternOf: (source: string) => Pattern): SchemaCost {
   return new CostReader(root, patternOf).read();

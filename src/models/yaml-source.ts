@@ -54,7 +54,7 @@ export class YamlSource {
     return node.toJS(this.document);
   }
 
-  /** Returns the deepest node on the path of a JSON Pointer, as its key stands in the file. */
+  /** Returns the deepest node that exists on the path of a JSON Pointer: its key in the file. */
   locate(node: Node, pointer: string): Node {
     let place = node;
     let at: Node | null = node;

@@ -20,7 +20,7 @@ const upkeepAgeMs = 10_000;
 const timesAgeMs = 30_000;
 const endsAgeMs = 5_000;
 
-/** The state of all nodes. It is read while somebody looks, and once for all readers. */
+/** The state of all nodes. It is read only while there are readers, once for all of them. */
 @Injectable()
 export class ClusterSnapshots {
   private readonly snapshot: Recent<ClusterSnapshot>;

@@ -5,7 +5,7 @@ import { OverviewCoreModule } from './overview-core.module.js';
 import { QueueFronts } from './queue-fronts.js';
 import { QueueLooks } from './queue-looks.js';
 
-/** The figures and queues that operators look at. */
+/** The figures and queues that operators see. */
 @Module({
   imports: [OverviewCoreModule, QueueModule],
   providers: [ModelFigures, QueueFronts, QueueLooks],

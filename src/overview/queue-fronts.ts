@@ -58,7 +58,7 @@ export class QueueFronts {
     );
   }
 
-  /** Forgets the fronts, because nobody looks any more. */
+  /** Forgets the fronts, because there are no more readers. */
   forget(): void {
     this.fronts.clear();
     this.gone.clear();

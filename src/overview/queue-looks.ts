@@ -30,7 +30,7 @@ const maxRunning = 500;
 const sharesAgeMs = 10_000;
 const sharesKeptMs = 60_000;
 
-/** Shows which requests stand where in a queue, and how much of a model each key gets. */
+/** Shows operators the requests of a queue at their positions, and the share of a model that each key gets. */
 @Injectable()
 export class QueueLooks {
   private readonly shares = new BoundedCache<Recent<Shares>>(100);
@@ -57,7 +57,7 @@ export class QueueLooks {
     const starts = !isPaused && this.availability.of(modelId) === 'available';
     return rows.map((row) => {
       const position = this.index.position(row);
-      // How long its other reasons to wait last is not known.
+      // It is not known how long another reason to wait lasts.
       const isEstimated = starts && row.state === 'waiting';
       return { ...row, position, estimate: isEstimated ? this.estimates.ofEntry(row, position) : undefined };
     });

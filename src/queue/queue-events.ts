@@ -49,17 +49,17 @@ export interface QueueChanges {
   changed?: string[];
   /** Output of running requests. */
   output?: OutputRows[];
-  /** Running requests asked to stop. */
+  /** Running requests asked to stop. The node that executes a run aborts it. */
   cancelled?: string[];
   /** Requests whose workers have lost their leases. */
   lost?: string[];
-  /** Uids of workers that are new, or that an operator has told something. */
+  /** Uids of workers that are new, or that have a new order of an operator. */
   workers?: string[];
   /** Changes of what a node finds away, once they are written. */
   circuits?: CircuitChange[];
   /** The next probes of models that are away. */
   nextProbes?: NextProbe[];
-  /** Models with requests that are to run alone, because their runs broke together with others. */
+  /** Models with suspects: requests that are to run without others, because their runs broke together with others. */
   suspects?: string[];
   /** Models that an operator wants to be probed at once. */
   probeNow?: string[];

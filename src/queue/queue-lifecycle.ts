@@ -83,7 +83,7 @@ export class QueueLifecycle implements OnApplicationBootstrap {
   /** Lets runs end within the grace period, and requeues the rest. `graceEnd`: ends the wait for runs. */
   async drain(graceEnd: AbortSignal): Promise<void> {
     const leaving = this.leave();
-    // The others may be told later. Without a database that would keep the runs waiting.
+    // The other nodes may learn of it later. Without a database, waiting for that would delay the end of the runs.
     await this.claimPoll.stop();
     if (this.runs.size > 0) {
       const runs = `${this.runs.size} ${this.runs.size === 1 ? 'run' : 'runs'}`;

@@ -10,7 +10,10 @@ type Status = Partial<
   Omit<dto.InQueueStatusDto & dto.InProgressStatusDto & dto.CompletedStatusDto, 'metrics'>
 > & { metrics: Metrics };
 
-/** Builds the status object of this API; fal's is in `fal/wire.ts`. Without `logs`, the caller did not ask for them. */
+/**
+ * Builds the status object of this API. Adapters have objects of their own, such as fal's in `adapters/fal/wire.ts`.
+ * Without `logs`, the caller did not ask for them.
+ */
 export function toStatus(
   { row, position, reason, estimate }: Omit<Snapshot, 'row'> & { row: RequestRow },
   base: string,

@@ -63,8 +63,8 @@ export function statusFailure(
 }
 
 /**
- * `mapped`: what the model's mapping makes of the status; undefined: it does not name it. `isPrompt`: the answer came as
- * soon as that of a proxy does whose server is not there.
+ * `mapped`: the meaning of the status by the model's mapping; undefined: the mapping does not name it. `isPrompt`: the
+ * answer came as soon as that of a proxy whose server is down.
  */
 export async function failureOf(answer: HttpAnswer, mapped?: Outage, isPrompt = false): Promise<RunFailure> {
   const { status, headers } = answer;
@@ -91,7 +91,7 @@ export async function failureOf(answer: HttpAnswer, mapped?: Outage, isPrompt = 
 
 /** Returns how long the model asks to wait; undefined: it does not. */
 export function retryAfterOf({ 'retry-after': asked, date = '' }: HttpAnswer['headers']): number | undefined {
-  // A date is compared with the model's own clock, if the answer tells its time.
+  // A date is compared with the model's own clock, if the answer has a `Date`.
   const askedMs = parseRetryAfter(asked, Date.parse(date) || Date.now());
   return askedMs && Math.min(askedMs, maxRetryAfterMs);
 }

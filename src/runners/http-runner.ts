@@ -46,7 +46,7 @@ const secretName = /auth|key|token|secret|cookie|credential|password|signature/i
 const maxAddresses = 64;
 const accept =
   'application/json, application/x-ndjson, text/plain;q=0.8, image/*;q=0.8, audio/*;q=0.8, video/*;q=0.8, */*;q=0.7';
-/** Only a mapping says how an event stream is read, and some servers stream to everyone who names it. */
+/** An event stream can be read only by a mapping, and some servers stream to every client that accepts it. */
 const acceptStreams = `text/event-stream;q=0.9, ${accept}`;
 
 class HttpRunnerOptions extends RunnerOptions {
@@ -59,7 +59,7 @@ class HttpRunnerOptions extends RunnerOptions {
   /** Headers by lower-case name. */
   @Parsed(readHeaders) headers: Readonly<Record<string, string>> = {};
 
-  /** How the server speaks; undefined: it takes the input and answers with the output. */
+  /** The mapping of the server's API; undefined: it takes the input and answers with the output. */
   @Parsed(checkPreset) preset: string | undefined;
   @Parsed(checkRequest) request: JsonObject | undefined;
   @Parsed(checkResponse) response: JsonObject | undefined;
@@ -208,7 +208,7 @@ export class HttpRunner implements Runner {
       } catch (thrown) {
         const error = breakOf(thrown, run.signal);
         const isFree = error instanceof RunFailure && error.options.outage === 'free';
-        // A run that is attached to may go on, although its server cannot be asked now.
+        // A run of a model with `attach` may continue, although its server cannot be asked now.
         const isNew =
           mapping?.follow !== undefined || (mapping?.attach !== undefined && run.followed === undefined);
         if (isFree && isNew) await run.forgetFollowed();
@@ -319,7 +319,7 @@ export class HttpRunner implements Runner {
     return { ...answer, chunks: encoding === 'identity' ? chunksOf(received) : compressed };
   }
 
-  /** Returns what is sent for a run, as the mapping of its model says. */
+  /** Returns what is sent for a run, by the mapping of its model. */
   private async requestFor(
     run: Run,
     start: number,
@@ -397,13 +397,13 @@ export class HttpRunner implements Runner {
 /** Statuses of a first answer that promises an output. */
 const promises = new Set([200, 201, 202]);
 
-/** An answer that comes this soon after the end of the input is one of a proxy, whose server is not there. */
+/** An answer that comes this soon after the end of the input is that of a proxy whose server is down. */
 const promptMs = 1_000;
 
 const healthTimeoutMs = 5_000;
 const maxHealthBytes = 64 * 1024;
 
-/** Returns what a status says about the server, by the mapping. undefined: the mapping does not name the status. */
+/** Returns the meaning of a status by the mapping. undefined: the mapping does not name the status. */
 function outageBy({ busy, away }: Mapping, status: number, isPrompt: boolean): Outage | undefined {
   if (busy.includes(status)) return 'free';
   if (away?.includes(status) !== true) return undefined;

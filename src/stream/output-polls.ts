@@ -28,7 +28,7 @@ interface ReadOutput {
 
 type Read = ReadOutput & { place: string | null };
 
-/** Reads outputs in pieces, for calls that do not say where they continue. Each part is read once. */
+/** Reads outputs in pieces, for calls that do not name the position at which they continue. Each part is read once. */
 @Injectable()
 export class OutputPolls {
   constructor(

@@ -80,7 +80,7 @@ export class OutputStreams {
 
   /**
    * The events of an open stream. A comment comes every 15 s. It ends with the request, if the service stops, or if the
-   * caller may no longer read it. `show`: what of a part is an event; its delta, unless this says otherwise.
+   * caller may no longer read it. `show`: returns what an event shows of a part; by default its delta.
    * `endsWithAttempt`: the reader of a part cannot begin again with another attempt, so the stream ends with a reset as
    * soon as the request waits for one.
    */

@@ -33,7 +33,8 @@ interface StatusMessagesOptions {
 
 /**
  * Turns snapshots into messages, with one message per visible change and each log entry once. While a log is being
- * read, changes within the same state are merged into one message. So a busy request builds up no queue.
+ * read, changes within the same state are merged into one message, so that a busy request builds up no queue. Nest
+ * writes the messages in the format of SSE.
  */
 export function statusMessages(options: StatusMessagesOptions): Observable<MessageEvent> {
   return new Observable((subscriber) => options.snapshots.subscribe(new StatusMessages(options, subscriber)));
@@ -100,7 +101,7 @@ class StatusMessages implements Observer<Snapshot> {
     const shown = state === 'COMPLETED' ? undefined : sumOf(snapshot);
     const isKnown = this.sent === undefined && shown !== undefined && shown === this.options.after?.shown;
     this.sent = snapshot;
-    // The comment shows a client that has come back that the stream is open.
+    // The comment shows a client that has reconnected that the stream is open.
     if (isKnown && !hasEntries) return this.subscriber.next({ comment: 'nothing new' });
     const id = idOf({ upTo: this.sentUpTo, shown });
     this.subscriber.next({ id, data: this.options.render(snapshot, logs) });
@@ -118,7 +119,7 @@ function looksLike({ row, position, reason, estimate }: Snapshot, other: Snapsho
   return isSameState && isSamePlace && estimate === other.estimate;
 }
 
-/** Returns a number for what a status shows apart from logs and estimates (FNV-1a). */
+/** Returns a checksum (FNV-1a) of what a status shows, without logs and estimates. */
 function sumOf({ row: { state, attempt, progress }, position, reason }: Snapshot): string {
   const shown = [state, attempt, position, reason, progress?.value, progress?.message].join(' ');
   let sum = 0x811c9dc5;

@@ -2,7 +2,7 @@ import { isDatabaseUnavailable } from '../errors/database-error.js';
 
 export interface BatcherOptions<Item> {
   maxItems: number;
-  /** Maximum weight of one write. A heavier item is written alone. */
+  /** Maximum weight of one write. A heavier item gets a write of its own. */
   maxWeight?: number;
   weigh?: (item: Item) => number;
   /** Maximum number of concurrent writes. */
@@ -103,7 +103,7 @@ export class Batcher<Item, Result> {
         return error;
       }
       if (batch.length === 1) return batch[0]!.reject(error);
-      // Each item is sent alone, so that one bad item fails alone.
+      // Each item is sent by itself, so that a bad item makes no other fail.
       for (const one of batch) {
         if (failure === undefined) failure = await this.send([one]);
         else one.reject(failure);

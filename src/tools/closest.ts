@@ -44,7 +44,7 @@ function lettersApart(a: string, b: string): number {
 function editDistance(a: string, b: string, max: number): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i += 1) {
-    // Further from the diagonal, insertions or deletions alone are as many as `max`.
+    // Further from the diagonal, there are at least `max` insertions or deletions.
     const from = Math.max(1, i - max);
     const to = Math.min(b.length, i + max);
     const next = Array.from({ length: b.length + 1 }, () => max);

@@ -1,13 +1,13 @@
 interface CoalescedOptions {
-  /** Awaited before each run. Asks in this time are served by that run. */
+  /** Awaited before each run. Requests in this time are served by that run. */
   gather?: () => Promise<unknown>;
   /** Called when the last run has ended. */
   onEnd?: () => void;
 }
 
 /**
- * Does work when it is asked to, one run at a time. All asks during a run are served by one more run after it, because
- * the run in progress may have missed what they are about.
+ * Does work on request, one run at a time. All requests during a run are served by one more run after it, because the
+ * run in progress may have missed their causes.
  */
 export class Coalesced {
   isRunning = false;
@@ -21,7 +21,7 @@ export class Coalesced {
     private readonly options: CoalescedOptions = {},
   ) {}
 
-  /** Resolves once a run that began after the call has ended, and all that were asked for meanwhile. */
+  /** Resolves once a run that began after the call has ended, and all runs that were requested meanwhile. */
   run(): Promise<void> {
     this.isAsked = true;
     if (!this.isRunning) {
@@ -40,7 +40,7 @@ export class Coalesced {
         await this.work();
       }
     } finally {
-      // In the same turn as the last look at `isAsked`: between them, an ask would be lost.
+      // In the same turn as the last check of `isAsked`. A request between the two would be lost.
       this.isRunning = false;
       onEnd?.();
     }

@@ -6,7 +6,7 @@ const retryMs = 30_000;
 
 /**
  * A loop with one job. `start` and `stop` are idempotent; `stop` waits for the current round. The loss of the database
- * is logged once and its return once, and the loop goes on.
+ * is logged once and its return once, and the loop continues.
  */
 export abstract class Duty {
   private timer: NodeJS.Timeout | undefined;

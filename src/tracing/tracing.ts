@@ -33,7 +33,7 @@ interface Start {
 
 /**
  * Creates the spans of requests. If none are sent (`sendsSpans`), the caller's context is still passed on. Spans never
- * contain the id of a request, because the id alone permits reading it.
+ * contain the id of a request, because the id is enough to read the request.
  */
 @Injectable()
 export class Tracing implements OnApplicationShutdown {

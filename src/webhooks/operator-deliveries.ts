@@ -21,7 +21,7 @@ export { type DeliveryState, deliveryStates } from './entities/webhook-delivery.
 export type { OperatorDelivery, DeliveryFilter, DeliveryPosition } from './queries/operator-deliveries.js';
 export type { Receiver } from './queries/receivers.js';
 
-/** At most this many rows are looked at for a page. The next page goes on from there. */
+/** At most this many rows are read for a page. The next page continues behind them. */
 const maxLooks = 10_000;
 const firstUuid = '00000000-0000-0000-0000-000000000000';
 export const lastUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
@@ -37,7 +37,7 @@ export class OperatorDeliveries {
 
   /**
    * Returns deliveries of the newest requests first. A page may be short although there are more. `last`: the last row
-   * that was looked at, if that ended the page.
+   * that was read, if this limit ended the page.
    */
   async list(
     filter: DeliveryFilter,

@@ -3,9 +3,9 @@ import type { HookedEvent } from '../queue/transition-hooks.js';
 import { type WebhookEvent, webhookEvents } from './webhook-events.js';
 
 /**
- * SQL for the host of a URL as most are written. All other URLs have an empty host and take turns together. Nothing
- * else may be taken for a host, because a dead receiver could be put into the turns of another. There is no regular
- * expression, because it took a third of the time of the insert.
+ * SQL for the host of a URL as most are written. All other URLs have an empty host and take turns together. No other
+ * text may count as a host, because deliveries to a dead receiver could then take the turns of another. There is no
+ * regular expression, because it took a third of the time of the insert.
  */
 export const hostOfUrl = `CASE WHEN starts_with(url, 'https://') OR starts_with(url, 'http://')
     THEN split_part(translate(lower(url COLLATE "C"), '?#', '//'), '/', 3) ELSE '' END`;

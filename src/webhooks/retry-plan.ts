@@ -15,7 +15,9 @@ export interface Verdict {
   nextInMs: number;
 }
 
-/** Judges a try: 2xx is a success, 410 ends the delivery, and all else is retried as far as the plan goes. */
+/**
+ * Judges a try: 2xx is a success, 410 ends the delivery, and any other result is retried while the plan has tries left.
+ */
 export function verdictOn(
   { status, retryAfter }: Answer,
   made: number,

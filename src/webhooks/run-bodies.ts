@@ -4,7 +4,7 @@ import type { ProgressEventDto, StartedEventDto } from './dto/events.dto.js';
 import type { ClaimedDelivery } from './queries/claim-deliveries.js';
 import { runEvents } from './run-event.js';
 
-/** What is said of the request in the body of every event of its run. */
+/** The members about the request in the body of every event of its run. */
 function aboutRun(row: ClaimedDelivery, base: string) {
   const { at, attempt } = contentOf(row);
   return {
@@ -17,7 +17,7 @@ function aboutRun(row: ClaimedDelivery, base: string) {
   };
 }
 
-/** Returns the body of `request.started`. What has become of the request since is said by a later webhook. */
+/** Returns the body of `request.started`. A later webhook reports what has happened to the request since. */
 export function startedBody(row: ClaimedDelivery, base: string): string {
   const { queue_time = 0 } = toMetrics({ ...row, state: 'IN_PROGRESS' });
   const metrics = { queue_time };

@@ -62,7 +62,7 @@ export class RunDeliveries implements OnApplicationBootstrap {
     for (const event of events) this.ofAdapters.add(event);
   }
 
-  /** Reads anew what endpoints want. This node has changed one. */
+  /** Reads again which events endpoints want, because this node has changed one. */
   forget(): void {
     this.knownUntil = 0;
     this.wanted.forget(() => true);

@@ -40,7 +40,7 @@ export type AdapterBody = (delivery: AdapterDelivery) => string;
 /** Above every event id of a request. */
 const lastEvent = Number.MAX_SAFE_INTEGER;
 
-/** The bodies of webhooks: the service's own, and those of adapters for requests that came in by them. */
+/** The bodies of webhooks: the service's own, and those of adapters for requests that came in through them. */
 @Injectable()
 export class WebhookBodies {
   private readonly byAdapter = new Map<Adapter, AdapterBody>();

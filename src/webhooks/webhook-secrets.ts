@@ -11,7 +11,7 @@ import { newId } from '../database/new-id.js';
 
 /** A rotation reaches every node within this time. */
 const knownMs = 5_000;
-/** The old secret signs beside the new one for this long. */
+/** Webhooks are signed with both the old and the new secret for this long. */
 const overlap = '24 hours';
 
 /** The secrets that sign the webhooks of a key, as `whsec_…`. */
@@ -49,7 +49,7 @@ export class WebhookSecrets {
     return this.own(keyId);
   }
 
-  /** Makes a new secret. The previous one stays valid beside it for another day; older ones do not. */
+  /** Makes a new secret. The previous one stays valid for another day; older ones do not. */
   async rotate(keyId: string, accounting?: (manager: EntityManager) => Promise<void>): Promise<string> {
     const secret = generate();
     await this.rows.manager.transaction(async (manager) => {

@@ -170,13 +170,13 @@ export class WorkerCalls {
         id,
         pulled.map((model) => model.id),
       ) || '; set its runner to { kind: worker }';
-    // The worker goes on with its other models.
+    // The worker continues with its other models.
     const extensions = { model_id: id };
     throw new DomainError('unknown_model', `There is ${name}${near}.`.replace(/\?\.$/, '?'), { extensions });
   }
 }
 
-/** While its connection stands, the call shows that its worker is alive. A call that waits is charged to its key. */
+/** While its connection is open, the call shows that its worker is alive. A call that waits is charged to its key. */
 function holdWith(response: ServerResponse, worker: KnownWorker, waitSeconds: number): void {
   if (waitSeconds > 0) {
     const charges = chargesOf(response.req);

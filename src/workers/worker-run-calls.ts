@@ -79,7 +79,7 @@ export class WorkerRunCalls {
     }
     throw new DomainError(
       'invalid_json',
-      'The body is not a JSON value, or it is nested too deeply. Nothing was stored, and the lease goes on.',
+      'The body is not a JSON value, or it is nested too deeply. Nothing was stored, and the lease is still valid.',
     );
   }
 

@@ -160,7 +160,7 @@ test('a suspect that waits for its turn can be cancelled, and says why it waits'
       await until(async () => (await calls.status(id)).reason === 'retrying');
       expect(await calls.status(id)).toMatchObject({ status: 'IN_QUEUE', attempt: 1 });
       const told = await service.query('SELECT message FROM request_event WHERE request_id = $1', [id]);
-      expect(told).toEqual([{ message: expect.stringContaining('runs alone next') as string }]);
+      expect(told).toEqual([{ message: expect.stringContaining('runs without others next') as string }]);
     }
     expect((await calls.cancel(waiting[1]!)).status).toBe(200);
   } finally {

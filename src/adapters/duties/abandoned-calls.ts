@@ -24,14 +24,14 @@ const early = 0.8;
 const maxAtOnce = 500;
 
 /**
- * Cancels the requests of closed calls that no repetition has taken up in time, and requests whose callers have set a
- * time for that. It also does so for other nodes.
+ * Cancels the requests of closed calls that no client has repeated in time, and requests whose callers have set a time
+ * for the cancel. Covers the calls of all nodes.
  */
 @Injectable()
 export class AbandonedCalls extends Duty implements OnApplicationBootstrap, BeforeApplicationShutdown {
   /** What other nodes have noted is found within this time. */
   protected readonly intervalMs = 30_000;
-  /** How long the request of a closed call goes on. Tests shorten it. */
+  /** The time from the close of a call to the cancel of its request. Tests shorten it. */
   graceMs = 10_000;
   /** The time at which the next request is due, as far as is known. */
   private nextDueAt = Infinity;

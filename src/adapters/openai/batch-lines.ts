@@ -21,7 +21,7 @@ export interface BatchTerms {
   endpoint: string;
   /** The text that the caller wrote. */
   completion_window: string;
-  /** The caller's own. */
+  /** The metadata that the caller has set. */
   metadata: Readonly<Record<string, string>> | null;
   /** How long its files are kept after its end. null: as long as the batch itself. */
   output_seconds: number | null;
@@ -100,7 +100,7 @@ export const openAiLines: LineFormat = {
     }),
 };
 
-/** Stands for a line that no request was made of. */
+/** Returns an id for a line that did not become a request. */
 const unsentId = (batchId: string, customId: string): string =>
   createHash('sha256').update(`${batchId} ${customId}`).digest('hex').slice(0, 32);
 

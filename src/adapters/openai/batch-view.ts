@@ -12,7 +12,7 @@ export function batchFileOf(id: string): { batchId: string; kind: SegmentKind } 
   return batchId === undefined ? undefined : { batchId, kind: kind as SegmentKind };
 }
 
-/** Returns the terms of a batch. One that came in by another API has none. */
+/** Returns the terms of a batch. A batch that was made by another API has none. */
 const termsOf = ({ metadata }: Batch): Partial<BatchTerms> => metadata;
 
 const seconds = (ms: number): number => Math.floor(ms / 1_000);
@@ -56,7 +56,10 @@ export function filesExpireAtMs(batch: Batch): number | null {
   return kept === null || batch.endedAtMs === null ? null : batch.endedAtMs + kept * 1_000;
 }
 
-/** Returns a file of a batch as OpenAI shows files. It grows until the batch has ended, which is its creation. */
+/**
+ * Returns a file of a batch as OpenAI shows files. It grows until the batch has ended; this is the time of its
+ * creation.
+ */
 export function toBatchFile(batch: Batch, kind: SegmentKind): object {
   const { id, createdAtMs, endedAtMs, outputBytes, errorBytes } = batch;
   const expiresAtMs = filesExpireAtMs(batch);

@@ -108,7 +108,10 @@ export class OpenAiBatches {
     return this.batches.get(caller, id);
   }
 
-  /** Returns the batch that the same call has made before. Its client says that it repeats the call, and has no key. */
+  /**
+   * Returns the batch that an earlier try of this call made. The client marks the call as a repetition, and sends no
+   * idempotency key.
+   */
   private async same(caller: Caller, fileId: string, terms: BatchTerms): Promise<Batch | undefined> {
     const since = this.clock.now() - repeatedWithinMs;
     return (await this.batches.list(caller, { limit: maxPage })).find(

@@ -5,11 +5,11 @@ type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Turns the output of a request into the events of a stream in OpenAI's form, as JSON texts. */
 export interface Chunks {
-  /** True: the parts are chunks of the server's own stream, which say all that the output has. */
+  /** True: the parts are chunks of the server's own stream. They contain the whole output. */
   readonly areOwn: boolean;
   /** Returns the events of a part of the output, as it is stored. */
   part(part: string): string[];
-  /** Returns the events for what the whole output has besides the parts. */
+  /** Returns the events for members of the whole output that no part contains. */
   rest(output: unknown): string[];
 }
 
@@ -75,7 +75,7 @@ export class ChoiceChunks implements Chunks {
     return chunks;
   }
 
-  /** The output is a text, or nothing that an answer of OpenAI has. */
+  /** The output is a text, or has no member of an OpenAI answer. */
   private restOfText(output: unknown): string[] {
     const text = typeof output === 'string' ? output : json(output);
     const whole = this.shown === 'nothing' ? this.delta(json(text)) : [];

@@ -29,7 +29,7 @@ import { toOpenAiError, wrongAt } from './openai-error.js';
 
 type Kind = 'chat' | 'completion' | 'embeddings' | 'images' | 'speech';
 
-/** The calls of a server that answer a kind of call here. */
+/** By the kind of a call here: the calls of a server that answer it. */
 const answering: Readonly<Record<Kind, readonly [string, ...string[]]>> = {
   chat: ['chat/completions'],
   completion: ['completions'],
@@ -140,7 +140,7 @@ export class ModelCalls {
     const events = this.streams.events(call, held.row, { show: (part) => part, endsWithAttempt: true });
     const end = await writer.follow(events, (part) => chunks.part(part));
     if (response.destroyed) return;
-    // The next attempt would say something else, and the client repeats no call whose stream has begun.
+    // The next attempt would produce another output, and the client repeats no call whose stream has begun.
     if (end.kind === 'reset') held.discard();
     if (end.kind !== 'done') return this.fail(writer, streamEndErrors[end.kind]());
     try {

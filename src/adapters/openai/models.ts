@@ -4,7 +4,7 @@ import type { Model } from '../../models/model.js';
 import { ModelsService } from '../../models/models.service.js';
 import { NewRequests } from '../../requests/new-requests.js';
 
-/** The models that a key may call, by the names that their entries say. */
+/** The models that a key may call, under the names that their entries give them. */
 @Injectable()
 export class OpenAiModels {
   constructor(
@@ -25,5 +25,5 @@ export class OpenAiModels {
 
 const namesOf = ({ id, aliases }: Model): readonly string[] => (aliases.length > 0 ? aliases : [id]);
 
-/** No model says when it was made. */
+/** Models have no time of creation. */
 const toModel = (id: string): object => ({ id, object: 'model', created: 0, owned_by: 'now-serving' });

@@ -36,8 +36,8 @@ interface ReportedError {
 }
 
 /**
- * Returns the status and the error object of an error. A model's own error object passes unchanged. The words of a
- * refusal in another form are added to the message.
+ * Returns the status and the error object of an error. A model's own error object passes unchanged. The text of a
+ * refusal in another form is appended to the message.
  */
 export function toOpenAiError(reported: ReportedError): { status: number; error: object } {
   const { code, message, details, errors = [] } = reported;

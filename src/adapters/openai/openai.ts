@@ -20,7 +20,7 @@ export const openai: AdapterParts = {
   batchLines: openAiLines,
   page: 'docs/openai.md',
   otherMethod: 'not_found',
-  // What the client says of its machine, and of its retries.
+  // Header fields by which the client describes its machine and its retries.
   requestFields: [
     'OpenAI-Organization',
     'OpenAI-Project',

@@ -15,7 +15,7 @@ export function stateOf({ state, outcome }: Pick<RequestRow, 'state' | 'outcome'
   return outcome === null ? 'in_progress' : endings[outcome];
 }
 
-/** What a response says when its model does not say it. */
+/** Values of members that the output of the model leaves out. */
 const unsaid = {
   incomplete_details: null,
   instructions: null,
@@ -32,12 +32,12 @@ const unsaid = {
   usage: null,
 };
 
-/** What a response shows of its request. */
+/** The part of a request that its response shows. */
 type ResponseRow = Pick<
   RequestRow,
   'id' | 'state' | 'outcome' | 'error' | 'createdAtMs' | 'completedAtMs'
 > & {
-  /** null: only the model says it. */
+  /** null: only the output of the model names it. */
   modelId: string | null;
 };
 
@@ -50,7 +50,7 @@ export function toResponse(row: ResponseRow, output?: unknown): object {
     ...unsaid,
     output: output === undefined ? [] : itemsOf(output, row.id),
     ...said,
-    // The model may have named another id, or have run it in the foreground.
+    // These members replace the model's: it may have used another id, or have run in the foreground.
     id: row.id,
     object: 'response',
     created_at: Math.floor(row.createdAtMs / 1_000),
@@ -75,7 +75,7 @@ function itemsOf(output: unknown, id: string): unknown[] {
   return [{ id: `msg_${id}`, type: 'message', status: 'completed', role: 'assistant', content }];
 }
 
-/** The text of a chat's answer, or of an output that is a text; of any other output its JSON. */
+/** Returns the text of a chat's answer or of an output that is a text. For any other output, returns its JSON. */
 function textOf(output: unknown): string {
   if (typeof output === 'string') return output;
   const [choice] =

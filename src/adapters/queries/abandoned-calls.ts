@@ -29,7 +29,7 @@ export async function abandonCall(
 /*
  * Purpose: gives a repeated call the request of the call before.
  * Race: of several repetitions one gets it, because the row is locked and then gone. It is not cancelled after that.
- *   A row that is locked because its request is being cancelled is passed over.
+ *   A row that is locked because its request is being cancelled is skipped.
  * Index: abandoned_call_by_body.
  */
 const takeUpStatement = statement('take_up_call')`DELETE FROM abandoned_call
@@ -101,8 +101,7 @@ export async function nextCancelInMs(database: Database): Promise<number | null>
 /*
  * Purpose: locks requests that are due, also those of nodes that are lost. The rows are deleted in the transaction that
  *   cancels the requests, so that a node that is lost in between leaves both as they were.
- * Race: two nodes at once skip each other's rows. A repetition that takes a call up has deleted its row, or passes it
- *   over.
+ * Race: two nodes at once skip each other's rows. A repetition that takes a call up has deleted its row, or skips it.
  * Index: abandoned_call_due, planned_cancel_due.
  */
 const lockStatements: Readonly<Record<CancelTable, Statement>> = {

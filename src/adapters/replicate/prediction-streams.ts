@@ -14,7 +14,7 @@ import { statusOf } from './prediction.js';
 import { StreamUrls } from './stream-urls.js';
 import { failureMessage } from '../failure-message.js';
 
-/** What an attempt that begins again is called in a stream. The parts before it are no longer valid. */
+/** The message of the event that reports a new attempt. The parts before it are no longer valid. */
 const begunAgain = 'The prediction began again, so the output before this event is no longer valid.';
 
 /** The output and the log of a prediction as server-sent events: `output`, `logs`, `error`, `done`. */
@@ -41,7 +41,7 @@ export class PredictionStreams {
     const row = await this.requests.find(caller, requestId, request);
     const outputs = await this.outputs.open(call, row.id, headers, { starting_after: undefined });
     if (request.method === 'HEAD' || response.writableEnded) return EMPTY;
-    // A reader that comes back gets the lines from then on.
+    // A client that reconnects gets the lines from then on.
     const seenUpTo = headers['last-event-id'] === undefined ? 0 : row.lastEventId;
     const logs = this.logsOf(row, seenUpTo).pipe(takeUntil(this.watch.refused(request, caller)));
     const parts = outputs.pipe(concatMap(toParts));

@@ -4,7 +4,7 @@ import { embeddedSchemas } from '../../discovery/embedded-schema.js';
 import { NewRequests } from '../../requests/new-requests.js';
 import { root } from './prediction.js';
 
-/** No model says when it was made, and clients read a time. */
+/** Models have no time of creation, but clients read one. */
 const unknownTime = new Date(0).toISOString();
 
 /** The models that a key may call, as Replicate describes them. A model has one version, which is its id. */

@@ -8,7 +8,7 @@ export function replicateWebhookBody({ row, event, said, base }: AdapterDelivery
     const { output = null, logs = [] } = said ?? {};
     return predictionText(row, base, { output, logs: logs.map((line) => `${line}\n`).join('') });
   }
-  // What has become of it since is said by a later webhook.
+  // A later webhook reports what has happened since.
   const started = { ...row, state: 'IN_PROGRESS' as const, completedAtMs: null, inferenceMs: null };
   return predictionText(started, base, { output: null });
 }

@@ -27,7 +27,7 @@ function ofPolicy(
   const [runMs, waitMs] = [msOf('executionTimeout', executionTimeout), msOf('ttl', ttl)];
   if (lowPriority !== undefined && typeof lowPriority !== 'boolean')
     throw new DomainError('bad_request', 'The option "policy.lowPriority" takes true or false.');
-  // A longer time than the model's own is allowed, and does not matter.
+  // A time above the model's own limit is accepted and has no effect.
   return {
     ...(runMs !== undefined && runMs < timeoutMs && { timeout: `${runMs}ms` }),
     ...(waitMs !== undefined && waitMs < (expiresMs ?? Infinity) && { expires: `${waitMs}ms` }),

@@ -12,7 +12,7 @@ export interface Job {
   error?: string;
 }
 
-/** The errors that mean that a time was over: that of the wait or that of the run. */
+/** The errors of requests that exceeded the time limit of their wait or of their run. */
 const timeouts: readonly string[] = ['expired', 'timed_out'];
 
 export function toJob({ id, state, outcome, error, queueMs, inferenceMs }: RequestRow): Job {

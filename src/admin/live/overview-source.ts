@@ -33,7 +33,7 @@ import type { OverviewAliveDto } from './live.dto.js';
 import { ModelControl } from '../models/model-control.js';
 import { changesOf, type OverviewChanges, type OverviewContent } from './overview-changes.js';
 
-/** Interval at which what is not in memory is read, while somebody looks. */
+/** Interval at which data that is not in memory is read, while there are readers. */
 const lookEveryMs = 2_000;
 /** Changes are shown at most once in this time. */
 const showEveryMs = 500;
@@ -179,7 +179,7 @@ export class OverviewSource implements BeforeApplicationShutdown {
       this.diskFault = fault;
       this.diskChanged.next();
     } catch (error) {
-      this.log.debug(`the disk could not be looked at: ${(error as Error).message}`);
+      this.log.debug(`the disk could not be checked: ${(error as Error).message}`);
     } finally {
       this.isLookingAtDisk = false;
     }

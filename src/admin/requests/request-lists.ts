@@ -53,7 +53,7 @@ export class AdminRequestLists {
     return { ...answer, ...(count !== undefined && { count: toCount(count) }) };
   }
 
-  /** Returns how many requests there are, at least, and some of them. */
+  /** Returns the number of requests, or a lower bound of it, and the newest of them. */
   async sample(caller: Caller, filter: OperatorFilter, limit: number) {
     const [{ value, isExact }, { rows }] = await Promise.all([
       this.all.count(filter),

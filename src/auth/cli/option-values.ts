@@ -25,7 +25,10 @@ export const toLowerCase = (text: string): string => text.toLowerCase();
 export const toNumber = (text: string): unknown =>
   /^(?:0|[1-9]\d{0,8})(?:\.\d{1,6})?$/.test(text) ? Number(text) : text;
 
-/** Returns the same, or this word, which stands for null: commander takes null for no value. */
+/**
+ * Returns the parser of an option that also takes this word. The word means null, which commander would take for no
+ * value.
+ */
 export const valueOr =
   <Word extends string, T>(word: Word, rule: Rule<T>, toValue?: (text: string) => unknown) =>
   (text: string): T | Word =>

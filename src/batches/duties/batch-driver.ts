@@ -34,7 +34,7 @@ import {
 import { openRequestsOf, type Progress, readProgress } from '../queries/lines.js';
 import { BatchValidation } from '../batch-validation.js';
 
-/** Lines of a batch that are submitted and not in a segment yet, at most. */
+/** At most this many lines of a batch are submitted and not in a segment yet. */
 const windowLines = 2_000;
 /** Number of finished lines that make a segment. Fewer make one once this time is over, because a model may keep payloads briefly. */
 const segmentFrom = 500;
@@ -230,7 +230,7 @@ export class BatchDriver extends Duty implements OnApplicationBootstrap, BeforeA
   }
 
   private note({ id }: LeasedBatch, error: unknown): void {
-    // Errors of the service's own kind, such as a disk that is full, end by themselves.
+    // Domain errors, such as a full disk, are temporary.
     if (error instanceof DomainError) this.log.warn({ batchId: id }, `a batch waits: ${error.message}`);
     else this.log.error({ batchId: id, err: error }, 'a turn of a batch failed');
   }

@@ -6,6 +6,6 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 export class ErasedLineEntity {
   @PrimaryColumn('uuid') batchId!: string;
   @PrimaryColumn('uuid') requestId!: string;
-  /** The segments that had its line have been written anew without it. */
+  /** The segments that had its line have been rewritten without it. */
   @Column('boolean', { default: false }) isGone!: boolean;
 }

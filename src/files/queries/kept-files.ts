@@ -67,7 +67,7 @@ export interface KeptFilesPage {
 }
 
 /*
- * Purpose: lists files that a key keeps, in the order of their creation. A page goes on after a file even if that file
+ * Purpose: lists files that a key keeps, in the order of their creation. A page continues after a file even if that file
  *   was deleted meanwhile, as long as its row exists.
  * Race: none (read only).
  * Index: file_kept, from the place of the file on.

@@ -180,7 +180,7 @@ export class S3Store implements FileStore, OnApplicationShutdown {
   }
 }
 
-/** Makes an error of an answer. What the store says goes to the log, not to the client. */
+/** Turns an answer into an error. The text of the store goes to the log, not to the client. */
 async function refused({ status, body }: Answer): Promise<StorageUnavailable> {
   const text = (await readBeginning(body, errorBytes)).toString();
   const said = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1] ?? '';

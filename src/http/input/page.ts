@@ -107,7 +107,7 @@ export class Page<Query extends ListOptions> {
     return this.until(shown, rows.length > this.limit ? positionOf(shown.at(-1)!) : null, toView);
   }
 
-  /** `end`: where the next page goes on; null: there is none. */
+  /** `end`: the position at which the next page begins; null: there is none. */
   until<Row, View>(rows: readonly Row[], end: string | null, toView: (row: Row) => View): PageAnswer<View> {
     const { path, hasLimit, link } = this.list;
     const query = { ...this.written, ...(hasLimit && { limit: String(this.limit) }) };

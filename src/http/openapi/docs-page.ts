@@ -27,7 +27,7 @@ ${link('', 'openapi.json', 'OpenAPI')}
 </header>`;
 }
 
-/** Swagger UI under a bar and beside a menu of our own; `page.js` fills both from openapi.json. */
+/** Swagger UI below a bar and next to a menu of our own; `page.js` fills both from openapi.json. */
 export function docsPage(root: string): string {
   return `${pageHead('Now Serving API')}
 <link rel="stylesheet" href="${root}docs/page.css">

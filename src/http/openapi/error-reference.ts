@@ -8,7 +8,7 @@ const tryAgain: Readonly<Record<Retry, string>> = {
   now: 'Yes, at once',
   later: 'Yes, after <code>Retry-After</code>',
   changed: 'After changing the request',
-  anew: 'As a new submission',
+  resubmit: 'As a new submission',
   no: 'No',
 };
 

@@ -73,7 +73,7 @@ export function headerReferences(names: readonly string[]): Headers {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-/** A detail and its options, for the codes whose title says too little. */
+/** An example of a detail and its options, for codes whose title is too general. */
 const samples: Partial<Record<ProblemCode, [detail: string, options?: DomainErrorOptions]>> = {
   invalid_query: ['logs must be 0, 1, true or false.'],
   already_completed: [

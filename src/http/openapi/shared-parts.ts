@@ -30,14 +30,14 @@ export function resolved<T extends object>(
 }
 
 /**
- * Moves each parameter, answer, header and example that stands in the document at least twice to the components, and
+ * Moves each parameter, answer, header and example that occurs at least twice in the document to the components, and
  * refers to it.
  */
 export function sharePartsOf(document: OpenAPIObject): void {
   const operations = operationsOf(document);
   share(document, 'parameters', operations.flatMap(parametersOf));
   share(document, 'responses', operations.flatMap(answersOf));
-  // A shared answer stands in the document once, so its headers and examples are counted once.
+  // A shared answer occurs once in the document, so its headers and examples are counted once.
   const answers = new Map(
     operations.flatMap((operation) =>
       Object.entries(operation.responses).map(([status, answer]) => [
@@ -81,7 +81,10 @@ function share(document: OpenAPIObject, kind: Kind, parts: readonly Part[]): voi
   document.components = { ...document.components, [kind]: components };
 }
 
-/** The place is in the name, because generators name types by components, and a schema may have the name alone. */
+/**
+ * The name includes the place, because generators name types after components, and a schema may already have the name
+ * without it.
+ */
 function parametersOf(operation: Operation): Part[] {
   const { parameters = [] } = operation;
   return parameters.flatMap((content, index) =>

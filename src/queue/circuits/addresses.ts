@@ -6,7 +6,7 @@ export interface Destination {
   /** undefined: the run stays in this process. */
   readonly target: Target | undefined;
   readonly probe?: Probe | undefined;
-  /** True: the run is that of a suspect, which is sent there alone. */
+  /** True: the run is that of a suspect, so no other run of this node is at the address. */
   readonly isSuspect?: boolean;
 }
 

@@ -133,8 +133,8 @@ export class Circuits {
   }
 
   /**
-   * Returns how a run met an outage of its address, and opens or closes the circuit accordingly. undefined: the model
-   * was reachable, or the end shows nothing about it.
+   * Returns the outage that a run has met at its address, and opens or closes the circuit accordingly. undefined: the
+   * model was reachable, or the end shows nothing about it.
    */
   outageOf(
     { model, hasReachedModel }: RunExecution,
@@ -153,7 +153,7 @@ export class Circuits {
       return hasReachedModel ? undefined : 'free';
     }
     const { message = '', options } = end.kind === 'failure' ? asRunFailure(end.error) : {};
-    // A proxy answers a probe at once while its server is not there. The input has not reached the model then.
+    // While a server is down, its proxy answers a probe at once. The input has then not reached the model.
     const isFree = probe !== undefined && options?.isPrompt === true && options.outage === 'costly';
     const outage = isFree ? 'free' : options?.outage;
     if (isElsewhere) return outage;

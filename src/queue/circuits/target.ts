@@ -13,7 +13,7 @@ export class Target {
   models: string[] = [];
   /** Runs of this node at this address. */
   running = 0;
-  /** Those of them that are suspects, sent there alone. */
+  /** Those of them that are suspects, each of which runs there without others. */
   suspects = 0;
   /** True: nothing but suspects is sent there. */
   isQuarantined = false;

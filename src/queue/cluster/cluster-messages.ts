@@ -41,10 +41,13 @@ interface WireMessage extends Pick<
 const noticedAfterMs = 3_000;
 /** Keeps a message below the channel's limit, whatever its items are. */
 const maxMessageCharacters = 7_000;
-/** Keeps a group of queue keys alone below that limit. */
+/** Keeps each group of queue keys below that limit. */
 const maxNumbers = 300;
 
-/** Publishes this process's changes to the other nodes, and their changes in this process. */
+/**
+ * Publishes this process's changes to the other nodes, and their changes in this process. One of them is `cancelled`:
+ * the node that executes the run aborts it (`Dispatcher`).
+ */
 @Injectable()
 export class ClusterMessages {
   private pending: QueueChanges[] = [];

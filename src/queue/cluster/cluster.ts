@@ -21,7 +21,10 @@ export class Cluster {
   schedulers: readonly string[] = [];
   /** True: an operator drains the node. Neither it nor workers that ask it start anything more. */
   isDrained = false;
-  /** True: the process ends. Workers get runs from it until its port closes, because their runs do not end with it. */
+  /**
+   * True: the process is stopping. It gives runs to workers until its port closes, because their runs do not end with
+   * it.
+   */
   isStopping = false;
   /** True: the node starts nothing more, because an operator drains it or because it stops. */
   isDraining = false;

@@ -23,7 +23,10 @@ interface CancelOptions {
   accounting?: (queries: Queries, result: Cancelled['result']) => Promise<void>;
 }
 
-/** Cancels requests: those that wait are completed, and the runs of the others are asked to stop. */
+/**
+ * Cancels requests. Those that wait are completed. The runs of the others are asked to stop: `publish` notifies their
+ * nodes, and the next heartbeat of a node finds a cancel whose message was lost.
+ */
 @Injectable()
 export class Cancels {
   constructor(
@@ -56,7 +59,7 @@ export class Cancels {
   /** Cancels requests of a key. `ids`: each once. Those in another state than `state` are not counted. */
   async many(keyId: string, ids: readonly string[], state?: RequestState) {
     const counts = { cancelled: 0, cancellationRequested: 0, alreadyCompleted: 0, unknown: 0 };
-    // Those that moved meanwhile are tried again, in the end one by one.
+    // Requests that moved meanwhile are tried again, finally one by one.
     let left = ids;
     for (let looks = 0; looks < maxLooks && left.length > 0; looks++) {
       const some = await this.among(this.database, { keyId, state }, left);
@@ -85,8 +88,9 @@ export class Cancels {
   }
 
   /**
-   * Cancels those of the ids that are meant, in one statement, in the transaction of `queries`. Its caller calls
-   * `publish` after the commit, and tries those again that `moved`: they were claimed, requeued or locked meanwhile.
+   * Cancels the requests of these ids that match `meant`, in one statement, in the transaction of `queries`. The caller
+   * calls `publish` after the commit, and tries the requests in `moved` again: they were claimed, requeued or locked
+   * meanwhile.
    */
   async among(queries: Queries, meant: Meant, ids: readonly string[]) {
     const error = requestErrors.cancelled(this.clock.now());

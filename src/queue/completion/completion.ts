@@ -14,9 +14,9 @@ export interface Completion {
 }
 
 /**
- * Returns the common table expressions with which every statement completes requests: `completed`, the log line of
- * the end, and the hooks. They are the one guard of the final state: a request is completed only from the state that
- * the verb starts from.
+ * Returns the common table expressions with which every statement completes requests: `completed`, the log line of the
+ * end, and the hooks. They are the only guard of the final state: a request is completed only from the state that the
+ * verb starts from.
  */
 export const complete = (completion: Completion) => (): string => {
   const { verb, of, set, returning = [], message = '' } = completion;

@@ -17,7 +17,7 @@ export function deltaIn(part: string): string | undefined {
   return delta === 'null' ? undefined : delta;
 }
 
-/** Returns the chunks of a part, as the server said them. undefined: none were kept. */
+/** Returns the chunks of a part, as the server sent them. undefined: none were kept. */
 export function chunksIn(part: string): string[] | undefined {
   const lines = part.split('\n');
   if (lines.length === 1) return undefined;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../database/database.js';
 import { moveReadPlace, readPlace } from './queries/read-places.js';
 
-/** Remembers with each request how far its output was read, for calls that do not say it themselves. */
+/** Stores with each request how far its output was read, for calls that do not name a position. */
 @Injectable()
 export class ReadPlaces {
   constructor(private readonly database: Database) {}

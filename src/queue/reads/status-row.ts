@@ -29,7 +29,7 @@ export interface RequestRow {
   /** The time at which it joins its queue, or joined it. */
   notBeforeMs: number | null;
   tags: readonly string[] | null;
-  /** What its last attempt used; null: the model said nothing of it. */
+  /** What its last attempt used; null: the model reported no usage. */
   usage: Usage | null;
   retryOf: string | null;
   retriedAs: string | null;

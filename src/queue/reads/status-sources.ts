@@ -82,7 +82,7 @@ export class StatusSources {
 
   /**
    * Emits the newest snapshot at once, then each that differs, and completes with the request. Without `positions`, a
-   * new position alone emits nothing.
+   * change of only the position emits nothing.
    */
   watch(row: StatusRow, { positions = true } = {}): Observable<Snapshot> {
     return new Observable((subscriber) => {

@@ -34,7 +34,7 @@ import { Runs } from './runs.js';
  */
 @Injectable()
 export class Dispatcher {
-  /** Also of models that have left the file, or that workers run now: their runs end, and nothing starts. */
+  /** By model. Includes models that have left the file, or that workers run now: their runs end, and nothing starts. */
   private readonly dispatchers = new Map<string, ModelDispatcher>();
   private readonly log = new Logger(Dispatcher.name);
   private onUnclaimed = (): void => undefined;
@@ -71,7 +71,7 @@ export class Dispatcher {
     this.onUnclaimed = onUnclaimed;
   }
 
-  /** Starts nothing more; the runs continue. Waits for claims in flight, because what they bring are runs as well. */
+  /** Starts no more runs; current runs continue. Waits for claims in flight, because they also start runs. */
   async close(): Promise<void> {
     this.accepting = false;
     for (const { ended } of this.dispatchers.values()) await ended;
@@ -104,7 +104,7 @@ export class Dispatcher {
     return starting.finally(() => this.startsInFlight.delete(starting));
   }
 
-  /** Starts the first suspect of a model alone at an address, if there is room for it. */
+  /** Starts the first suspect of a model at an address without other runs, if there is room for it. */
   async startSuspect(modelId: string, address: string): Promise<void> {
     const dispatcher = this.dispatchers.get(modelId);
     if (dispatcher === undefined || !this.accepting || !this.cluster.connected) return;
@@ -134,7 +134,7 @@ export class Dispatcher {
     this.slots.release(modelId, 1, lowest);
     for (const { priority } of claimed) this.slots.take(modelId, 1, priority);
     this.events.publish({ started: entriesOf(modelId, claimed), changed: claimed.map(({ id }) => id) });
-    // Its key says nothing about where the queue begins.
+    // Its queue key does not show where the queue begins.
     const { claimFloor } = dispatcher;
     this.execute(dispatcher, claimed, generation, [destination]);
     dispatcher.claimFloor = claimFloor;

@@ -19,7 +19,7 @@ interface Part {
 export class EventBuffer {
   logs: LogLine[] = [];
   progress: Progress | null = null;
-  /** JSON text of what the run has used; null: it has said nothing new. */
+  /** JSON text of what the run has used; null: it has reported nothing new. */
   usage: string | null = null;
   /** Bytes in UTF-8. */
   deltaBytes = 0;

@@ -8,7 +8,10 @@ import type { Run } from './runner.js';
 export const deltasEveryMs = 100;
 const deltaBytes = 16 * 1024;
 const progressEveryMs = 250;
-/** A model that reports a step says a line of its log and the progress one after the other. They share a write. */
+/**
+ * A model usually reports a log line and its progress one after the other. If they come within this time, they share a
+ * write.
+ */
 const stepMs = 10;
 /** Bytes of parts that wait during a write. More parts wait in the memory for results that cannot be stored. */
 const waitingBytes = 1024 * 1024;
@@ -108,7 +111,7 @@ export class EventWriter {
   }
 
   private readonly onBeat = (): void => {
-    // The write in progress looks again at its end.
+    // The write in progress checks again at its end.
     if (this.writes.isRunning || this.waiting.isEmpty) return;
     if (this.waiting.hasDeltas || this.isDue(performance.now() + toleranceMs)) void this.writes.run();
     else this.rhythm.add(this.onBeat);

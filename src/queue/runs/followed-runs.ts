@@ -19,8 +19,8 @@ import { RunnerRegistry } from './runner-registry.js';
 import { RunStore } from './run-store.js';
 
 /**
- * Runs that go on at model servers without a connection. Their rows let any node follow them, and cancel at the server
- * those that nobody waits for any more.
+ * Runs that continue at model servers without a connection. By their rows, any node can follow them, and cancel at the
+ * server those that nobody waits for.
  */
 @Injectable()
 export class FollowedRuns {

@@ -6,7 +6,7 @@ import { WaitingIndex } from '../waiting/waiting-index.js';
 
 /** A worker asks for its next run within this time after a slot has become free, or its model loses its turn. */
 export const nextClaimMs = 500;
-/** A model whose claim found nothing is passed over for this long, although this node knows of waiting requests. */
+/** A model whose claim found nothing is skipped for this long, although this node knows of waiting requests. */
 const passedOverMs = 1_000;
 
 /** The turn of a model: its weights are loaded. */
@@ -27,7 +27,7 @@ export class GroupTurns {
   private readonly turns = new Map<string, Turn>();
   /** By group: the time at which the model whose turn it is last had something to claim. */
   private readonly wokenAt = new Map<string, number>();
-  /** By model: until when it is passed over. */
+  /** By model: the time until which it is skipped. */
   private readonly passedOver = new Map<string, number>();
 
   constructor(
@@ -66,7 +66,7 @@ export class GroupTurns {
     return Math.max(0, group.stayMs - (performance.now() - turn.since));
   }
 
-  /** Notes how many runs a claim has brought. */
+  /** Notes how many runs a claim has started. */
   noteClaim({ id, group }: Model, brought: number): void {
     if (group === null) return;
     if (brought > 0) this.passedOver.delete(id);

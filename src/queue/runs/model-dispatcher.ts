@@ -19,7 +19,7 @@ export class ModelDispatcher extends ClaimPump {
     super(model.id, fill, onEnd);
   }
 
-  /** `brought`: how many of the requested runs the claim brought; undefined: it failed. */
+  /** `brought`: how many of the requested runs the claim started; undefined: it failed. */
   noteClaim(limit: number, brought: number | undefined): void {
     this.hasMore = brought === limit;
     // Too many large inputs may take longer than the timeout of a statement.

@@ -13,8 +13,8 @@ import type { Verdict } from '../suspects/suspects.js';
 import { ResultUnstored, RunFailure } from './runner.js';
 import type { UnstoredRests } from './unstored-rests.js';
 
-const brokeInCompany =
-  'The model went away while other runs were there. The request uses up no attempt, and runs alone next.';
+const brokeWithOthers =
+  'The model became unreachable while other runs were in progress there. The request uses up no attempt, and runs without others next.';
 const nextIn = (delayMs: number): string => `The next attempt starts in ${Math.ceil(delayMs / 1000)} s.`;
 
 /** Another node may have room for the result sooner. */
@@ -29,7 +29,8 @@ export interface EndWriter {
 }
 
 /**
- * Decides what becomes of a request when a run of it has ended: another attempt, its place in the queue, or an outcome.
+ * Decides what happens to a request when one of its runs has ended: another attempt, a return to its place in the
+ * queue, or an outcome.
  */
 export class RunEnds {
   private readonly log = new Logger(RunEnds.name);
@@ -57,7 +58,7 @@ export class RunEnds {
         delayMs: parkedMs,
       } as const;
       // A long outage would fill the log of the request at the front: the circuit reports it.
-      const words = outage === 'shared' ? brokeInCompany : undefined;
+      const words = outage === 'shared' ? brokeWithOthers : undefined;
       if (await this.requeue(run, how, end, words)) return true;
       return this.finish(run, { kind: 'aborted', reason: 'cancelled' });
     }
@@ -77,7 +78,8 @@ export class RunEnds {
   }
 
   /**
-   * Requeues without using up an attempt. The request is not run again at once: that would be in vain, over and over.
+   * Requeues without using up an attempt. The request is not run again at once, because its result could still not be
+   * stored.
    */
   private async giveBack(run: EndingRun, unstored: ResultUnstored): Promise<boolean> {
     const { id: modelId } = run.model;

@@ -15,14 +15,14 @@ export type RunEnd =
   /** `delayMs`: a run that was given back starts again no sooner. */
   | { kind: 'aborted'; reason: AbortReason; delayMs?: number };
 
-/** What a run reads and writes beside its events. */
+/** What a run reads and writes, apart from its events. */
 export interface RunBooks {
   facts(requestId: string): Promise<RequestFacts>;
   keepFollowed(run: RunExecution, answer: FollowedRun['answer']): Promise<void>;
   forgetFollowed(run: RunExecution): Promise<void>;
 }
 
-/** A run that is taken up again has at least this long, even if its time is over: the output may be there. */
+/** A run that is resumed has at least this long, even if its time is over, because the output may be ready. */
 const resumedMs = 10_000;
 /** The node waits at most this long for a runner that ignores its signal. */
 const abortGraceMs = 5_000;
@@ -34,9 +34,9 @@ export class RunExecution implements Run {
   readonly input: string;
   address: string | undefined;
   followed: FollowedRun | undefined;
-  /** True: the run goes on at its server if this node leaves it. */
+  /** True: the run continues at its server if this node leaves it. */
   isFollowed = false;
-  /** True: it is alone at its address, because an earlier run of its request broke in company. */
+  /** True: it runs without others at its address, because an earlier run of its request broke together with others. */
   isSuspect = false;
   private ageMs = 0;
   trace: TraceContext | undefined;
@@ -82,7 +82,7 @@ export class RunExecution implements Run {
     await this.books.forgetFollowed(this);
   }
 
-  /** Takes up what an earlier run of the attempt began at the server, this long ago. */
+  /** Resumes what an earlier run of the attempt began at the server this long ago. */
   resume(followed: FollowedRun, ageMs: number): void {
     this.isFollowed = true;
     this.followed = followed;

@@ -33,7 +33,7 @@ export async function finishAndPublish(
   for (const { requestId, output } of items)
     if (output !== null && mayNameFiles(output)) await files.ofOutput(requestId, output);
   const ended = await finish(database, items, by);
-  // Also requests that were not ended here: the answer to a first try may have been lost on the way.
+  // Includes requests that this try did not end: the answer to the first try may have been lost.
   events.publish({ changed: items.map(({ requestId }) => requestId) });
   events.emit('request.completed', () => items.filter((_, i) => ended[i]).map(toCompleted));
   return ended;

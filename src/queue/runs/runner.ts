@@ -19,7 +19,7 @@ export interface RequestFacts {
   readonly tags: ReadonlyMap<string, string>;
 }
 
-/** A run at a server that goes on without the connection that began it. */
+/** A run at a server that continues without the connection that began it. */
 export interface FollowedRun {
   /** The number of the start that began it. */
   readonly start: number;
@@ -99,13 +99,12 @@ export interface RunFailureOptions {
   /** Set if the model is away. */
   outage?: Outage;
   /**
-   * True: the answer came at once, as that of a proxy does whose server is not there. The `costly` outage of a probe is
-   * free then.
+   * True: the answer came as soon as that of a proxy whose server is down. The `costly` outage of a probe is then free.
    */
   isPrompt?: boolean;
   /** What the model answered, as a JSON value. */
   details?: unknown;
-  /** The model's message in one line, for operators. Callers are not shown it, because it may hold anything. */
+  /** The model's message in one line, for operators. It is not shown to callers, because it may contain anything. */
   modelMessage?: string;
   cause?: unknown;
 }
@@ -114,7 +113,7 @@ export interface RunFailureOptions {
 export class RunFailure extends Error {
   readonly options: RunFailureOptions;
 
-  /** Without options, it is a `model_error` that another attempt would not cure. */
+  /** Without options, it is a `model_error` that is not retried. */
   constructor(message: string, options: Partial<RunFailureOptions> = {}) {
     super(message, { cause: options.cause });
     this.name = 'RunFailure';

@@ -7,8 +7,8 @@ const maxNames = 50;
 const maxNameLength = 100;
 
 /**
- * Reads what a model says of its usage. Nested names are joined by a point, and what is not a whole number is left out.
- * undefined: nothing is left.
+ * Reads the usage that a model reports. Nested names are joined by a point, and values that are not whole numbers are
+ * left out. undefined: nothing is left.
  */
 export function usageIn(value: unknown): Usage | undefined {
   const numbers = new Map<string, number>();

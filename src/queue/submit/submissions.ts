@@ -40,7 +40,7 @@ export interface Accepted {
   replayed: boolean;
 }
 
-/** What a limit says of some requests: the first ones are admitted; `refusal` is the error for the others. */
+/** The decision of a limit about some requests: the first ones are admitted; `refusal` is the error for the others. */
 interface FirstAdmitted {
   admitted: number;
   refusal: DomainError | undefined;

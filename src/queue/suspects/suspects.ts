@@ -13,13 +13,14 @@ import { acquitOthers, acquitSuspect, hasCompany, markSuspect, parkedMs } from '
 export interface Verdict {
   /** `shared`: the model was lost while several runs were there. None of them is charged. */
   outage: Outage | 'shared' | undefined;
-  /** Milliseconds for which the request is kept out of its queue, because it is to run alone. */
+  /** Milliseconds for which the request is kept out of its queue, because it is to run without others. */
   parkedMs: number;
 }
 
 /**
- * Finds the input that breaks its model. A break is charged to a run that was alone at its address, over all nodes.
- * Requests whose runs broke in company are suspects: they run alone until one breaks again, or all have passed.
+ * Finds the input that breaks its model. A break is charged to a run that was the only one at its address, over all
+ * nodes. Requests whose runs broke together with others are suspects: they run one at a time, until one breaks again or
+ * all have succeeded.
  */
 @Injectable()
 export class Suspects {

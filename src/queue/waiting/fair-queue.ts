@@ -35,11 +35,11 @@ const never = -Infinity;
 const minSweep = 1_000;
 
 /**
- * The waiting requests of one model and priority in their order, by start-time fair queuing (Goyal, Vin and Cheng,
- * 1996). A request's virtual start is the later of two: the virtual time, which is the virtual start of the request
- * that was started last, and the virtual end of its key's last request. Its virtual end is its virtual start plus 1 ÷
- * weight. A request that left the queue without a start does not count, so the key's next request takes over its turn,
- * unless another request of the key waits behind it.
+ * The waiting requests of one model and priority in their fair order among keys, by start-time fair queuing (Goyal, Vin
+ * and Cheng, 1996). A request's virtual start is the later of two: the virtual time, which is the virtual start of the
+ * request that was started last, and the virtual end of its key's last request. Its virtual end is its virtual start
+ * plus 1 ÷ weight. A request that left the queue without a start does not count, so the key's next request takes over
+ * its turn, unless another request of the key waits behind it.
  */
 export class FairQueue {
   private readonly entries = new OrderedSet();
@@ -173,7 +173,7 @@ export class FairQueue {
     this.virtualTime = Math.max(this.virtualTime, time);
   }
 
-  /** Takes over what the entries do not show, from the queue that this one replaces. */
+  /** Takes over the state of the queue that this one replaces, as far as the entries do not show it. */
   adopt(old: FairQueue): void {
     this.advance(old.virtualTime);
     for (const [key, { lastStarted, beside, inFlight, ticks }] of old.byKey)
@@ -220,7 +220,7 @@ export class FairQueue {
   }
 }
 
-/** Takes a virtual start out of those in flight. Returns false if it was not among them. */
+/** Removes a virtual start from those in flight. Returns false if it was not among them. */
 function land({ inFlight }: KeyTurns, start: number): boolean {
   const at = inFlight.indexOf(start);
   if (at >= 0) inFlight.splice(at, 1);

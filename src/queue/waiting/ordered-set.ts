@@ -14,8 +14,8 @@ export interface Place {
 
 /**
  * Entries with a number each, ascending, in sorted blocks of a few hundred. The sizes of the blocks are summed when a
- * rank is asked for. What a queue does, adding near the end and removing at the front, costs the same at a million
- * entries as at a hundred.
+ * rank is asked for. A queue adds near the end and removes at the front, which costs the same with a million entries as
+ * with a hundred.
  */
 export class OrderedSet {
   private blocks: Block[] = [];

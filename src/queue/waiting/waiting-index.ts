@@ -36,7 +36,7 @@ export interface Span {
 @Injectable()
 export class WaitingIndex {
   private queues = new ModelQueues();
-  /** The index that is being filled beside the one in use; both follow every change. */
+  /** The index that is being filled while the old one is in use; both follow every change. */
   private refilled: ModelQueues | undefined;
   /** Tombstones: the attempt at which an entry was removed, by seq. */
   private readonly removedAttempts = new RecentNumbers();

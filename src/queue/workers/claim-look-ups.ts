@@ -11,7 +11,7 @@ interface LookUp {
   reject(error: unknown): void;
 }
 
-/** Finds the runs that claims have brought before. A thousand repeated long polls cost a few queries a second. */
+/** Finds the runs that repeated claims got before. A thousand repeated long polls cost a few queries a second. */
 export class ClaimLookUps {
   private waiting: LookUp[] = [];
   private timer: NodeJS.Timeout | undefined;

@@ -28,7 +28,7 @@ const patienceMs = 1_000;
 export class ClaimRounds {
   /** By model. */
   private readonly pumps = new Map<string, ClaimPump>();
-  /** By model: its next look, while another model of its group goes first. */
+  /** By model: the timer of its next check, while another model of its group goes first. */
   private readonly looks = new Map<string, NodeJS.Timeout>();
   private isStopped = false;
 
@@ -68,9 +68,7 @@ export class ClaimRounds {
     for (const id of models) if (this.index.claimable(id) > 0) this.wake(id);
   }
 
-  /**
-   * Resolves once each woken model of the claim was looked at, or after `patienceMs`: a busy model may never be done.
-   */
+  /** Resolves once each woken model of the claim was checked, or after `patienceMs`: a busy model may never be done. */
   async settled(waiter: ClaimWaiter): Promise<void> {
     await Promise.race([this.allLooked(waiter), delay(patienceMs, undefined, { ref: false })]);
   }

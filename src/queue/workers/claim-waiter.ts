@@ -20,7 +20,7 @@ export class ClaimWaiter {
   /** True: a statement in progress may bring it runs. */
   isBusy = false;
   isSettled = false;
-  /** Models that had no claim to serve because this one was busy. They must be looked at again once it is not. */
+  /** Models that had no claim to serve because this one was busy. They must be checked again once it is not. */
   readonly passedOver = new Set<string>();
   /** Resolves once it is known whether the claim is a repetition. */
   lookedUp: Promise<void> | undefined;
@@ -44,7 +44,7 @@ export class ClaimWaiter {
     return !this.isBusy && !this.isSettled && told === 'run' && restMs === 0;
   }
 
-  /** Notes a look at a model that may have waiting requests. `isServing`: other claims take what there is. */
+  /** Notes a check of a model that may have waiting requests. `isServing`: other claims take its requests. */
   noteLook(modelId: string, isServing: boolean): void {
     if (!this.isBusy) this.passedOver.delete(modelId);
     else if (!isServing) this.passedOver.add(modelId);

@@ -48,7 +48,7 @@ export class KnownWorker {
   isChanged = true;
   /** True: its name is kept for the history of its runs. */
   hasRun = false;
-  /** Its calls that wait on this node. */
+  /** Its claims that wait on this node. */
   waitingClaims = 0;
   waitingBeats = 0;
 
@@ -85,9 +85,9 @@ export class KnownWorker {
 /** The workers that call this node: kept in memory, written later and read again by the keeper. */
 @Injectable()
 export class KnownWorkers {
-  /** Emits workers that are told something else than before. */
+  /** Emits workers whose order has changed. */
   readonly toldChanges = new Subject<KnownWorker>();
-  /** Emits when a worker calls this node that did not know it. */
+  /** Emits when a worker that this node does not know calls it. */
   readonly arrivals = new Subject<void>();
   /** Emits when a run of a worker has failed and must be written soon. */
   readonly failures = new Subject<void>();

@@ -1,7 +1,7 @@
 import { DomainError } from '../../errors/domain-error.js';
 import type { KnownWorker } from './known-workers.js';
 
-/** Throws `worker_stopped` or `worker_resting`. A worker that is told to drain may ask, and gets nothing. */
+/** Throws `worker_stopped` or `worker_resting`. A worker that an operator drains may claim, and gets nothing. */
 export function assertMayClaim({ told, restMs }: KnownWorker): void {
   if (told === 'stop') throw new DomainError('worker_stopped', 'An operator has stopped this worker.');
   if (restMs === 0) return;

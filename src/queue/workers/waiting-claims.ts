@@ -3,8 +3,8 @@ import { DomainError } from '../../errors/domain-error.js';
 import type { ClaimWaiter } from './claim-waiter.js';
 
 /**
- * At most this many claims of one worker wait on one node. It needs one; another may come before the first is known to
- * be over.
+ * At most this many claims of one worker wait on one node. It needs only one, but may send the next before this node
+ * knows that the first is over.
  */
 const maxOfWorker = 16;
 
@@ -36,8 +36,8 @@ export class WaitingClaims {
   }
 
   /**
-   * Adds a claim. If the same claim waits already, its call has come again and the answer of the first is not read.
-   * Throws if the two differ.
+   * Adds a claim. If the same claim waits already, its call was repeated, and nobody reads the first answer. Throws if
+   * the two differ.
    */
   add(waiter: ClaimWaiter): void {
     const { claimId, models, hash } = waiter.asked;

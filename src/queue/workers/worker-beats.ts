@@ -18,10 +18,10 @@ export interface BeatAnswer {
 /** At most this many beats of one worker wait on one node. */
 const maxOfWorker = 16;
 
-/** News within this time goes into one answer. */
+/** Changes within this time share one answer. */
 const gatherMs = 5;
 
-/** A beat that waits for news. */
+/** A beat that waits until there is something to report. */
 class WaitingBeat {
   readonly answer: Promise<BeatAnswer>;
   readonly cancel = new Set<string>();
@@ -75,7 +75,7 @@ export class WorkerBeats {
   beat(worker: KnownWorker, leases: readonly LeaseName[], waitMs: number): LongPoll<BeatAnswer> {
     const beat = new WaitingBeat(worker, new Map(leases.map((lease) => [lease.id, lease])));
     if (worker.waitingBeats >= maxOfWorker) throw tooMany();
-    // It is held first, so that no news between the renewal and the wait is lost.
+    // It is registered first, so that no change between the renewal and the wait is lost.
     this.hold(beat);
     this.forgetEnded(beat);
     void this.renew(beat, leases, this.isStopped ? 0 : waitMs);

@@ -108,7 +108,7 @@ export class WorkerClaims {
 
   /** Ends a claim that gets nothing new here, before its time is over. */
   private async dismiss(waiter: ClaimWaiter): Promise<void> {
-    // Runs that it has brought before are its own.
+    // Runs that it got before are its own.
     await waiter.lookedUp;
     try {
       assertMayClaim(waiter.asked.worker);

@@ -184,7 +184,7 @@ export class WorkerEnds {
   }
 }
 
-/** The model has left the file: its runs may end as they like, and are not retried. */
+/** The model has left the file: any end of its runs is accepted, and they are not retried. */
 function gone({ modelId, startedAtMs, deadlineAtMs }: Run): Model {
   const retry = { baseMs: 0, capMs: 0, on: [] };
   return { id: modelId, attempts: 1, retry, timeoutMs: deadlineAtMs - startedAtMs } as unknown as Model;

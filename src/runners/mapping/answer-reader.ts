@@ -18,7 +18,7 @@ import { decode, notUtf8 } from '../model-answer.js';
 import { keepOutput } from '../file-output.js';
 import { inThread } from '../output.js';
 
-/** What a JSON answer says, with the bytes of its output. */
+/** The parts of a JSON answer, with the bytes of its output. */
 export interface JsonAnswer extends Found {
   readonly bytes: Buffer;
 }

@@ -20,7 +20,7 @@ export class Assembly {
     this.assembler = assemblerOf(kind);
   }
 
-  /** True: all parts that have begun have ended, as far as the chunks say so. */
+  /** True: all parts that have begun have ended, as far as the chunks show. */
   get isComplete(): boolean {
     return this.assembler.isComplete;
   }

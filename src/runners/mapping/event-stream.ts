@@ -20,7 +20,7 @@ export async function* readEvents(chunks: Chunks, maxEventBytes: number): AsyncG
     maxBufferSize: maxEventBytes,
     onEvent: ({ event, data }) => events.push({ type: event, data }),
     onError: ({ type }) => {
-      // Unknown fields and times for reconnecting mean nothing here.
+      // Unknown fields and times for reconnecting are ignored.
       if (type === 'max-buffer-size-exceeded') throw tooLarge(maxEventBytes);
     },
   });

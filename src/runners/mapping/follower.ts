@@ -37,7 +37,7 @@ const maxTextLength = 8_192;
 /** One call of the server of a run: at the address of the run, and below `path`. */
 export interface ServerCall extends Partial<Pick<Call, 'method' | 'path' | 'headers' | 'body'>> {
   contentType?: string;
-  /** The kinds of answers that are asked for, unless the model's headers say otherwise. */
+  /** The kinds of answers that are asked for, unless the model's headers set others. */
   accept?: string;
   signal: AbortSignal;
 }
@@ -74,7 +74,7 @@ export async function cancelRun(
       signal: AbortSignal.timeout(callTimeoutMs),
     });
     answer.close();
-    // A refusal says that there is nothing to cancel any more.
+    // A refusal means that there is nothing to cancel any more.
     if (answer.status >= 500) throw new Error(`the server answered ${answer.status}`);
   }
 }
@@ -110,7 +110,7 @@ export class Follower {
     const isSent = followed !== undefined && (answer !== null || (await this.isKnown()));
     if (!isSent) {
       const hasOwnId = takesOwnId(mapping, follow);
-      // From here on a node that takes the run over asks the server before it sends it again.
+      // From here on, a node that takes over the run asks the server before it sends the run again.
       if (hasOwnId && followed === undefined) await run.keepFollowed(null);
       answer = await this.promised(await begin(start));
       if (!hasOwnId) await run.keepFollowed(answer);
@@ -206,7 +206,7 @@ export class Follower {
     if (more !== '') this.run.log('INFO', more.slice(-maxTextLength));
   }
 
-  /** Returns what the server says of a run that failed, if it says it where the output would be. */
+  /** Returns the server's message about a run that failed, if it is where the output would be. */
   private async words(): Promise<unknown> {
     if (this.follow.result === undefined) return undefined;
     const answer = await this.call(this.pathOf('result'), this.run.signal);
@@ -271,7 +271,7 @@ export class Follower {
     });
   }
 
-  /** Returns what an answer says. undefined: it is not JSON. */
+  /** Returns the parts of an answer. undefined: it is not JSON. */
   private async read(answer: HttpAnswer, asks: Asks): Promise<JsonAnswer | undefined> {
     const said = await this.reader.read(await this.bytesOf(answer), asks);
     if (!answer.hasOwnEnd && said?.showsItsEnd !== true) throw endUnknown();
@@ -296,7 +296,7 @@ export class Follower {
         const isMiss =
           error instanceof RunFailure && error.options.retryable && !(error instanceof UnknownRun);
         if (!isMiss || run.signal.aborted) throw error;
-        // The server has the run, so its address is more than away.
+        // The server already has the run, so the outage is costly, and not only an address that is away.
         if (misses >= maxMisses) throw new RunFailure(error.message, { ...error.options, outage: 'costly' });
       }
       await delay(follow.everyMs * Math.min(2 ** (misses - 1), longestPause), undefined, {

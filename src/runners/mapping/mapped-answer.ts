@@ -24,9 +24,9 @@ const longDelta = new RegExp(`[^]{1,${deltaLength}}`, 'gu');
 /** The chunks of a stream may be this many times as long as the output that they make. */
 const chunkOverhead = 64;
 
-/** What every answer and every chunk may say. */
+/** The parts that every answer and every chunk may have. */
 const facts = ['error', 'retryable', 'log', 'progress', 'usage'] as const;
-/** What a chunk of a stream may say beside. */
+/** The parts that only a chunk of a stream may have. */
 const partial = ['delta', 'end'] as const;
 type Say = (name: (typeof facts)[number] | (typeof partial)[number]) => unknown;
 
@@ -54,7 +54,7 @@ export class MappedAnswer {
     return this.reader.maxBytes;
   }
 
-  /** Reads an answer that is called JSON. undefined: the deltas are the output. */
+  /** Reads an answer with the type of JSON. undefined: the deltas are the output. */
   async readJson(answer: HttpAnswer): Promise<string | Buffer | undefined> {
     const read = await this.readByLooks(await readBody(answer.chunks, this.maxBytes), answer);
     if (read !== undefined) return read.output;
@@ -63,8 +63,8 @@ export class MappedAnswer {
   }
 
   /**
-   * Reads an answer that is called a text. If it is a JSON object or a stream, only its type is wrong, and it may say
-   * that the run has failed. undefined: the deltas are the output.
+   * Reads an answer with the type of a text. If it is a JSON object or a stream, only its type is wrong, and it may
+   * report that the run has failed. undefined: the deltas are the output.
    */
   async readText(answer: HttpAnswer): Promise<string | Buffer | undefined> {
     const bytes = await readBody(answer.chunks, this.maxBytes);
@@ -76,7 +76,7 @@ export class MappedAnswer {
     return JSON.stringify(decode(bytes));
   }
 
-  /** Reads a whole answer as what it looks like. undefined: it is neither JSON nor a stream. */
+  /** Reads a whole answer as the format that it seems to have. undefined: it is neither JSON nor a stream. */
   private async readByLooks(
     bytes: Buffer,
     answer: HttpAnswer,
@@ -155,7 +155,7 @@ export class MappedAnswer {
       await read(watched);
       if (!this.isWhole(hasOwnEnd)) throw this.notWhole(hasOwnEnd);
     } catch (error) {
-      // What comes after the end mark, or does not come, is of no interest.
+      // After the end mark, both further chunks and a broken connection are ignored.
       if (!this.hasEnded || !isBreak(error)) throw error;
     } finally {
       close();
@@ -186,7 +186,7 @@ export class MappedAnswer {
     if (mark !== undefined && !this.hasEndMark) return broken(mark);
     // The end of the connection looks like a break.
     if (mark === undefined && !hasOwnEnd) return endUnknown();
-    // The server has said that it is done, so it is not away.
+    // The server has reported that it is done, so it is not away.
     const how = mark === undefined ? '' : ` with its end mark (${mark})`;
     return new RunFailure(
       `The model's stream ended${how}, but a choice or its finish_reason is missing, so the answer may be incomplete.`,
@@ -289,7 +289,7 @@ export class MappedAnswer {
   ): RunFailure {
     if (retryable === undefined) return new RunFailure(message);
     const { run, mapping } = this;
-    // The server has given up the run of a lost node, which says nothing about the request: it begins anew.
+    // The server has given up the run of a lost node, which shows nothing about the request, so the run starts again.
     if (mapping.attach !== undefined && run.followed !== undefined)
       return new RunFailure(message, { code: 'model_unavailable', retryable: true, outage: 'free' });
     return new RunFailure(message, { retryable: true });
@@ -310,7 +310,7 @@ export class MappedAnswer {
   }
 }
 
-/** Returns a JSON text without its line breaks, which stand between values. */
+/** Returns a JSON text without the line breaks between its values. */
 const inOneLine = (json: string): string => json.replace(/[\r\n]+/g, ' ');
 
 const headOf = (bytes: Buffer): string => bytes.subarray(0, maxInlineBytes).toString('latin1');
@@ -318,7 +318,7 @@ const headOf = (bytes: Buffer): string => bytes.subarray(0, maxInlineBytes).toSt
 /** The fields and comments before the data of a first event, which is JSON. */
 const firstEvent = /^(?:(?::|event:|id:|retry:)[^\n]*\n|\r?\n)*data: ?[[{]/;
 
-/** Returns what an answer looks like, by its beginning. */
+/** Returns the format that an answer seems to have, by its beginning. */
 function kindOf(bytes: Buffer): 'events' | 'lines' | 'value' {
   const head = headOf(bytes);
   if (firstEvent.test(head)) return 'events';

@@ -70,7 +70,7 @@ export function pathFor(template: Template, values: TemplateValues): string {
 }
 
 function inUrl(value: string): string {
-  // Even encoded, they would stand for another folder.
+  // Even encoded, they would name another folder.
   if (value === '.' || value === '..') throw new RunFailure(`The URL of a call would contain "${value}".`);
   return encodeURIComponent(value);
 }
@@ -102,7 +102,7 @@ export function headersFor(
   );
 }
 
-/** Returns the body for a run: its input, changed as the mapping says. A large one is changed in a thread. */
+/** Returns the body for a run: its input, changed by the mapping. A large one is changed in a thread. */
 export async function bodyFor(
   run: Pick<Run, 'input' | 'model'>,
   { set, wrap, multipart }: RequestMapping,

@@ -26,7 +26,7 @@ export interface RequestMapping {
   readonly multipart: ReadonlyMap<string, Path | string> | undefined;
 }
 
-/** Where a server's answer, or each chunk of its stream, says what. */
+/** The paths of the parts in a server's answer, or in each chunk of its stream. */
 export interface ResponseMapping {
   readonly delta: readonly Path[];
   /** True: the chunks of a stream are kept as they come, for readers of the server's own API. */
@@ -58,7 +58,7 @@ export interface FollowMapping {
   readonly log: readonly Path[];
   readonly progress: readonly Path[];
   readonly output: readonly Path[];
-  /** The place of the output; undefined: the answer that says that the run is done. */
+  /** The URL of the output; undefined: the answer that ends the run has it. */
   readonly result: Template | undefined;
   readonly files: readonly FilePath[];
   readonly cancel: readonly CancelCall[];
@@ -70,7 +70,10 @@ export interface EventTypes {
   readonly failed: readonly string[];
 }
 
-/** A server that, asked again with the same id, gives the run that goes on. Otherwise it begins the run anew. */
+/**
+ * A server that answers a repeated request with the same id by the run in progress, if there is one. Otherwise it
+ * starts the run again.
+ */
 export interface AttachMapping {
   readonly headers: ReadonlyMap<string, Template>;
   readonly cancel: readonly CancelCall[];
@@ -92,7 +95,7 @@ export interface CancelCall {
   readonly body: SetValue | undefined;
 }
 
-/** How a server says that it is ready. */
+/** How a server shows that it is ready. */
 export interface HealthMapping extends HealthCheck {
   /** The server is ready if one of the paths finds something in its answer, too. None: the status 200 is enough. */
   readonly ready: readonly Path[];
@@ -101,11 +104,11 @@ export interface HealthMapping extends HealthCheck {
 export interface Mapping {
   readonly request: RequestMapping;
   readonly response: ResponseMapping;
-  /** False: nothing is said about the answer, which is then one of a model without a mapping. */
+  /** False: the mapping does not describe the answer, which is read as that of a model without a mapping. */
   readonly hasResponse: boolean;
   /**
-   * True: `response` says where the parts of a stream have the output. False: lines of JSON are those of this service's
-   * own format, and an event stream cannot be read.
+   * True: `response` has the path of the output in the chunks of a stream. False: lines of JSON are those of this
+   * service's own format, and an event stream cannot be read.
    */
   readonly readsStreams: boolean;
   /** undefined: the first answer has the output. */
@@ -114,11 +117,11 @@ export interface Mapping {
   readonly attach: AttachMapping | undefined;
   /** Statuses of a server that takes no further run now. */
   readonly busy: readonly number[];
-  /** Statuses that say that the server is not there, if they come at once. undefined: as for any http model. */
+  /** Statuses that mean that the server is down, if they come at once. undefined: as for any http model. */
   readonly away: readonly number[] | undefined;
   /** undefined: a request shows whether the server is there. */
   readonly health: HealthMapping | undefined;
-  /** A stream that is silent for so long is broken. */
+  /** A stream that is silent for this long is broken. */
   readonly idleTimeoutMs: number | undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { Chunks } from '../../outgoing/answer-body.js';
 import { RunFailure } from '../../queue/runs/runner.js';
 
-/** A stream whose end mark has come may go on for so long, for example with its usage. */
+/** A stream may continue for this long after its end mark, for example with its usage. */
 const afterEndMs = 2_000;
 
 const breakOptions = { code: 'model_unavailable', retryable: true, outage: 'costly' } as const;
@@ -15,7 +15,10 @@ function silent(ms: number): RunFailure {
   return new RunFailure(`The model's stream was silent for ${ms / 1_000} s.`, breakOptions);
 }
 
-/** A stream that ends with a failure where it is silent for too long, or goes on after its end mark. */
+/**
+ * Yields the chunks of a stream. Fails if the stream is silent for too long, or continues for too long after its end
+ * mark.
+ */
 export class WatchedChunks {
   private endsAt = Infinity;
 
@@ -53,7 +56,7 @@ export class WatchedChunks {
   }
 }
 
-/** Waits for a promise, at most so long. */
+/** Waits for a promise, at most this long. */
 function within<T>(ms: number, promise: Promise<T>, fault: () => RunFailure): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(fault()), ms);

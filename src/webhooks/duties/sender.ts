@@ -25,11 +25,11 @@ import { recordTries, releaseDelivery, type Tried } from '../queries/record-trie
 import { SendingTerms } from '../sending-terms.js';
 import { outbox } from '../outbox.js';
 
-/** Longest pause between two claims: completions without webhooks cause no more of them than this. */
+/** Longest pause between two claims. Completions without webhooks cause no more claims than one in this time. */
 const longestPauseMs = 250;
-/** If there are more hosts than one claim looks at: the pause before the claim that goes on. */
+/** If there are more lanes than one claim reads: the pause before the claim that continues. */
 const pauseWithinMs = 100;
-/** Pause after a claim that found some, so that the next one finds several. */
+/** Pause after a claim that found deliveries, so that the next one finds several. */
 const shortestPauseMs = 25;
 
 /** Claims deliveries that are due, and tries a limited number at once. Every node does. */
@@ -48,7 +48,7 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
   /** Pause before the next claim. It doubles after a claim that found nothing: most completions have no webhook. */
   private pauseMs = 0;
   private lookedAt = -Infinity;
-  /** null: the next claim looks from the first host on. */
+  /** null: the next claim reads from the first lane on. */
   private lookedUpTo: Lane | null = null;
   /** The time at which something that waits is due, as far as is known. */
   private nextDueAt = Infinity;

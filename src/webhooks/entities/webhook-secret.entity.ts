@@ -10,6 +10,6 @@ export class WebhookSecretEntity {
   /** Encrypted with SECRETS_KEY. */
   @Column('boolean') isSealed!: boolean;
   @Column('timestamptz', { default: () => 'clock_timestamp()' }) createdAt!: Date;
-  /** null: it is the newest. An older one signs beside the newest until this time. */
+  /** null: it is the newest. Until this time, webhooks are also signed with an older one. */
   @Column('timestamptz', { nullable: true }) expiresAt!: Date | null;
 }

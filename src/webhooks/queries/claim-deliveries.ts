@@ -48,7 +48,7 @@ export interface ClaimTerms {
   hosts: readonly { host: string; room: number; answers: boolean }[];
   /** Keys with tries under way or in the past. `turn` is greater the later the last one began. */
   keys: readonly { keyId: string; running: number; runningUnproven: number; turn: number }[];
-  /** This lane and those before it are not looked at. null: the claim looks from the first one on. */
+  /** This lane and those before it are not read. null: the claim reads from the first one on. */
   after: Lane | null;
 }
 
@@ -60,11 +60,11 @@ export interface Lane {
 
 export interface Claimed {
   deliveries: ClaimedDelivery[];
-  /** The last lane that was looked at, if there may be more behind it. */
+  /** The last lane that was read, if there may be more behind it. */
   after: Lane | null;
 }
 
-/** One statement looks at this many lanes at most, because a key may name any number of hosts. */
+/** One statement reads this many lanes at most, because a key may name any number of hosts. */
 export const maxLanes = 2_000;
 
 /** Finds what is due first for each host and key with something pending. `condition` applies to the first pair. */

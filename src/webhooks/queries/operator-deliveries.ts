@@ -40,7 +40,7 @@ export interface DeliveryPage {
   filter: DeliveryFilter;
   before: DeliveryPosition;
   max: number;
-  /** At most this many rows are looked at. */
+  /** At most this many rows are read. */
   maxLooks: number;
   /** True if there are few enough pending deliveries to sort all of them. */
   isFewPending: boolean;
@@ -97,7 +97,7 @@ async function withModels<Row extends { requestId: string }>(
   return rows.map((row) => ({ ...row, modelId: models.get(row.requestId) ?? null }));
 }
 
-/** A row of a list. `fits`: false for the last row that was looked at, if it is not part of the list. */
+/** A row of a list. `fits`: false for the last row that was read, if it is not part of the list. */
 export type ListedDelivery = OperatorDelivery & { looks: number; fits: boolean };
 
 /** `span`: the days of a list that is read by the key. */

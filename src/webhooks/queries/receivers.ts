@@ -30,7 +30,7 @@ export interface Receiver {
   nextTryAt: Date | null;
 }
 
-/** At most this many pending deliveries are looked at for all hosts of a page together. */
+/** At most this many pending deliveries are read for all hosts of a page together. */
 const maxPendingLooks = 50_000;
 
 /** Adds the results of a page of `receiver (endpoint_id, host, …)`; `of`: what its activity is stored under. */

@@ -4,7 +4,7 @@ import { ServiceSecrets } from '../../../auth/service-secrets.js';
 import { Clock } from '../../../database/clock.js';
 import { open, seal } from '../../../tools/secret-box.js';
 
-/** The time that somebody may take at the provider. */
+/** The time that a person may spend at the provider. */
 const lifeMs = 10 * 60_000;
 const name = 'nowserving_oidc';
 
@@ -41,7 +41,7 @@ export class OidcStates {
     return `${fields('', baseUrl)}; Max-Age=0`;
   }
 
-  /** undefined: the browser sends none, an old one, or one that was made up. */
+  /** undefined: the browser sends none, or one that is expired or forged. */
   async read(cookies: string | undefined, baseUrl: string): Promise<OidcState | undefined> {
     const text = cookieOf(cookies, cookieName(name, baseUrl));
     if (text === undefined) return undefined;

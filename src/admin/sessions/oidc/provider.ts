@@ -50,7 +50,7 @@ export class OidcProvider {
     });
   }
 
-  /** What the library makes its calls with. */
+  /** The function by which the library makes its calls. */
   private readonly fetch: CustomFetch = async (url, { method, headers, body, signal }) => {
     const answer = await this.outgoing.call({
       method,

@@ -8,9 +8,9 @@ export interface OpenCircuit {
   reason: string;
   /** Milliseconds since 1970, by the database's clock. */
   sinceMs: number;
-  /** True: all addresses of the model are like this. */
+  /** True: the node sends nothing but probes to all addresses of the model. */
   isAway: boolean;
-  /** True: they are, and other nodes may have the node's slots. */
+  /** True: in addition, other nodes may have the node's slots. */
   yieldsSlots: boolean;
   isProbing: boolean;
 }

@@ -13,7 +13,7 @@ import { Duty } from '../../../tools/duty.js';
 const skewWarnedFromMs = 10_000;
 const skewWarnedEveryMs = 3_600_000;
 /** A shorter pause is a restart. */
-const pauseSaidFromMs = 60_000;
+const pauseLoggedFromMs = 60_000;
 
 /**
  * Sends the heartbeat. Between two beats, a timer that needs no database notices a late one: the node stops its runs
@@ -39,13 +39,13 @@ export class Heartbeat extends Duty {
 
   /** Registers the node. The first beat is complete when this resolves. */
   async join(): Promise<void> {
-    this.sayPause(await skipEventIds(this.database));
+    this.logPause(await skipEventIds(this.database));
     await this.register();
     await this.runOnce();
     this.watch ??= setInterval(() => this.fenceIfLate(), 250);
   }
 
-  /** Announces to the other nodes that this node is stopping, so that they do without it. */
+  /** Notifies the other nodes that this node is stopping, so that they do not count on it. */
   async announceStop(): Promise<void> {
     this.cluster.isStopping = true;
     await announceStop(this.database, this.cluster.nodeId);
@@ -73,9 +73,12 @@ export class Heartbeat extends Duty {
     this.cluster.update(state, sentAt);
   }
 
-  /** A restored database does not know that it is one, but its last sign of a node is of the time of its backup. */
-  private sayPause(lastSign: Date | null): void {
-    if (lastSign === null || this.clock.now() - lastSign.getTime() < pauseSaidFromMs) return;
+  /**
+   * Nothing in a restored database shows that it was restored, except that its last sign of a node is as old as the
+   * backup.
+   */
+  private logPause(lastSign: Date | null): void {
+    if (lastSign === null || this.clock.now() - lastSign.getTime() < pauseLoggedFromMs) return;
     this.log.log(
       `no node has given a sign since ${lastSign.toISOString()}. If the database was restored from a backup of that ` +
         'time, what was erased and revoked later is back: docs/backups.md, "After a restore", says how to find it',

@@ -9,7 +9,7 @@ export interface SlotGrant {
   modelId: string;
   /** Never below `retained`. */
   slots: number;
-  /** This many slots are this node's to keep. */
+  /** The number of slots that this node may keep. */
   fair: number;
   round: number;
   /** The group of the model; null: it has none. */

@@ -5,7 +5,10 @@ import { QueueEvents } from '../../queue-events.js';
 import { Dispatcher } from '../dispatcher.js';
 import { Duty } from '../../../tools/duty.js';
 
-/** Opens the dispatcher. A poll, which slows down while nothing happens, makes up for lost wake-ups. */
+/**
+ * Opens the dispatcher, and polls for models with work, in case a wake-up was lost. The poll slows down while it finds
+ * nothing. The claims themselves are the dispatcher's.
+ */
 @Injectable()
 export class ClaimPoll extends Duty {
   protected readonly intervalMs = 1_000;

@@ -25,8 +25,8 @@ import { WorkerEnds } from '../../workers/worker-ends.js';
 const beatsBeforeRescue = { nodes: 3, workers: 10 };
 
 /**
- * Takes up the runs of lost nodes and of silent workers, ends runs of workers past their deadlines, and gives back runs
- * whose claim was never answered.
+ * Requeues the runs of lost nodes and of silent workers, ends runs of workers past their deadlines, and requeues runs
+ * that never began: their claim was committed, but its answer was lost.
  */
 @Injectable()
 export class Rescuer extends Duty {
@@ -48,7 +48,7 @@ export class Rescuer extends Duty {
   }
 
   async runOnce(): Promise<void> {
-    // Each does its part, also while the other waits or fails.
+    // Each runs even if the other waits or fails.
     const both = [this.rescueRunsOfNodes(), this.rescueRunsOfWorkers()];
     await Promise.allSettled(both);
     await Promise.all(both);

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A run that goes on at a model server without the connection that began it. */
+/** A run that continues at a model server without the connection that began it. */
 @Entity('followed_run')
 export class FollowedRunEntity {
   @PrimaryColumn('uuid') requestId!: string;

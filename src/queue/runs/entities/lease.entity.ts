@@ -26,7 +26,7 @@ export class LeaseEntity {
   @Column('bigint', { default: 0 }) outputBytes!: number;
   @Column('real', { nullable: true }) progressValue!: number | null;
   @Column('text', { nullable: true }) progressMessage!: string | null;
-  /** What the run has used so far, as its model says. */
+  /** What the run has used so far, as its model reports it. */
   @Column('json', { nullable: true }) usage!: unknown;
   /** The key whose bound it counts against; null: the key has no bound. */
   @Column('uuid', { nullable: true }) boundedKeyId!: string | null;

@@ -30,7 +30,7 @@ export interface EventBatch {
   logs: LogLine[];
   /** The last progress of the batch. */
   progress: Progress | null;
-  /** JSON text of what the run has used so far; null: the batch says nothing of it. */
+  /** JSON text of what the run has used so far; null: the batch has no report of it. */
   usage: string | null;
   /** JSON texts, one a row. Consecutive strings are joined already. */
   deltas: string[];

@@ -199,7 +199,7 @@ type Tokenless = Omit<Claimed, 'token'>;
 const withToken = (claimed: Tokenless[], token: string): Claimed[] =>
   inOrder(claimed).map((one) => Object.assign(one, { token }));
 
-/** Sorts what a claim brought: its rows come in any order. */
+/** Sorts the requests of a claim by their queue keys, because its rows come in any order. */
 export const inOrder = <One extends ClaimFloor>(claimed: One[]): One[] =>
   claimed.sort((a, b) => a.priority - b.priority || a.start - b.start || a.seq - b.seq);
 

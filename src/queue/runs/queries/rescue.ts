@@ -14,7 +14,7 @@ export interface Rescued extends WaitingRequest {
   outcome: Outcome | null;
   /** The attempt that was lost, as a status counts attempts; `attempt` is the stored number of the start. */
   lostAttempt: number;
-  /** Its server goes on with the run, and the next node follows it: no attempt was lost. */
+  /** Its server continues the run, and the next node follows it: no attempt was lost. */
   isFollowed: boolean;
 }
 

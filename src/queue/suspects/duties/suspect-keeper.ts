@@ -16,7 +16,7 @@ export class SuspectKeeper extends Duty {
   private isBusy = true;
   /** True: suspects were announced since the round began, so the round may not have seen them. */
   private isLate = false;
-  /** The addresses that this node has said to be in quarantine; undefined: unknown. */
+  /** The addresses for which this node has written a quarantine; undefined: unknown. */
   private written: string | undefined = '';
 
   constructor(
@@ -54,7 +54,8 @@ export class SuspectKeeper extends Duty {
     if (!this.isBusy && this.written === '') return;
     const active = suspects.filter(({ isDue, isRunning }) => isDue || isRunning);
     const waiting = new Map(active.map(({ address }) => [address, firstDue(active, address)]));
-    // Nothing else is sent to an address before this node says so, and until it has said the opposite.
+    // The order matters: the node stops sending other runs to an address before it writes the quarantine, and starts
+    // again after it has deleted it.
     const stays = this.circuits.quarantined.filter((address) => !waiting.has(address));
     this.circuits.quarantine(new Map([...stays.map((address) => [address, undefined] as const), ...waiting]));
     await this.write([...waiting.keys()].filter((address) => this.circuits.isClear(address)));

@@ -8,11 +8,12 @@ import { statement } from '../../../database/statement.js';
 export const parkedMs = 10_000;
 const parked = `interval '${parkedMs / 1_000} seconds'`;
 
-/** SQL: an entry is parked, and waits for nothing but its turn to run alone. */
+/** SQL: an entry is parked. It waits only until it may run without others. */
 export const isParked = (entry: string): string => `${entry}.ready_at <= clock_timestamp() + ${parked}`;
 
 /**
- * SQL: a run of another node may be at the address. A node in quarantine has said that it has none there but a suspect.
+ * SQL: a run of another node may be at the address. A node with a quarantine of the address has none there but a
+ * suspect.
  */
 export const othersMayBeAt = (address: string, modelIds: string, nodeId: string): string => `EXISTS (
     SELECT FROM lease
@@ -110,7 +111,7 @@ export interface Suspect {
   address: string;
   modelId: string;
   isRunning: boolean;
-  /** It may run now, if it is alone. */
+  /** It may run now, if no other run is at its address. */
   isDue: boolean;
 }
 

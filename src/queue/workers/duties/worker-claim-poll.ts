@@ -6,7 +6,10 @@ import { WorkerClaims } from '../worker-claims.js';
 
 const maxPollRounds = 30;
 
-/** Wakes the claims of workers that wait. A poll, which slows down while it finds nothing, makes up for lost messages. */
+/**
+ * Wakes the waiting claims of workers, and polls for models with work, in case a message was lost. The poll slows down
+ * while it finds nothing.
+ */
 @Injectable()
 export class WorkerClaimPoll extends Duty {
   protected readonly intervalMs = 1_000;

@@ -25,7 +25,7 @@ const forgetEveryMs = 3_600_000;
 export class WorkerKeeper extends Duty {
   protected readonly intervalMs = 3_000;
   private forgotAt = performance.now();
-  /** True: since the last read, a worker has come to another node or an operator has set what a worker is told. */
+  /** True: since the last read, a worker has come to another node, or an operator has given an order to a worker. */
   private isAsked = false;
 
   constructor(

@@ -17,7 +17,7 @@ export class WorkerEntity {
   @Column('text', { array: true, default: [] }) models!: string[];
   /** As the worker reports it. */
   @Column('text', { default: '' }) state!: string;
-  /** What the worker is told to do; `stop` is answered with 410. */
+  /** The order of an operator to the worker; with `stop`, its claims are answered 410. */
   @Column('text', { default: 'run' }) told!: 'run' | 'drain' | 'stop';
   @Column('timestamptz', { default: () => 'now()' }) seenAt!: Date;
   @Column('integer', { default: 0 }) failuresInRow!: number;

@@ -176,7 +176,7 @@ export async function readInput(
   return (await database.query<{ input: string }>(inputStatement, [id, token, keyId]))[0]?.input;
 }
 
-/* The previous release wrote the hash of the token alone. */
+/* The previous release wrote the hash of the token without the key. */
 const endedStatement = statementOfDays(
   'worker_run_ended',
   (within) => `SELECT outcome FROM attempt

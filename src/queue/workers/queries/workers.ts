@@ -49,7 +49,8 @@ export interface WorkerState {
 const maxFailuresInRow = 5;
 const maxRestSeconds = 60;
 /**
- * A rest ends this much sooner than announced: a worker that waits as told is served although clocks and writes lag.
+ * A rest ends this much sooner than announced, so that a worker that waits for the announced time is served even if
+ * clocks and writes lag.
  */
 const restMarginMs = 250;
 
@@ -146,11 +147,11 @@ export function readWorkers(database: Database, uids: readonly string[]): Promis
 
 /**
  * A worker that has not called for this long is away. A worker that waits for runs or has some is written again every
- * 15 to 19 s. A resting worker is told to stay away for up to a minute.
+ * 15 to 19 s. A resting worker may stay away for up to a minute.
  */
 export const workerAwayMs = 30_000;
 
-/** A worker that says one of these claims nothing: it ends its runs, or a handler does not return. */
+/** A worker that reports one of these states claims nothing: it ends its runs, or a handler does not return. */
 export const notClaiming: readonly string[] = ['drain', 'stuck'];
 
 const countStatement = statement('count_workers')`SELECT model_id AS "modelId", count(*)::integer AS workers
@@ -199,8 +200,8 @@ WHERE since < now() - interval '400 days'
   AND NOT EXISTS (SELECT FROM node WHERE node.id = node_name.id)`;
 
 /**
- * Deletes a worker that leaves, unless an operator has told it something that must hold when it returns. Also deletes
- * workers that left long ago.
+ * Deletes a worker that leaves, unless an order of an operator must still hold when it returns. Also deletes workers
+ * that left long ago.
  */
 export async function forgetWorkers(database: Database, uid: string | null): Promise<void> {
   await database.query(forgetStatement, [uid]);
