@@ -16,12 +16,12 @@ import { Pruner } from './retention/duties/pruner.js';
 import { RunTimesKeeper } from './estimates/duties/run-times-keeper.js';
 import { Releaser } from './waiting/duties/releaser.js';
 import { Rescuer } from './runs/duties/rescuer.js';
-import { ClaimPoll } from './runs/duties/claim-poll.js';
+import { Scheduler } from './runs/duties/scheduler.js';
 import { SuspectKeeper } from './suspects/duties/suspect-keeper.js';
 import { SlotKeeper } from './cluster/duties/slot-keeper.js';
 import { IndexSync } from './waiting/duties/index-sync.js';
 import { WorkerKeeper } from './workers/duties/worker-keeper.js';
-import { WorkerClaimPoll } from './workers/duties/worker-claim-poll.js';
+import { WorkerScheduler } from './workers/duties/worker-scheduler.js';
 import { Runs } from './runs/runs.js';
 
 /** In the order in which they start. */
@@ -37,9 +37,9 @@ const everywhere = [
   Pruner,
   RunTimesKeeper,
   WorkerKeeper,
-  WorkerClaimPoll,
+  WorkerScheduler,
 ];
-const whereRequestsRun = [SlotKeeper, HealthKeeper, ClaimPoll, FollowKeeper, SuspectKeeper];
+const whereRequestsRun = [SlotKeeper, HealthKeeper, Scheduler, FollowKeeper, SuspectKeeper];
 export const duties = [Heartbeat, ...everywhere, ...whereRequestsRun];
 
 /** Starts the queue's duties in their order. At the end, it first lets the runs end. */
@@ -56,7 +56,7 @@ export class QueueLifecycle implements OnApplicationBootstrap {
     private readonly runs: Runs,
     private readonly heartbeat: Heartbeat,
     private readonly slots: SlotKeeper,
-    private readonly claimPoll: ClaimPoll,
+    private readonly scheduler: Scheduler,
     private readonly controls: ControlKeeper,
     private readonly partitions: PartitionKeeper,
     private readonly modules: ModuleRef,
@@ -77,14 +77,14 @@ export class QueueLifecycle implements OnApplicationBootstrap {
 
   /** Claims nothing more and gives its idle slots to the other nodes. Idempotent. */
   leave(): Promise<void> {
-    return (this.leaving ??= this.claimPoll.stop().then(() => this.leaveSlots()));
+    return (this.leaving ??= this.scheduler.stop().then(() => this.leaveSlots()));
   }
 
   /** Lets runs end within the grace period, and requeues the rest. `graceEnd`: ends the wait for runs. */
   async drain(graceEnd: AbortSignal): Promise<void> {
     const leaving = this.leave();
     // The other nodes may learn of it later. Without a database, waiting for that would delay the end of the runs.
-    await this.claimPoll.stop();
+    await this.scheduler.stop();
     if (this.runs.size > 0) {
       const runs = `${this.runs.size} ${this.runs.size === 1 ? 'run' : 'runs'}`;
       const grace = `${Math.ceil(this.config.shutdownGraceMs / 1_000)} s`;

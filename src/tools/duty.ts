@@ -6,7 +6,8 @@ const retryMs = 30_000;
 
 /**
  * A loop with one job. `start` and `stop` are idempotent; `stop` waits for the current round. The loss of the database
- * is logged once and its return once, and the loop continues.
+ * is logged once and its return once, and the loop continues. The name of the class is the label `duty` of metrics, so
+ * it must stay.
  */
 export abstract class Duty {
   private timer: NodeJS.Timeout | undefined;

@@ -7,7 +7,7 @@ import type { Queries, Statement } from '../../src/database/statement.js';
 import { Cancels } from '../../src/queue/completion/cancels.js';
 import { Promoter } from '../../src/queue/waiting/duties/promoter.js';
 import { Releaser } from '../../src/queue/waiting/duties/releaser.js';
-import { ClaimPoll } from '../../src/queue/runs/duties/claim-poll.js';
+import { Scheduler } from '../../src/queue/runs/duties/scheduler.js';
 import { expire } from '../../src/queue/completion/queries/expire.js';
 import { claim } from '../../src/queue/runs/queries/claim.js';
 import { finish } from '../../src/queue/runs/queries/finish.js';
@@ -91,12 +91,12 @@ async function liveALife(): Promise<void> {
   await submissions.submit({ ...request, modelId: 'test/model' });
   await Promise.all(ids.map((one) => calls.cancel(one)));
   // Unbatched and without room.
-  const claimPoll = service.app.get(ClaimPoll);
-  await claimPoll.stop();
+  const scheduler = service.app.get(Scheduler);
+  await scheduler.stop();
   const waiting = await calls.submit('test/model', {});
-  claimPoll.start();
+  scheduler.start();
   await calls.response(waiting);
-  for (const duty of [Promoter, ClaimPoll]) await service.app.get(duty).runOnce();
+  for (const duty of [Promoter, Scheduler]) await service.app.get(duty).runOnce();
   await claim(database, {
     ...{ modelId: 'test/model', nodeId: randomUUID(), slotRound: 0, limit: 1, lowestPriority: 0 },
     ...{ timeoutMs: 60_000, floor: null, byMs: Date.now() + 60_000 },

@@ -1,4 +1,4 @@
-import { WorkerClaimPoll } from '../../src/queue/workers/duties/worker-claim-poll.js';
+import { WorkerScheduler } from '../../src/queue/workers/duties/worker-scheduler.js';
 import { testQueue } from '../support/test-queue.js';
 import { pulled, WorkerCalls, type WorkerRun } from '../support/worker-calls.js';
 
@@ -16,10 +16,10 @@ beforeEach(async () => {
   await calls.submitAll(2, 'test/one');
   running = await worker.run({ models: ['test/one'] });
   // The scheduler, which checks each second for missed requests, would find it late.
-  await service.app.get(WorkerClaimPoll).stop();
+  await service.app.get(WorkerScheduler).stop();
 });
 afterEach(async () => {
-  service.app.get(WorkerClaimPoll).start();
+  service.app.get(WorkerScheduler).start();
   await worker.output(running);
   await worker.output(await worker.run({ models: ['test/one'] }));
 });

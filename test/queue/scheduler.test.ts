@@ -1,6 +1,6 @@
 import { Database } from '../../src/database/database.js';
 import { Rescuer } from '../../src/queue/runs/duties/rescuer.js';
-import { ClaimPoll } from '../../src/queue/runs/duties/claim-poll.js';
+import { Scheduler } from '../../src/queue/runs/duties/scheduler.js';
 import { ModelsService } from '../../src/models/models.service.js';
 import { Cluster } from '../../src/queue/cluster/cluster.js';
 import type { Claimed } from '../../src/queue/runs/queries/claim.js';
@@ -39,7 +39,7 @@ async function submitUnpublished(of = modelId, input = {}): Promise<string> {
 }
 
 test('completions find a request that was not published, without a poll', async () => {
-  service.app.get(ClaimPoll).runOnce = () => Promise.resolve();
+  service.app.get(Scheduler).runOnce = () => Promise.resolve();
   await calls.run(modelId);
   const id = await submitUnpublished();
   await until(
@@ -56,7 +56,7 @@ describe('a request that was claimed too late', () => {
   let release: () => Promise<void>;
 
   beforeEach(async () => {
-    await service.app.get(ClaimPoll).stop();
+    await service.app.get(Scheduler).stop();
     id = await submitUnpublished();
     const [claimed] = await claimSome(database, service.app.get(Cluster).nodeId, 1, { modelId });
     const model = service.app.get(ModelsService).get(modelId)!;
@@ -80,7 +80,7 @@ describe('a request that was claimed too late', () => {
 });
 
 test('a run that still stops does not hide the next run of its request on the same node', async () => {
-  await service.app.get(ClaimPoll).stop();
+  await service.app.get(Scheduler).stop();
   const id = await submitUnpublished(slowId, { prompt: 'x' });
   const runs = service.app.get(Runs);
   const model = service.app.get(ModelsService).get(slowId)!;
@@ -104,7 +104,7 @@ test.each([
   ['cancelled meanwhile ends as cancelled', true, { status: 'COMPLETED', error: { code: 'cancelled' } }],
   ['not goes back to its place', false, { status: 'IN_QUEUE', queue_position: 0 }],
 ])('a request whose claim was never answered and that was %s', async (_name, isCancelled, expected) => {
-  await service.app.get(ClaimPoll).stop();
+  await service.app.get(Scheduler).stop();
   const id = await submitUnpublished();
   await claimSome(database, service.app.get(Cluster).nodeId, 1, { modelId });
   if (isCancelled) expect((await calls.cancel(id)).status).toBe(202);
@@ -116,7 +116,7 @@ test.each([
 });
 
 test('a cancel that loses a request to a claim looks again, and asks the run to stop', async () => {
-  await service.app.get(ClaimPoll).stop();
+  await service.app.get(Scheduler).stop();
   const id = await submitUnpublished();
   const { nodeId } = service.app.get(Cluster);
   const { cancelling } = await database.transaction(async (query) => {

@@ -10,7 +10,7 @@ import { Duty } from '../../../tools/duty.js';
  * nothing. The claims themselves are the dispatcher's.
  */
 @Injectable()
-export class ClaimPoll extends Duty {
+export class Scheduler extends Duty {
   protected readonly intervalMs = 1_000;
   private idleRounds = 0;
 

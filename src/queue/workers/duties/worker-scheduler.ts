@@ -11,7 +11,7 @@ const maxPollRounds = 30;
  * while it finds nothing.
  */
 @Injectable()
-export class WorkerClaimPoll extends Duty {
+export class WorkerScheduler extends Duty {
   protected readonly intervalMs = 1_000;
   private pollEvery = 1;
   private polls = 0;
