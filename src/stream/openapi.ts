@@ -39,7 +39,7 @@ class OutputResetDto {
 
 @ApiSchema({ name: 'OutputDone', description: 'The end of the output: the `data` of an event `done`.' })
 class OutputDoneDto {
-  @Field('Whether there is a response to fetch. If not, the status has the reason.', true)
+  @Field('True if there is a response to fetch. If not, the status has the reason.', true)
   success!: boolean;
 }
 

@@ -204,7 +204,7 @@ export class BeatAnswerDto {
   lease_s!: number;
   @Field('The number of seconds until the next beat is expected.', 10)
   beat_s!: number;
-  @Field('The order of an operator. `run`: go on. `drain`: claim nothing more. `stop`: end.', 'run', {
+  @Field('The order of an operator. `run`: continue. `drain`: claim nothing more. `stop`: end.', 'run', {
     enum: ['run', 'drain', 'stop'],
   })
   worker!: 'run' | 'drain' | 'stop';
@@ -222,7 +222,7 @@ export class BeatAnswerDto {
 export class EventsTakenDto {
   @Field('The number of the next event.', 3, { type: 'integer', minimum: 0 })
   next!: number;
-  @Field('Whether the run must stop.', false)
+  @Field('True if the run must stop.', false)
   cancel!: boolean;
 }
 
@@ -258,7 +258,7 @@ const message = rule({ type: String, maxLength: maxMessageLength }, (value) => {
 export class WorkerFailureDto {
   @Option(orLeftOut(message), 'The message that is shown to the caller.', 'out of memory')
   message: string | undefined;
-  @Option(orLeftOut(flag), 'Whether another attempt may succeed; false if omitted.', true)
+  @Option(orLeftOut(flag), 'True if another attempt may succeed; false if omitted.', true)
   retryable: boolean | undefined;
   @Option(orLeftOut(decimal(0, maxDelaySeconds)), 'The minimum number of seconds until the next attempt.', 5)
   retry_after_s: number | undefined;

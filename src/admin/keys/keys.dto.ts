@@ -25,7 +25,8 @@ export class AdminKeyDto {
   @Field('The id of the key. It is no secret.', exampleId, { format: 'uuid' }) id!: string;
   @Field('The name of the key.', 'web shop') name!: string;
   @Field('The first characters of its secret.', 'ns_1a2b3c4') prefix!: string;
-  @Field('Whether the key is accepted.', 'valid', { enum: keyStates }) state!: KeyState;
+  @Field('The state of the key. Only a `valid` key is accepted.', 'valid', { enum: keyStates })
+  state!: KeyState;
   @Field(
     'The person that the key belongs to, by OpenID Connect: issuer and subject; null: it belongs to no such ' +
       'person.',

@@ -138,7 +138,7 @@ export class QueueEntryDto {
 export class OverviewAliveDto {
   @Field('The time at which the event was sent.', exampleTime, time)
   at!: string;
-  @Field('Whether the node can reach the database. While it is `away`, calls are answered 503.', 'up', {
+  @Field('The database as the node sees it. While it is `away`, calls are answered 503.', 'up', {
     enum: ['up', 'away'],
   })
   database!: 'up' | 'away';

@@ -44,10 +44,10 @@ export class OverriddenConcurrencyDto {
   overridden_by!: string | null;
 }
 
-@ApiSchema({ name: 'OverriddenPause', description: 'Whether the model is paused, and who paused it.' })
+@ApiSchema({ name: 'OverriddenPause', description: 'The pause of a model, and the key that set it.' })
 export class OverriddenPauseDto {
   @Field(
-    'Whether the model is paused. While it is paused, no run of it starts. With `hold`, submissions wait; ' +
+    'The pause that applies; false: the model is not paused. While it is paused, no run of it starts. With `hold`, submissions wait; ' +
       'with `reject`, they are answered 503 `model_paused`.',
     'hold',
     pausesAndFalse,
@@ -111,7 +111,7 @@ export class AdminModelDto extends ModelFiguresDto {
   })
   circuit!: 'on' | 'off';
   @Field(
-    'Whether keys take turns (`fair`), or requests start in the order of their arrival (`arrival`).',
+    'The order of the queue. `fair`: keys take turns. `arrival`: requests start in the order of their arrival.',
     'fair',
     { enum: orders },
   )
@@ -123,7 +123,7 @@ export class AdminModelDto extends ModelFiguresDto {
     type: AdminModelReserveDto,
   })
   reserve!: AdminModelReserveDto;
-  @ApiProperty({ description: 'Whether the model is paused.', type: OverriddenPauseDto })
+  @ApiProperty({ description: 'The pause of the model.', type: OverriddenPauseDto })
   paused!: OverriddenPauseDto;
 }
 

@@ -8,7 +8,10 @@ export class DrainedNodeDto {
   id!: string;
   @Field('The name of the node, from `NODE_NAME`.', 'gpu-2:4711')
   name!: string;
-  @Field('Whether it serves calls (`api`), runs requests (`scheduler`) or both (`all`).', 'all')
+  @Field(
+    'The role of the node: it serves calls (`api`), runs requests (`scheduler`) or does both (`all`).',
+    'all',
+  )
   role!: string;
   @Field('The time since which it starts no runs; null: it is not drained.', '2026-03-01T12:00:00.000Z', {
     type: String,

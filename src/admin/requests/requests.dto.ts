@@ -26,7 +26,7 @@ export class AnyMetricsDto {
   inference_time?: number | null;
   @ApiPropertyOptional({
     description:
-      'What the last attempt used, such as tokens: whole numbers by name. Absent if the model says nothing of it.',
+      'What the last attempt used, such as tokens: whole numbers by name. Absent if the model reports no usage.',
     type: 'object',
     additionalProperties: { type: 'integer' },
     example: { prompt_tokens: 12, completion_tokens: 48 },
@@ -102,7 +102,7 @@ export class AnyRequestDto {
     type: ProgressDto,
   })
   progress?: ProgressDto;
-  @ApiPropertyOptional({ description: 'Whether it succeeded. Present once it has completed.' })
+  @ApiPropertyOptional({ description: 'True if it succeeded. Present once it has completed.' })
   success?: boolean;
   @ApiPropertyOptional({
     description: 'The error of a request that did not succeed. Its message may be the model’s own.',

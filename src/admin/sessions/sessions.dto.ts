@@ -92,7 +92,7 @@ class AdminSessionDto {
   @Field('The time at which it was begun, in UTC.', '2026-03-01T12:00:00.000Z', time) created_at!: string;
   @Field('The time at which it ends by itself, in UTC.', '2026-03-02T00:00:00.000Z', time)
   expires_at!: string;
-  @Field('Whether this call uses this session.', false) is_current!: boolean;
+  @Field('True if this call uses this session.', false) is_current!: boolean;
 }
 
 @ApiSchema({ name: 'AdminSessionPage', description: 'A page of active sessions, newest first.' })

@@ -58,7 +58,7 @@ export class ToldWorkerDto {
   @Field('The name of the worker in `/v1/admin/workers`.', exampleId, { format: 'uuid' }) uid!: string;
   @Field('The name of the worker, for people.', 'gpu-box-1') name!: string;
   @Field(
-    'The order. `run`: go on. `drain`: finish the current runs and claim nothing more. `stop`: end.',
+    'The order. `run`: continue. `drain`: finish the current runs and claim nothing more. `stop`: end.',
     'drain',
     {
       enum: ['run', 'drain', 'stop'],

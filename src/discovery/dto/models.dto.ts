@@ -118,7 +118,7 @@ export class ModelDto {
   })
   queue_time!: TypicalTimeDto | null;
   @Field(
-    'Whether its requests can start now. While it is `unavailable` (not reachable) or `paused`, requests ' +
+    'The availability of the model. While it is `unavailable` (not reachable) or `paused`, requests ' +
       'wait and can be submitted.',
     'available',
     { enum: ['available', 'unavailable', 'paused'] },

@@ -159,7 +159,9 @@ export class ModelFiguresDto {
   completed_last_hour!: number;
   @Field('The number of those requests that failed.', 12, count)
   failed_last_hour!: number;
-  @Field('Whether requests can start now.', 'available', { enum: ['available', 'unavailable', 'paused'] })
+  @Field('The availability of the model: requests can start now only if it is `available`.', 'available', {
+    enum: ['available', 'unavailable', 'paused'],
+  })
   availability!: 'available' | 'unavailable' | 'paused';
   @Field(
     'The time since which the first of the nodes has not reached the model, even if that node was restarted ' +

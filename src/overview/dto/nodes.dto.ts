@@ -55,7 +55,10 @@ export class AdminNodeDto {
   name!: string;
   @Field('The version of the service on the node.', '1.0.0')
   version!: string;
-  @Field('Whether it serves calls (`api`), runs requests (`scheduler`) or both (`all`).', 'all')
+  @Field(
+    'The role of the node: it serves calls (`api`), runs requests (`scheduler`) or does both (`all`).',
+    'all',
+  )
   role!: string;
   @Field(
     '`draining`: an operator drains the node. `stopping`: its process is ending. In both states it starts no ' +

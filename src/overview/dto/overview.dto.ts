@@ -10,7 +10,10 @@ export class OverviewNodeDto {
   id!: string;
   @Field('The name of the node, from `NODE_NAME`.', 'gpu-2:4711')
   name!: string;
-  @Field('Whether it serves calls (`api`), runs requests (`scheduler`) or both (`all`).', 'all')
+  @Field(
+    'The role of the node: it serves calls (`api`), runs requests (`scheduler`) or does both (`all`).',
+    'all',
+  )
   role!: string;
   @Field('The state of the node.', 'ready', { enum: nodeStates })
   state!: NodeState;

@@ -135,7 +135,7 @@ export class FinalMetricsDto extends QueueMetricsDto {
   @ApiPropertyOptional({
     description:
       'What the last attempt used, such as tokens: whole numbers by name, nested names joined by a point. Absent if the ' +
-      'model says nothing of it.',
+      'model reports no usage.',
     type: 'object',
     additionalProperties: { type: 'integer' },
     example: { prompt_tokens: 12, completion_tokens: 48 },
@@ -222,7 +222,7 @@ export class CompletedStatusDto extends IntersectionType(QueuedRequestDto, Logs)
   status!: string;
   @ApiProperty({ description: 'The final measurements.', type: FinalMetricsDto })
   metrics!: FinalMetricsDto;
-  @Field('Whether there is a response to fetch.', true)
+  @Field('True if there is a response to fetch.', true)
   success!: boolean;
   @ApiProperty({
     description: 'The error, if the request did not succeed.',

@@ -200,6 +200,6 @@ export class CancelCountsDto {
   already_completed!: number;
   @Field('The number of requests that are unknown, belong to another key, or were deleted.', 0, count)
   unknown!: number;
-  @Field('Whether more requests match the filter. If so, send the call again.', false)
+  @Field('True if more requests match the filter. In this case, send the call again.', false)
   more!: boolean;
 }
