@@ -238,8 +238,7 @@ class ModelsReader {
     const group = this.groups.get(id);
     if (group !== undefined) return group;
     const near = hint(id, this.groups.keys());
-    const remedy =
-      '; define it at the level of "models", as in groups: { gpu-0: { concurrency: 1, stay: 30s } }';
+    const remedy = '; define it under "groups", as in groups: { gpu-0: { concurrency: 1, stay: 30s } }';
     map.fault('group', `there is no such group${near === '' ? remedy : near}`);
     return null;
   }

@@ -453,7 +453,7 @@ describe('groups of models', () => {
     [
       'no groups at all',
       `models:\n  - { id: a, group: vram, ${echo} }\n`,
-      'line 2: group: there is no such group; define it beside "models", as in groups: { gpu-0: { concurrency: 1, stay: 30s } }',
+      'line 2: group: there is no such group; define it under "groups", as in groups: { gpu-0: { concurrency: 1, stay: 30s } }',
     ],
     [
       'runners of two kinds',
