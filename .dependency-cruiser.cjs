@@ -44,7 +44,7 @@ const rooms = {
     'http',
     'errors',
   ],
-  stream: ['queue', 'requests', 'auth', 'limits', 'http', 'errors', 'internals'],
+  stream: ['queue', 'requests', 'auth', 'limits', 'http', 'errors', 'internals', 'tools'],
   webhooks: [
     'json',
     'audit',

@@ -1,7 +1,7 @@
 import { BodySchema } from '../http/input/body.js';
 import { JsonBody } from '../http/input/decorators.js';
 import { Option } from '../http/input/option.js';
-import { rule } from '../http/input/rules.js';
+import { rule } from '../tools/rules.js';
 import { isStorable } from '../tools/storable-text.js';
 
 const maxLength = 500;

@@ -1,6 +1,7 @@
-import { parseDuration, parseRateLimits } from '../config/parsers.js';
+import { parseRateLimits } from '../config/parsers.js';
+import { parseDuration } from '../tools/duration.js';
 import { clock } from '../database/clock.js';
-import { decimal, oneOf, rule, text, time, whole } from '../http/input/rules.js';
+import { decimal, oneOf, rule, text, time, whole } from '../tools/rules.js';
 import { isKeyName, isModelPattern, priorities, scopes } from './caller.js';
 import type { NewKey } from './keys.service.js';
 

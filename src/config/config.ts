@@ -4,13 +4,13 @@ import { Expose, Transform } from 'class-transformer';
 import { Matches } from 'class-validator';
 import { Redaction } from '../tools/redaction.js';
 import { allOf, OneOf, Parsed, toInstance, WholeNumber } from '../tools/validation.js';
+import { parseDuration } from '../tools/duration.js';
 import type { Adapter } from './adapter.js';
 import { type AllowedAddress, parseAllowedAddresses } from './allowed-addresses.js';
 import {
   parseAdapters,
   parseAddressList,
   parseBytes,
-  parseDuration,
   parseFileBytes,
   parseFiles,
   parseManyBytes,

@@ -1,5 +1,5 @@
 import { Allow, MaxLength, ValidateBy } from 'class-validator';
-import { parseDuration } from '../config/parsers.js';
+import { parseDuration } from '../tools/duration.js';
 import { type Class, Parsed } from '../tools/validation.js';
 
 /** The taker of a model's requests: nodes run them, or workers claim them over HTTP and no node runs any. */

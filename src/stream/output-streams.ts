@@ -5,7 +5,7 @@ import { DomainError } from '../errors/domain-error.js';
 import { chargesOf } from '../http/charges.js';
 import { writeInPieces } from '../http/in-pieces.js';
 import { HeaderField, Option } from '../http/input/option.js';
-import { rule } from '../http/input/rules.js';
+import { rule } from '../tools/rules.js';
 import { OutputSources } from '../queue/reads/output-sources.js';
 import { QueueService } from '../queue/queue.service.js';
 import type { StatusRow } from '../queue/reads/status-row.js';

@@ -5,7 +5,7 @@ import type { Caller } from '../auth/caller.js';
 import { CallerWatch } from '../auth/caller-watch.js';
 import { chargesOf } from '../http/charges.js';
 import { HeaderField } from '../http/input/option.js';
-import { rule } from '../http/input/rules.js';
+import { rule } from '../tools/rules.js';
 import { QueueService } from '../queue/queue.service.js';
 import type { LogEntry } from '../queue/runs/run-log.js';
 import { StatusSources } from '../queue/reads/status-sources.js';

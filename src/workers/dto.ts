@@ -4,7 +4,7 @@ import { DomainError } from '../errors/domain-error.js';
 import { BodySchema, object } from '../http/input/body.js';
 import { isObject } from '../http/input/json-body.js';
 import { Option, RequiredOption } from '../http/input/option.js';
-import { decimal, flag, line, listOf, orLeftOut, rule, whole } from '../http/input/rules.js';
+import { decimal, flag, line, listOf, orLeftOut, rule, whole } from '../tools/rules.js';
 import { Field } from '../http/openapi/problem.dto.js';
 import { exampleId } from '../http/openapi/responses.js';
 import { textOrNull } from '../http/openapi/schemas.js';

@@ -3,7 +3,7 @@ import { type AuditAction, auditActions } from '../../audit/audit-actions.js';
 import { PageDto } from '../../http/openapi/page.dto.js';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { exampleId } from '../../http/openapi/responses.js';
-import { oneOf, text, time } from '../../http/input/rules.js';
+import { oneOf, text, time } from '../../tools/rules.js';
 import { Option } from '../../http/input/option.js';
 import { PageQuery } from '../../http/input/page.js';
 import { idOrNull, textOrNull } from '../../http/openapi/schemas.js';

@@ -3,7 +3,7 @@ import { type BatchStatus, batchStatuses } from '../../batches/batch.js';
 import { BatchFactsDto, BatchFaultPlaceDto } from '../../batches/dto/batches.dto.js';
 import { Option } from '../../http/input/option.js';
 import { PageQuery } from '../../http/input/page.js';
-import { oneOf, uuid } from '../../http/input/rules.js';
+import { oneOf, uuid } from '../../tools/rules.js';
 import { PageDto } from '../../http/openapi/page.dto.js';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { count, textOrNull, timeOrNull } from '../../http/openapi/schemas.js';

@@ -14,7 +14,7 @@ import type { KeyChanges, NewKey } from '../../auth/keys.service.js';
 import { ReasonOption } from '../../audit/reason.js';
 import { BodySchema, object } from '../../http/input/body.js';
 import { Option, RequiredOption } from '../../http/input/option.js';
-import { listOf, orNull } from '../../http/input/rules.js';
+import { listOf, orNull } from '../../tools/rules.js';
 
 const maxEntries = 100;
 const defaultWeight = 1;

@@ -5,7 +5,7 @@ import { type KeyState, keyStates } from '../../auth/key-view.js';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { exampleId } from '../../http/openapi/responses.js';
 import { KeyLimitsDto } from '../../limits/dto/key-limits.dto.js';
-import { flagText, oneOf } from '../../http/input/rules.js';
+import { flagText, oneOf } from '../../tools/rules.js';
 import { Option } from '../../http/input/option.js';
 import { PageQuery } from '../../http/input/page.js';
 import { PageDto } from '../../http/openapi/page.dto.js';

@@ -8,7 +8,7 @@ import { AdminModelDto } from '../models/models.dto.js';
 import { count, countOrNull, exampleTime, time, timeOrNull } from '../../http/openapi/schemas.js';
 import { RequiredOption } from '../../http/input/option.js';
 import { CursorOption, LimitOption, type ListOptions } from '../../http/input/page.js';
-import { rule, text } from '../../http/input/rules.js';
+import { rule, text } from '../../tools/rules.js';
 
 const modelId = rule(text.schema, (value) => {
   if (value !== undefined) return text.read(value);

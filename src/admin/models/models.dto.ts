@@ -2,7 +2,7 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { ReasonOption } from '../../audit/reason.js';
 import { BodySchema } from '../../http/input/body.js';
 import { HeaderField, Option } from '../../http/input/option.js';
-import { orNull, rule, text, whole } from '../../http/input/rules.js';
+import { orNull, rule, text, whole } from '../../tools/rules.js';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { ModelFiguresDto } from '../../overview/dto/model-figures.dto.js';
 import { type Order, orders, type Pause, pauses } from '../../models/model.js';

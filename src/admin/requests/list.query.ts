@@ -3,7 +3,7 @@ import type { Handles } from '../../auth/handles.js';
 import { type Caller, hasScope } from '../../auth/caller.js';
 import { Option } from '../../http/input/option.js';
 import { CursorOption } from '../../http/input/page.js';
-import { ids, text, uuid } from '../../http/input/rules.js';
+import { ids, text, uuid } from '../../tools/rules.js';
 import type { OperatorFilter } from '../../queue/reads/request-filter.js';
 import { isRequestId } from '../../queue/submit/request-id.js';
 import { RequestFilterDto } from '../../requests/dto/collection.dto.js';

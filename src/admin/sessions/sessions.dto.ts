@@ -2,7 +2,7 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { type Scope, scopes } from '../../auth/caller.js';
 import { BodySchema } from '../../http/input/body.js';
 import { Option } from '../../http/input/option.js';
-import { text } from '../../http/input/rules.js';
+import { text } from '../../tools/rules.js';
 import { PageDto } from '../../http/openapi/page.dto.js';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { exampleId } from '../../http/openapi/responses.js';

@@ -2,7 +2,7 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { ReasonOption } from '../../audit/reason.js';
 import { BodySchema } from '../../http/input/body.js';
 import { Option, RequiredOption } from '../../http/input/option.js';
-import { flag, oneOf, rule, text, uuid } from '../../http/input/rules.js';
+import { flag, oneOf, rule, text, uuid } from '../../tools/rules.js';
 import { PageDto } from '../../http/openapi/page.dto.js';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { exampleId } from '../../http/openapi/responses.js';

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import type { Rule } from '../../http/input/rules.js';
+import type { Rule } from '../../tools/rules.js';
 
 /** Returns the parser of an option's value by the rule of the API. `toValue` returns the value as a body would have it. */
 export const valueOf =

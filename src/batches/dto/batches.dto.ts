@@ -3,7 +3,7 @@ import { priorities, type Priority } from '../../auth/caller.js';
 import { BodySchema } from '../../http/input/body.js';
 import { Option } from '../../http/input/option.js';
 import { CursorOption, defaultLimit, LimitOption, type ListOptions } from '../../http/input/page.js';
-import { duration, oneOf, orLeftOut, rule, text } from '../../http/input/rules.js';
+import { duration, oneOf, orLeftOut, rule, text } from '../../tools/rules.js';
 import { PageDto } from '../../http/openapi/page.dto.js';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { exampleId } from '../../http/openapi/responses.js';

@@ -1,7 +1,7 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { BodySchema } from '../../http/input/body.js';
 import { Option, RequiredOption } from '../../http/input/option.js';
-import { orLeftOut, rule, text } from '../../http/input/rules.js';
+import { orLeftOut, rule, text } from '../../tools/rules.js';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { isContentType, maxContentTypeLength, maxNameLength } from '../file-name.js';
 

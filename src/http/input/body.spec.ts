@@ -1,6 +1,6 @@
+import { flag, listOf, oneOf, orLeftOut, orNull, text, whole } from '../../tools/rules.js';
 import { BodySchema, object, options, readBody } from './body.js';
 import { Option, RequiredOption } from './option.js';
-import { flag, listOf, oneOf, orLeftOut, orNull, text, whole } from './rules.js';
 
 @BodySchema({ name: 'Part', description: 'A part.', unknown: null })
 class Part {

@@ -2,9 +2,9 @@ import { ApiSchema } from '@nestjs/swagger';
 import { DomainError } from '../../errors/domain-error.js';
 import type { ProblemCode } from '../../errors/problem-codes.js';
 import type { Class } from '../../tools/validation.js';
+import { isGiven, rule, type Rule } from '../../tools/rules.js';
 import { isObject, parseObjectBody } from './json-body.js';
-import { assertKnown, isGiven, optionNames, optionsOf, read, readRuled } from './option.js';
-import { rule, type Rule } from './rules.js';
+import { assertKnown, optionNames, optionsOf, read, readRuled } from './option.js';
 
 /** A JSON object in a body: its rules besides those of its members, and how the API description shows it. */
 interface BodyOptions {

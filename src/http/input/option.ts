@@ -3,7 +3,7 @@ import { DomainError } from '../../errors/domain-error.js';
 import type { ProblemCode } from '../../errors/problem-codes.js';
 import { hint } from '../../tools/closest.js';
 import type { Class } from '../../tools/validation.js';
-import { Refusal, refusalAt, type Rule } from './rules.js';
+import { isGiven, Refusal, refusalAt, type Rule } from '../../tools/rules.js';
 
 /** Decorates a property whose type holds what the rule reads. */
 type PropertyOf<T> = <Name extends string>(target: { [name in Name]?: T }, property: Name) => void;
@@ -113,11 +113,6 @@ export const headerFieldsOf = <T extends object>(type: Class<T>, headers: object
 /** An option also counts as absent if it is a list of only empty values. */
 export function isOption(value: unknown): boolean {
   return Array.isArray(value) ? value.some(isGiven) : isGiven(value);
-}
-
-/** Empty values of a query count as absent, and null in JSON too. */
-export function isGiven(value: unknown): boolean {
-  return value !== '' && value !== undefined && value !== null;
 }
 
 export function assertKnown(

@@ -1,6 +1,6 @@
+import { oneOf, text } from '../../tools/rules.js';
 import { Option, RequiredOption } from './option.js';
 import { CursorOption, Page, PageQuery } from './page.js';
-import { oneOf, text } from './rules.js';
 
 class Query extends PageQuery {
   @RequiredOption(text, 'A name.') name!: string;

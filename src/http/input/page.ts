@@ -3,12 +3,12 @@ import type { Request, Response } from 'express';
 import { validate as isUuid } from 'uuid';
 import { DomainError } from '../../errors/domain-error.js';
 import type { Class } from '../../tools/validation.js';
+import { type Rule, rule, text } from '../../tools/rules.js';
 import { ClientAddress } from '../client-address.js';
 import { ApiOptions } from '../openapi/parameters.js';
 import { Call, CallPipe } from './decorators.js';
 import { decodeCursor, encodeCursor, invalidCursor } from './list-cursor.js';
 import { isOption, Option, optionNames, optionsOf } from './option.js';
-import { type Rule, rule, text } from './rules.js';
 
 export const defaultLimit = 20;
 

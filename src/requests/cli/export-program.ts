@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { commandOf, usageOf } from '../../config/package.js';
 import { valueOf, toTime } from '../../auth/cli/option-values.js';
 import { modelRule } from '../../auth/key-rules.js';
-import { time } from '../../http/input/rules.js';
+import { time } from '../../tools/rules.js';
 
 /** What `npm run export` was asked for. Times are milliseconds since 1970. */
 export interface ExportCall {

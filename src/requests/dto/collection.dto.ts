@@ -3,7 +3,7 @@ import { DomainError } from '../../errors/domain-error.js';
 import { BodySchema } from '../../http/input/body.js';
 import { isObject } from '../../http/input/json-body.js';
 import { Option, optionsOf, RequiredOption } from '../../http/input/option.js';
-import { ids, orLeftOut, rule } from '../../http/input/rules.js';
+import { ids, orLeftOut, rule } from '../../tools/rules.js';
 import { PageDto } from '../../http/openapi/page.dto.js';
 import { codeNames, Field, FieldErrorDto } from '../../http/openapi/problem.dto.js';
 import { maxEntries } from '../../json/batch-body.js';

@@ -1,6 +1,6 @@
 import { Option } from '../../http/input/option.js';
 import { CursorOption, defaultLimit, LimitOption, type ListOptions } from '../../http/input/page.js';
-import { oneOf, rule, text, time } from '../../http/input/rules.js';
+import { oneOf, rule, text, time } from '../../tools/rules.js';
 import { isModelId } from '../../models/model.js';
 import type { RequestFilter } from '../../queue/reads/request-filter.js';
 import type { Outcome, RequestState } from '../../queue/request-state.js';

@@ -1,5 +1,5 @@
 import { Option } from '../../http/input/option.js';
-import { flagText } from '../../http/input/rules.js';
+import { flagText } from '../../tools/rules.js';
 
 export class LogsQuery {
   @Option(

@@ -1,7 +1,7 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { DomainError } from '../../errors/domain-error.js';
 import { HeaderField } from '../../http/input/option.js';
-import { rule } from '../../http/input/rules.js';
+import { rule } from '../../tools/rules.js';
 
 export const maxIdempotencyKeyLength = 255;
 

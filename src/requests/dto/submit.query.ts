@@ -2,13 +2,12 @@ import { priorities, type Priority } from '../../auth/caller.js';
 import { DomainError } from '../../errors/domain-error.js';
 import {
   assertKnown,
-  isGiven,
   isOption,
   knownOptionsOf,
   Option,
   optionNames,
 } from '../../http/input/option.js';
-import { duration, oneOf, type Rule, rule, text, time } from '../../http/input/rules.js';
+import { duration, isGiven, oneOf, type Rule, rule, text, time } from '../../tools/rules.js';
 
 const maxTags = 8;
 const maxUrlLength = 2_048;

@@ -2,7 +2,7 @@ import { validateHeaderName } from 'node:http';
 import { readFileSync, readdirSync } from 'node:fs';
 import { parse } from 'yaml';
 import { packageRoot } from '../../config/package.js';
-import { parseDuration } from '../../config/parsers.js';
+import { parseDuration } from '../../tools/duration.js';
 import { type Path, readPath, readPaths } from '../../json/paths.js';
 import type { HealthCheck } from '../../models/runner-kind.js';
 import { hint } from '../../tools/closest.js';

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { BodySchema } from '../../http/input/body.js';
 import { Option, RequiredOption } from '../../http/input/option.js';
-import { flag, listOf, oneOf } from '../../http/input/rules.js';
+import { flag, listOf, oneOf } from '../../tools/rules.js';
 import { PageDto } from '../../http/openapi/page.dto.js';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { exampleId } from '../../http/openapi/responses.js';

@@ -1,7 +1,7 @@
 import { validate as isUuid } from 'uuid';
-import { parseDuration } from '../../config/parsers.js';
-import { DomainError } from '../../errors/domain-error.js';
-import { isStorable } from '../../tools/storable-text.js';
+import { DomainError } from '../errors/domain-error.js';
+import { parseDuration } from './duration.js';
+import { isStorable } from './storable-text.js';
 
 /** How a value is read, and how the API description shows it. */
 export interface Rule<T> {
@@ -30,6 +30,11 @@ export function refusalAt(place: string, error: unknown): Error {
   if (error instanceof DomainError) return error;
   if (!(error instanceof Refusal)) return new Refusal(place, (error as Error).message);
   return new Refusal(`${place}${error.path.startsWith('[') ? '' : '.'}${error.path}`, error.expected);
+}
+
+/** Empty values of a query count as absent, and null in JSON too. */
+export function isGiven(value: unknown): boolean {
+  return value !== '' && value !== undefined && value !== null;
 }
 
 export const text = rule({ type: String }, (value) => {
