@@ -11,7 +11,8 @@ import { ModelsService } from '../models/models.service.js';
 import { ticksFor } from '../queue/waiting/fair-queue.js';
 import type { WaitingBounds } from '../queue/submit/backlog.js';
 import type { StatusRow } from '../queue/reads/status-row.js';
-import type { NewRequest, SubmissionOptions } from '../queue/submit/submissions.js';
+import { asGiven, type SubmissionOptions } from '../queue/submit/submission-options.js';
+import type { NewRequest } from '../queue/submit/submissions.js';
 import type { TraceContext } from '../tracing/trace-context.js';
 import { noOptions, type SubmitQuery } from './dto/submit.query.js';
 
@@ -110,12 +111,12 @@ export class NewRequests {
   /** undefined for most submissions. */
   private extrasOf(options: SubmitQuery, model: Model, waitMs: number): SubmissionOptions | undefined {
     if (options === noOptions) return undefined;
-    const { webhook: webhookUrl, expires, timeout, tag: tags } = options;
+    const { webhook: webhookUrl, expires, timeout } = options;
     if (webhookUrl !== undefined) this.addresses.assertWebhookUrl(webhookUrl);
     const extras: SubmissionOptions = {
+      ...asGiven(options),
       webhookUrl,
       timeoutMs: timeout && atMost('timeout', timeout, model.timeoutMs)!,
-      tags,
       notBefore: waitMs > 0 ? new Date(this.clock.now() + waitMs).toISOString() : undefined,
       hasOwnExpiry: expires === undefined ? undefined : true,
     };

@@ -8,6 +8,7 @@ import { decimal, flag, line, listOf, orLeftOut, rule, whole } from '../tools/ru
 import { Field } from '../http/openapi/problem.dto.js';
 import { exampleId } from '../http/openapi/responses.js';
 import { textOrNull } from '../http/openapi/schemas.js';
+import { columnOf, runOptions } from '../queue/submit/submission-options.js';
 import { cleanText, isStorable } from '../tools/storable-text.js';
 
 const exampleToken = 'AZqhsnw9fk-KW2x9jp8KG8D4mZ5k8kYJjW0yqC2nT5E';
@@ -129,14 +130,6 @@ export class WorkerRunDto {
     example: `http://127.0.0.1:3000/v1/worker/runs/${exampleId}/input`,
   })
   input_url?: string;
-  @ApiPropertyOptional({
-    description: 'The trace that the run belongs to, as in W3C Trace Context.',
-    type: String,
-    example: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
-  })
-  traceparent?: string;
-  @ApiPropertyOptional({ description: 'The `tracestate` of the trace.', type: String, example: 'vendor=1' })
-  tracestate?: string;
   @Field('The name of the key that submitted the request; null: the key was deleted.', 'web shop', textOrNull)
   key_name!: string | null;
   @ApiProperty({
@@ -148,6 +141,9 @@ export class WorkerRunDto {
   @Field('The priority of the request.', 'normal', { enum: priorities })
   priority!: Priority;
 }
+
+for (const [option, described] of Object.entries(runOptions))
+  ApiPropertyOptional(described)(WorkerRunDto.prototype, columnOf(option));
 
 @ApiSchema({ name: 'ClaimedRuns', description: 'The result of a claim.' })
 export class ClaimedRunsDto {

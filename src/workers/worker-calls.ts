@@ -15,6 +15,7 @@ import {
   type LeaseName,
   maxInlineBytes,
 } from '../queue/workers/lease.js';
+import { columnOf, runOptionNames } from '../queue/submit/submission-options.js';
 import { LeasedRuns } from '../queue/workers/leased-runs.js';
 import { WorkerBeats } from '../queue/workers/worker-beats.js';
 import { type KnownWorker, KnownWorkers, uidOf } from '../queue/workers/known-workers.js';
@@ -136,7 +137,7 @@ export class WorkerCalls {
   private toRuns(runs: readonly LeasedRun[], base: string): string {
     let left = maxInlineBytes;
     const texts = runs.map((run) => {
-      const { id, modelId, failedAttempts, lostAttempts, deadlineAtMs, traceparent, tracestate, input } = run;
+      const { id, modelId, failedAttempts, lostAttempts, deadlineAtMs, input } = run;
       const { keyName, tags, priority } = run;
       const said = JSON.stringify({
         request_id: id,
@@ -146,8 +147,7 @@ export class WorkerCalls {
         lease_s: firstLeaseMs / 1_000,
         deadline_at: new Date(deadlineAtMs).toISOString(),
         remaining_ms: this.leased.remainingMs(run),
-        ...(traceparent !== null && { traceparent }),
-        ...(tracestate !== null && { tracestate }),
+        ...optionsOf(run),
         key_name: keyName,
         tags: tags ?? [],
         priority: priorities[priority + 1],
@@ -192,6 +192,15 @@ function hashOf(workerId: string, models: ReadonlyMap<string, number>, max: numb
   return createHash('sha256')
     .update(JSON.stringify([workerId, sorted, max]))
     .digest();
+}
+
+const optionNames = runOptionNames.map((option) => [option, columnOf(option)] as const);
+
+/** Returns the options of its submission that the run has, by their names in the API. */
+function optionsOf(run: LeasedRun): Record<string, unknown> {
+  const options: Record<string, unknown> = {};
+  for (const [option, name] of optionNames) if (run[option] !== null) options[name] = run[option];
+  return options;
 }
 
 /** A repeated lease counts once. */

@@ -5,6 +5,7 @@ import type { Model } from '../../src/models/model.js';
 import { UnstoredResults } from '../../src/queue/runs/unstored-results.js';
 import type { ModelsService } from '../../src/models/models.service.js';
 import { type FollowedRun, type Run, RunFailure, type Runner } from '../../src/queue/runs/runner.js';
+import { runOptionsOf } from '../../src/queue/submit/submission-options.js';
 import type { Call } from './model-server.js';
 
 /** For runs that store no files. */
@@ -44,6 +45,7 @@ export function testRun(runner: object, input = '{"prompt":"a cat"}', attempt = 
     attempt,
     start: attempt,
     input,
+    options: runOptionsOf(undefined),
     signal: controller.signal,
     log: (level, message) => lines.push({ level, message }),
     progress: (value, message) => steps.push([value, message]),

@@ -115,16 +115,6 @@ export interface components {
              */
             input_url?: string;
             /**
-             * @description The trace that the run belongs to, as in W3C Trace Context.
-             * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
-             */
-            traceparent?: string;
-            /**
-             * @description The `tracestate` of the trace.
-             * @example vendor=1
-             */
-            tracestate?: string;
-            /**
              * @description The name of the key that submitted the request; null: the key was deleted.
              * @example web shop
              */
@@ -142,6 +132,16 @@ export interface components {
              * @enum {string}
              */
             priority: "high" | "normal" | "low";
+            /**
+             * @description The trace that the run belongs to, as in W3C Trace Context.
+             * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+             */
+            traceparent?: string;
+            /**
+             * @description The `tracestate` of the trace.
+             * @example vendor=1
+             */
+            tracestate?: string;
         };
         /** @description The result of a claim. */
         ClaimedRuns: {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { DomainError } from '../../errors/domain-error.js';
-import { tag } from '../../requests/dto/submit.query.js';
+import { tag } from '../../queue/submit/tags.js';
 
 const maxTags = 8;
 

@@ -7,7 +7,7 @@ import { oneOf, uuid } from '../../tools/rules.js';
 import { PageDto } from '../../http/openapi/page.dto.js';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { count, textOrNull, timeOrNull } from '../../http/openapi/schemas.js';
-import { tag } from '../../requests/dto/submit.query.js';
+import { tag } from '../../queue/submit/tags.js';
 import { KeyNameDto } from '../keys/key-name.dto.js';
 
 /** The filters of a list of batches. */

@@ -8,7 +8,8 @@ import { PageDto } from '../../http/openapi/page.dto.js';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { exampleId } from '../../http/openapi/responses.js';
 import { count, countOrNull, exampleTime, textOrNull, time, timeOrNull } from '../../http/openapi/schemas.js';
-import { tag, webhookUrl } from '../../requests/dto/submit.query.js';
+import { tag } from '../../queue/submit/tags.js';
+import { webhookUrl } from '../../requests/dto/submit.query.js';
 import { type BatchCounts, type BatchStatus, batchStatuses, type LineFault } from '../batch.js';
 import { maxWindowSeconds } from '../batches.js';
 

@@ -1,6 +1,6 @@
-import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import type { Adapter } from '../../config/adapter.js';
+import { Check, Column, type ColumnType, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { Outcome, RequestState } from '../request-state.js';
+import { optionTypes } from '../submit/submission-options.js';
 
 /** One request, until retention drops its day: the id is a UUIDv7 and partitions the table. */
 @Entity('request')
@@ -49,22 +49,18 @@ export class RequestEntity {
   @Column('timestamptz', { nullable: true }) expiresAt!: Date | null;
   @Column('timestamptz', { nullable: true }) startedAt!: Date | null;
   @Column('timestamptz', { nullable: true }) completedAt!: Date | null;
-  @Column('integer', { nullable: true }) timeoutMs!: number | null;
-  @Column('timestamptz', { nullable: true }) notBefore!: Date | null;
-  @Column('text', { array: true, nullable: true }) tags!: string[] | null;
-  @Column('text', { nullable: true }) webhookUrl!: string | null;
-  /** The URL that is called about its run. */
-  @Column('text', { nullable: true }) startWebhookUrl!: string | null;
-  /** The events that this URL gets; null: `request.started`. */
-  @Column('text', { array: true, nullable: true }) runWebhookEvents!: string[] | null;
   @Column('text', { nullable: true }) baseUrl!: string | null;
-  @Column('uuid', { nullable: true }) retryOf!: string | null;
   @Column('uuid', { nullable: true }) retriedAs!: string | null;
   @Column('timestamptz', { nullable: true }) erasedAt!: Date | null;
-  @Column('text', { nullable: true }) adapter!: Adapter | null;
   /** How far calls that do not say it have read the output: the id of the last event. */
   @Column('text', { nullable: true }) outputReadTo!: string | null;
-  @Column('boolean', { nullable: true }) hasOwnExpiry!: boolean | null;
-  @Column('text', { nullable: true }) traceparent!: string | null;
-  @Column('text', { nullable: true }) tracestate!: string | null;
+  /** Two options of its submission. All of them are columns, by the loop below. */
+  declare traceparent: string | null;
+  declare tracestate: string | null;
+}
+
+for (const [option, type] of Object.entries(optionTypes)) {
+  const [one, list] = type.split('[', 2);
+  const column = { type: one as ColumnType, array: list !== undefined, nullable: true };
+  Column(column)(RequestEntity.prototype, option);
 }

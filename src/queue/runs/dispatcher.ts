@@ -21,6 +21,7 @@ import {
 import type { Submission } from '../submit/queries/submission.js';
 import { firstStart, submitStarted } from '../submit/queries/submit-started.js';
 import type { Submitted } from '../submit/queries/submit.js';
+import { runOptionsOf } from '../submit/submission-options.js';
 import { QueueEvents } from '../queue-events.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
 import { claimPatienceMs } from './claim-pump.js';
@@ -220,7 +221,7 @@ export class Dispatcher {
     const { model } = dispatcher;
     const { generation } = this.slots;
     this.slots.take(model.id, 1, submission.priority);
-    const { timeoutMs = null, traceparent = null, tracestate = null } = submission.options ?? {};
+    const { timeoutMs = null } = submission.options ?? {};
     const options = this.startOptions(dispatcher, dispatcher.claimFloor);
     options.timeoutMs = timeoutMs ?? options.timeoutMs;
     const started = await submitStarted(this.database, submission, options).catch((error: unknown) => {
@@ -237,7 +238,7 @@ export class Dispatcher {
     const { id, keyId, priority, virtualStart: start, input } = submission;
     const inputBytes = input.length;
     this.events.emit('request.submitted', () => [{ id, modelId: model.id, keyId, inputBytes }]);
-    const own = { timeoutMs, traceparent, tracestate, input: input.toString() };
+    const own = { timeoutMs, ...runOptionsOf(submission.options), input: input.toString() };
     this.execute(dispatcher, [{ id, priority, start, ...started, ...firstStart, ...own }], generation);
     return { id, seq: started.seq };
   }

@@ -1,4 +1,5 @@
 import type { Model } from '../../models/model.js';
+import { runOptionsOf } from '../submit/submission-options.js';
 import { UnstoredResults } from './unstored-results.js';
 import { RunExecution } from './run-execution.js';
 import type { Runner } from './runner.js';
@@ -15,8 +16,7 @@ const claimed = {
   boundedKeyId: null,
   timeoutMs: null,
   queueMs: 0,
-  traceparent: null,
-  tracestate: null,
+  ...runOptionsOf(undefined),
   input: '{}',
 };
 const model = { id: 'test/model', timeoutMs: 60_000 } as Model;

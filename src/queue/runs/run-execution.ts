@@ -1,6 +1,7 @@
 import type { Model } from '../../models/model.js';
 import { storable } from '../../tools/storable-text.js';
 import type { TraceContext } from '../../tracing/trace-context.js';
+import type { RunOptions } from '../submit/submission-options.js';
 import type { Claimed } from './queries/claim.js';
 import type { EventWriter } from './event-writer.js';
 import { RunLog } from './run-log.js';
@@ -67,6 +68,10 @@ export class RunExecution implements Run {
 
   get start(): number {
     return this.claimed.attempt;
+  }
+
+  get options(): RunOptions {
+    return this.claimed;
   }
 
   facts(): Promise<RequestFacts> {

@@ -1,5 +1,6 @@
 import type { Model } from '../../models/model.js';
 import type { ProblemCode } from '../../errors/problem-codes.js';
+import type { RunOptions } from '../submit/submission-options.js';
 import type { Usage } from './usage.js';
 import type { TraceContext } from '../../tracing/trace-context.js';
 import { withModelMessage } from '../../tools/model-message.js';
@@ -44,6 +45,8 @@ export interface Run {
   readonly input: string;
   /** Aborted with an `AbortReason` when the run must stop; a runner should reject soon after. */
   readonly signal: AbortSignal;
+  /** What its submission asked for. */
+  readonly options: RunOptions;
   /** The trace context to send to the model; undefined: there is none. */
   readonly trace?: TraceContext | undefined;
   /** The node's memory for parts of the result that cannot be stored now. */

@@ -18,7 +18,6 @@ import { Backlog, type Coming, type Leave } from './backlog.js';
 import { RequestIds } from './request-id.js';
 import { type Placed, SubmissionWriter, type WritePath, type Written } from './submission-writer.js';
 
-export type { SubmissionOptions } from './queries/submission.js';
 export type { Idempotency } from './queries/submit-once.js';
 
 /** Inputs from this size on keep PostgreSQL busier than this process, so several of PostgreSQL's processes help. */

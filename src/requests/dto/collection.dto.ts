@@ -63,7 +63,7 @@ export class BatchEntryDto extends SubmitQuery {
     isArray: false,
     example: ['job:17'],
   })
-  override tag: readonly string[] | undefined;
+  tag: readonly string[] | undefined;
 }
 
 @ApiSchema({ name: 'Batch', description: 'A batch of submissions.' })

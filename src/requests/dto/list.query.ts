@@ -4,7 +4,7 @@ import { oneOf, rule, text, time } from '../../tools/rules.js';
 import { isModelId } from '../../models/model.js';
 import type { RequestFilter } from '../../queue/reads/request-filter.js';
 import type { Outcome, RequestState } from '../../queue/request-state.js';
-import { tags } from './submit.query.js';
+import { tags } from '../../queue/submit/tags.js';
 
 const states = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED'] as const satisfies readonly RequestState[];
 const outcomes = ['succeeded', 'failed', 'cancelled', 'expired'] as const satisfies readonly Outcome[];

@@ -1,15 +1,9 @@
 import { priorities, type Priority } from '../../auth/caller.js';
 import { DomainError } from '../../errors/domain-error.js';
-import {
-  assertKnown,
-  isOption,
-  knownOptionsOf,
-  Option,
-  optionNames,
-} from '../../http/input/option.js';
-import { duration, isGiven, oneOf, type Rule, rule, text, time } from '../../tools/rules.js';
+import { assertKnown, isOption, knownOptionsOf, Option, optionNames } from '../../http/input/option.js';
+import { givenOptions } from '../../queue/submit/submission-options.js';
+import { duration, oneOf, rule, text, time } from '../../tools/rules.js';
 
-const maxTags = 8;
 const maxUrlLength = 2_048;
 
 export const webhookUrl = rule(text.schema, (value) => {
@@ -31,23 +25,7 @@ const positive = rule(duration.schema, (value) => {
   return ms;
 });
 
-export const tag = rule(text.schema, (value) => {
-  if (typeof value !== 'string' || !/^[\w.-]{1,64}:[\w.-]{1,64}$/.test(value)) {
-    throw new Error(
-      'expected key:value, each of 1 to 64 letters, digits, dots, underscores and hyphens, such as job:17',
-    );
-  }
-  return value;
-});
-
-/** One tag, or a list of tags. */
-export const tags: Rule<readonly string[]> = rule({ type: [String] }, (value) => {
-  const list = [...new Set((Array.isArray(value) ? value.filter(isGiven) : [value]).map(tag.read))];
-  if (list.length > maxTags) throw new Error(`expected at most ${maxTags}`);
-  return list;
-});
-
-/** The options of a submission, from its query or from an entry of a batch. */
+/** The options of a submission, from its query or from an entry of a batch. It has `givenOptions`, too. */
 export class SubmitQuery {
   @Option(webhookUrl, 'A URL that is called when the request completes.')
   webhook: string | undefined;
@@ -78,15 +56,11 @@ export class SubmitQuery {
 
   @Option(positive, 'A duration: the longest time that a run may take. It is at most the model’s own value.')
   timeout: number | undefined;
-
-  @Option(
-    tags,
-    '`key:value`, each of 1 to 64 letters, digits, dots, underscores and hyphens. May be repeated up to ' +
-      `${maxTags} times.`,
-    ['job:17'],
-  )
-  tag: readonly string[] | undefined;
 }
+
+const properties = SubmitQuery.prototype as object as Record<string, unknown>;
+for (const { name, rule: reads, description, example } of Object.values(givenOptions))
+  Option(reads, description, example)(properties, name);
 
 const names = optionNames(SubmitQuery);
 export const noOptions: Readonly<SubmitQuery> = Object.freeze(new SubmitQuery());

@@ -1,6 +1,7 @@
 import { statementOfDays } from '../../../database/days.js';
 import type { Queries } from '../../../database/statement.js';
 import { errorCode, errorStatus } from '../../reads/request-columns.js';
+import { columnOf, erasedOptions } from '../../submit/submission-options.js';
 
 /*
  * Purpose: erases the content of a completed request in one commit. The row stays, with how it ended. The content is
@@ -18,8 +19,7 @@ const eraseStatement = statementOfDays(
   UPDATE request
   SET input = NULL,
       output = NULL,
-      traceparent = NULL,
-      tracestate = NULL,
+      ${erasedOptions.map((option) => `${columnOf(option)} = NULL`).join(',\n      ')},
       error = CASE WHEN error IS NOT NULL THEN json_build_object(
         'code', ${errorCode}, 'status', ${errorStatus}, 'message', 'What was said of it was erased.',
         'timestamp', to_char(completed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')

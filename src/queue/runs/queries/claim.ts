@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from '../../../database/database.js';
 import { type Statement, statement } from '../../../database/statement.js';
 import type { StartedRequest } from '../../request-events.js';
+import { runOptionColumns, runOptionFields, type RunOptions } from '../../submit/submission-options.js';
 import { isParked, othersMayBeAt } from '../../suspects/queries/suspects.js';
 import { hookTexts, isHooked } from '../../transition-hooks.js';
 import type { EntryChange, QueueKey } from '../../waiting/waiting-index.js';
@@ -30,7 +31,7 @@ export interface ClaimOptions extends StartOptions {
   lowestPriority?: number | undefined;
 }
 
-export interface Claimed {
+export interface Claimed extends RunOptions {
   id: string;
   priority: number;
   /** Its virtual start. */
@@ -50,9 +51,6 @@ export interface Claimed {
   timeoutMs: number | null;
   /** Milliseconds that it waited since it could have started. */
   queueMs: number;
-  /** null: it has no trace. */
-  traceparent: string | null;
-  tracestate: string | null;
   input: string;
 }
 
@@ -117,7 +115,7 @@ const claimOfNode = (name: string, condition = '', table?: 'delayed_entry'): Sta
       limit: '$2::integer',
       returning: () => `request.id, request.priority, request.virtual_start, request.seq, request.attempt,
             request.failed_attempts, request.lost_attempts, request.timeout_ms, request.input, request.started_at,
-            request.traceparent, request.tracestate,
+            ${runOptionColumns('request.')},
             greatest(request.created_at, request.not_before) AS waits_since, taken.bounded_key_id${forHooks()}`,
     },
     table,
@@ -128,8 +126,9 @@ const claimOfNode = (name: string, condition = '', table?: 'delayed_entry'): Sta
   FROM started
 )${hookTexts('request.started', 'started')}
 SELECT id, priority, virtual_start AS start, seq, attempt, failed_attempts AS "failedAttempts",
-       lost_attempts AS "lostAttempts", bounded_key_id AS "boundedKeyId", timeout_ms AS "timeoutMs", traceparent,
-       tracestate, input::text AS input, extract(epoch FROM started_at - waits_since)::float8 * 1000 AS "queueMs"
+       lost_attempts AS "lostAttempts", bounded_key_id AS "boundedKeyId", timeout_ms AS "timeoutMs",
+       ${runOptionFields()}, input::text AS input,
+       extract(epoch FROM started_at - waits_since)::float8 * 1000 AS "queueMs"
 FROM started`;
 
 /* Purpose: claims for slots of a node. All leases of one claim have its token. Race, index: those of `startFirst`. */

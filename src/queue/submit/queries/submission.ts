@@ -1,7 +1,7 @@
-import type { Adapter } from '../../../config/adapter.js';
 import { withJsonArray } from '../../../database/binary-array.js';
 import { parameters } from '../../../database/statement.js';
 import { textArray } from '../../../database/text-array.js';
+import { columnOf, optionTypes, type SubmissionOptions } from '../submission-options.js';
 
 export interface Submission {
   id: string;
@@ -19,30 +19,9 @@ export interface Submission {
   options?: SubmissionOptions | undefined;
 }
 
-/** Fields that few submissions have. Each is a column of `request`. */
-export interface SubmissionOptions {
-  timeoutMs?: number | undefined;
-  /** A future time in ISO 8601. */
-  notBefore?: string | undefined;
-  /** `key:value`, of letters, digits, dots, underscores and hyphens. */
-  tags?: readonly string[] | undefined;
-  webhookUrl?: string | undefined;
-  /** The URL that is called about its run, and the events that it gets; undefined: `request.started`. */
-  startWebhookUrl?: string | undefined;
-  runWebhookEvents?: readonly string[] | undefined;
-  retryOf?: string | undefined;
-  /** The adapter whose wire form it came in; undefined: the service's own form. */
-  adapter?: Adapter | undefined;
-  /** True: its caller asked for `expiresMs`. Otherwise it is the model's. */
-  hasOwnExpiry?: boolean | undefined;
-  /** Its trace, in the form of W3C Trace Context. */
-  traceparent?: string | undefined;
-  tracestate?: string | undefined;
-}
-
 /**
- * The one list of what a submission writes: column, type of the parameter, and the column's value if it is another.
- * A new field is a line here and a line in `Submission`.
+ * What every submission writes: column, type of the parameter, and the column's value if it is another. A new field is
+ * a line here and a line in `Submission`.
  */
 const columns: Readonly<
   Record<Exclude<keyof Submission, 'options'>, [name: string, type: string, value?: string]>
@@ -58,19 +37,10 @@ const columns: Readonly<
 };
 
 /** All options come as one parameter, which mostly is null. */
-const optionColumns: Readonly<Record<keyof SubmissionOptions, [name: string, value: string]>> = {
-  timeoutMs: ['timeout_ms', `(? ->> 'timeoutMs')::integer`],
-  notBefore: ['not_before', `(? ->> 'notBefore')::timestamptz`],
-  tags: ['tags', `(? ->> 'tags')::text[]`],
-  webhookUrl: ['webhook_url', `? ->> 'webhookUrl'`],
-  startWebhookUrl: ['start_webhook_url', `? ->> 'startWebhookUrl'`],
-  runWebhookEvents: ['run_webhook_events', `(? ->> 'runWebhookEvents')::text[]`],
-  retryOf: ['retry_of', `(? ->> 'retryOf')::uuid`],
-  adapter: ['adapter', `? ->> 'adapter'`],
-  hasOwnExpiry: ['has_own_expiry', `(? ->> 'hasOwnExpiry')::boolean`],
-  traceparent: ['traceparent', `? ->> 'traceparent'`],
-  tracestate: ['tracestate', `? ->> 'tracestate'`],
-};
+const optionColumns = Object.entries(optionTypes).map(([option, type]): [name: string, value: string] => {
+  const value = `? ->> '${option}'`;
+  return [columnOf(option), type === 'text' ? value : `(${value})::${type}`];
+});
 
 type Field = keyof Submission;
 const columnFields = Object.keys(columns) as (keyof typeof columns)[];
@@ -92,15 +62,18 @@ export const valuesOf = (submission: Submission): Record<Field, unknown> => ({
   options: optionsText(submission),
 });
 
+const listOptions = Object.entries(optionTypes).flatMap(([option, type]) =>
+  type === 'text[]' ? option : [],
+);
+
 function optionsText({ options }: Submission): string | null {
   if (options === undefined) return null;
-  const arrayOf = (texts: readonly string[] | undefined): string | undefined => texts && `{${texts.join()}}`;
-  const { tags, runWebhookEvents } = options;
-  return JSON.stringify({
-    ...options,
-    tags: arrayOf(tags),
-    runWebhookEvents: arrayOf(runWebhookEvents),
-  });
+  const written: Record<string, unknown> = { ...options };
+  for (const option of listOptions) {
+    const texts = written[option];
+    if (Array.isArray(texts)) written[option] = `{${texts.join()}}`;
+  }
+  return JSON.stringify(written);
 }
 
 /** The same for a statement that writes any number of submissions: each type is an array. */
@@ -117,10 +90,7 @@ function insertRequest(
     const [name, , value = '?'] = columns[field];
     return [name, value.replace('?', () => valueOf(field))];
   });
-  const options = Object.values(optionColumns).map(([name, value]) => [
-    name,
-    value.replace('?', () => valueOf('options')),
-  ]);
+  const options = optionColumns.map(([name, value]) => [name, value.replace('?', () => valueOf('options'))]);
   const all = [...values, ...options, ['seq', `nextval('request_seq')`], ...Object.entries(more)];
   return `INSERT INTO request (${all.map(([name]) => name).join(', ')})
   SELECT ${all.map(([, value]) => value).join(', ')}
@@ -142,7 +112,7 @@ export const insertMany = (where = ''): string =>
 
 /** Writes again what a submission wrote, from a CTE with its row; `changed`: columns with other values. */
 export function insertCopy(from: string, changed: Readonly<Record<string, string>>, where: string): string {
-  const names = [...Object.values(columns), ...Object.values(optionColumns)].map(([name]) => name);
+  const names = [...Object.values(columns), ...optionColumns].map(([name]) => name);
   const values = names.map((name) => changed[name] ?? `${from}.${name}`);
   return `INSERT INTO request (${names.join(', ')}, seq)
   SELECT ${values.join(', ')}, nextval('request_seq')

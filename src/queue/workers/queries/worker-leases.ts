@@ -2,6 +2,7 @@ import type { Database } from '../../../database/database.js';
 import { statementOfDays } from '../../../database/days.js';
 import { statement } from '../../../database/statement.js';
 import type { AttemptOutcome } from '../../request-state.js';
+import { runOptionFields, type RunOptions } from '../../submit/submission-options.js';
 
 /** A worker's lease lasts `firstLeaseMs` until its first call after the claim, and `leaseMs` from each call on. */
 export const firstLeaseMs = 10_000;
@@ -21,7 +22,7 @@ export interface LeaseName {
 }
 
 /** The facts of a worker's run that the service needs. */
-export interface LeasedRun extends LeaseName {
+export interface LeasedRun extends LeaseName, RunOptions {
   modelId: string;
   workerId: string;
   claimHash: Buffer;
@@ -41,8 +42,6 @@ export interface LeasedRun extends LeaseName {
   /** Milliseconds since 1970, by the database's clock. */
   startedAtMs: number;
   deadlineAtMs: number;
-  traceparent: string | null;
-  tracestate: string | null;
   /** The name of the key that submitted the request; null: there is no such key any more. */
   keyName: string | null;
   tags: string[] | null;
@@ -69,7 +68,7 @@ export const runColumns = (
        ${request}.failed_attempts AS "failedAttempts", ${request}.lost_attempts AS "lostAttempts",
        ${request}.timeout_ms AS "timeoutMs", ${run}.bounded_key_id AS "boundedKeyId",
        ${ms(`${run}.started_at`)} AS "startedAtMs", ${ms(`${run}.deadline_at`)} AS "deadlineAtMs",
-       ${request}.traceparent, ${request}.tracestate, ${request}.tags,
+       ${runOptionFields(`${request}.`)}, ${request}.tags,
        (SELECT name FROM api_key WHERE api_key.id = ${request}.api_key_id) AS "keyName",
        CASE WHEN octet_length(${request}.input::text) <= ${maxInlineBytes} THEN ${request}.input::text END AS input`;
 
