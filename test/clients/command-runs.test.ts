@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { factsOf } from '../../clients/typescript/src/worker/claimed-run.js';
 import type { RunEvent } from '../../clients/typescript/src/worker/event-sender.js';
 import { execute, voiceOf } from '../../clients/typescript/src/worker/execute.js';
 import {
@@ -48,14 +49,7 @@ function outputOf(
     JSON.parse(inputText),
     {
       inputText,
-      requestId: 'an-id',
-      model: 'me/x',
-      attempt: 1,
-      keyName: undefined,
-      tags: [],
-      priority: 'normal',
-      deadline: undefined,
-      traceparent: undefined,
+      ...factsOf({ request_id: 'an-id', model_id: 'me/x', attempt: 1 }),
       signal: stop.controller.signal,
       ...voiceOf((event) => events.push(event)),
       download: (async (url: string, { to }: { to: string }) => {

@@ -21,8 +21,9 @@ function bodyOf(text: string, head: RegExp, end: RegExp): string {
 
 const classOf = (file: string, name: string): string =>
   bodyOf(typescript(file), new RegExp(`^export class ${name} `, 'm'), /^\}/m);
+const interfaces = typescript('types.ts') + typescript('options.ts');
 const interfaceOf = (name: string): string =>
-  bodyOf(typescript('types.ts'), new RegExp(`^export interface ${name} `, 'm'), /^\}/m);
+  bodyOf(interfaces, new RegExp(`^export interface ${name} `, 'm'), /^\}/m);
 const pythonClass = (file: string, name: string): string =>
   bodyOf(python(file), new RegExp(`^class ${name}\\b`, 'm'), /^\S/m);
 
@@ -71,6 +72,7 @@ describe('the clients for TypeScript and Python have the same names', () => {
 test('each duration of the clients says its unit, which is the second', () => {
   const durations = /^ {2,4}(?:private |readonly )*(?:timeout|delay|expires|wait|deadline|hold)\??: /gm;
   for (const file of ['types.ts', 'client.ts', 'batches.ts']) expect(typescript(file)).not.toMatch(durations);
+  expect(interfaceOf('RequestOptions')).not.toMatch(durations);
   for (const file of ['types.py', '_client.py', '_async_client.py', '_resources.py'])
     expect(python(file)).not.toMatch(/^ +(?:self, )?(?:timeout|delay|expires|wait|deadline|hold): /gm);
 });

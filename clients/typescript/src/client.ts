@@ -3,7 +3,7 @@ import { NowServingError, succeeded } from './errors.js';
 import { type LocalFile, Uploads } from './files.js';
 import { follow, holdSeconds, polled } from './follow.js';
 import { growing } from './output.js';
-import { filterOnWire, idempotencyHeader, optionsOnWire, randomKey, submissionOf } from './options.js';
+import { type Filter, filterOnWire, idempotencyHeader, optionsOnWire, randomKey } from './options.js';
 import { submitAll } from './submit-many.js';
 import { type Call, Transport } from './transport.js';
 import type {
@@ -12,7 +12,6 @@ import type {
   CancelCounts,
   ClientOptions,
   CompletedStatus,
-  Filter,
   FollowOptions,
   Key,
   ListOptions,
@@ -245,9 +244,18 @@ export class Client {
     return this.about(requestId, ['deliveries', deliveryId, 'redeliver'], { method: 'POST', signal });
   }
 
-  private async submission(model: string, options: SubmitOptions): Promise<Call> {
-    const input = await this.uploads.in(options.input, options.signal);
-    return submissionOf(model, { ...options, input });
+  private async submission(
+    model: string,
+    { input, idempotencyKey, signal, ...options }: SubmitOptions,
+  ): Promise<Call> {
+    return {
+      method: 'POST',
+      path: ['queue', ...model.split('/')],
+      query: optionsOnWire(options),
+      body: await this.uploads.in(input, signal),
+      headers: idempotencyHeader(idempotencyKey),
+      signal,
+    };
   }
 
   private async send<T>(call: Call): Promise<T> {

@@ -1,6 +1,7 @@
 export { Client, createClient } from './client.js';
 export { type ErrorCode, NowServingError } from './errors.js';
 export { file, type LocalFile } from './files.js';
+export type { Filter, RequestOptions } from './options.js';
 export type {
   Batch,
   BatchCounts,
@@ -19,7 +20,6 @@ export type {
   EndpointChanges,
   EndpointOptions,
   FieldError,
-  Filter,
   FollowOptions,
   Key,
   ListOptions,
@@ -30,7 +30,6 @@ export type {
   Page,
   ProblemCode,
   QueuedRequest,
-  RequestOptions,
   Result,
   RunOptions,
   Status,

@@ -1,5 +1,29 @@
-import type { Call } from './transport.js';
-import type { Filter, RequestOptions, SubmitOptions, WireFilter, WireOptions } from './types.js';
+import type { components } from './wire.js';
+
+type Schemas = components['schemas'];
+type Wire<Name> = Record<Extract<Name, string>, string | readonly string[] | undefined>;
+/** Derived from the service's schema, so that a missing option does not compile. */
+type WireOptions = Wire<keyof Omit<Schemas['BatchEntry'], 'model_id' | 'input' | 'idempotency_key'>>;
+type WireFilter = Wire<keyof Schemas['RequestFilter']>;
+
+/** What the service does with a submission besides running it. */
+export interface RequestOptions {
+  /** URL that is called when the request has completed. */
+  webhook?: string | undefined;
+  priority?: 'high' | 'normal' | 'low' | undefined;
+  /** The request does not start before this time. */
+  notBefore?: Date | string | undefined;
+  /** Seconds from now before which the request does not start. */
+  delayS?: number | undefined;
+  /** Seconds from the submission, or from the scheduled time, after which the request does not start any more. */
+  expiresS?: number | undefined;
+  /** Seconds that one run may take. */
+  timeoutS?: number | undefined;
+  /** Up to 8 tags of the form `key:value`, for lists and bulk calls. */
+  tags?: readonly string[] | undefined;
+  /** Two submissions with the same key are one request. By default each submission gets its own key. */
+  idempotencyKey?: string | undefined;
+}
 
 /** Returns the options of a submission under their API names. */
 export function optionsOnWire(options: RequestOptions): WireOptions {
@@ -14,6 +38,16 @@ export function optionsOnWire(options: RequestOptions): WireOptions {
     timeout: durationOf(timeoutS),
     tag: tags,
   };
+}
+
+export interface Filter {
+  model?: string | undefined;
+  status?: Schemas['Status']['status'] | undefined;
+  outcome?: 'succeeded' | 'failed' | 'cancelled' | 'expired' | undefined;
+  /** The request must have all of these tags. */
+  tags?: readonly string[] | undefined;
+  createdAfter?: Date | string | undefined;
+  createdBefore?: Date | string | undefined;
 }
 
 export function filterOnWire({
@@ -68,18 +102,3 @@ const timeOf = (time: Date | string | undefined): string | undefined =>
   time instanceof Date ? time.toISOString() : time;
 export const durationOf = (seconds: number | undefined): string | undefined =>
   seconds === undefined ? undefined : `${Math.round(seconds * 1_000)}ms`;
-
-/** In `input`, URLs have already replaced the files. */
-export function submissionOf(
-  model: string,
-  { input, idempotencyKey, signal, ...options }: SubmitOptions,
-): Call {
-  return {
-    method: 'POST',
-    path: ['queue', ...model.split('/')],
-    query: optionsOnWire(options),
-    body: input,
-    headers: idempotencyHeader(idempotencyKey),
-    signal,
-  };
-}

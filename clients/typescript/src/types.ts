@@ -1,3 +1,4 @@
+import type { Filter, RequestOptions } from './options.js';
 import type { components } from './wire.js';
 
 type Schemas = components['schemas'];
@@ -29,11 +30,6 @@ export type SubmitResult =
       request_id?: undefined;
     };
 
-type Wire<Name> = Record<Extract<Name, string>, string | readonly string[] | undefined>;
-/** Derived from the service's schema, so that a missing option does not compile. */
-export type WireOptions = Wire<keyof Omit<Schemas['BatchEntry'], 'model_id' | 'input' | 'idempotency_key'>>;
-export type WireFilter = Wire<keyof Schemas['RequestFilter']>;
-
 export interface ClientOptions {
   /** The address of the service, such as `https://queue.example.org`. */
   url: string;
@@ -50,25 +46,6 @@ export interface ClientOptions {
 export interface CallOptions {
   /** Ends the call, which rejects with `code: 'aborted'`. `AbortSignal.timeout(ms)` sets a time limit. */
   signal?: AbortSignal | undefined;
-}
-
-/** What the service does with a submission besides running it. */
-export interface RequestOptions {
-  /** URL that is called when the request has completed. */
-  webhook?: string | undefined;
-  priority?: 'high' | 'normal' | 'low' | undefined;
-  /** The request does not start before this time. */
-  notBefore?: Date | string | undefined;
-  /** Seconds from now before which the request does not start. */
-  delayS?: number | undefined;
-  /** Seconds from the submission, or from the scheduled time, after which the request does not start any more. */
-  expiresS?: number | undefined;
-  /** Seconds that one run may take. */
-  timeoutS?: number | undefined;
-  /** Up to 8 tags of the form `key:value`, for lists and bulk calls. */
-  tags?: readonly string[] | undefined;
-  /** Two submissions with the same key are one request. By default each submission gets its own key. */
-  idempotencyKey?: string | undefined;
 }
 
 export interface SubmitOptions extends RequestOptions, CallOptions {
@@ -117,16 +94,6 @@ export interface WaitOptions extends CallOptions {
 
 export interface StatusOptions extends WaitOptions {
   logs?: boolean | undefined;
-}
-
-export interface Filter {
-  model?: string | undefined;
-  status?: Status['status'] | undefined;
-  outcome?: 'succeeded' | 'failed' | 'cancelled' | 'expired' | undefined;
-  /** The request must have all of these tags. */
-  tags?: readonly string[] | undefined;
-  createdAfter?: Date | string | undefined;
-  createdBefore?: Date | string | undefined;
 }
 
 export interface ListOptions extends Filter, CallOptions {

@@ -1,5 +1,6 @@
 import { Backoff } from './backoff.js';
 import { isSuccess, type WorkerCall, type WorkerCalls } from './calls.js';
+import { type ClaimedRun, factsOf } from './claimed-run.js';
 import { EventSender, type Sent } from './event-sender.js';
 import { execute, outputText, voiceOf } from './execute.js';
 import {
@@ -13,7 +14,7 @@ import {
   type StopReason,
 } from './failures.js';
 import { download, type FileAccess, upload } from './files.js';
-import type { ClaimedRun, Handler, Run } from './types.js';
+import type { Handler, Run } from './types.js';
 
 /** Longest pause between tries. A message must arrive before the lease is over. */
 const maxPauseMs = 8_000;
@@ -147,16 +148,8 @@ export class LeasedRun {
     };
     const inputText = await this.inputText(access);
     const run: Run = {
-      requestId: this.requestId,
-      model: claimed.model_id,
+      ...factsOf(claimed),
       inputText,
-      attempt: claimed.attempt,
-      keyName: claimed.key_name ?? undefined,
-      tags: claimed.tags ?? [],
-      priority: claimed.priority ?? 'normal',
-      deadline:
-        typeof claimed.remaining_ms === 'number' ? new Date(Date.now() + claimed.remaining_ms) : undefined,
-      traceparent: claimed.traceparent ?? undefined,
       signal,
       ...voiceOf((event) => {
         this.hasDeltas ||= event.type === 'delta';

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { factsOf } from './claimed-run.js';
 import { lineOf, type RunEvent } from './event-sender.js';
 import { execute, outputText, voiceOf } from './execute.js';
 import { Away, Fail, failureOf, Retry, Stopped } from './failures.js';
@@ -26,15 +27,8 @@ export async function tryOnce(handlers: ReadonlyMap<string, Handler>, inputText:
   try {
     const input = inputOf(inputText);
     const run: Run = {
-      requestId: '00000000-0000-7000-8000-000000000000',
-      model,
+      ...factsOf({ request_id: '00000000-0000-7000-8000-000000000000', model_id: model, attempt: 1 }),
       inputText,
-      attempt: 1,
-      keyName: undefined,
-      tags: [],
-      priority: 'normal',
-      deadline: undefined,
-      traceparent: undefined,
       signal: stop.signal,
       ...voiceOf(say),
       download: downloadHere as Run['download'],

@@ -1,21 +1,10 @@
+import type { RunFacts } from './claimed-run.js';
 import type { LogLevel } from './event-sender.js';
 
 /** One attempt of one request, as its handler sees it. */
-export interface Run {
-  readonly requestId: string;
-  readonly model: string;
+export interface Run extends RunFacts {
   /** The input as JSON text, exactly as it was submitted. JavaScript loses precision above 2^53. */
   readonly inputText: string;
-  /** Failed and lost runs so far + 1. */
-  readonly attempt: number;
-  /** The name of the key that submitted the request; undefined: it is not known. */
-  readonly keyName: string | undefined;
-  /** The tags of the request, as `key:value`. */
-  readonly tags: readonly string[];
-  readonly priority: Priority;
-  /** When the run ends in any case, by this machine's clock. */
-  readonly deadline: Date | undefined;
-  readonly traceparent: string | undefined;
   /** Aborted with a `Stopped` when the run must stop; a handler should end soon after. */
   readonly signal: AbortSignal;
   /** Adds a log line, which shows in the status and its stream. Never waits. */
@@ -40,8 +29,6 @@ export interface Run {
 
 /** The handler defines the type of its input. models.yaml may validate it. */
 export type Parsed = ReturnType<typeof JSON.parse>;
-
-export type Priority = 'high' | 'normal' | 'low';
 
 /** Returns the output, or a generator of deltas. A value that the generator returns is the output. */
 export type Handler<Input = Parsed> = (input: Input, run: Run) => unknown;
@@ -72,22 +59,4 @@ export interface ServeOptions {
   signal?: AbortSignal;
   /** Prints what happens to the worker; default standard error. */
   say?: (line: string) => void;
-}
-
-/** A run as the service hands it out. */
-export interface ClaimedRun {
-  request_id: string;
-  attempt: number;
-  model_id: string;
-  lease_token: string;
-  lease_s: number;
-  /** Milliseconds until the run ends in any case, counted from the answer: clocks of machines may be wrong. */
-  remaining_ms?: number | null;
-  /** JSON text. */
-  input?: string | undefined;
-  input_url?: string;
-  traceparent?: string | null;
-  key_name?: string | null;
-  tags?: readonly string[];
-  priority?: Priority;
 }

@@ -6,10 +6,11 @@ import { Backoff, Hold } from './backoff.js';
 import { Beats } from './beats.js';
 import { type Answer, isPassing, isSuccess, WorkerCalls } from './calls.js';
 import { ClaimLimits } from './claim-limits.js';
+import type { ClaimedRun } from './claimed-run.js';
 import type { HandBack, StopReason } from './failures.js';
 import { memberOf, partsOf } from './json-scanner.js';
 import { LeasedRun, type RunSurroundings } from './leased-run.js';
-import type { ClaimedRun, Handler, ServeOptions } from './types.js';
+import type { Handler, ServeOptions } from './types.js';
 
 const claimWaitS = 20;
 /** Runs per claim. */
