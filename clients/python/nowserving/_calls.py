@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
-from typing import Any
+from typing import Any, get_type_hints
 from collections.abc import Iterable, Mapping
 from urllib.parse import quote
 from uuid import uuid4
 
 from ._settings import Settings, __version__
 from ._steps import Call
-from .types import Duration, Instant, Tags
+from .types import BatchFilters, BatchLine, BatchOptions, Duration, Filters, Instant, Options, Tags
 
 REQUESTS = "/v1/queue/requests"
 BATCHES = "/v1/batches"
@@ -109,9 +109,7 @@ def _written(given: Mapping[str, Any], known: Mapping[str, Any], kind: str) -> d
     for name in given:
         if name not in known:
             raise TypeError(f"There is no {kind} {name!r}. The known ones are {', '.join(known)}.")
-    return {
-        _WIRE_NAMES.get(name, name): known[name](value) for name, value in given.items() if value is not None
-    }
+    return {_wire_name(name): known[name](value) for name, value in given.items() if value is not None}
 
 
 def _duration(value: Duration) -> str:
@@ -135,41 +133,28 @@ def _tags(value: Tags) -> list[str]:
     return list(value)
 
 
-_OPTIONS = {
-    "webhook": str,
-    "priority": str,
-    "not_before": _instant,
-    "delay_s": _duration,
-    "expires_s": _duration,
-    "timeout_s": _duration,
-    "tags": _tags,
-}
-_FILTERS = {
-    "model": str,
-    "status": str,
-    "outcome": str,
-    "tags": _tags,
-    "created_after": _instant,
-    "created_before": _instant,
-}
-_BATCH_OPTIONS = {
-    "model": str,
-    "tag": str,
-    "webhook": str,
-    "priority": str,
-    "completion_window_s": _duration,
-}
-_BATCH_FILTERS = {"status": str, "tag": str}
-_BATCH_LINE = {"custom_id": str, "model": str, "input": lambda value: value}
-# The names in the API, where they differ.
-_WIRE_NAMES = {
-    "tags": "tag",
-    "model": "model_id",
-    "delay_s": "delay",
-    "expires_s": "expires",
-    "timeout_s": "timeout",
-    "completion_window_s": "completion_window",
-}
+def _as_given(value: Any) -> Any:
+    return value
+
+
+_BY_TYPE = {Duration: _duration, Instant: _instant, Tags: _tags, Mapping[str, Any]: _as_given}
+
+
+def _writers(members: type) -> dict[str, Any]:
+    """Returns for each member of a TypedDict the function that writes a value of its type."""
+    return {name: _BY_TYPE.get(kind, str) for name, kind in get_type_hints(members).items()}
+
+
+_OPTIONS = _writers(Options)
+_FILTERS = _writers(Filters)
+_BATCH_OPTIONS = _writers(BatchOptions)
+_BATCH_FILTERS = _writers(BatchFilters)
+_BATCH_LINE = _writers(BatchLine)
+
+
+def _wire_name(name: str) -> str:
+    """Durations have no unit in their names there, because a duration is written with its unit."""
+    return {"tags": "tag", "model": "model_id"}.get(name, name.removesuffix("_s"))
 
 
 def _pairs(query: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
