@@ -1,13 +1,12 @@
 import { ApiAcceptedResponse, ApiOkResponse } from '@nestjs/swagger';
 import { ApiCall, ApiProblems } from '../../http/openapi/operations.js';
-import { ApiPage } from '../../http/openapi/page.dto.js';
+import { ApiList } from '../../http/openapi/page.dto.js';
 import { AdminBatchDto, AdminBatchPageDto } from './batches.dto.js';
 
-export const ApiListBatches = ApiCall(
+export const ApiListBatches = ApiList(
   'List the batches of all keys',
   'Newest first, with the counts of their lines.',
-  ApiPage(AdminBatchPageDto),
-  ApiProblems('invalid_query'),
+  AdminBatchPageDto,
 );
 
 export const ApiReadBatch = ApiCall(

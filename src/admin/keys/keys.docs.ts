@@ -1,14 +1,13 @@
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse } from '@nestjs/swagger';
 import { ApiCall, ApiProblems } from '../../http/openapi/operations.js';
-import { ApiPage } from '../../http/openapi/page.dto.js';
+import { ApiList } from '../../http/openapi/page.dto.js';
 import { WebhookSecretsDto } from '../../webhooks/dto/endpoints.dto.js';
 import { AdminKeyDto, AdminKeyPageDto, MadeKeyDto } from './keys.dto.js';
 
-export const ApiListKeys = ApiCall(
+export const ApiListKeys = ApiList(
   'List the keys',
   'Newest first, including revoked keys, with their use and what is left of their limits.',
-  ApiPage(AdminKeyPageDto),
-  ApiProblems('invalid_query'),
+  AdminKeyPageDto,
 );
 
 export const ApiReadKey = ApiCall(

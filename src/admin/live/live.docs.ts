@@ -1,6 +1,6 @@
 import { ApiExtraModels, ApiOkResponse, getSchemaPath } from '@nestjs/swagger';
 import { ApiCall, ApiProblems } from '../../http/openapi/operations.js';
-import { ApiPage } from '../../http/openapi/page.dto.js';
+import { ApiList } from '../../http/openapi/page.dto.js';
 import {
   OverviewAliveDto,
   OverviewChangesDto,
@@ -33,13 +33,13 @@ export const ApiOverview = ApiCall(
   ApiProblems('missing_key'),
 );
 
-export const ApiQueue = ApiCall(
+export const ApiQueue = ApiList(
   'List the requests in a queue',
   'The running requests, then the waiting ones in the order in which they will start. Requests that are ' +
     'scheduled for a later time are not in the queue yet. With `Cache-Control: max-age=2` the first page may ' +
     'be 2 s old.',
-  ApiPage(QueueEntryPageDto),
-  ApiProblems('invalid_query', 'unknown_model'),
+  QueueEntryPageDto,
+  'unknown_model',
 );
 
 export const ApiShares = ApiCall(

@@ -1,14 +1,9 @@
 import { ApiAcceptedResponse, ApiOkResponse } from '@nestjs/swagger';
 import { ApiCall, ApiProblems } from '../../http/openapi/operations.js';
-import { ApiPage } from '../../http/openapi/page.dto.js';
+import { ApiList } from '../../http/openapi/page.dto.js';
 import { OperationDto, OperationPageDto, OperationPreviewDto } from './operations.dto.js';
 
-export const ApiOperations = ApiCall(
-  'List operations',
-  'Newest first.',
-  ApiPage(OperationPageDto),
-  ApiProblems('invalid_query'),
-);
+export const ApiOperations = ApiList('List operations', 'Newest first.', OperationPageDto);
 
 export const ApiStartOperation = ApiCall(
   'Cancel, retry or erase all that a filter finds',

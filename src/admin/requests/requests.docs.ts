@@ -9,7 +9,7 @@ import {
 } from '@nestjs/swagger';
 import type { ProblemCode } from '../../errors/problem-codes.js';
 import { ApiCall, ApiProblems } from '../../http/openapi/operations.js';
-import { ApiPage } from '../../http/openapi/page.dto.js';
+import { ApiList, ApiPage } from '../../http/openapi/page.dto.js';
 import * as dto from './requests.dto.js';
 
 const ApiAnyCall = (summary: string, description: string, ...problems: ProblemCode[]): MethodDecorator =>
@@ -24,13 +24,12 @@ const ApiAnyCall = (summary: string, description: string, ...problems: ProblemCo
     ApiProblems('unknown_request', ...problems),
   );
 
-export const ApiAnyList = ApiCall(
+export const ApiAnyList = ApiList(
   'List the requests of all keys',
   'Newest first; needs the scope `observe`. A page that has read 12,000 requests ends there and may be ' +
     'short or empty; continue until `next_cursor` is null. With `Cache-Control: max-age=2` the first page ' +
     'may be 2 s old.',
-  ApiPage(dto.AnyRequestPageDto),
-  ApiProblems('invalid_query'),
+  dto.AnyRequestPageDto,
 );
 
 export const ApiAnyRequest = applyDecorators(

@@ -1,6 +1,6 @@
 import { ApiNoContentResponse, ApiOkResponse, ApiResponse } from '@nestjs/swagger';
 import { ApiCall, ApiProblems } from '../../http/openapi/operations.js';
-import { ApiPage } from '../../http/openapi/page.dto.js';
+import { ApiList } from '../../http/openapi/page.dto.js';
 import { AdminSessionPageDto, SessionDto } from './sessions.dto.js';
 
 export const ApiReadSession = ApiCall(
@@ -40,11 +40,10 @@ export const ApiEndOidc = ApiCall(
   ApiProblems('bad_request', 'unknown_id'),
 );
 
-export const ApiListSessions = ApiCall(
+export const ApiListSessions = ApiList(
   'List the sessions',
   'Active sessions, newest first.',
-  ApiPage(AdminSessionPageDto),
-  ApiProblems('invalid_query'),
+  AdminSessionPageDto,
 );
 
 export const ApiEndOther = ApiCall(

@@ -1,15 +1,14 @@
 import { ApiAcceptedResponse, ApiOkResponse, ApiParam } from '@nestjs/swagger';
 import { ApiCall, ApiProblems } from '../../http/openapi/operations.js';
-import { ApiPage } from '../../http/openapi/page.dto.js';
+import { ApiList } from '../../http/openapi/page.dto.js';
 import { exampleId } from '../../http/openapi/responses.js';
 import { AnyDeliveryDto, AnyDeliveryPageDto, ReceiverDto, ReceiverPageDto } from './webhooks.dto.js';
 
-export const ApiAnyDeliveries = ApiCall(
+export const ApiAnyDeliveries = ApiList(
   'List the webhooks of all keys',
   'The deliveries of the newest requests first; needs the scope `observe`. A page that has read 10,000 ' +
     'deliveries ends there and may be short or empty; continue until `next_cursor` is null.',
-  ApiPage(AnyDeliveryPageDto),
-  ApiProblems('invalid_query'),
+  AnyDeliveryPageDto,
 );
 
 export const ApiDeliveriesOfAny = ApiCall(
@@ -37,11 +36,10 @@ export const ApiRedeliverAny = ApiCall(
   ApiProblems('unknown_id'),
 );
 
-export const ApiReceivers = ApiCall(
+export const ApiReceivers = ApiList(
   'List the receivers of webhooks',
   'The deliveries that succeed and fail, for each endpoint of a key and each host that requests named.',
-  ApiPage(ReceiverPageDto),
-  ApiProblems('invalid_query'),
+  ReceiverPageDto,
 );
 
 export const ApiChangeEndpoint = ApiCall(

@@ -1,15 +1,25 @@
 import { Controller, Delete, Get, HttpCode, Post } from '@nestjs/common';
+import { ApiOkResponse } from '@nestjs/swagger';
 import { Actor } from '../../audit/actor.decorator.js';
 import { Reason } from '../../audit/reason.js';
 import { Id } from '../../http/input/decorators.js';
 import { type Page, PageOf, PageQuery } from '../../http/input/page.js';
+import { ApiCall, ApiProblems } from '../../http/openapi/operations.js';
+import { ApiList } from '../../http/openapi/page.dto.js';
 import { MaxAge } from '../max-age.js';
 import { Operators } from '../operators.js';
-import { ApiListWorkers, ApiTellWorker } from './workers.docs.js';
-import type { AdminWorkerPageDto, ToldWorkerDto } from './workers.dto.js';
+import { AdminWorkerPageDto, ToldWorkerDto } from './workers.dto.js';
 import { Workers } from './workers.js';
 
 const uid = { param: 'worker_uid' };
+
+const ApiTellWorker = (summary: string, description: string): MethodDecorator =>
+  ApiCall(
+    summary,
+    description,
+    ApiOkResponse({ description: 'The order that the worker now has.', type: ToldWorkerDto }),
+    ApiProblems('unknown_id'),
+  );
 
 /** The workers, which claim runs over HTTP. */
 @Controller('v1/admin/workers')
@@ -17,7 +27,11 @@ export class AdminWorkersController {
   constructor(private readonly workers: Workers) {}
 
   @Get()
-  @ApiListWorkers
+  @ApiList(
+    'List the workers',
+    'The programs that claim runs over HTTP, with their runs and states; up to 15 s old.',
+    AdminWorkerPageDto,
+  )
   @Operators('observe')
   listWorkers(
     @PageOf(PageQuery) page: Page<PageQuery>,

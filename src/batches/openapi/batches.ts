@@ -9,7 +9,7 @@ import {
 import { applyDecorators } from '@nestjs/common';
 import { bodyOptions } from '../../http/input/body.js';
 import { ApiBodyForms, ApiCall, ApiJsonBody, ApiProblems } from '../../http/openapi/operations.js';
-import { ApiPage } from '../../http/openapi/page.dto.js';
+import { ApiList } from '../../http/openapi/page.dto.js';
 import { ApiOptions } from '../../http/openapi/parameters.js';
 import { headerReferences } from '../../http/openapi/responses.js';
 import {
@@ -76,12 +76,7 @@ export const ApiCreateBatch = applyDecorators(
   ),
 );
 
-export const ApiBatches = ApiCall(
-  'List the batches of the key',
-  'Newest first.',
-  ApiPage(BatchPageDto),
-  ApiProblems('invalid_query'),
-);
+export const ApiBatches = ApiList('List the batches of the key', 'Newest first.', BatchPageDto);
 
 export const ApiReadBatch = ApiCall(
   'Read a batch',

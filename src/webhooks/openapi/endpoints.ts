@@ -8,7 +8,7 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import { ApiCall, ApiProblems } from '../../http/openapi/operations.js';
-import { ApiPage } from '../../http/openapi/page.dto.js';
+import { ApiList } from '../../http/openapi/page.dto.js';
 import { EndpointDto, EndpointPageDto, MadeEndpointDto, WebhookSecretsDto } from '../dto/endpoints.dto.js';
 import { webhookEvents, type WebhookEvent } from '../webhook-events.js';
 
@@ -41,11 +41,11 @@ export const ApiAddEndpoint = applyDecorators(
   ),
 );
 
-export const ApiListEndpoints = ApiCall(
+export const ApiListEndpoints = ApiList(
   'List the webhook endpoints of the key',
   'Newest first, in pages, with those that are disabled.',
-  ApiPage(EndpointPageDto),
-  ApiProblems('bad_request', 'invalid_query'),
+  EndpointPageDto,
+  'bad_request',
 );
 
 export const ApiReadEndpoint = ApiCall(
