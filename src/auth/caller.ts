@@ -29,6 +29,11 @@ export function isOperator(caller: Pick<Caller, 'scopes'>): boolean {
 export const priorities = ['high', 'normal', 'low'] as const;
 export type Priority = (typeof priorities)[number];
 
+/** The number that is stored. A lower one is claimed first. */
+export const rankOf = (priority: Priority): number => priorities.indexOf(priority) - 1;
+
+export const priorityOf = (rank: number): Priority => priorities[rank + 1]!;
+
 /** The holder of a valid key. It carries nothing that is secret. */
 export interface Caller {
   readonly keyId: string;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { Caller } from '../auth/caller.js';
+import { type Caller, rankOf } from '../auth/caller.js';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { newId } from '../database/new-id.js';
@@ -8,7 +8,7 @@ import { DomainError } from '../errors/domain-error.js';
 import { Files } from '../files/files.js';
 import { Uploads } from '../files/uploads.js';
 import { FileUses } from '../queue/retention/file-uses.js';
-import { NewRequests, rank } from '../requests/new-requests.js';
+import { NewRequests } from '../requests/new-requests.js';
 import { type Batch, maxWindowDays, type NewBatch, type SegmentKind } from './batch.js';
 import { assertCancellable, unknownBatch } from './batch-errors.js';
 import { linesType } from './segment-writer.js';
@@ -66,7 +66,7 @@ export class Batches {
         { query },
         {
           ...{ id, keyId, format, metadata, ...terms, inputFileId, fingerprint, windowSeconds },
-          priority: rank(priority),
+          priority: rankOf(priority),
           baseUrl: this.config.publicBaseUrl === undefined ? base : null,
           idempotencyKey: idempotencyKey ?? null,
         },

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { type Caller, type Priority, priorities } from '../auth/caller.js';
+import { type Caller, priorityOf } from '../auth/caller.js';
 import { Database } from '../database/database.js';
 import type { Queries } from '../database/statement.js';
 import type { DomainError } from '../errors/domain-error.js';
@@ -11,7 +11,7 @@ import { type EnteredItems, Gate } from '../limits/gate.js';
 import type { Model } from '../models/model.js';
 import { type NewRequest, Submissions } from '../queue/submit/submissions.js';
 import { SubmitQuery } from '../requests/dto/submit.query.js';
-import { NewRequests, rank } from '../requests/new-requests.js';
+import { NewRequests } from '../requests/new-requests.js';
 import { endErrors, isOfLine, refusedError } from './batch-errors.js';
 import { BatchInput, InputLost } from './batch-input.js';
 import { LineReader } from './line-reader.js';
@@ -226,10 +226,8 @@ function advance(batch: LeasedBatch, lines: readonly ReadLine[]): void {
   batch.readBytes = lines.at(-1)?.end ?? batch.readBytes;
 }
 
-const byRank = new Map<number, Priority>(priorities.map((priority) => [rank(priority), priority]));
-
 /** The tag of its batch finds the requests of a batch in the list of the key's requests. */
-function optionsOf({ id, tag, rank: own }: LeasedBatch): SubmitQuery {
-  const priority = byRank.get(own);
+function optionsOf({ id, tag, rank }: LeasedBatch): SubmitQuery {
+  const priority = priorityOf(rank);
   return Object.assign(new SubmitQuery(), { priority, tag: [`batch:${id}`, ...(tag === null ? [] : [tag])] });
 }

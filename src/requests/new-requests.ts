@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AddressRule } from '../addresses/address-rule.js';
-import { assertMayUse, type Caller, mayUse, priorities, type Priority } from '../auth/caller.js';
+import { assertMayUse, type Caller, mayUse, type Priority, rankOf } from '../auth/caller.js';
 import type { Adapter } from '../config/adapter.js';
 import { Config } from '../config/config.js';
 import { Clock } from '../database/clock.js';
@@ -17,9 +17,6 @@ import type { TraceContext } from '../tracing/trace-context.js';
 import { noOptions, type SubmitQuery } from './dto/submit.query.js';
 
 const maxDelayMs = 30 * 86_400_000;
-
-/** A lower rank is claimed first. */
-export const rank = (priority: Priority): number => priorities.indexOf(priority) - 1;
 
 /** Applies the rules for what a submission may ask for, whichever route it uses. */
 @Injectable()
@@ -53,7 +50,7 @@ export class NewRequests {
   }
 
   assertPriority({ maxPriority }: Caller, priority: Priority): void {
-    if (rank(priority) >= rank(maxPriority)) return;
+    if (rankOf(priority) >= rankOf(maxPriority)) return;
     const allowed = `the highest priority of this API key is ${maxPriority}`;
     throw new DomainError('forbidden', `The priority ${priority} is not allowed: ${allowed}.`);
   }
@@ -69,7 +66,7 @@ export class NewRequests {
     return {
       modelId: model.id,
       keyId: caller.keyId,
-      priority: rank(priority),
+      priority: rankOf(priority),
       ticks: ticksFor(model.order, caller.weight),
       isBounded: caller.maxRunning !== null,
       input,
@@ -88,7 +85,7 @@ export class NewRequests {
       request: {
         modelId,
         keyId: caller.keyId,
-        priority: Math.max(priority, rank(caller.maxPriority)),
+        priority: Math.max(priority, rankOf(caller.maxPriority)),
         ticks: ticksFor(model.order, caller.weight),
         isBounded: caller.maxRunning !== null,
         bounds: boundsOf(model, caller),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import { assertMayUse, type Caller, priorities } from '../auth/caller.js';
+import { assertMayUse, type Caller, priorityOf } from '../auth/caller.js';
 import { CallerWatch, type OpenCall } from '../auth/caller-watch.js';
 import { DomainError } from '../errors/domain-error.js';
 import { chargesOf } from '../http/charges.js';
@@ -150,7 +150,7 @@ export class WorkerCalls {
         ...optionsOf(run),
         key_name: keyName,
         tags: tags ?? [],
-        priority: priorities[priority + 1],
+        priority: priorityOf(priority),
       }).slice(0, -1);
       const bytes = input === null ? Infinity : Buffer.byteLength(input);
       if (bytes > left) return `${said},"input_url":${JSON.stringify(`${base}/v1/worker/runs/${id}/input`)}}`;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { priorities } from '../../auth/caller.js';
+import { priorityOf } from '../../auth/caller.js';
 import { DomainError } from '../../errors/domain-error.js';
 import type { Page } from '../../http/input/page.js';
 import { hint } from '../../tools/closest.js';
@@ -90,7 +90,7 @@ function toEntry(entry: Standing, shown: (requestId: string) => string): QueueEn
   const { estimate } = entry;
   return {
     request_id: shown(requestId),
-    ...{ state, position, key: toKey(entry), priority: priorities[priority + 1]!, attempt, node },
+    ...{ state, position, key: toKey(entry), priority: priorityOf(priority), attempt, node },
     since: iso(sinceMs),
     started_at: startedAtMs === null ? null : iso(startedAtMs),
     not_before: notBeforeMs === null ? null : iso(notBeforeMs),

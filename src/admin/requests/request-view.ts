@@ -1,4 +1,4 @@
-import { type Caller, hasScope, priorities } from '../../auth/caller.js';
+import { type Caller, hasScope, priorityOf } from '../../auth/caller.js';
 import type { Handles } from '../../auth/handles.js';
 import type { OperatorRow } from '../../queue/reads/operator-requests.js';
 import type { Snapshot } from '../../queue/reads/status-row.js';
@@ -65,7 +65,7 @@ export class AdminRequestViews {
       outcome: row.outcome,
       key: { id: row.keyId, name: row.keyName },
       node: row.nodeName,
-      priority: priorities[row.priority + 1]!,
+      priority: priorityOf(row.priority),
       ...(this.seesPayloads && { output_type: row.outputType }),
     };
   }

@@ -1,3 +1,4 @@
+import { priorityOf } from '../../auth/caller.js';
 import { bySpan, dayOf, firstIdOf, statementOfDays, type Within } from '../../database/days.js';
 import { type Queries, type Statement, statement } from '../../database/statement.js';
 import { type Batch, type BatchCounts, type BatchStatus, type LineFault, maxWindowDays } from '../batch.js';
@@ -101,17 +102,11 @@ export interface BatchRow
   errors: LineFault[];
 }
 
-const priorities = new Map([
-  [-1, 'high'],
-  [0, 'normal'],
-  [1, 'low'],
-] as const);
-
 export function toBatch(row: BatchRow): Batch {
   const { rank, total, running, completed, failed, cancelled, expired, ...batch } = row;
   const waiting = total === null ? 0 : total - running - completed - failed - cancelled - expired;
   const counts = { total, waiting, running, completed, failed, cancelled, expired };
-  return { ...batch, priority: priorities.get(rank as -1 | 0 | 1)!, counts };
+  return { ...batch, priority: priorityOf(rank), counts };
 }
 
 /** `keyId`: a batch of another key is not found. undefined: any. */

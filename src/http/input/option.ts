@@ -115,6 +115,10 @@ export function isOption(value: unknown): boolean {
   return Array.isArray(value) ? value.some(isGiven) : isGiven(value);
 }
 
+/** Returns the options that are given. `logs` is left out, because client libraries send it with every call. */
+export const givenIn = (query: object): [name: string, value: unknown][] =>
+  Object.entries(query).filter(([name, value]) => isOption(value) && name !== 'logs');
+
 export function assertKnown(
   entries: readonly [string, unknown][],
   known: readonly string[],
@@ -132,8 +136,5 @@ export function assertKnown(
 
 /** For calls whose options belong in the body. In the query they would be ignored silently. */
 export function assertNoOptions(query: object): void {
-  assertKnown(
-    Object.entries(query).filter(([name, value]) => isOption(value) && name !== 'logs'),
-    [],
-  );
+  assertKnown(givenIn(query), []);
 }

@@ -1,4 +1,4 @@
-import { priorities } from '../../auth/caller.js';
+import { priorityOf } from '../../auth/caller.js';
 import type { ExportRow } from '../../queue/reads/request-export.js';
 
 /**
@@ -12,7 +12,7 @@ export function exportLine(row: ExportRow): string {
     key: { id: row.keyId, name: row.keyName },
     status: row.state,
     outcome: row.outcome,
-    priority: priorities[row.priority + 1],
+    priority: priorityOf(row.priority),
     tags: row.tags ?? [],
     ...(row.adapter !== null && { adapter: row.adapter }),
     created_at: row.createdAt,

@@ -1,6 +1,6 @@
 import { priorities, type Priority } from '../../auth/caller.js';
 import { DomainError } from '../../errors/domain-error.js';
-import { assertKnown, isOption, knownOptionsOf, Option, optionNames } from '../../http/input/option.js';
+import { assertKnown, givenIn, knownOptionsOf, Option, optionNames } from '../../http/input/option.js';
 import { givenOptions } from '../../queue/submit/submission-options.js';
 import { duration, oneOf, rule, text, time } from '../../tools/rules.js';
 
@@ -70,9 +70,10 @@ export const noOptions: Readonly<SubmitQuery> = Object.freeze(new SubmitQuery())
  * name that ends in `_webhook` means `webhook`, because client libraries add a prefix.
  */
 export function submitOptions(plain: object): Readonly<SubmitQuery> {
-  const entries = Object.entries(plain)
-    .filter(([name, value]) => isOption(value) && name !== 'logs')
-    .map(([name, value]): [string, unknown] => [name.endsWith('_webhook') ? 'webhook' : name, value]);
+  const entries = givenIn(plain).map(([name, value]): [string, unknown] => [
+    name.endsWith('_webhook') ? 'webhook' : name,
+    value,
+  ]);
   if (entries.length === 0) return noOptions;
   assertKnown(entries, names);
   const options = Object.fromEntries(entries);
@@ -84,6 +85,6 @@ export function submitOptions(plain: object): Readonly<SubmitQuery> {
 
 /** Returns the options of a submission as text, for comparison with another submission. */
 export function writtenOptions(plain: object): string {
-  const options = Object.entries(plain).filter(([name, value]) => isOption(value) && name !== 'logs');
+  const options = givenIn(plain);
   return options.length === 0 ? '' : `\n${JSON.stringify(options.sort(([a], [b]) => (a < b ? -1 : 1)))}`;
 }
