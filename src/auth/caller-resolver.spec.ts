@@ -1,9 +1,14 @@
 import { parseAuthorization } from './caller-resolver.js';
 
-test.each(['Key abc', 'key abc', 'Bearer abc', 'BEARER   abc', '  Key abc  '])(
+test.each(['Key abc', 'key abc', 'Bearer abc', 'BEARER   abc', '  Key abc  ', 'Token abc'])(
   '"%s" presents a key',
   (header) => expect(parseAuthorization(header)).toBe('abc'),
 );
+
+test('a key without a scheme is a key, if it is as long as one', () => {
+  expect(parseAuthorization('ns_0123456789abc')).toBe('ns_0123456789abc');
+  expect(parseAuthorization('ns_0123456789ab')).toMatchObject({ kind: 'invalid' });
+});
 
 const malformed = ['', ' ', 'Key', 'Key ', 'Basic abc', 'Keyabc', 'Key a b', 'Key a\tb', 'Key ä'];
 

@@ -103,16 +103,20 @@ export class CallerResolver {
   }
 }
 
+/** No API key is shorter. */
+const minKeyLength = 16;
+
 /**
- * Returns the secret of `Key <key>` or `Bearer <key>`, with the scheme in upper or lower case. No reason repeats what
- * was sent.
+ * Returns the secret of `Key <key>`, `Bearer <key>` or `Token <key>`, with the scheme in upper or lower case, or of a key
+ * without a scheme, as scripts for other services send it. No reason repeats what was sent.
  */
 export function parseAuthorization(header: string): string | Resolution {
   const text = header.trim();
   const end = text.search(/\s/);
+  if (end === -1 && text.length >= minKeyLength && isSecret(text)) return text;
   const scheme = end === -1 ? text : text.slice(0, end);
-  if (!/^(key|bearer)$/i.test(scheme)) {
-    return invalid('The Authorization header must be "Key <API key>".');
+  if (!/^(key|bearer|token)$/i.test(scheme)) {
+    return invalid('The Authorization header must be "Bearer <API key>" or "Key <API key>".');
   }
   const secret = end === -1 ? '' : text.slice(end).trim();
   if (!isSecret(secret)) {

@@ -86,7 +86,7 @@ export const advice: Readonly<Record<ProblemCode, string>> = {
   already_completed: 'There is nothing to cancel. Fetch the response.',
   missing_key: 'Send the header "Authorization: Key <API key>".',
   invalid_key:
-    'The key is unknown, revoked, expired or without its scheme. Check it, or ask the operator for another.',
+    'The key is unknown, revoked or expired, or its header is malformed. Check it, or ask the operator for another.',
   sign_in_refused: 'Sign in with a key, or with a new link.',
   forbidden: 'Ask the operator for a key that allows it.',
   invalid_upload_url: 'Initiate the upload again. Its URL is valid for an hour, and only for this upload.',

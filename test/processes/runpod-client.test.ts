@@ -89,6 +89,11 @@ test('runSync waits for the output', async () => {
   expect(job).toMatchObject({ status: 'COMPLETED', output: { text: 'hello' }, succeeded: true });
 });
 
+test('a key is also accepted without a scheme, as the calls of the documentation send it', async () => {
+  const answer = await post('upscaler/run', { input: {} }, { headers: { authorization: service.key } });
+  expect([answer.status, await answer.json()]).toMatchObject([200, { status: 'IN_QUEUE' }]);
+});
+
 test('a wait that is over answers with the job, and the job goes on', async () => {
   const job = await endpoint().runSync({ input: { hold: true } }, 1_000);
   expect(job).toMatchObject({ id: expect.any(String), status: 'IN_PROGRESS', completed: false });
