@@ -254,6 +254,16 @@ test.each([
   expect(await service.query(`SELECT FROM request WHERE position('unsent' IN input::text) > 0`)).toEqual([]);
 });
 
+test('a response that continues another one fails the batch', async () => {
+  const body = { model: 'gpt-5', input: 'unsent', previous_response_id: 'resp_1' };
+  const { id } = await begin([line('a', body, '/v1/responses')], { endpoint: '/v1/responses' });
+  const { status, errors } = await ended(id);
+  expect([status, errors?.data?.[0]?.message]).toEqual([
+    'failed',
+    expect.stringContaining('"previous_response_id" is not served'),
+  ]);
+});
+
 test('the codes of faults are those of OpenAI where it has one', async () => {
   const codeOf = async (...lines: unknown[]): Promise<string | undefined> =>
     (await ended((await begin(lines)).id)).errors?.data?.[0]?.code;

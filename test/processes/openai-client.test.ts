@@ -60,6 +60,7 @@ const { service, calls, model } = testQueue({
     'acme/text': at('/v1/completions', 'gpt-3.5-turbo-instruct'),
     'acme/embed': at('/v1/embeddings', 'text-embedding-3-small'),
     'acme/image': at('/v1/images/generations', 'dall-e-3'),
+    'acme/gpt-image': at('/v1/images/generations', 'gpt-image-1'),
     'acme/speech': at('/v1/audio/speech', 'tts-1'),
     'acme/whisper': at('/v1/audio/transcriptions', 'whisper-1'),
     'acme/response': at('/v1/responses', 'gpt-5'),
@@ -449,6 +450,14 @@ test('images have URLs, or come as base64', async () => {
   expect(embedded![0]!.url).toBeUndefined();
 });
 
+test('images of a GPT image model come as base64, because it has no other form', async () => {
+  const asked = { model: 'gpt-image-1', prompt: 'a cat' };
+  const { data } = await client.images.generate(asked);
+  expect(Buffer.from(data![0]!.b64_json!, 'base64')).toEqual(png);
+  const { data: named } = await client.images.generate({ ...asked, response_format: 'url' });
+  expect(named![0]!.url).toContain('/v1/files/');
+});
+
 test('speech is the file that the model makes', async () => {
   const speech = await client.audio.speech.create({ model: 'tts-1', voice: 'alloy', input: 'hi' });
   expect(speech.headers.get('content-type')).toBe('audio/mpeg');
@@ -492,6 +501,53 @@ test('a transcription sends the file and the fields to the model', async () => {
   expect(text).toBe(`Grüße.wav audio/wav ${sha256}`);
   expect(fields).toMatchObject({ model: 'whisper-1', response_format: 'verbose_json' });
   expect(fields['timestamp_granularities[]']).toBe('segment');
+});
+
+describe('a response in the foreground', () => {
+  test('has the output of its model, and is a request', async () => {
+    const response = await client.responses.create({ model: 'gpt-5', input: 'right away' });
+    expect(response).toMatchObject({
+      ...{ id: await idOf('right away'), object: 'response', background: false, status: 'completed' },
+      ...{ output_text: 'You said: right away', usage: { total_tokens: 8 } },
+    });
+    expect(await client.responses.retrieve(response.id)).toMatchObject({ output: response.output });
+  });
+
+  test('whose model fails for good is an error, and one request', async () => {
+    scripts.set('fails at once', ({ response }) => response.writeHead(500).end());
+    const failing = client.responses.create({ model: 'gpt-5', input: 'fails at once' });
+    expect(await rejection(failing, InternalServerError)).toMatchObject({ status: 502, code: 'model_error' });
+    expect(await idsOf('fails at once')).toHaveLength(1);
+  });
+
+  test('that is aborted cancels its request', async () => {
+    scripts.set('never answered', hold);
+    const abort = new AbortController();
+    const asked = { model: 'gpt-5', input: 'never answered' };
+    const call = client.responses.create(asked, { signal: abort.signal });
+    const ended = call.catch((error: unknown) => error);
+    const id = await idOf('never answered');
+    await model.arrived(id);
+    abort.abort();
+    expect(await ended).toBeInstanceOf(APIUserAbortError);
+    await until(async () => {
+      const rows = await service.query('SELECT FROM abandoned_call WHERE request_id = $1', [id]);
+      return rows.length === 1;
+    });
+    await calls.cancel(id);
+  });
+
+  test.each([
+    ['stream', { stream: true }],
+    ['previous_response_id', { previous_response_id: 'resp_1' }],
+    ['conversation', { conversation: 'conv_1' }],
+  ])('with %s is refused in words, and no request is made', async (param, option) => {
+    const input = `with ${param}`;
+    const asked = { model: 'gpt-5', input, ...option };
+    const error = await rejection(client.responses.create(asked), BadRequestError);
+    expect(error).toMatchObject({ param, message: expect.stringContaining('docs/openai.md') });
+    expect(await idsOf(input)).toEqual([]);
+  });
 });
 
 describe('a response in background', () => {
@@ -550,9 +606,10 @@ describe('a response in background', () => {
     });
   });
 
-  test('is the only kind: one in the foreground is refused in words', async () => {
-    const error = await rejection(client.responses.create({ model: 'gpt-5', input: 'now' }), BadRequestError);
-    expect(error).toMatchObject({ param: 'background', message: expect.stringContaining('docs/openai.md') });
+  test('is not streamed when it is read', async () => {
+    const id = await done();
+    const error = await rejection(client.responses.retrieve(id, { stream: true }), BadRequestError);
+    expect(error).toMatchObject({ param: 'stream', message: expect.stringContaining('docs/openai.md') });
   });
 
   test('notifies by webhooks that the client verifies', async () => {

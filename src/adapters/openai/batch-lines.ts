@@ -3,7 +3,7 @@ import type { LineFormat } from '../../batches/line-formats.js';
 import { idTimeMs } from '../../database/days.js';
 import { DomainError, type FieldError } from '../../errors/domain-error.js';
 import { isObject } from '../../http/input/json-body.js';
-import { callBodyOf } from './call-body.js';
+import { callBodyOf, notContinued } from './call-body.js';
 import { toOpenAiError } from './openai-error.js';
 import { toResponse } from './wire.js';
 
@@ -34,7 +34,11 @@ const openAiHead = /^\{"id":"batch_req_([0-9a-f-]{36})","custom_id":("(?:[^"\\]|
 
 /** The lines of batches as OpenAI documents them. */
 export const openAiLines: LineFormat = {
-  terms: { example, inputName: 'body', namesInInput: ['model', 'stream'] },
+  terms: {
+    example,
+    inputName: 'body',
+    namesInInput: ['model', 'stream', 'previous_response_id', 'conversation'],
+  },
 
   read({ fields, ofInput }, { metadata }) {
     const { custom_id: customId, method, url } = fields;
@@ -43,8 +47,9 @@ export const openAiLines: LineFormat = {
     const { endpoint } = metadata as Partial<BatchTerms>;
     if (url !== endpoint) throw wrong(`"url" must be ${endpoint}, which is the endpoint of the batch.`);
     if (ofInput === undefined) throw wrong('"body" must be an object: the body of the call.');
-    const { model, stream } = callBodyOf(ofInput);
+    const { model, stream, continues } = callBodyOf(ofInput);
     if (stream) throw wrong('"stream" is not served in a batch. Leave it out.');
+    if (url === '/v1/responses' && continues !== undefined) throw wrong(`"${continues}" ${notContinued}.`);
     return { customId, modelId: model };
   },
 
@@ -62,7 +67,7 @@ export const openAiLines: LineFormat = {
               outcome: 'succeeded',
               error: null,
             },
-            JSON.parse(output),
+            { output: JSON.parse(output) },
           ),
         )
       : output;

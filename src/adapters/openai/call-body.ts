@@ -15,7 +15,11 @@ export interface CallBody {
   responseFormat: unknown;
   encodingFormat: unknown;
   background: boolean;
+  /** The member that continues an earlier response, which no model here can find. undefined: there is none. */
+  continues: (typeof continuing)[number] | undefined;
 }
+
+const continuing = ['previous_response_id', 'conversation'] as const;
 
 /** A call whose body has been read. */
 export interface ReadCall {
@@ -26,7 +30,10 @@ export interface ReadCall {
   sameIn: Buffer;
 }
 
-const names = ['model', 'stream', 'stream_options', 'response_format', 'encoding_format', 'background'];
+const names = [
+  ...['model', 'stream', 'stream_options', 'response_format', 'encoding_format', 'background'],
+  ...continuing,
+];
 
 /** Reads the bodies of calls, large ones in a thread. */
 @Injectable()
@@ -69,8 +76,12 @@ export function callBodyOf(input: Readonly<Record<string, unknown>>): CallBody {
     responseFormat,
     encodingFormat,
     background: background === true,
+    continues: continuing.find((one) => (input[one] ?? null) !== null),
   };
 }
+
+/** What is said of a member that continues an earlier response. */
+export const notContinued = 'is not served; send the whole conversation in "input"';
 
 /** Returns the error for an option of OpenAI that this service does not have. */
 export function notTaken(option: string, advice: string): DomainError {

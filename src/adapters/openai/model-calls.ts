@@ -66,7 +66,7 @@ export class ModelCalls {
     if (output === undefined) return;
     if (kind === 'speech') return this.sendAny(output, call);
     let text = output;
-    if (kind === 'images' && asked.responseFormat === 'b64_json') text = await this.embedded(output, call);
+    if (kind === 'images' && wantsBase64(asked)) text = await this.embedded(output, call);
     if (kind === 'embeddings' && asked.encodingFormat === 'base64') text = await this.inBase64(output, call);
     sendReply(call.response, { status: 200, body: text });
   }
@@ -123,9 +123,17 @@ export class ModelCalls {
   }
 
   /** Returns the output as JSON text. undefined: the client has disconnected. */
-  private async output(held: HeldCall, { request, response }: ModelCall): Promise<string | undefined> {
+  private async output(held: HeldCall, call: ModelCall): Promise<string | undefined> {
+    return (await this.ended(held, call))?.output;
+  }
+
+  /** Returns the completed request and its output as JSON text. undefined: the client has disconnected. */
+  async ended(
+    held: HeldCall,
+    { request, response }: ModelCall,
+  ): Promise<{ row: StatusRow; output: string } | undefined> {
     const row = await this.held.completed(held);
-    return row && this.outputOf(row, request, response);
+    return row && { row, output: await this.outputOf(row, request, response) };
   }
 
   private outputOf(row: StatusRow, request: Request, response: Response): Promise<string> {
@@ -234,6 +242,10 @@ function assertAnswers({ runner }: Model, kind: Kind): void {
   const remedy = 'name another model; docs/openai.md says how models are made for each call';
   throw wrongAt('model', `names a model that answers ${call}, not ${answering[kind][0]}: ${remedy}`);
 }
+
+/** OpenAI's GPT image models have no `response_format`, and always answer in base64. */
+const wantsBase64 = ({ model, responseFormat }: CallBody): boolean =>
+  (responseFormat ?? (/^(?:chat)?gpt-image\b/.test(model) ? 'b64_json' : 'url')) === 'b64_json';
 
 /** Bytes of a file that a download has in memory at a time. */
 const transferBytes = 128 * 1024;

@@ -98,8 +98,8 @@ export class OpenAiController {
   @ApiOtherCall(
     service,
     'openaiCreateResponse',
-    'Begin a response in background',
-    'Submits a request and answers at once. The body must have `background: true`, and goes to the model as it is.',
+    'Make a response',
+    `${held} With \`background: true\` it answers at once. The body goes to the model as it is.`,
     ApiOtherBody(json),
   )
   @Limited('submit', { needsKey: true })
@@ -107,7 +107,7 @@ export class OpenAiController {
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
-  ): Promise<object> {
+  ): Promise<object | undefined> {
     return this.responses.create({ caller, request, response });
   }
 

@@ -42,7 +42,10 @@ type ResponseRow = Pick<
 };
 
 /** Returns a request as a response. `output`: the model's, if the request has succeeded. */
-export function toResponse(row: ResponseRow, output?: unknown): object {
+export function toResponse(
+  row: ResponseRow,
+  { output, isBackground = true }: { output?: unknown; isBackground?: boolean } = {},
+): object {
   const said: Readonly<Record<string, unknown>> =
     isObject(output) && output['object'] === 'response' ? output : {};
   return {
@@ -55,7 +58,7 @@ export function toResponse(row: ResponseRow, output?: unknown): object {
     object: 'response',
     created_at: Math.floor(row.createdAtMs / 1_000),
     ...(row.completedAtMs !== null && { completed_at: Math.floor(row.completedAtMs / 1_000) }),
-    background: true,
+    background: isBackground,
     status: row.outcome === 'succeeded' && said['status'] === 'incomplete' ? 'incomplete' : stateOf(row),
     error: errorOf(row),
   };
