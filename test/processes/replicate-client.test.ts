@@ -295,6 +295,42 @@ test('a model has the schema of its input', async () => {
   });
 });
 
+test('the only version of a model is its id, and is also found by an alias', async () => {
+  const { versions } = client().models;
+  expect(await versions.list('acme', 'strict')).toMatchObject({
+    ...{ previous: null, next: null },
+    results: [{ id: 'acme/strict', openapi_schema: { info: { title: 'acme/strict' } } }],
+  });
+  // The Python client refuses a `cog_version` of null, and asks for the version of each run.
+  expect(await versions.get('anyone', 'anything', version)).toMatchObject({
+    ...{ id: version, cog_version: '', openapi_schema: { info: { title: 'acme/text' } } },
+  });
+  expect(await refusalOf(versions.get('acme', 'strict', 'none'))).toMatchObject([
+    404,
+    { type: 'unknown_model' },
+  ]);
+});
+
+test('a version may follow its owner and name', async () => {
+  const { id } = await client().predictions.create({ version: `anyone/anything:${version}`, input: {} });
+  expect(await calls.status(id)).toMatchObject({ model_id: 'acme/text' });
+});
+
+test('a model is a deployment of the same name', async () => {
+  const { deployments } = client();
+  const prediction = await deployments.predictions.create('acme', 'text', { input: { body: '"deployed"' } });
+  expect(await ended(prediction.id)).toMatchObject({ model: 'acme/text', output: 'deployed' });
+  expect(await deployments.get('acme', 'text')).toMatchObject({ owner: 'acme', name: 'text' });
+  expect(await refusalOf(deployments.get('acme', 'none'))).toMatchObject([404, { type: 'unknown_model' }]);
+});
+
+test('a key is also accepted as older scripts send it', async () => {
+  const answer = await fetch(`${service.url}/replicate/v1/predictions`, {
+    headers: { authorization: `Token ${service.key}` },
+  });
+  expect(answer.status).toBe(200);
+});
+
 test('webhooks come at the start and at the end, and the client finds them genuine', async () => {
   const path = hooks.newPath();
   const { id } = await client().predictions.create({
@@ -349,7 +385,10 @@ test('errors are an ApiError that says what to do', async () => {
   ]);
   expect(await refusalOf(predictions.create({ model: 'acme/strict', input: { prompt: 1 } }))).toMatchObject([
     422,
-    { invalid_fields: [{ field: 'input.prompt', description: 'must be a string' }] },
+    {
+      detail: expect.stringMatching(/\n- input\.prompt must be a string$/),
+      invalid_fields: [{ field: 'input.prompt', description: 'must be a string' }],
+    },
   ]);
   expect(await refusalOf(predictions.get(unknownId()))).toMatchObject([404, { type: 'unknown_request' }]);
   const wrong = client({ auth: 'wrong' });
@@ -390,6 +429,6 @@ test('the routes are in the document under a tag of their own', async () => {
   const answer = await service.get('/openapi.json');
   const { paths } = (await answer.json()) as { paths: Record<string, Record<string, { tags: string[] }>> };
   const own = Object.entries(paths).filter(([path]) => path.startsWith('/replicate/'));
-  expect(own).toHaveLength(9);
+  expect(own).toHaveLength(13);
   for (const [, item] of own) for (const { tags } of Object.values(item)) expect(tags).toEqual(['Replicate']);
 });

@@ -12,7 +12,7 @@ import type { StatusRow } from '../../queue/reads/status-row.js';
 import { QueueService } from '../../queue/queue.service.js';
 import { CollectionHandlers } from '../../requests/collection-handlers.js';
 import type { ListQuery } from '../../requests/dto/list.query.js';
-import { type AdapterTerms, NewRequests } from '../../requests/new-requests.js';
+import type { AdapterTerms } from '../../requests/new-requests.js';
 import { RequestHandlers } from '../../requests/request-handlers.js';
 import { WebhookSecrets } from '../../webhooks/webhook-secrets.js';
 import type { KeyedCall, OpenCall } from '../adapter-call.js';
@@ -21,6 +21,7 @@ import { HeldCalls } from '../held-calls.js';
 import { RequestEnds } from '../request-ends.js';
 import { predictionText, root } from './prediction.js';
 import { predictionOptions } from './prediction-options.js';
+import { ReplicateModels } from './replicate-models.js';
 import { StreamUrls } from './stream-urls.js';
 
 /** A call that makes a prediction. */
@@ -39,7 +40,7 @@ export class ReplicateHandlers {
   constructor(
     private readonly requests: RequestHandlers,
     private readonly collection: CollectionHandlers,
-    private readonly newRequests: NewRequests,
+    private readonly models: ReplicateModels,
     private readonly inputs: WrappedInputs,
     private readonly held: HeldCalls,
     private readonly abandoned: AbandonedCalls,
@@ -57,7 +58,7 @@ export class ReplicateHandlers {
     const { caller, name, body, base, request, response } = call;
     const { headers } = request;
     const { fields, input } = await this.inputs.read(body, caller.keyId);
-    const model = this.newRequests.modelNamed(caller, name ?? nameIn(fields));
+    const model = this.models.named(caller, name ?? nameIn(fields));
     const { query: options, runWebhook, lifeMs } = predictionOptions(fields, headers, model);
     const by: AdapterTerms = { adapter: 'replicate', runWebhook };
     const seconds = waitSeconds(headers.prefer);

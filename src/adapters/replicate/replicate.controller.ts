@@ -61,6 +61,25 @@ export class ReplicateController {
     if (reply !== undefined) sendReply(response, reply);
   }
 
+  @Post('deployments/*name/predictions')
+  @ApiOtherCall(
+    service,
+    'replicateRunDeployment',
+    'Make a prediction by a deployment',
+    waits,
+    ApiOtherBody(json),
+    ApiName,
+  )
+  @Limited('submit', { needsKey: true })
+  runDeployment(
+    @Param('name', joined) name: string,
+    @TheCall() call: KeyedCall,
+    @Bytes() body: Buffer,
+    @Res() response: Response,
+  ): Promise<void> {
+    return this.run(name, call, body, response);
+  }
+
   @Get('predictions')
   @ApiOtherCall(service, 'replicateList', 'List predictions', 'Newest first, in pages, without payloads.')
   @Limited('read', { needsKey: true })
@@ -121,6 +140,40 @@ export class ReplicateController {
     @Res() response: Response,
   ): Promise<void> {
     sendReply(response, await this.handlers.cancel(call, id));
+  }
+
+  @Get('models/*name/versions')
+  @ApiOtherCall(service, 'replicateVersions', 'List versions', 'The only version of a model.', ApiName)
+  @Limited('read', { needsKey: true })
+  versions(@Param('name', joined) name: string, @CurrentCaller() caller: Caller): object {
+    return this.models.versions(caller, name);
+  }
+
+  @Get('models/*name/versions/*version')
+  @ApiOtherCall(
+    service,
+    'replicateVersion',
+    'Read a version',
+    'The version with the schema of its input.',
+    ApiPathText('name', 'Any owner and name.'),
+    ApiPathText('version', 'The id of a model, or an alias of it.'),
+  )
+  @Limited('read', { needsKey: true })
+  version(@Param('version', joined) version: string, @CurrentCaller() caller: Caller): object {
+    return this.models.version(caller, version);
+  }
+
+  @Get('deployments/*name')
+  @ApiOtherCall(
+    service,
+    'replicateDeployment',
+    'Read a deployment',
+    'Each model is a deployment of the same name.',
+    ApiName,
+  )
+  @Limited('read', { needsKey: true })
+  deployment(@Param('name', joined) name: string, @CurrentCaller() caller: Caller): object {
+    return this.models.deployment(caller, name);
   }
 
   @Get('models/*name')

@@ -13,5 +13,9 @@ export const replicate: AdapterParts = {
   otherMethod: 'not_found',
   requestFields: ['Cancel-After'],
   answerFields: [],
-  submitRoutes: ['/replicate/v1/predictions', '/replicate/v1/models/{name}/predictions'],
+  submitRoutes: [
+    '/replicate/v1/predictions',
+    '/replicate/v1/models/{name}/predictions',
+    '/replicate/v1/deployments/{name}/predictions',
+  ],
 };
