@@ -53,7 +53,7 @@ export class AddressRule {
   assertWebhookUrl(text: string): void {
     const refusal = this.refusalOf(text);
     if (refusal === undefined) return;
-    throw new DomainError('invalid_query', `The query parameter "webhook" cannot be used: it ${refusal}.`);
+    throw new DomainError('invalid_query', `The webhook cannot be used: its URL ${refusal}.`);
   }
 
   /**

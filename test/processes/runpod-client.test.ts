@@ -307,6 +307,12 @@ test('errors have their status and say what to do', async () => {
     400,
     { error: expect.stringContaining('"s3Config" is not served') },
   ]);
+  // A webhook is a member of the body here, so no query is blamed.
+  const webhook = 'http://example.com/hook';
+  expect(await refusalOf(endpoint().run({ input: {}, webhook }))).toMatchObject([
+    400,
+    { error: expect.stringMatching(/^The webhook cannot be used: its URL must begin with https:/) },
+  ]);
   const bad = { executionTimeout: -1 };
   expect(await refusalOf(endpoint().run({ input: {}, policy: bad }))).toMatchObject([400, {}]);
   const unserved = await service.get('/runpod/v2/upscaler/requests');
