@@ -181,7 +181,7 @@ export interface components {
              */
             beat_s: number;
             /**
-             * @description The order of an operator. `run`: go on. `drain`: claim nothing more. `stop`: end.
+             * @description The order of an operator. `run`: continue. `drain`: claim nothing more. `stop`: end.
              * @example run
              * @enum {string}
              */
@@ -217,7 +217,7 @@ export interface components {
              */
             next: number;
             /**
-             * @description Whether the run must stop.
+             * @description True if the run must stop.
              * @example false
              */
             cancel: boolean;
@@ -230,7 +230,7 @@ export interface components {
              */
             message?: string;
             /**
-             * @description Whether another attempt may succeed; false if omitted.
+             * @description True if another attempt may succeed; false if omitted.
              * @example true
              */
             retryable?: boolean;
@@ -754,7 +754,7 @@ export interface components {
              */
             inference_time: number | null;
             /**
-             * @description What the last attempt used, such as tokens: whole numbers by name, nested names joined by a point. Absent if the model says nothing of it.
+             * @description What the last attempt used, such as tokens: whole numbers by name, nested names joined by a point. Absent if the model reports no usage.
              * @example {
              *       "prompt_tokens": 12,
              *       "completion_tokens": 48
@@ -1224,7 +1224,7 @@ export interface components {
              */
             unknown: number;
             /**
-             * @description Whether more requests match the filter. If so, send the call again.
+             * @description True if more requests match the filter. In this case, send the call again.
              * @example false
              */
             more: boolean;
@@ -1615,7 +1615,7 @@ export interface components {
             /** @description The final measurements. */
             metrics: components["schemas"]["FinalMetrics"];
             /**
-             * @description Whether there is a response to fetch.
+             * @description True if there is a response to fetch.
              * @example true
              */
             success: boolean;
@@ -1754,7 +1754,7 @@ export interface components {
             /** @description The final measurements. */
             metrics: components["schemas"]["FinalMetrics"];
             /**
-             * @description Whether there is a response to fetch.
+             * @description True if there is a response to fetch.
              * @example true
              */
             success: boolean;
@@ -1797,7 +1797,7 @@ export interface components {
         /** @description The end of the output: the `data` of an event `done`. */
         OutputDone: {
             /**
-             * @description Whether there is a response to fetch. If not, the status has the reason.
+             * @description True if there is a response to fetch. If not, the status has the reason.
              * @example true
              */
             success: boolean;
@@ -2051,10 +2051,10 @@ export interface components {
              */
             normal: number;
         };
-        /** @description Whether the model is paused, and who paused it. */
+        /** @description The pause of a model, and the key that set it. */
         OverriddenPause: {
             /**
-             * @description Whether the model is paused. While it is paused, no run of it starts. With `hold`, submissions wait; with `reject`, they are answered 503 `model_paused`.
+             * @description The pause that applies; false: the model is not paused. While it is paused, no run of it starts. With `hold`, submissions wait; with `reject`, they are answered 503 `model_paused`.
              * @example hold
              */
             current: false | ("hold" | "reject");
@@ -2143,7 +2143,7 @@ export interface components {
              */
             failed_last_hour: number;
             /**
-             * @description Whether requests can start now.
+             * @description The availability of the model: requests can start now only if it is `available`.
              * @example available
              * @enum {string}
              */
@@ -2203,7 +2203,7 @@ export interface components {
              */
             circuit: "on" | "off";
             /**
-             * @description Whether keys take turns (`fair`), or requests start in the order of their arrival (`arrival`).
+             * @description The order of the queue. `fair`: keys take turns. `arrival`: requests start in the order of their arrival.
              * @example fair
              * @enum {string}
              */
@@ -2212,7 +2212,7 @@ export interface components {
             concurrency: components["schemas"]["OverriddenConcurrency"];
             /** @description The slots that it keeps for a priority and those above it. */
             reserve: components["schemas"]["AdminModelReserve"];
-            /** @description Whether the model is paused. */
+            /** @description The pause of the model. */
             paused: components["schemas"]["OverriddenPause"];
         };
         /** @description All models. */
@@ -2396,7 +2396,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description The order. `run`: go on. `drain`: finish the current runs and claim nothing more. `stop`: end.
+             * @description The order. `run`: continue. `drain`: finish the current runs and claim nothing more. `stop`: end.
              * @example drain
              * @enum {string}
              */
@@ -2416,7 +2416,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description Whether it serves calls (`api`), runs requests (`scheduler`) or both (`all`).
+             * @description The role of the node: it serves calls (`api`), runs requests (`scheduler`) or does both (`all`).
              * @example all
              */
             role: string;
@@ -2513,7 +2513,7 @@ export interface components {
              */
             failed_last_hour?: number;
             /**
-             * @description Whether requests can start now.
+             * @description The availability of the model: requests can start now only if it is `available`.
              * @example available
              * @enum {string}
              */
@@ -2564,7 +2564,7 @@ export interface components {
              */
             circuit?: "on" | "off";
             /**
-             * @description Whether keys take turns (`fair`), or requests start in the order of their arrival (`arrival`).
+             * @description The order of the queue. `fair`: keys take turns. `arrival`: requests start in the order of their arrival.
              * @example fair
              * @enum {string}
              */
@@ -2573,7 +2573,7 @@ export interface components {
             concurrency?: components["schemas"]["OverriddenConcurrency"];
             /** @description The slots that it keeps for a priority and those above it. */
             reserve?: components["schemas"]["AdminModelReserve"];
-            /** @description Whether the model is paused. */
+            /** @description The pause of the model. */
             paused?: components["schemas"]["OverriddenPause"];
             /**
              * @description The id of the model.
@@ -2607,7 +2607,7 @@ export interface components {
              */
             at: string;
             /**
-             * @description Whether the node can reach the database. While it is `away`, calls are answered 503.
+             * @description The database as the node sees it. While it is `away`, calls are answered 503.
              * @example up
              * @enum {string}
              */
@@ -2845,7 +2845,7 @@ export interface components {
              */
             version: string;
             /**
-             * @description Whether it serves calls (`api`), runs requests (`scheduler`) or both (`all`).
+             * @description The role of the node: it serves calls (`api`), runs requests (`scheduler`) or does both (`all`).
              * @example all
              */
             role: string;
@@ -2921,7 +2921,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description Whether it serves calls (`api`), runs requests (`scheduler`) or both (`all`).
+             * @description The role of the node: it serves calls (`api`), runs requests (`scheduler`) or does both (`all`).
              * @example all
              */
             role: string;
@@ -3041,7 +3041,7 @@ export interface components {
              */
             expires_at: string;
             /**
-             * @description Whether this call uses this session.
+             * @description True if this call uses this session.
              * @example false
              */
             is_current: boolean;
@@ -3125,7 +3125,7 @@ export interface components {
              */
             prefix: string;
             /**
-             * @description Whether the key is accepted.
+             * @description The state of the key. Only a `valid` key is accepted.
              * @example valid
              * @enum {string}
              */
@@ -3305,7 +3305,7 @@ export interface components {
              */
             prefix: string;
             /**
-             * @description Whether the key is accepted.
+             * @description The state of the key. Only a `valid` key is accepted.
              * @example valid
              * @enum {string}
              */
@@ -3570,7 +3570,7 @@ export interface components {
              */
             inference_time?: number | null;
             /**
-             * @description What the last attempt used, such as tokens: whole numbers by name. Absent if the model says nothing of it.
+             * @description What the last attempt used, such as tokens: whole numbers by name. Absent if the model reports no usage.
              * @example {
              *       "prompt_tokens": 12,
              *       "completion_tokens": 48
@@ -3667,7 +3667,7 @@ export interface components {
             estimated_end?: components["schemas"]["TimeSpan"];
             /** @description The progress of its run. Its message is null without the scope `payloads`. */
             progress?: components["schemas"]["Progress"];
-            /** @description Whether it succeeded. Present once it has completed. */
+            /** @description True if it succeeded. Present once it has completed. */
             success?: boolean;
             /** @description The error of a request that did not succeed. Its message may be the model’s own. */
             error?: components["schemas"]["RequestError"] | null;
@@ -3834,7 +3834,7 @@ export interface components {
             estimated_end?: components["schemas"]["TimeSpan"];
             /** @description The progress of its run. Its message is null without the scope `payloads`. */
             progress?: components["schemas"]["Progress"];
-            /** @description Whether it succeeded. Present once it has completed. */
+            /** @description True if it succeeded. Present once it has completed. */
             success?: boolean;
             /** @description The error of a request that did not succeed. Its message may be the model’s own. */
             error?: components["schemas"]["RequestError"] | null;
@@ -4589,7 +4589,7 @@ export interface components {
             /** @description The wait of a request for its first run; null: too little is known. */
             queue_time: components["schemas"]["TypicalTime"] | null;
             /**
-             * @description Whether its requests can start now. While it is `unavailable` (not reachable) or `paused`, requests wait and can be submitted.
+             * @description The availability of the model. While it is `unavailable` (not reachable) or `paused`, requests wait and can be submitted.
              * @example available
              * @enum {string}
              */
