@@ -34,7 +34,11 @@ export class EmbeddedPostgres {
   private isStopping = false;
   private readonly log = new Logger(EmbeddedPostgres.name);
 
-  constructor(dataDir: string) {
+  /** `environment`: variables of the server, which gets no others. */
+  constructor(
+    dataDir: string,
+    private readonly environment: Readonly<Record<string, string>> = serverEnvironment,
+  ) {
     this.directory = new DataDirectory(dataDir);
   }
 
@@ -110,7 +114,7 @@ export class EmbeddedPostgres {
       // drained.
       detached: true,
       stdio: ['ignore', log, log],
-      env: serverEnvironment,
+      env: this.environment,
     });
     closeSync(log);
     child.on('error', () => undefined); // noticed as a server that did not start
