@@ -1,4 +1,5 @@
 import type { Service } from '../cluster/cluster.js';
+import type { SteppedClock } from '../cluster/stepped-clock.js';
 import type { Step } from '../model/behaviour.js';
 
 export interface AttemptRow {
@@ -15,7 +16,7 @@ export interface AttemptRow {
 export interface EventRow {
   kind: string;
   attempt: number;
-  /** By the database's clock; the time of a log line is from its run. */
+  /** To be compared with other times of the row; the time of a log line is from its run. */
   at: number;
   /** `LEVEL source message`; null: it is no log entry. */
   text: string | null;
@@ -48,7 +49,10 @@ export interface StoredState {
   left: { queue_entry: number; delayed_entry: number; lease: number };
 }
 
-export async function readStoredState({ postgres }: Pick<Service, 'postgres'>): Promise<StoredState> {
+export async function readStoredState({
+  postgres,
+  databaseClock,
+}: Pick<Service, 'postgres' | 'databaseClock'>): Promise<StoredState> {
   const rows = await postgres.query<RequestRow>(
     `SELECT r.id, r.model_id AS "modelId", r.api_key_id AS "keyId", r.input->>'marker' AS marker, r.input->'plan' AS plan,
             r.webhook_url AS "webhookUrl", r.state, r.outcome, r.attempt,
@@ -71,6 +75,7 @@ export async function readStoredState({ postgres }: Pick<Service, 'postgres'>): 
      ) e ON e.request_id = r.id`,
     [performance.timeOrigin],
   );
+  if (databaseClock !== undefined) for (const row of rows) setRunTimes(row, databaseClock);
   const [left] = await postgres.query<StoredState['left']>(
     `SELECT (SELECT count(*)::integer FROM queue_entry) AS queue_entry,
             (SELECT count(*)::integer FROM delayed_entry) AS delayed_entry,
@@ -81,6 +86,17 @@ export async function readStoredState({ postgres }: Pick<Service, 'postgres'>): 
     idempotencyKeys: await postgres.query('SELECT key, request_id AS id FROM idempotency_key'),
     left: left!,
   };
+}
+
+/** Replaces the times of a database whose clock was stepped. */
+function setRunTimes(row: RequestRow, clock: SteppedClock): void {
+  const { timeOrigin } = performance;
+  for (const attempt of row.attempts) {
+    attempt.startedAt = clock.toRunTime(attempt.startedAt);
+    attempt.endedAt = clock.toRunTime(attempt.endedAt);
+  }
+  for (const event of row.events) event.at = clock.toRunTime(event.at - timeOrigin);
+  if (row.completedAt !== null) row.completedAt = clock.toRunTime(row.completedAt - timeOrigin);
 }
 
 /** Returns what the model was asked to do in that attempt. `attempt` is the number that the model gets. */

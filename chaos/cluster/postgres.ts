@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.js';
+import { serverEnvironment } from '../../src/embedded-postgres/server-program.js';
 import { within } from '../clock.js';
 import { childrenOf, isAlive, sendSignal } from './processes.js';
 import { portCell } from './proxy-thread.js';
 import { queryOnce } from './query-once.js';
+import type { SteppedClock } from './stepped-clock.js';
 
 /** A PostgreSQL of the harness, durable as in production, that can be killed and started again. */
 export class Postgres {
@@ -15,8 +17,12 @@ export class Postgres {
   /** False after a kill, because its pid may then belong to another process. */
   private running = false;
 
-  constructor(private readonly directory: string) {
-    this.server = new EmbeddedPostgres(directory);
+  /** `clock`: undefined: it has the machine's clock. */
+  constructor(
+    private readonly directory: string,
+    private readonly clock?: SteppedClock,
+  ) {
+    this.server = this.make();
   }
 
   get password(): string {
@@ -31,7 +37,7 @@ export class Postgres {
   }
 
   async start(): Promise<void> {
-    this.server = new EmbeddedPostgres(this.directory);
+    this.server = this.make();
     this.adminUrl = await this.server.start();
     Atomics.store(this.portCell, 0, Number(new URL(this.adminUrl).port));
     this.running = true;
@@ -61,6 +67,11 @@ export class Postgres {
   /** Runs a query directly, without a proxy. */
   query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
     return queryOnce(this.adminUrl, text, values);
+  }
+
+  private make(): EmbeddedPostgres {
+    const environment = this.clock && { ...serverEnvironment, ...this.clock.environment(false) };
+    return new EmbeddedPostgres(this.directory, environment);
   }
 
   private pid(): number {
