@@ -26,6 +26,7 @@ export const models: readonly ChaosModel[] = [
   { id: 'chaos/shared', concurrency: 5, timeout: '20s', attempts: 3 },
   { id: 'chaos/echo', concurrency: 16, timeout: '20s', attempts: 3, kind: 'echo' },
   { id: 'chaos/held', concurrency: 2, timeout: '30m', attempts: 3 },
+  { id: 'chaos/deep', concurrency: 8, timeout: '30m', attempts: 3 },
   { id: 'chaos/tokens', concurrency: 4, timeout: '20s', attempts: 3, circuit: 'off' },
   { id: 'chaos/picture', concurrency: 3, timeout: '20s', attempts: 3, circuit: 'off' },
   { id: 'chaos/followed', concurrency: 4, timeout: '60s', attempts: 3, kind: 'followed' },
@@ -46,6 +47,11 @@ export const groups: Readonly<Record<string, { concurrency: number; stay: string
 };
 
 export const workerModels = models.filter(({ kind }) => kind === 'worker').map(({ id }) => id);
+
+/** Returns whether its runs last until the harness ends them. */
+export function holdsRuns(modelId: string): boolean {
+  return modelId.startsWith('chaos/held') || modelId === 'chaos/deep';
+}
 
 export function isOfWorkers(modelId: string): boolean {
   return workerModels.includes(modelId);

@@ -1,4 +1,5 @@
 import type { StoredState } from '../checks/stored-state.js';
+import { holdsRuns } from '../cluster/models-file.js';
 import type { Start, Starts } from '../model/run-log.js';
 import type { FaultRecord } from './fault.js';
 
@@ -21,7 +22,7 @@ export function takenUpAfterMs(
 ): number[] {
   return record.affected.flatMap(({ requestId, at }) => {
     const next = starts.ofRequest(requestId).find(({ startedAt }) => startedAt > at);
-    if (next === undefined || next.modelId.startsWith('chaos/held')) return [];
+    if (next === undefined || holdsRuns(next.modelId)) return [];
     const takenUpAt = Math.min(next.startedAt, startOfAnother(next, at, starts, stored));
     return [sinceUnhindered(record, all, record.total ? record.healedAt : at, takenUpAt)];
   });

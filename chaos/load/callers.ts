@@ -30,6 +30,8 @@ export class Callers {
   readonly busyWithWorkers = many(4, (n) => withKey(`team-${n}`, ample));
   /** The key of all workers. Calls of workers are not counted: with these limits none would get through. */
   readonly worker = withKey('worker', { submit: '1/m', other: '1/m' });
+  /** The caller of a queue that is very long. */
+  readonly deep = withKey('deep', ample);
   /** Callers that exceed the shipped limits in every burst. */
   readonly greedy = many(12, (n) => withKey(`greedy-${n}`));
   /** Callers without a key, behind a proxy. */
@@ -39,11 +41,13 @@ export class Callers {
   );
   /** Callers that read positions only, because after a crash earlier callers may be refused for a minute. */
   readonly auditors = many(250, (n) => new Caller(`auditor-${n}`, { address: `203.0.113.${n}` }));
+  /** Keys that expire when the database's clock is stepped. */
+  readonly expiring: Caller[] = [];
   /** Keys that are made and revoked during the run. */
   readonly revocable: Caller[] = [];
 
   get all(): Caller[] {
-    const alone = [this.limited, this.probe, this.worker];
+    const alone = [this.limited, this.probe, this.worker, this.deep];
     return [
       ...this.regular,
       ...alone,

@@ -18,9 +18,17 @@ interface Disagreement {
   true: number;
 }
 
-/** The queue of a model that holds its runs. The queue does not move, so every position in it must be exact. */
-export class HeldQueue {
+/** A queue whose positions are compared with those in the database. */
+export interface AuditedQueue {
   /** How long after the last heal all nodes showed every position right. */
+  readonly exactAfterMs: readonly number[];
+  fill(): Promise<void>;
+  /** Call it while nothing is broken. */
+  audit(): Promise<void>;
+}
+
+/** The queue of a model that holds its runs. The queue does not move, so every position in it must be exact. */
+export class HeldQueue implements AuditedQueue {
   readonly exactAfterMs: number[] = [];
 
   constructor(
@@ -45,7 +53,6 @@ export class HeldQueue {
     }
   }
 
-  /** Call it while nothing is broken. */
   async audit(): Promise<void> {
     const from = now();
     let wrong = await this.compare();

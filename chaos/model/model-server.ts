@@ -10,7 +10,8 @@ import { type ModelRun, RunLog } from './run-log.js';
 export class ModelServer {
   readonly runs = new RunLog();
   readonly followed = new FollowedJobs();
-  private held = new Set<() => void>();
+  /** The ends of held runs, each with its model. */
+  private readonly held = new Map<() => void, string>();
   /** The answers of the runs in progress. */
   private readonly open = new Map<ModelRun, ServerResponse>();
   private port = 0;
@@ -47,10 +48,13 @@ export class ModelServer {
     await this.start();
   }
 
-  /** Ends the runs that are held; later ones are held again. */
-  release(): void {
-    for (const end of this.held) end();
-    this.held.clear();
+  /** Ends the runs that are held, of one model or of all; later ones are held again. */
+  release(only?: string): void {
+    for (const [end, modelId] of this.held) {
+      if (only !== undefined && modelId !== only) continue;
+      this.held.delete(end);
+      end();
+    }
   }
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -88,7 +92,7 @@ export class ModelServer {
         return answer(run, response);
       case 'hold': {
         const released = new Promise<void>((done) => {
-          this.held.add(done);
+          this.held.set(done, run.modelId);
           response.once('close', () => {
             this.held.delete(done);
             done();

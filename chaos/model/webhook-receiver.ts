@@ -20,11 +20,15 @@ export interface WebhookCall {
 
 /** Behaviours of receivers. Receivers that recover do so from the second call of a delivery on. */
 const kinds = ['good', 'good', 'good', 'late', 'broken', 'reset', 'hanging'] as const;
+/** A receiver that is away for an hour refuses this many calls of a delivery: the fifth comes 36 minutes after the first. */
+const refusedByAway = 4;
 const lateMs = { low: 200, high: 3_000 };
 
 /** Receivers of webhooks: good, slow, broken or hanging, as the path says. Every call is recorded. */
 export class WebhookReceiver {
   readonly calls: WebhookCall[] = [];
+  /** True: some receivers are away for longer than one retry. */
+  hasAway = false;
   private readonly times = new Map<string, number>();
   private readonly server = createServer((request, response) => {
     void this.serve(request, response).catch(() => response.destroy());
@@ -43,7 +47,11 @@ export class WebhookReceiver {
 
   /** The URL of a receiver of any kind. */
   anyUrl(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/${this.random.pick(kinds)}`;
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/${this.kind()}`;
+  }
+
+  private kind(): string {
+    return this.hasAway && this.random.chance(0.15) ? 'away' : this.random.pick(kinds);
   }
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -56,6 +64,7 @@ export class WebhookReceiver {
     this.times.set(webhookId, times);
     const kind = request.url!.slice(1);
     if (kind === 'late') await sleep(this.random.between(lateMs.low, lateMs.high));
+    if (kind === 'away' && times <= refusedByAway) response.statusCode = 503;
     if (times === 1) {
       if (kind === 'hanging') return;
       if (kind === 'reset') return void request.socket.resetAndDestroy();
