@@ -1,5 +1,5 @@
 import { burstBar } from './load/bursts.js';
-import { commandFor, readOptions } from './options.js';
+import { commandFor, readOptions, runsOf } from './options.js';
 import { type Result, writeResult } from './results.js';
 import { runChaos } from './run-chaos.js';
 import { tables, writeTables } from './tables.js';
@@ -13,18 +13,22 @@ async function main(): Promise<boolean> {
     return true;
   }
   const results: Result[] = [];
-  for (let seed = options.seed; seed < options.seed + options.runs; seed++) {
-    const command = commandFor({ ...options, seed });
+  const runs = runsOf(options);
+  for (const run of runs) {
+    const command = commandFor(run);
     print(command);
-    const result = await runChaos({ ...options, seed }, print);
+    const result = await runChaos(run, print);
     results.push(result);
     print(`written to ${await writeResult(result)}`);
     // A machine that is too busy to offer the burst is no fault of the service, but then the run proves nothing.
     const tooFew = result.bursts.filter(({ calm, offeredPerSecond }) => calm && offeredPerSecond < burstBar);
-    if (tooFew.length > 0) print(`bursts that did not reach ${burstBar} a second: ${tooFew.length}`);
+    if (tooFew.length > 0) {
+      const reached = tooFew.map(({ offeredPerSecond }) => offeredPerSecond).join(', ');
+      print(`bursts that did not reach ${burstBar} a second: ${tooFew.length} (${reached})`);
+    }
     print(result.violations.length === 0 ? 'sound' : `NOT SOUND; again: ${command}`);
   }
-  if (options.runs > 1) print(tables(results));
+  if (runs.length > 1) print(tables(results));
   return results.every(({ violations }) => violations.length === 0);
 }
 

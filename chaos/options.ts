@@ -1,4 +1,8 @@
 import { parseArgs } from 'node:util';
+import { scenes } from './scenes.js';
+
+/** Runs of a release with the faults of every run and without PgBouncer. */
+const seedsOfRelease = 5;
 
 export interface Options {
   /** How long faults are made. Starting, draining and checking come on top. */
@@ -7,6 +11,10 @@ export interface Options {
   processes: number;
   /** PgBouncer in transaction mode between the nodes and the database. */
   pgbouncer: boolean;
+  /** The name of a scene, whose conditions and faults take the place of those of every run; empty: none. */
+  scene: string;
+  /** All runs that a release needs: five seeds, one with PgBouncer, and all scenes. */
+  release: boolean;
   /** This many runs, one after the other, each with the next seed. */
   runs: number;
   /** Only these kinds of faults; empty: all. */
@@ -21,21 +29,27 @@ export function readOptions(args: string[]): Options {
   const { values } = parseArgs({
     args,
     options: {
-      seconds: { type: 'string', default: '60' },
+      seconds: { type: 'string' },
       seed: { type: 'string', default: today() },
       processes: { type: 'string', default: '3' },
       pgbouncer: { type: 'boolean', default: false },
+      scene: { type: 'string', default: '' },
+      release: { type: 'boolean', default: false },
       runs: { type: 'string', default: '1' },
       only: { type: 'string', default: '' },
       keep: { type: 'boolean', default: false },
       table: { type: 'boolean', default: false },
     },
   });
+  if (values.scene !== '' && scenes[values.scene] === undefined)
+    throw new Error(`--scene takes ${Object.keys(scenes).join(', ')}`);
   return {
-    seconds: wholeNumber('--seconds', values.seconds, 5, 86_400),
+    seconds: wholeNumber('--seconds', values.seconds ?? (values.release ? '600' : '60'), 5, 86_400),
     seed: wholeNumber('--seed', values.seed, 0, 2 ** 31),
     processes: wholeNumber('--processes', values.processes, 2, 20),
     pgbouncer: values.pgbouncer,
+    scene: values.scene,
+    release: values.release,
     runs: wholeNumber('--runs', values.runs, 1, 1_000),
     only: values.only.split(',').filter((kind) => kind !== ''),
     keep: values.keep,
@@ -43,9 +57,21 @@ export function readOptions(args: string[]): Options {
   };
 }
 
+/** The runs that the options ask for, in order. */
+export function runsOf(options: Options): Options[] {
+  const { seed, runs, release, seconds } = options;
+  const count = release ? seedsOfRelease : runs;
+  const ofSeeds = Array.from({ length: count }, (_, i) => ({ ...options, seed: seed + i }));
+  if (!release) return ofSeeds;
+  const ofScenes = Object.keys(scenes).map((scene) => ({
+    ...{ ...options, scene, seconds: scene === 'day' ? 2 * seconds : seconds },
+  }));
+  return [...ofSeeds, { ...options, pgbouncer: true }, ...ofScenes];
+}
+
 /** The command that repeats a run. */
-export function commandFor({ seconds, seed, processes, pgbouncer, only }: Options): string {
-  const more = `${pgbouncer ? ' --pgbouncer' : ''}${only.length === 0 ? '' : ` --only '${only.join()}'`}`;
+export function commandFor({ seconds, seed, processes, pgbouncer, scene, only }: Options): string {
+  const more = `${scene === '' ? '' : ` --scene ${scene}`}${pgbouncer ? ' --pgbouncer' : ''}${only.length === 0 ? '' : ` --only '${only.join()}'`}`;
   return `npm run chaos -- --seconds ${seconds} --seed ${seed} --processes ${processes}${more}`;
 }
 

@@ -22,7 +22,7 @@ import type { GrantHistory } from './cluster/grant-history.js';
 import type { Schedule } from './faults/schedule.js';
 import type { Bursts } from './load/bursts.js';
 import type { SharedModel } from './load/busy-keys.js';
-import type { HeldQueue } from './load/held-queue.js';
+import type { AuditedQueue } from './load/held-queue.js';
 import type { KeyRevoker } from './load/key-revoker.js';
 import type { Ledger } from './load/ledger.js';
 import type { Load } from './load/load.js';
@@ -47,7 +47,7 @@ export interface Surroundings {
   ledger: Ledger;
   load: Load;
   bursts: Bursts;
-  queues: readonly HeldQueue[];
+  queues: readonly AuditedQueue[];
   revoker: KeyRevoker;
   shared: readonly SharedModel[];
   /** Faults of the service: its nodes, its database, its models. */
@@ -87,13 +87,13 @@ export async function reconcile(all: Surroundings): Promise<{ stored: StoredStat
   const servedAfterRevocationMs = checkRevocations(all.revoker.revocations, records, ledger);
   const peaks = checkConcurrency(model.runs, cluster.nodes, all.grants, all.spells, ledger);
   peaks.push(...checkLeases(stored, ledger));
-  const { seconds, seed, processes, pgbouncer, only } = options;
+  const { seconds, seed, processes, pgbouncer, scene, only } = options;
   const rows = faultRows(records, ledger, stored, model.runs, records);
   rows.push(...faultRows(ofWorkers, ledger, stored, fleet.log, records));
   const result: Result = {
     date: all.date,
     commit: commitHere(),
-    options: { seconds, seed, processes, pgbouncer, only },
+    options: { seconds, seed, processes, pgbouncer, scene, only },
     requests: stored.requests.size,
     runs: model.runs.runs.length,
     runsOfWorkers: fleet.log.runs.length,

@@ -21,7 +21,8 @@ export interface Result {
   date: string;
   /** The commit that ran, with a `+` if files differed from it. */
   commit: string;
-  options: Omit<Options, 'runs' | 'keep' | 'table'>;
+  /** Results from before there were scenes lack `scene`. */
+  options: Omit<Options, 'runs' | 'release' | 'keep' | 'table' | 'scene'> & { scene?: string };
   requests: number;
   /** Calls of models. */
   runs: number;
@@ -69,7 +70,8 @@ export function sourceTree(): string {
 
 /** Returns the name of the file. */
 export async function writeResult(result: Result): Promise<string> {
-  return writeRun('chaos/results', result.date, `${result.options.seed}`, result);
+  const { seed, scene = '' } = result.options;
+  return writeRun('chaos/results', result.date, scene === '' ? `${seed}` : `${seed}-${scene}`, result);
 }
 
 /**

@@ -7,6 +7,7 @@ import { Schedule, serviceFaults, workerFaults } from './faults/schedule.js';
 import { Bursts } from './load/bursts.js';
 import { BusySpells } from './load/busy-spells.js';
 import { BusyKeys, type SharedModel } from './load/busy-keys.js';
+import { DeepQueue } from './load/deep-queue.js';
 import { HeldQueue } from './load/held-queue.js';
 import { KeyRevoker } from './load/key-revoker.js';
 import { Ledger } from './load/ledger.js';
@@ -19,6 +20,7 @@ import { Random } from './random.js';
 import { reconcile } from './reconcile.js';
 import { burstText, report } from './report.js';
 import type { Result } from './results.js';
+import { type Scene, scenes } from './scenes.js';
 import { stopOnSignals } from './stop-on-signals.js';
 import { Fleet } from './workers/fleet.js';
 
@@ -37,7 +39,13 @@ export async function runChaos(options: Options, print: (text: string) => void):
   const ledger = new Ledger();
   const model = new ModelServer();
   const receiver = new WebhookReceiver(random.fork('receiver'));
-  const cluster = new Cluster(options.processes, options.pgbouncer, random.fork('cluster'));
+  const scene = scenes[options.scene];
+  const cluster = new Cluster(
+    options.processes,
+    options.pgbouncer,
+    random.fork('cluster'),
+    scene?.conditions,
+  );
   let fleet: Fleet | undefined;
   const stopped = stopOnSignals(async () => {
     await fleet?.stop();
@@ -56,15 +64,21 @@ export async function runChaos(options: Options, print: (text: string) => void):
     fleet = new Fleet(cluster, ledger);
     await fleet.start();
     const load = new Load(cluster, ledger, receiver, random);
-    const queues = ['chaos/held', 'chaos/held-work'].map(
+    receiver.hasAway = scene?.hasAwayReceivers ?? false;
+    const held = ['chaos/held', 'chaos/held-work'].map(
       (modelId) => new HeldQueue(cluster, load.client, load.submitter, ledger, random.fork(modelId), modelId),
     );
+    const deep =
+      scene?.hasDeepQueue === true
+        ? new DeepQueue(cluster, load.client, load.submitter, model, ledger, random.fork('deep'))
+        : undefined;
+    const queues = deep === undefined ? held : [...held, deep];
     const bursts = new Bursts(cluster, load, random.fork('bursts'));
     const revoker = new KeyRevoker(cluster, load.client, random.fork('revoker'));
-    const scheduleOf = (name: string, kinds: readonly FaultKind[]): Schedule =>
-      new Schedule(cluster, fleet!, model, load, ledger, random.fork(name), asked(kinds, options));
-    const faults = scheduleOf('faults', serviceFaults);
-    const faultsOfWorkers = scheduleOf('faults of workers', workerFaults);
+    const scheduleOf = (name: string, kinds: readonly FaultKind[], pauseMs?: Scene['pauseMs']): Schedule =>
+      new Schedule(cluster, fleet!, model, load, ledger, random.fork(name), asked(kinds, options), pauseMs);
+    const faults = scheduleOf('faults', scene?.faults ?? serviceFaults, scene?.pauseMs);
+    const faultsOfWorkers = scheduleOf('faults of workers', scene === undefined ? workerFaults : []);
 
     const grants = new GrantHistory(cluster.postgres);
     void grants.watch();
@@ -104,11 +118,13 @@ export async function runChaos(options: Options, print: (text: string) => void):
         `${Math.max(0, (leftMs - roundMs) / 1_000)} s to go, ${made}, ${ledger.accepted.size} accepted, ${ledger.violations.length} violations`,
       );
     }
+    if (scene?.lastFault !== undefined) await faults.make(scene.lastFault);
     await sleep(calmMs);
     fed.to = now();
     load.stopSubmitting();
     grants.stop();
     pace.stop();
+    await deep?.empty();
     await drain(cluster, model, fleet);
     const unfinished = await load.finish(finishMs);
     if (unfinished.length > 0)

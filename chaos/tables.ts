@@ -34,13 +34,13 @@ export async function writeTables(): Promise<void> {
   writeFileSync(path, await format(written, { parser: 'markdown', printWidth: 110 }));
 }
 
-/** Returns each run with violations by itself, and the other runs by day and database, in their order. */
+/** Returns each run with violations by itself, and the other runs by day, database and scene, in their order. */
 function groups(results: readonly Result[]): Result[][] {
   const found = new Map<string, Result[]>();
   for (const result of results) {
     const { date, options, violations } = result;
     const run = violations.length > 0 ? ` ${date} ${options.seed}` : '';
-    const key = `${date.slice(0, 10)} ${options.pgbouncer}${run}`;
+    const key = `${date.slice(0, 10)} ${options.pgbouncer} ${options.scene}${run}`;
     found.set(key, [...(found.get(key) ?? []), result]);
   }
   return [...found.values()];
@@ -55,7 +55,11 @@ function cells(group: readonly Result[]): (string | number)[] {
     group.reduce((total, result) => total + valueOf(result), 0);
   const violations = sum((result) => result.violations.length);
   return [
-    `${date.slice(0, 10)}, ${violations > 0 ? options.seed : `${group.length} runs`}`,
+    [
+      date.slice(0, 10),
+      violations > 0 ? options.seed : `${group.length} runs`,
+      ...(options.scene ? [options.scene] : []),
+    ].join(', '),
     violations > 0 ? commit : '',
     sum((result) => result.options.seconds),
     options.pgbouncer ? 'PgBouncer' : 'direct',

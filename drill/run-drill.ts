@@ -268,6 +268,7 @@ class Drill {
       from: now(),
       healedAt: Infinity,
       graceMs,
+      endsStreams: false,
       affected: [],
       total: false,
       servedAt: [],

@@ -1,3 +1,4 @@
+import { overlaps } from '../clock.js';
 import type { ServiceNode } from '../cluster/service-node.js';
 import type { FaultRecord } from '../faults/fault.js';
 import type { Disturbance, Ledger } from '../load/ledger.js';
@@ -48,8 +49,18 @@ export function checkCalm(
   return late;
 }
 
-function isExcused({ node, from, to }: Disturbance, records: readonly FaultRecord[]): boolean {
-  return node.wasAway(from - afterAwayMs, to) || records.some((record) => reaches(record, node, from, to));
+function isExcused({ node, what, from, to }: Disturbance, records: readonly FaultRecord[]): boolean {
+  const isOpenStream = /^an? (output )?stream/.test(what) && !/: (503|fetch failed)/.test(what);
+  return (
+    node.wasAway(from - afterAwayMs, to) ||
+    records.some(
+      (record) =>
+        reaches(record, node, from, to) ||
+        (isOpenStream &&
+          record.endsStreams &&
+          overlaps({ from: record.from, to: record.healedAt }, from, to)),
+    )
+  );
 }
 
 function reaches(record: FaultRecord, node: ServiceNode, from: number, to: number): boolean {

@@ -21,6 +21,8 @@ export interface FaultRecord {
   healedAt: number;
   /** How long after the heal the nodes it hit may still answer with 5xx; null: only while a node is away. */
   graceMs: number | null;
+  /** True if it ends streams, which then continue elsewhere, but fails no call. */
+  endsStreams: boolean;
   /** Requests that the nodes, or the worker, were running, each with the time of the hit. */
   affected: { requestId: string; at: number }[];
   /** True if no node was left to take up runs before the heal. */
@@ -39,13 +41,14 @@ export interface FaultContext {
   /** Nodes that no other fault occupies; never empty where the kind hits nodes. */
   targets: ServiceNode[];
   violate(rule: string, detail: string): void;
-  count(what: string): void;
+  count(what: string, by?: number): void;
 }
 
 interface Kind<Context> {
   name: string;
   /** Copied into the record. */
   graceMs: number | null;
+  endsStreams?: boolean;
   /** Resolves when everything that it broke is whole again. */
   make(context: Context): Promise<void>;
 }

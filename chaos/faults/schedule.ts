@@ -48,12 +48,14 @@ export class Schedule {
     private readonly ledger: Ledger,
     private readonly random: Random,
     private readonly kinds: readonly FaultKind[],
+    /** Between two faults. */
+    private readonly pauseMs = { low: 1_500, high: 6_000 },
   ) {}
 
   /** Makes faults until the deadline, then waits until every fault has healed. */
   async run(deadline: number): Promise<void> {
     while (now() < deadline) {
-      await sleep(this.random.between(1_500, 6_000));
+      await sleep(this.random.between(this.pauseMs.low, this.pauseMs.high));
       if (this.kinds.length === 0) continue;
       const kind = this.next();
       const fault = this.make(kind);
@@ -82,7 +84,8 @@ export class Schedule {
     return this.bag.shift()!;
   }
 
-  private async make(kind: FaultKind): Promise<void> {
+  /** Makes one fault, and resolves once it has healed. */
+  async make(kind: FaultKind): Promise<void> {
     this.active++;
     const taken = await this.take(kind);
     const record: FaultRecord = {
@@ -92,6 +95,7 @@ export class Schedule {
       from: now(),
       healedAt: Infinity,
       graceMs: kind.graceMs,
+      endsStreams: kind.endsStreams ?? false,
       affected: [],
       total: false,
       servedAt: [],
