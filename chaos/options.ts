@@ -41,7 +41,8 @@ export function readOptions(args: string[]): Options {
       table: { type: 'boolean', default: false },
     },
   });
-  if (values.scene !== '' && scenes[values.scene] === undefined)
+  if (values.release && values.scene !== '') throw new Error('--release and --scene exclude each other');
+  if (values.scene !== '' && !Object.hasOwn(scenes, values.scene))
     throw new Error(`--scene takes ${Object.keys(scenes).join(', ')}`);
   return {
     seconds: wholeNumber('--seconds', values.seconds ?? (values.release ? '600' : '60'), 5, 86_400),
