@@ -64,6 +64,21 @@ test('a stream has each part as it is said, on either node, then done, and close
   expect(await (await here.response(id)).json()).toEqual(['Once', { upon: 1 }, 'a time']);
 });
 
+test("a stream has every part, even if the database's clock was set back during the run", async () => {
+  const id = await here.submit('test/model', { hold: true });
+  await until(async () => (await here.status(id)).status === 'IN_PROGRESS');
+  await here.service.query(
+    `UPDATE request SET started_at = started_at + interval '4 minutes' WHERE id = $1`,
+    [id],
+  );
+  const reader = await open(there, id);
+  await model.say(id, [delta('Once')]);
+  await reader.has(1);
+  await model.answer(id, '');
+  await reader.ended;
+  expect(reader.words).toEqual(['0 "Once"', 'done true']);
+});
+
 test('any id that was seen goes on from there, on the other node and after the end, without gap or repetition', async () => {
   const id = await here.submit('test/model', { hold: true });
   const first = await open(here, id);

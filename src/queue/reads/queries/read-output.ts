@@ -11,14 +11,15 @@ export interface OutputRow {
  * Purpose: reads the parts of the output of an attempt from an index on, in order.
  * Race: indexes are drawn under the lock of the lease, which holds until the commit: no row appears before a row that
  *   was seen. Partitions are dropped whole and the oldest first, so the rest has no gap but at its beginning.
- * Index: output_delta_pkey of each partition. Partitions from before the attempt are not opened.
+ * Index: output_delta_pkey of each partition. One or two from before the attempt are opened, because the database's
+ *   clock may have been set back since then.
  */
 const readStatement = statement('read_output')`SELECT index, delta::text AS delta
 FROM output_delta
 WHERE request_id = $1::uuid
   AND attempt = $2::integer
   AND index >= $3::integer
-  AND at >= to_timestamp($4::float8 / 1000) - interval '1 second'
+  AND at >= to_timestamp($4::float8 / 1000) - interval '10 minutes'
 ORDER BY index LIMIT $5::integer`;
 
 export interface OutputPlace {
