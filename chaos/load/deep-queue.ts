@@ -22,7 +22,7 @@ const maxCancels = 200;
 const glanceEveryMs = 4_000;
 /** Even a node that missed a message has then compared its index with the database. */
 const patienceMs = 45_000;
-/** Runs at once: those of a lost node return to the front, where other requests then wait behind them. */
+/** Runs at once, the concurrency of the model: those of a lost node return to the front, where other requests then wait behind them. */
 const maxReturned = 8;
 
 /** All that wait for the model, with their positions. */
@@ -60,7 +60,8 @@ export class DeepQueue implements AuditedQueue {
   async fill(): Promise<void> {
     const from = now();
     let order = await this.order();
-    for (let missing = depth - order.length; missing > 0; missing -= batchSize)
+    // Some of them start at once.
+    for (let missing = depth + maxReturned - order.length; missing > 0; missing -= batchSize)
       await this.submitBatch(Math.min(missing, batchSize));
     this.ledger.count('seconds in which a deep queue was filled', Math.round((now() - from) / 1_000));
     order = await this.order();
