@@ -1,6 +1,10 @@
+import { randomUUID } from 'node:crypto';
+import { Clock } from '../../src/database/clock.js';
 import { Database } from '../../src/database/database.js';
 import { Cluster } from '../../src/queue/cluster/cluster.js';
 import { Heartbeat } from '../../src/queue/cluster/duties/heartbeat.js';
+import { register } from '../../src/queue/cluster/queries/heartbeat.js';
+import { Rescuer } from '../../src/queue/runs/duties/rescuer.js';
 import { Slots } from '../../src/queue/cluster/slots.js';
 import { submit } from '../../src/queue/submit/queries/submit.js';
 import { RequestIds } from '../../src/queue/submit/request-id.js';
@@ -51,4 +55,23 @@ test('requests whose claim is answered after the node was fenced go back, and st
     await service.query('SELECT outcome FROM attempt WHERE request_id = $1 ORDER BY attempt', [id]),
   ).toEqual([{ outcome: 'returned' }, { outcome: 'succeeded' }]);
   expect(model.calls.filter((call) => call.id === id)).toHaveLength(1);
+});
+
+test('a step of the clock of the database lets no node give up another', async () => {
+  const [cluster, clock] = [service.app.get(Cluster), service.app.get(Clock)];
+  const [heartbeat, rescuer] = [service.app.get(Heartbeat), service.app.get(Rescuer)];
+  await until(() => cluster.beats >= 3, { message: 'the node may give up others' });
+  const id = randomUUID();
+  await register(service.app.get(Database), { id, name: 'other', role: 'all', version: '1.0.0' });
+  const nodes = async (): Promise<string[]> =>
+    (await service.query<{ id: string }>('SELECT id FROM node')).map((node) => node.id);
+  clock.set(clock.now() - 60_000, performance.now());
+  await service.query(`UPDATE node SET heartbeat_at = heartbeat_at - interval '60 seconds' WHERE id = $1`, [
+    id,
+  ]);
+  await heartbeat.runOnce();
+  await rescuer.runOnce();
+  expect(await nodes()).toContain(id);
+  // It sends no heartbeat by the new time either, so it is lost.
+  await until(async () => !(await nodes()).includes(id), { message: 'a node that is silent is given up' });
 });

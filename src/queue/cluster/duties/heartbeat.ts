@@ -12,6 +12,8 @@ import { Duty } from '../../../tools/duty.js';
 /** A slow answer may make a right clock look wrong by half of a statement's time limit. */
 const skewWarnedFromMs = 10_000;
 const skewWarnedEveryMs = 3_600_000;
+/** A slow answer may look like a smaller step of the database's clock. */
+const clockStepMs = 3_000;
 /** A shorter pause is a restart. */
 const pauseLoggedFromMs = 60_000;
 
@@ -63,6 +65,7 @@ export class Heartbeat extends Duty {
     this.fenceIfLate();
     const sentAt = performance.now();
     const state = await beat(this.database, this.cluster.nodeId, lostAfterMs);
+    const stepMs = state.nowMs - this.clock.now();
     this.clock.set(state.nowMs, (sentAt + performance.now()) / 2);
     this.warnOfSkew();
     if (!state.known) {
@@ -71,6 +74,8 @@ export class Heartbeat extends Duty {
     }
     for (const id of state.cancelRequested) this.runs.abort(id, 'cancelled');
     this.cluster.update(state, sentAt);
+    // The database's clock was set forward: living nodes seem silent until each has sent another heartbeat.
+    if (stepMs > clockStepMs) this.cluster.beats = 0;
   }
 
   /**
