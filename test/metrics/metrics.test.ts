@@ -178,6 +178,16 @@ test('the cluster is shown as it is, and what the node has besides', async () =>
   await Promise.all(waiting.map((id) => calls.reached(id, 'COMPLETED')));
 });
 
+test('duties keep the names that dashboards and alerts know', async () => {
+  const { text } = await scrape(service);
+  const names = [...text.matchAll(/^nowserving_duty_failing\{duty="(\w+)"/gm)].map(([, name]) => name);
+  expect(names.sort().join(' ')).toBe(
+    'Activity AuditPruner BatchDriver BatchPruner CircuitKeeper ControlKeeper DeliveryPruner Expirer ' +
+      'FilePruner FollowKeeper HealthKeeper Heartbeat IndexSync KeyUse OperationRunner PartitionKeeper Promoter ' +
+      'Pruner Releaser Rescuer RunTimesKeeper Scheduler Sender SlotKeeper SuspectKeeper WorkerKeeper WorkerScheduler',
+  );
+});
+
 test('of more models than may be labels the others are one', async () => {
   const ids = Array.from({ length: 203 }, (_, i) => `many/${i}`);
   const models = Object.fromEntries(ids.map((id, i) => [id, { concurrency: i < 200 ? 1 : 3 }]));
