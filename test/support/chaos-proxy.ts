@@ -10,6 +10,8 @@ export interface Faults {
   silent: number;
   /** Every other connection breaks after fewer than this many bytes, of the request or of the answer. */
   cutBytes: number;
+  /** Connections that break by the bytes of the answer. Default: 0.7. */
+  ofAnswer?: number;
   /** Chunks that are delayed, by up to `delayMs`. */
   delayed: number;
   delayMs: number;
@@ -55,7 +57,7 @@ export class ChaosProxy {
   private accept(client: Socket): void {
     this.counts.connections++;
     this.track(client);
-    const { refused, silent, cutBytes } = this.faults;
+    const { refused, silent, cutBytes, ofAnswer = 0.7 } = this.faults;
     if (this.happens(refused)) {
       this.counts.refused++;
       client.resetAndDestroy();
@@ -65,7 +67,7 @@ export class ChaosProxy {
       setTimeout(() => client.resetAndDestroy(), 1_000);
     } else {
       const server = this.track(connect({ host: '127.0.0.1', port: Number(new URL(this.target).port) }));
-      const [bytes, isOfAnswer] = [Math.floor(this.random() * cutBytes), this.happens(0.7)];
+      const [bytes, isOfAnswer] = [Math.floor(this.random() * cutBytes), this.happens(ofAnswer)];
       this.pipe(client, server, isOfAnswer ? Infinity : bytes);
       this.pipe(server, client, isOfAnswer ? bytes : Infinity);
     }

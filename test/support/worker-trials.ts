@@ -154,7 +154,7 @@ export async function downloadsWhole({ service, start }: Trials, model: string):
   const calls = new QueueCalls(service);
   const bytes = someBytes(8_000_000);
   const url = await createClient({ url: service.url, key: service.key }).upload(new Blob([bytes]));
-  const faults = { refused: 0, silent: 0, cutBytes: 3_000_000, delayed: 0, delayMs: 0 };
+  const faults = { refused: 0, silent: 0, cutBytes: 3_000_000, ofAnswer: 1, delayed: 0, delayMs: 0 };
   const proxy = await new ChaosProxy(service.url, 34, faults).start();
   try {
     const worker = await start(model, proxy.url, { concurrency: 4 });
