@@ -47,10 +47,10 @@ export class Callers {
   readonly revocable: Caller[] = [];
 
   get all(): Caller[] {
-    const alone = [this.limited, this.probe, this.worker, this.deep];
+    const single = [this.limited, this.probe, this.worker, this.deep];
     return [
       ...this.regular,
-      ...alone,
+      ...single,
       ...this.burst,
       ...this.busy,
       ...this.busyWithWorkers,
