@@ -3,6 +3,7 @@ import type { Response } from 'express';
 import type { Observable, Subscription } from 'rxjs';
 import { DomainError } from '../errors/domain-error.js';
 import { writeInPieces } from '../http/in-pieces.js';
+import { lastOfConnection } from '../stream/stream-head.js';
 
 /** The errors of a stream that has ended before its output. */
 export const streamEndErrors = {
@@ -87,6 +88,7 @@ export class SseWriter {
         'Content-Type': 'text/event-stream; charset=utf-8',
         'Cache-Control': 'no-cache, no-transform',
         'X-Accel-Buffering': 'no',
+        ...lastOfConnection,
       });
       writeInPieces(response);
     }

@@ -270,10 +270,12 @@ export class HttpConnections implements OnModuleDestroy {
   }
 }
 
-/** Closes the connection after the answer, and announces it in the head if that is not sent yet. */
-function closeAfter({ request, response }: Charges): void {
+/**
+ * Closes the connection after the answer if its head can still say so. Otherwise the client could already be sending
+ * its next call, and that call's answer closes the connection.
+ */
+function closeAfter({ response }: Charges): void {
   if (!response.headersSent) response.shouldKeepAlive = false;
-  else response.once('finish', () => request.socket.destroySoon());
 }
 
 /** Returns whether a client waits for the answer. A client that is still sending its body sends it again elsewhere. */

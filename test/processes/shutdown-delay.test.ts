@@ -41,7 +41,8 @@ interface Answer {
   body: string;
 }
 
-async function call(method: string, path: string, body?: object, headers = {}): Promise<Answer> {
+/** Resolves when the head of the answer has come. */
+function begin(method: string, path: string, body?: object, headers = {}): Promise<IncomingMessage> {
   const sent = request(`${service.url}${path}`, {
     agent,
     method,
@@ -51,7 +52,11 @@ async function call(method: string, path: string, body?: object, headers = {}): 
     sent.once('response', resolve).once('error', reject),
   );
   sent.end(body === undefined ? undefined : JSON.stringify(body));
-  const response = await answer;
+  return answer;
+}
+
+async function call(method: string, path: string, body?: object, headers = {}): Promise<Answer> {
+  const response = await begin(method, path, body, headers);
   return {
     status: response.statusCode!,
     connection: response.headers.connection,
@@ -121,6 +126,28 @@ test('after SIGTERM a node serves every call for SHUTDOWN_DELAY, and each answer
   });
   expect(await service.exited).toEqual({ code: 0, signal: null });
   expect(service.output).toMatch(/^stopped$/m);
+});
+
+test('a connection closes only after an answer that says so', async () => {
+  const { body } = await call('POST', '/v1/queue/test/echo?delay=1h', {});
+  const { request_id: id } = JSON.parse(body) as { request_id: string };
+  const stream = await begin('GET', `/v1/queue/requests/${id}/status/stream`);
+  expect(stream.headers.connection).toBe('close');
+
+  const long = { text: 'x'.repeat(4 * 1024 ** 2) };
+  const large = JSON.parse((await call('POST', '/v1/queue/test/echo', long)).body) as { request_id: string };
+  const path = `/v1/queue/requests/${large.request_id}`;
+  await until(async () => (await call('GET', path)).status === 200);
+  // Its head is sent before the node leaves, and most of its body is read after that.
+  const answer = await begin('GET', path);
+  const { socket } = answer;
+  await leave();
+  expect(answer.headers.connection).toBe('keep-alive');
+  expect((await text(answer)).length).toBeGreaterThan(long.text.length);
+  const next = await begin('GET', '/health/live');
+  expect([next.socket === socket, next.statusCode, next.headers.connection]).toEqual([true, 200, 'close']);
+  next.resume();
+  service.kill('SIGTERM');
 });
 
 test('a Ctrl-C does not wait for proxies', async () => {
