@@ -32,7 +32,7 @@ import type { ModelServer } from './model/model-server.js';
 import type { WebhookReceiver } from './model/webhook-receiver.js';
 import type { Options } from './options.js';
 import type { Random } from './random.js';
-import { commitHere, type Result } from './results.js';
+import { commitHere, type Result, sourceTree } from './results.js';
 import type { Fleet } from './workers/fleet.js';
 
 /** Everything that took part in a run. */
@@ -93,6 +93,8 @@ export async function reconcile(all: Surroundings): Promise<{ stored: StoredStat
   const result: Result = {
     date: all.date,
     commit: commitHere(),
+    sourceTree: sourceTree(),
+    node: process.version,
     options: { seconds, seed, processes, pgbouncer, scene, only },
     requests: stored.requests.size,
     runs: model.runs.runs.length,

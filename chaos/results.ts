@@ -21,6 +21,9 @@ export interface Result {
   date: string;
   /** The commit that ran, with a `+` if files differed from it. */
   commit: string;
+  /** The tree of `src` at the commit, and the version of Node. Older results lack both. */
+  sourceTree?: string;
+  node?: string;
   /** Results from before there were scenes lack `scene`. */
   options: Omit<Options, 'runs' | 'release' | 'keep' | 'table' | 'scene'> & { scene?: string };
   requests: number;
