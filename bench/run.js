@@ -88,7 +88,7 @@ async function playShort(bench, scene) {
 
 const since = (started) => Math.round((performance.now() - started) / 1_000);
 
-function save(results, bench, startedAt, before) {
+function save(results, bench, { startedAt, git, before }) {
   const directory = new URL('./results/', import.meta.url);
   mkdirSync(directory, { recursive: true });
   const stamp = startedAt.toISOString().slice(0, 19).replaceAll(':', '');
@@ -97,7 +97,7 @@ function save(results, bench, startedAt, before) {
     at: startedAt.toISOString(),
     command: ['npm run bench --', ...process.argv.slice(2)].join(' '),
     rounds: bench.rounds,
-    git: gitState(),
+    git,
     machine: before,
     versions: versions(bench.postgres.settings),
     scenes: results,
@@ -127,6 +127,8 @@ async function main() {
   const chosen = chosenScenes();
   const startedAt = new Date();
   const before = machine();
+  // A bench takes hours, and the repository may have other commits by then.
+  const git = gitState();
   const bench = await Bench.start({
     short: options.short,
     rounds: Number(options.rounds ?? (options.short ? 2 : 5)),
@@ -154,7 +156,7 @@ async function main() {
       say(`${table([played.results.at(-1)])}\n`);
     }
     say(`${table(results)}\n`);
-    if (!options.short) say(save(results, bench, startedAt, before));
+    if (!options.short) say(save(results, bench, { startedAt, git, before }));
   } finally {
     await bench.stop();
   }

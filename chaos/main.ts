@@ -1,6 +1,6 @@
 import { burstBar } from './load/bursts.js';
 import { commandFor, readOptions, runsOf } from './options.js';
-import { type Result, writeResult } from './results.js';
+import { type Result, sourcesHere, writeResult } from './results.js';
 import { runChaos } from './run-chaos.js';
 import { tables, writeTables } from './tables.js';
 
@@ -12,12 +12,13 @@ async function main(): Promise<boolean> {
     await writeTables();
     return true;
   }
+  const sources = sourcesHere();
   const results: Result[] = [];
   const runs = runsOf(options);
   for (const run of runs) {
     const command = commandFor(run);
     print(command);
-    const result = await runChaos(run, print);
+    const result = await runChaos(run, sources, print);
     results.push(result);
     print(`written to ${await writeResult(result)}`);
     // A machine that is too busy to offer the burst is no fault of the service, but then the run proves nothing.

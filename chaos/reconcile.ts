@@ -32,12 +32,13 @@ import type { ModelServer } from './model/model-server.js';
 import type { WebhookReceiver } from './model/webhook-receiver.js';
 import type { Options } from './options.js';
 import type { Random } from './random.js';
-import { commitHere, type Result, sourceTree } from './results.js';
+import { type Result, type Sources } from './results.js';
 import type { Fleet } from './workers/fleet.js';
 
 /** Everything that took part in a run. */
 export interface Surroundings {
   options: Options;
+  sources: Sources;
   date: string;
   random: Random;
   cluster: Cluster;
@@ -92,8 +93,7 @@ export async function reconcile(all: Surroundings): Promise<{ stored: StoredStat
   rows.push(...faultRows(ofWorkers, ledger, stored, fleet.log, records));
   const result: Result = {
     date: all.date,
-    commit: commitHere(),
-    sourceTree: sourceTree(),
+    ...all.sources,
     node: process.version,
     options: { seconds, seed, processes, pgbouncer, scene, only },
     requests: stored.requests.size,

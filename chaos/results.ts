@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format } from 'prettier';
@@ -16,12 +17,18 @@ import type { Options } from './options.js';
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 const directory = join(root, 'chaos/results');
 
-/** One run, as its file has it. */
-export interface Result {
-  date: string;
-  /** The commit that ran, with a `+` if files differed from it. */
+/** What ran. */
+export interface Sources {
+  /** The commit, with a `+` if files differed from it. */
   commit: string;
-  /** The tree of `src` at the commit, and the version of Node. Older results lack both. */
+  /** The tree of the files of `src`. Each commit with this tree (`git rev-parse <commit>:src`) is the same service. */
+  sourceTree: string;
+}
+
+/** One run, as its file has it. */
+export interface Result extends Omit<Sources, 'sourceTree'> {
+  date: string;
+  /** The first results lack both. */
   sourceTree?: string;
   node?: string;
   /** Results from before there were scenes lack `scene`. */
@@ -51,23 +58,33 @@ export interface Result {
   violations: Violation[];
 }
 
-const git = (...args: string[]): string => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
-
-export function commitHere(): string {
+/**
+ * Returns what this process runs. Call it before the first run: runs take hours, and the repository may have other
+ * commits by then.
+ */
+export function sourcesHere(clone = root): Sources {
+  const git = (args: string[], env = {}): string =>
+    execFileSync('git', args, { cwd: clone, encoding: 'utf8', env: { ...process.env, ...env } }).trim();
   try {
-    const changed = git('status', '--porcelain', '--', '.', ':!chaos/results', ':!drill/results') !== '';
-    return git('rev-parse', '--short=10', 'HEAD') + (changed ? '+' : '');
+    const changed = git(['status', '--porcelain', '--', '.', ':!chaos/results', ':!drill/results']) !== '';
+    return {
+      commit: git(['rev-parse', '--short=10', 'HEAD']) + (changed ? '+' : ''),
+      sourceTree: treeOfFiles('src', git),
+    };
   } catch {
-    return 'unknown';
+    return { commit: 'unknown', sourceTree: 'unknown' };
   }
 }
 
-/** The tree of the sources at the commit. Later commits with the same tree run the same service. */
-export function sourceTree(): string {
+/** Returns the tree of a folder as its files are, whether or not they are committed. */
+function treeOfFiles(folder: string, git: (args: string[], env: object) => string): string {
+  const temporary = mkdtempSync(join(tmpdir(), 'nowserving-tree-'));
   try {
-    return git('rev-parse', 'HEAD:src');
-  } catch {
-    return 'unknown';
+    const index = { GIT_INDEX_FILE: join(temporary, 'index') };
+    git(['add', '--', folder], index);
+    return git(['write-tree', `--prefix=${folder}/`], index);
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
   }
 }
 

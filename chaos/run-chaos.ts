@@ -19,7 +19,7 @@ import type { Options } from './options.js';
 import { Random } from './random.js';
 import { reconcile } from './reconcile.js';
 import { burstText, report } from './report.js';
-import type { Result } from './results.js';
+import type { Result, Sources } from './results.js';
 import { type Scene, scenes } from './scenes.js';
 import { stopOnSignals } from './stop-on-signals.js';
 import { Fleet } from './workers/fleet.js';
@@ -33,7 +33,11 @@ const drainMs = 150_000;
 const finishMs = 150_000;
 
 /** Starts, breaks, heals, drains, reconciles and reports. */
-export async function runChaos(options: Options, print: (text: string) => void): Promise<Result> {
+export async function runChaos(
+  options: Options,
+  sources: Sources,
+  print: (text: string) => void,
+): Promise<Result> {
   const date = new Date().toISOString();
   const random = new Random(String(options.seed));
   const ledger = new Ledger();
@@ -136,6 +140,7 @@ export async function runChaos(options: Options, print: (text: string) => void):
     const { stored, result } = await reconcile({
       ...{
         options,
+        sources,
         date,
         random,
         cluster,

@@ -1,5 +1,5 @@
 import type { Violation } from '../chaos/load/ledger.js';
-import { writeRun } from '../chaos/results.js';
+import { type Sources, writeRun } from '../chaos/results.js';
 import type { Options } from './options.js';
 
 /** One fault and its effects. Times are milliseconds from its begin. */
@@ -22,11 +22,8 @@ export interface FaultResult {
   positionsExactAfterMs: number;
 }
 
-export interface DrillResult {
+export interface DrillResult extends Sources {
   date: string;
-  /** The commit that ran, with a `+` if files differed from it. */
-  commit: string;
-  sourceTree: string;
   options: Omit<Options, 'keep'>;
   versions: Record<string, string>;
   seconds: number;

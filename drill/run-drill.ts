@@ -20,7 +20,7 @@ import { Submitter } from '../chaos/load/submitter.js';
 import { ModelServer } from '../chaos/model/model-server.js';
 import { WebhookReceiver } from '../chaos/model/webhook-receiver.js';
 import { Random } from '../chaos/random.js';
-import { commitHere, root, sourceTree } from '../chaos/results.js';
+import { root, sourcesHere } from '../chaos/results.js';
 import { stopOnSignals } from '../chaos/stop-on-signals.js';
 import { WorkLog } from '../chaos/workers/work-log.js';
 import { DrillCallers } from './callers.js';
@@ -66,6 +66,7 @@ export async function runDrill(
 class Drill {
   readonly faults: readonly DrillFault[];
   private readonly date = new Date().toISOString();
+  private readonly sources = sourcesHere();
   private readonly from = now();
   private readonly random: Random;
   private readonly ledger = new Ledger();
@@ -222,8 +223,7 @@ class Drill {
     const lost = [...ledger.accepted.keys()].filter((id) => !stored.requests.has(id)).length;
     const result: DrillResult = {
       date: this.date,
-      commit: commitHere(),
-      sourceTree: sourceTree(),
+      ...this.sources,
       options: { rounds, seed, async, strict, pgbouncer, only },
       versions: this.versions(),
       seconds: (now() - this.from) / 1_000,

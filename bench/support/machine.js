@@ -31,6 +31,7 @@ export function versions(postgresSettings) {
 export function gitState() {
   return {
     commit: said('git', ['rev-parse', 'HEAD']).trim() || null,
+    // Each commit with this tree of the sources is the same service.
     sourceTree: said('git', ['rev-parse', 'HEAD:src']).trim() || null,
     changed:
       said('git', ['status', '--porcelain', '--', 'src', 'migrations', 'bench', ':!bench/results']).trim() !==
