@@ -265,7 +265,10 @@ describe('the chart', () => {
 
 describe('the public workflow', () => {
   const workflow = parse(read('.github/workflows/ci.yml')) as {
-    jobs: Record<string, { steps: { run?: string }[] }>;
+    jobs: Record<
+      string,
+      { strategy: { matrix: { node: string[] } }; steps: { run?: string; uses?: string }[] }
+    >;
   };
 
   it('runs .ci/run and nothing of its own', () => {
@@ -275,6 +278,20 @@ describe('the public workflow', () => {
     expect(commands).toHaveLength(1);
     expect(commands[0]).toMatch(/^sudo env "PATH=\$PATH" (\S+)$/);
     expect(existsSync(join(root, commands[0]!.split(' ').at(-1)!))).toBe(true);
+  });
+
+  it('runs on each Node that docs/versions.md supports', () => {
+    const [, supported] = /^\| Node +\| ([\d and]+);/m.exec(read('docs/versions.md'))!;
+    for (const { strategy } of Object.values(workflow.jobs)) {
+      expect(strategy.matrix.node).toEqual(supported!.split(' and '));
+    }
+  });
+
+  it('names each action by its commit', () => {
+    const actions = Object.values(workflow.jobs).flatMap(({ steps }) =>
+      steps.flatMap(({ uses }) => uses ?? []),
+    );
+    expect(actions.filter((action) => !/^[\w/-]+@[0-9a-f]{40}$/.test(action))).toEqual([]);
   });
 });
 
