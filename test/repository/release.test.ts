@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { format } from 'prettier';
 import { sourcesHere } from '../../chaos/results.js';
+import { page, readTable, runsOf, unexplained, withTable } from '../../scripts/release-runs.js';
 import { temporaryDirectory } from '../support/data-directory.js';
 
 test('a run names the tree of the sources that it ran, also before they are committed', async () => {
@@ -26,4 +28,26 @@ test('a run names the tree of the sources that it ran, also before they are comm
   expect(changed.sourceTree).not.toBe(first.sourceTree);
   git('commit', '--quiet', '--all', '--message', 'Change');
   expect(git('rev-parse', 'HEAD:src')).toBe(changed.sourceTree);
+});
+
+describe('the runs of the release in docs/reliability.md', () => {
+  const { tree } = readTable();
+
+  it('are those that are recorded; npm run release -- runs writes them', async () => {
+    const written = await format(withTable(tree!), { parser: 'markdown', printWidth: 110 });
+    expect(readFileSync(page, 'utf8')).toBe(written);
+  });
+
+  it('have a cause where one failed', () => {
+    expect(unexplained(tree!)).toEqual([]);
+  });
+
+  it('count only if they had these sources', () => {
+    const others = runsOf('0'.repeat(40));
+    expect(others.map(({ amount, results }) => [amount, results])).toEqual(others.map(() => [0, []]));
+    const drill = others.find(({ name }) => name.includes('synchronous'))!;
+    const ofItsSources = runsOf(drill.latest!.tree!).find(({ name }) => name === drill.name)!;
+    expect(ofItsSources.amount).toBeGreaterThan(0);
+    expect(ofItsSources.results.map(({ file }) => file)).toContain(drill.latest!.file);
+  });
 });

@@ -1,0 +1,22 @@
+export interface RecordedRun {
+  file: string;
+  commit: string;
+  tree: string | undefined;
+  faults: number;
+}
+
+export interface WantedRun {
+  name: string;
+  command: string;
+  needed: number;
+  amount: number;
+  results: RecordedRun[];
+  latest: RecordedRun | undefined;
+}
+
+export const page: string;
+export function runsOf(tree: string): WantedRun[];
+export function tableOf(tree: string): string[];
+export function readTable(): { tree: string | undefined; table: string; causes: string };
+export function withTable(tree: string): string;
+export function unexplained(tree: string): string[];
