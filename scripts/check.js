@@ -12,7 +12,7 @@ const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.me
 const steps = Object.keys(scripts)
   .filter((name) => name.startsWith('check:'))
   .map((name) => name.slice('check:'.length));
-const onlyNamed = ['image', 'chart', 'packages', 'python-types', 'vulnerabilities'];
+const onlyNamed = ['image', 'chart', 'data-folder', 'packages', 'python-types', 'vulnerabilities'];
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !steps.includes(name));
 if (unknown.length > 0) {

@@ -162,7 +162,7 @@ export const notRun: { page: string; first: string; reason: string }[] = [
     page: 'docs/upgrading.md',
     first:
       'DATA=/srv/nowserving OLD=/opt/nowserving-old NEW=/opt/nowserving     # DATA_DIR, and both releases',
-    reason: 'needs an earlier release with another PostgreSQL; tried by hand with PostgreSQL 15 and 18',
+    reason: 'needs an earlier release with another PostgreSQL; npm run check data-folder runs the commands',
   },
   {
     page: 'docs/upgrading.md',
