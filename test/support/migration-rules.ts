@@ -16,9 +16,21 @@ const ofDays = 'request|attempt|request_event|output_delta';
 /** What squawk lets pass: statements that hold a lock for long, read or write a whole table, or break old nodes. */
 const ownRules: { rule: string; pattern: RegExp; mayContract?: boolean }[] = [
   { rule: 'locks a table', pattern: /^LOCK\b/i },
+  { rule: 'locks a table', pattern: /^SELECT\b.*\bFOR (NO KEY )?(UPDATE|(KEY )?SHARE)\b/is },
   { rule: 'rewrites a table', pattern: /^(VACUUM|CLUSTER|TRUNCATE|REFRESH)\b/i },
-  { rule: 'rewrites a table', pattern: /^ALTER TABLE\b.*\bSET (LOGGED|UNLOGGED|TABLESPACE)\b/is },
-  { rule: 'writes a whole table', pattern: /^(UPDATE|DELETE)\b(?!.*\bWHERE\b)/is },
+  {
+    rule: 'rewrites a table',
+    pattern: /^ALTER TABLE\b.*\bSET (LOGGED|UNLOGGED|TABLESPACE|ACCESS METHOD)\b/is,
+  },
+  { rule: 'reads a whole table', pattern: /^ALTER TABLE\b.*\bATTACH PARTITION\b/is },
+  {
+    rule: 'reads a whole table',
+    pattern: /^ALTER TABLE\b.*\bADD (COLUMN )?(?!CONSTRAINT\b)\w+ [^,]*\bCHECK\b/is,
+  },
+  { rule: 'writes a whole table', pattern: /^(WITH\b.*\()?\s*(UPDATE|DELETE)\b(?!.*\bWHERE\b)/is },
+  { rule: 'writes a whole table', pattern: /^(UPDATE|DELETE)\b.*\bWHERE (true|1 ?= ?1)\b/is },
+  { rule: 'writes a whole table', pattern: /^MERGE\b/i },
+  { rule: 'hides a statement in a text', pattern: /^EXECUTE\b/i },
   {
     rule: 'writes a table of days',
     pattern: new RegExp(`^(UPDATE|DELETE FROM)\\s+(ONLY\\s+)?(${ofDays})\\b`, 'i'),
@@ -44,7 +56,11 @@ export function faultsOfMigration(sql: string): string[] {
   if (!/^SET LOCAL lock_timeout = '[1-5]s'/.test(sql.trim()))
     own.push(`does not begin with SET LOCAL lock_timeout = '5s'`);
   if (/squawk-ignore/.test(sql)) own.push('silences squawk');
-  return [...own, ...squawk(withoutIndexesOfParents(sql), isContract ? contractRules : [])];
+  const changes = statementsOfBlocks(sql).filter((statement) =>
+    /^(ALTER|CREATE|DROP|REINDEX)\b/i.test(statement),
+  );
+  const all = [sql, ...changes].join(';\n');
+  return [...own, ...squawk(withoutIndexesOfParents(all), isContract ? contractRules : [])];
 }
 
 /** Returns the findings of squawk, one line each. `excluded`: rules that do not apply, beside those of its file. */
@@ -63,10 +79,23 @@ const withoutIndexesOfParents = (sql: string): string =>
 
 /** Returns the statements that run at once: without comments, texts, and the bodies of functions. */
 function statementsOf(sql: string): string[] {
-  const text = sql
-    .replaceAll(/--.*$/gm, '')
-    .replaceAll(/\bDO \$\$\s*(BEGIN\b)?/gi, '')
-    .replaceAll(/\bAS \$\$[^]*?\$\$/g, '')
-    .replaceAll(/'[^']*'/g, "''");
-  return text.split(';').map((statement) => statement.trim());
+  const text = withoutTexts(sql)
+    .replaceAll(doBlock, '')
+    .replaceAll(/\bAS \$\$[^]*?\$\$/g, '');
+  return [...text.split(';').map((statement) => statement.trim()), ...statementsOfBlocks(sql)];
+}
+
+const doBlock = /\bDO (\$\w*\$)([^]*?)\1/gi;
+const withoutTexts = (sql: string): string => sql.replaceAll(/--.*$/gm, '').replaceAll(/'[^']*'/g, "''");
+
+/**
+ * Returns the statements in the blocks of DO, which squawk does not read. Each begins with its first word that changes or
+ * locks something, so that the words of PL/pgSQL before it do not count.
+ */
+function statementsOfBlocks(sql: string): string[] {
+  const first =
+    /\b(ALTER|CLUSTER|CREATE|DELETE|DROP|EXECUTE|INSERT|LOCK|MERGE|REFRESH|REINDEX|SELECT|TRUNCATE|UPDATE|VACUUM|WITH)\b[^]*/i;
+  return [...withoutTexts(sql).matchAll(doBlock)].flatMap(([, , body]) =>
+    body!.split(';').flatMap((piece) => first.exec(piece)?.[0].trim() ?? []),
+  );
 }
