@@ -1,0 +1,59 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Database } from '../../src/database/database.js';
+import { requeue } from '../../src/queue/runs/queries/requeue.js';
+import { type ClaimedRun, claimForWorkers } from '../../src/queue/workers/queries/claim-for-workers.js';
+import { QueueTables, submitSome } from '../support/queue-tables.js';
+
+const modelId = 'test/model';
+
+let tables: QueueTables;
+let here: Database;
+let there: Database;
+
+beforeAll(async () => {
+  tables = await QueueTables.create();
+  [here, there] = [tables.session(), tables.session()];
+  await tables.rows(
+    `INSERT INTO model (id, runner, concurrency, timeout_ms, attempts) VALUES ($1, 'worker', 1, 60000, 3)`,
+    [modelId],
+  );
+});
+beforeEach(() => tables.clear());
+afterAll(() => tables.drop());
+
+const claimOne = (database: Database, isBounded = true): Promise<ClaimedRun[]> =>
+  claimForWorkers(database, {
+    ...{ modelId, floor: null, timeoutMs: 60_000, byMs: Date.now() + 60_000, isBounded },
+    ...{ groupId: null, isReserved: false },
+    slots: [
+      { workerId: randomUUID(), claimId: randomUUID(), claimHash: randomBytes(32), token: randomUUID() },
+    ],
+  });
+
+test('claims of two nodes at once never start more than the concurrency', async () => {
+  const [first] = await submitSome(here, 2);
+  // As a claim does: the lock of the model's row, and then the claim itself.
+  await here.execute('BEGIN');
+  await here.execute(`SELECT FROM model WHERE id = '${modelId}' FOR NO KEY UPDATE`);
+  const other = claimOne(there);
+  await tables.blocked(1);
+  expect(await claimOne(here, false)).toMatchObject([{ id: first }]);
+  await here.execute('COMMIT');
+  expect(await other).toEqual([]);
+});
+
+test('a run whose claim was repeated is not given back for the answer that was lost', async () => {
+  const [id] = await submitSome(here, 1);
+  const [run] = await claimOne(here);
+  const unread = {
+    requestId: id!,
+    token: run!.token,
+    attemptOutcome: 'returned',
+    delayMs: 0,
+    handed: 1,
+  } as const;
+  await tables.rows('UPDATE lease SET handed = 2');
+  expect(await requeue(here, unread)).toBeUndefined();
+  expect(await tables.rows('SELECT request_id FROM lease')).toEqual([{ request_id: id }]);
+  expect(await requeue(here, { ...unread, handed: 2 })).toMatchObject({ id });
+});
