@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  appendFileSync,
   chmodSync,
   copyFileSync,
   cpSync,
@@ -19,13 +20,16 @@ import { buildIfStale } from './build.js';
 
 /**
  * Packs the server and both clients as a release has them, installs each in an empty folder, and uses it there. The
- * server and the TypeScript client run on each of `versions`, which npm's packages of Node bring, and so do a few unit
- * tests. The Python client is installed from its wheel and from its source distribution. Then the server is upgraded to
+ * server and the TypeScript client run on each of `versions`, which npm's packages of Node bring, and so do a worker of
+ * the client and a few unit tests. The Python client is installed from its wheel and from its source distribution. Then the server is upgraded to
  * a package with one migration more, and taken back.
  */
 const versions = ['20.19.0', '22', '24'];
 /** Unit tests of code that leans on Node itself: its HTTP, streams, threads and time. */
 const unitTests = ['src/json', 'src/http', 'src/outgoing', 'src/limits', 'src/internals'];
+
+/** A model of the installed service that a worker of the installed client serves. */
+const servedModel = 'me/text/cat';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const place = mkdtempSync(join(tmpdir(), 'nowserving-packages-'));
@@ -42,6 +46,10 @@ try {
     join(serverFolder, 'node_modules/nowserving-server/models.yaml'),
     join(serverFolder, 'models.yaml'),
   );
+  appendFileSync(
+    join(serverFolder, 'models.yaml'),
+    `\n  - id: ${servedModel}\n    runner: { kind: worker }\n`,
+  );
   const clientFolder = install('client', client);
   const help = run(
     join(serverFolder, 'node_modules/.bin/nowserving-server'),
@@ -52,8 +60,9 @@ try {
   const python = pythonPackages(version);
   const nodes = fetchNodes();
   for (const node of nodes) {
-    await withServer(node, serverFolder, async ({ url, key }) => {
+    await withServer(node, serverFolder, async ({ url, key, admin }) => {
       await callByTypeScript(node, clientFolder, url, key, version);
+      await serveAModel(node, clientFolder, url, key, admin);
       if (node === nodes.at(-1)) for (const folder of python) callByPython(folder, url, key, version);
     });
     testUnits(node);
@@ -119,8 +128,9 @@ async function upgradeAndBack({ version, server, serverFolder, clientFolder }) {
   const node = { version: process.version, program: process.execPath };
   const state = { data: join(place, 'data-upgraded') };
   const submitted = [];
-  const useIt = async ({ url, key }) => {
+  const useIt = async ({ url, key, admin }) => {
     await callByTypeScript(node, clientFolder, url, key, '');
+    await serveAModel(node, clientFolder, url, key, admin);
     const headers = { authorization: `Key ${key}`, 'content-type': 'application/json' };
     const body = JSON.stringify({ text: `request ${submitted.length}` });
     const answer = await fetch(`${url}/v1/queue/demo/text/echo`, { method: 'POST', headers, body });
@@ -186,8 +196,8 @@ function fetchNodes() {
 }
 
 /**
- * Starts the server as its first start is documented, calls `use` with its address and a key, and stops it. `state`: the
- * folder of the data, and the key once a first start has printed it.
+ * Starts the server as its first start is documented, calls `use` with its address and both keys, and stops it. `state`:
+ * the folder of the data, and the keys once a first start has printed them.
  */
 async function withServer(node, folder, use, state = { data: join(place, `data-${node.version}`) }) {
   const env = { PATH: process.env.PATH, PORT: '0', DATA_DIR: state.data, SHUTDOWN_DELAY: '0s' };
@@ -205,12 +215,13 @@ async function withServer(node, folder, use, state = { data: join(place, `data-$
     for (let tries = 0; !started() && child.exitCode === null && tries < 240; tries++) await delay(250);
     if (!started()) throw new Error('It does not print its address and two keys');
     const [url] = said.match(/http:\/\/127\.0\.0\.1:\d+/);
+    state.admin ??= keys()[0];
     state.key ??= keys()[1];
     for (const path of ['/health/ready', '/console', '/docs', '/docs/errors']) {
       const { status } = await fetch(`${url}${path}`);
       if (status !== 200) throw new Error(`${path} is answered ${status}`);
     }
-    await use({ url, key: state.key });
+    await use({ url, key: state.key, admin: state.admin });
   } catch (error) {
     throw new Error(`Node ${node.version}: ${error.message}\nThe service said:\n${said}`, { cause: error });
   } finally {
@@ -218,6 +229,31 @@ async function withServer(node, folder, use, state = { data: join(place, `data-$
     await exited;
   }
   if (child.exitCode !== 0) throw new Error(`On SIGTERM it ended with ${child.exitCode ?? child.signalCode}`);
+}
+
+/** Makes a model of the program `cat` by the worker of the installed client, and calls it. */
+async function serveAModel({ program }, folder, url, key, admin) {
+  const environment = (ofWhom) => ({ PATH: process.env.PATH, NOWSERVING_URL: url, NOWSERVING_KEY: ofWhom });
+  const command = ['node_modules/.bin/nowserving', 'work', '--model', servedModel, '--', 'cat'];
+  const worker = spawn(program, command, { cwd: folder, env: environment(admin) });
+  let said = '';
+  for (const stream of [worker.stdout, worker.stderr]) stream.on('data', (text) => (said += text));
+  const exited = once(worker, 'exit');
+  try {
+    const code = `import { createClient } from 'nowserving';
+      const queue = createClient({ url: process.env.NOWSERVING_URL, key: process.env.NOWSERVING_KEY });
+      const { output } = await queue.run('${servedModel}', { input: { text: 'served' }, signal: AbortSignal.timeout(60_000) });
+      console.log(output.text);`;
+    writeFileSync(join(folder, 'served.mjs'), code);
+    expectText(run(program, ['served.mjs'], folder, environment(key)), 'served', servedModel);
+  } catch (error) {
+    throw new Error(`${error.message}\nThe worker said:\n${said}`, { cause: error });
+  } finally {
+    worker.kill('SIGTERM');
+    await exited;
+  }
+  if (worker.exitCode !== 0)
+    throw new Error(`The worker ended with ${worker.exitCode ?? worker.signalCode}:\n${said}`);
 }
 
 async function callByTypeScript({ program }, folder, url, key, version) {
