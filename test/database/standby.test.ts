@@ -5,6 +5,7 @@ import { DataSource } from 'typeorm';
 import { dataSourceOptions } from '../../src/database/data-source.js';
 import { Database } from '../../src/database/database.js';
 import { createObservingPool } from '../../src/database/observing-database.js';
+import { openDatabase } from '../../src/database/open-database.js';
 import { reachDatabase } from '../../src/database/reach.js';
 import { DatabaseSessions } from '../../src/database/sessions.js';
 import { createStatementPool } from '../../src/database/statement-pool.js';
@@ -20,7 +21,7 @@ let url: string;
 beforeAll(async () => {
   const dataDir = join(await temporaryDirectory(), 'data');
   const primary = new EmbeddedPostgres(dataDir);
-  await primary.start();
+  await openDatabase(await primary.start(), undefined, {});
   await primary.stop();
   const cluster = join(dataDir, 'postgres');
   const { uid, gid } = statSync(cluster);
@@ -57,6 +58,17 @@ test.each(pools)('the pool for %s reads nothing from a standby, which may be beh
 test("TypeORM's pool reads nothing from a standby", async () => {
   const source = new DataSource(dataSourceOptions({ url, poolSize: 1 }));
   await expect(source.initialize()).rejects.toMatchObject({ code: 'unavailable', fault: 'read_only' });
+});
+
+test('a standby answers queries of every view', async () => {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class WHERE relkind = 'v' AND relnamespace = 'public'::regnamespace`,
+  );
+  expect(rows.length).toBeGreaterThan(10);
+  for (const { name } of rows) await client.query(`TABLE ${name}`);
+  await client.end();
 });
 
 test('a start waits until the standby is promoted, and pools that it refused then work', async () => {
