@@ -2,9 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format } from 'prettier';
+import { released } from './release-changelog.js';
 import { page, readTable, runsOf, unexplained, withTable } from './release-runs.js';
 
 /**
+ * `npm run release -- changelog` moves the entries under Unreleased into the section of the version, with today's date.
  * `npm run release -- runs` writes the runs of these sources into docs/reliability.md.
  * `npm run release -- check` names what is missing before this commit can be tagged, with exit code 1.
  */
@@ -14,7 +16,11 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 const tree = git('rev-parse', 'HEAD:src');
 const [command] = process.argv.slice(2);
 
-if (command === 'runs') {
+const changelog = fileURLToPath(new URL('../CHANGELOG.md', import.meta.url));
+if (command === 'changelog') {
+  const today = new Date().toISOString().slice(0, 10);
+  writeFileSync(changelog, released(readFileSync(changelog, 'utf8'), version, today));
+} else if (command === 'runs') {
   writeFileSync(page, await format(withTable(tree), { parser: 'markdown', printWidth: 110 }));
 } else if (command === 'check') {
   const missing = [...missingInChangelog(), ...missingInGit(), ...missingRuns()];
@@ -23,16 +29,16 @@ if (command === 'runs') {
     console.log(`Nothing is missing. Run .ci/run, then: git tag --annotate v${version}`);
   else process.exitCode = 1;
 } else {
-  console.error('npm run release -- runs | check');
+  console.error('npm run release -- changelog | runs | check');
   process.exitCode = 1;
 }
 
 function missingInChangelog() {
-  const text = readFileSync(new URL('../CHANGELOG.md', import.meta.url), 'utf8');
+  const text = readFileSync(changelog, 'utf8');
   const [, unreleased, ...sections] = text.split(/^## /m);
   return [
     unreleased.trim() !== 'Unreleased' &&
-      `CHANGELOG.md has entries under Unreleased; move them to the section of ${version}`,
+      `CHANGELOG.md has entries under Unreleased; npm run release -- changelog moves them`,
     !sections[0]?.startsWith(`${version} - `) && `CHANGELOG.md has no section "## ${version} - <day>"`,
   ].filter(Boolean);
 }

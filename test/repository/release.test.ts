@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format } from 'prettier';
 import { sourcesHere } from '../../chaos/results.js';
+import { released } from '../../scripts/release-changelog.js';
 import { page, readTable, runsOf, unexplained, withTable } from '../../scripts/release-runs.js';
 import { temporaryDirectory } from '../support/data-directory.js';
 
@@ -49,5 +50,24 @@ describe('the runs of the release in docs/reliability.md', () => {
     const ofItsSources = runsOf(drill.latest!.tree!).find(({ name }) => name === drill.name)!;
     expect(ofItsSources.amount).toBeGreaterThan(0);
     expect(ofItsSources.results.map(({ file }) => file)).toContain(drill.latest!.file);
+  });
+});
+
+describe('the changelog of a release', () => {
+  const first = '# Changelog\n\n## Unreleased\n\n### Added\n\n- b\n\n### Fixed\n\n- c\n\n';
+
+  it('has what was not released in the parts of its section', () => {
+    const section = '## 1.0.0 - 2030-01-01\n\nThe first.\n\n### Added\n\n- a\n';
+    expect(released(`${first}${section}`, '1.0.0', '2030-02-01')).toBe(
+      '# Changelog\n\n## Unreleased\n\n## 1.0.0 - 2030-02-01\n\nThe first.\n\n### Added\n\n- a\n- b\n\n### Fixed\n\n- c\n',
+    );
+  });
+
+  it('gets a section if the version has none', () => {
+    const older = '## 1.0.0 - 2030-01-01\n\n### Added\n\n- a\n';
+    const [begin, entries] = first.split('## Unreleased\n\n');
+    expect(released(`${first}${older}`, '1.1.0', '2030-02-01')).toBe(
+      `${begin}## Unreleased\n\n## 1.1.0 - 2030-02-01\n\n${entries}${older}`,
+    );
   });
 });

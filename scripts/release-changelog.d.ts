@@ -1,0 +1,1 @@
+export function released(text: string, version: string, day: string): string;
