@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { LineMembers, LineTerms } from '../json/batch-line.js';
+import type { JsonThreads } from '../json/json-threads.js';
 import type { Batch } from './batch.js';
 
 /** A line of the input. */
@@ -52,8 +53,8 @@ export interface LineFormat {
    * missing: the batch then fails before anything is submitted. The same members must always give the same result.
    */
   read(line: LineMembers, batch: OfBatch): Omit<InputLine, 'input'>;
-  /** Returns the JSON text of a line of the output file, without a line break. */
-  output(line: OutputLine, batch: OfBatch): string;
+  /** Returns the JSON text of a line of the output file, without a line break. `threads` read a large output. */
+  output(line: OutputLine, batch: OfBatch, threads: JsonThreads): string | Promise<string>;
   /** Returns the JSON text of a line of the error file. */
   error(line: ErrorLine, batch: OfBatch): string;
   /** Returns the ids at the beginning of a line of a file. undefined: the line has no request. */

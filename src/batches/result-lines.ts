@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
 import { problemCodes } from '../errors/problem-codes.js';
+import { JsonThreads } from '../json/json-threads.js';
 import type { RequestError } from '../queue/request-errors.js';
 import type { Batch, SegmentKind } from './batch.js';
 import { endErrors, goneError } from './batch-errors.js';
@@ -25,6 +26,7 @@ export class ResultLines {
   constructor(
     private readonly database: Database,
     private readonly formats: LineFormats,
+    private readonly threads: JsonThreads,
   ) {}
 
   /** Yields the lines in pieces. A line whose output was deleted in the meantime is left out. */
@@ -63,7 +65,9 @@ export class ResultLines {
       const requestId = line.requestId!;
       const output = outputs.get(requestId);
       if (output === undefined) continue;
-      texts.set(line, output && format.output({ ...line, requestId, output: onOneLine(output) }, batch));
+      const text =
+        output && format.output({ ...line, requestId, output: onOneLine(output) }, batch, this.threads);
+      texts.set(line, await text);
     }
     return texts;
   }

@@ -10,6 +10,7 @@ import { type LineMembers, type LineTerms, readLineMembers } from './batch-line.
 import { membersOf, parseInputBody } from '../http/input/json-body.js';
 import { readWrappedInput, type WrappedInput } from './wrapped-input.js';
 import { embeddingsInBase64 } from './embeddings.js';
+import { type ResponseHead, responseOf } from './responses.js';
 import { type AssemblerKind, assemblerOf, isObject, type JsonObject } from './assemblers.js';
 import {
   type Asks,
@@ -40,6 +41,8 @@ export interface Jobs {
   output: object;
   /** Changes the embeddings of an answer from numbers to base64. Returns the answer. */
   embeddings: object;
+  /** Makes a response of OpenAI's API of the output of a model. Returns the response. */
+  response: { head: ResponseHead };
   /** Reads a line that a run emits. If the line is an output, returns that. */
   runLine: object;
   /** Reads the answer of a model that has a mapping. Returns the output with its files. */
@@ -61,6 +64,7 @@ export interface Results {
   wrapped: Pick<WrappedInput, 'fields'>;
   output: { fault: AnswerFault | undefined };
   embeddings: object;
+  response: object;
   runLine: { runLine: RunLine } | { fault: string };
   mapped: { found: Found } | { fault: AnswerFault };
   assembled: { ends: JsonObject; output: FoundOutput | undefined };
@@ -146,6 +150,10 @@ export const runs: Runs = {
 
   embeddings(_job, output) {
     return [{}, Buffer.from(embeddingsInBase64(output.toString()))];
+  },
+
+  response({ head }, output) {
+    return [{}, Buffer.from(JSON.stringify(responseOf(head, JSON.parse(output.toString()))))];
   },
 
   mapped(asks, body) {

@@ -1,6 +1,7 @@
 import { openAiLines } from '../../src/adapters/openai/batch-lines.js';
 import { BatchPruner } from '../../src/batches/duties/batch-pruner.js';
 import { ownLines } from '../../src/batches/own-lines.js';
+import { JsonThreads } from '../../src/json/json-threads.js';
 import { BatchCalls, inputLines, type ResultLine } from '../support/batch-calls.js';
 import { CollectionCalls } from '../support/collection-calls.js';
 import { testQueue } from '../support/test-queue.js';
@@ -94,7 +95,7 @@ test('a tag that only looks like that of a batch does not matter', async () => {
 test.each([
   ['own', ownLines],
   ['openai', openAiLines],
-])('the beginning of a line of the format %s says whose it is', (_name, format) => {
+])('the beginning of a line of the format %s says whose it is', async (_name, format) => {
   const requestId = '01a220f1-a270-73a4-a02a-6394f6a844ff';
   const batch = { id: requestId, modelId: 'test/one', metadata: {} };
   for (const customId of [
@@ -106,7 +107,7 @@ test.each([
   ]) {
     const line = { customId, requestId };
     const written = [
-      format.output({ ...line, output: '{}', completedAtMs: 1 }, batch),
+      await format.output({ ...line, output: '{}', completedAtMs: 1 }, batch, service.app.get(JsonThreads)),
       format.error({ ...line, error: { code: 'gone', message: 'Gone.', status: 410 } }, batch),
     ];
     for (const text of written) expect(format.headOf(text)).toEqual(line);

@@ -11,6 +11,7 @@ import OpenAI, {
 } from 'openai';
 import { AbandonedCalls } from '../../src/adapters/duties/abandoned-calls.js';
 import { FilePruner } from '../../src/files/duties/file-pruner.js';
+import { JsonThreads } from '../../src/json/json-threads.js';
 import { WebhookSecrets } from '../../src/webhooks/webhook-secrets.js';
 import type { Call } from '../support/model-server.js';
 import { openai, png } from '../support/servers/openai.js';
@@ -511,6 +512,21 @@ describe('a response in the foreground', () => {
       ...{ output_text: 'You said: right away', usage: { total_tokens: 8 } },
     });
     expect(await client.responses.retrieve(response.id)).toMatchObject({ output: response.output });
+  });
+
+  test('that is large comes whole, and a thread reads it', async () => {
+    const threads = service.app.get(JsonThreads);
+    const kinds: string[] = [];
+    const run = threads.run.bind(threads);
+    threads.run = (kind, ...others) => (kinds.push(kind), run(kind, ...others));
+    const input = 'many words '.repeat(20_000);
+    const response = await client.responses.create({ model: 'gpt-5', input });
+    expect(response.output_text).toBe(`You said: ${input}`);
+    expect(await client.responses.retrieve(response.id)).toMatchObject({
+      ...{ id: response.id, object: 'response', status: 'completed', output: response.output },
+    });
+    expect(kinds.filter((kind) => kind === 'response')).toHaveLength(2);
+    threads.run = run;
   });
 
   test('whose model fails for good is an error, and one request', async () => {

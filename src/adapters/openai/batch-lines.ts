@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
-import type { LineFormat } from '../../batches/line-formats.js';
+import type { Batch } from '../../batches/batch.js';
+import type { LineFormat, OutputLine } from '../../batches/line-formats.js';
 import { idTimeMs } from '../../database/days.js';
 import { DomainError, type FieldError } from '../../errors/domain-error.js';
 import { isObject } from '../../http/input/json-body.js';
+import type { JsonThreads } from '../../json/json-threads.js';
 import { callBodyOf, notContinued } from './call-body.js';
 import { toOpenAiError } from './openai-error.js';
-import { toResponse } from './wire.js';
+import { responseHead, responseText } from './wire.js';
 
 /** The calls whose bodies a batch may have. All lines of a batch are for the same. */
 export const batchEndpoints = [
@@ -53,24 +55,10 @@ export const openAiLines: LineFormat = {
     return { customId, modelId: model };
   },
 
-  output({ customId, requestId, output, completedAtMs }, { modelId, metadata }) {
-    const isResponse = (metadata as Partial<BatchTerms>).endpoint === '/v1/responses';
-    const body = isResponse
-      ? JSON.stringify(
-          toResponse(
-            {
-              id: requestId,
-              modelId,
-              createdAtMs: idTimeMs(requestId),
-              completedAtMs,
-              state: 'COMPLETED',
-              outcome: 'succeeded',
-              error: null,
-            },
-            { output: JSON.parse(output) },
-          ),
-        )
-      : output;
+  async output(line, batch, threads) {
+    const { customId, requestId, output } = line;
+    const isResponse = (batch.metadata as Partial<BatchTerms>).endpoint === '/v1/responses';
+    const body = isResponse ? await responseIn(line, batch, threads) : output;
     const head = JSON.stringify({ id: `batch_req_${requestId}`, custom_id: customId }).slice(0, -1);
     const response = JSON.stringify({ status_code: 200, request_id: requestId }).slice(0, -1);
     // The body is inserted as text, because its numbers could change if it were parsed.
@@ -104,6 +92,24 @@ export const openAiLines: LineFormat = {
       data: { id },
     }),
 };
+
+/** Returns the response of a line. One line must not hold up its batch, so an output that no thread can read stays. */
+async function responseIn(
+  { requestId, output, completedAtMs }: OutputLine,
+  { id, modelId }: Pick<Batch, 'id' | 'modelId'>,
+  threads: JsonThreads,
+): Promise<string> {
+  const ended = {
+    ...{ id: requestId, modelId, createdAtMs: idTimeMs(requestId), completedAtMs },
+    ...({ state: 'COMPLETED', outcome: 'succeeded', error: null } as const),
+  };
+  try {
+    return await responseText(responseHead(ended), output, threads, `batch ${id}`);
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.code === 'unavailable') throw error;
+    return output;
+  }
+}
 
 /** Returns an id for a line that did not become a request. */
 const unsentId = (batchId: string, customId: string): string =>

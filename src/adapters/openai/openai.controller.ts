@@ -7,6 +7,7 @@ import { CurrentCaller } from '../../auth/current-caller.decorator.js';
 import { MayUpload } from '../../files/may-upload.js';
 import { BaseUrl, Bytes, Options } from '../../http/input/decorators.js';
 import { Limited } from '../../limits/limited.js';
+import { type KeyedCall, type OpenCall, TheCall } from '../adapter-call.js';
 import { ApiOtherBody, ApiOtherCall, ApiPathText } from '../openapi.js';
 import { BatchQuery, OpenAiBatches } from './batches.js';
 import { OpenAiFiles } from './kept-files.js';
@@ -103,12 +104,8 @@ export class OpenAiController {
     ApiOtherBody(json),
   )
   @Limited('submit', { needsKey: true })
-  createResponse(
-    @CurrentCaller() caller: Caller,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<object | undefined> {
-    return this.responses.create({ caller, request, response });
+  createResponse(@TheCall() call: KeyedCall, @Res() _response: Response): Promise<void> {
+    return this.responses.create(call);
   }
 
   @Get('responses/:response_id')
@@ -116,10 +113,10 @@ export class OpenAiController {
   @Limited('read')
   response(
     @Param('response_id') id: string,
-    @CurrentCaller() caller: Caller | undefined,
-    @Req() request: Request,
-  ): Promise<object> {
-    return this.responses.find(caller, id, request);
+    @TheCall() call: OpenCall,
+    @Res() _response: Response,
+  ): Promise<void> {
+    return this.responses.find(call, id);
   }
 
   @Post('responses/:response_id/cancel')
@@ -133,10 +130,10 @@ export class OpenAiController {
   @Limited('cancel')
   cancelResponse(
     @Param('response_id') id: string,
-    @CurrentCaller() caller: Caller | undefined,
-    @Req() request: Request,
-  ): Promise<object> {
-    return this.responses.cancel(caller, id, request);
+    @TheCall() call: OpenCall,
+    @Res() _response: Response,
+  ): Promise<void> {
+    return this.responses.cancel(call, id);
   }
 
   @Delete('responses/:response_id')
