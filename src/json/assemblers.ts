@@ -17,6 +17,7 @@ const kinds = {
   completion: () => new ChoiceAssembler('', '', 'text_completion'),
   joined: () => new JoinedAssembler(),
   last: () => new LastAssembler(),
+  response: () => new ResponseAssembler(),
 } satisfies Record<string, () => Assembler>;
 
 export type AssemblerKind = keyof typeof kinds;
@@ -178,6 +179,31 @@ class LastAssembler implements Assembler {
   get output(): unknown {
     const { index: _index, token: _token, top_tokens: _top, type: _type, ...output } = this.last;
     return Object.fromEntries(Object.entries(output).filter(([, value]) => value !== null));
+  }
+}
+
+/** The event that ends a response of OpenAI's API has the whole response. */
+class ResponseAssembler implements Assembler {
+  private last: JsonObject = {};
+
+  add(chunk: JsonObject): void {
+    this.last = chunk;
+  }
+
+  get isComplete(): boolean {
+    return this.last.type === 'response.completed' || this.last.type === 'response.incomplete';
+  }
+
+  get sum(): JsonObject {
+    return this.last;
+  }
+
+  get ends(): JsonObject {
+    return { type: this.last.type };
+  }
+
+  get output(): unknown {
+    return this.last.response;
   }
 }
 

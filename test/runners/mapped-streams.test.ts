@@ -144,6 +144,31 @@ test('a chat is whole without [DONE] where all its choices have ended and the an
   expect(open.failure?.options.outage).toBe('costly');
 });
 
+test('the stream of a response may have [DONE] after its end', async () => {
+  const { stream, answer, url } = recorded['a response']!;
+  const { output } = await read([stream + done], { preset: 'openai', url: url! });
+  expect(JSON.parse(output!)).toEqual(answer);
+});
+
+test.each([
+  ['with an error', { type: 'response.failed', response: { status: 'failed', error: { message: 'Boom.' } } }],
+  ['as an event of its own', { type: 'error', code: 'server_error', message: 'Boom.', param: null }],
+])('the stream of a response fails %s', async (_, last) => {
+  const url = 'http://gpu:8000/v1/responses';
+  const { failure } = await read([event(last)], { preset: 'openai', url });
+  expect(failure?.message).toBe('Boom.');
+});
+
+test('the stream of a response that is incomplete is its output', async () => {
+  const url = 'http://gpu:8000/v1/responses';
+  const response = { object: 'response', status: 'incomplete', output: [] };
+  const { output } = await read([event({ type: 'response.incomplete', response })], {
+    preset: 'openai',
+    url,
+  });
+  expect(JSON.parse(output!)).toEqual(response);
+});
+
 test.each([
   ['a finish reason', chunk({ role: 'assistant', content: 'Hi' })],
   ['a choice', ''],

@@ -18,6 +18,15 @@ export const chunk = (delta: object, finish: string | null = null, index = 0): s
 const usage = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 };
 export const done = 'data: [DONE]\n\n';
 
+const message = {
+  ...{ id: 'msg_1', type: 'message', status: 'completed', role: 'assistant' },
+  content: [{ type: 'output_text', text: 'Héllo 👋', annotations: [] }],
+};
+const response = {
+  ...{ id: 'resp_1', object: 'response', created_at: 1_700_000_000, status: 'completed', model: 'llama' },
+  ...{ error: null, output: [message], usage: { input_tokens: 5, output_tokens: 3, total_tokens: 8 } },
+};
+
 /** Streams with the answers that the servers would have given without `stream`. */
 export const recorded: Readonly<Record<string, RecordedStream>> = {
   'a chat': {
@@ -185,6 +194,26 @@ export const recorded: Readonly<Record<string, RecordedStream>> = {
     ].join(''),
     said: 'Hello there',
     answer: { text: 'Hello there', usage: { type: 'tokens', total_tokens: 9 } },
+  },
+  'a response': {
+    preset: 'openai',
+    url: 'http://gpu:8000/v1/responses',
+    stream: [
+      ...[
+        { type: 'response.created', response: { ...response, status: 'in_progress', output: [] } },
+        { type: 'response.output_item.added', output_index: 0, item: { ...message, content: [] } },
+        { type: 'response.reasoning_text.delta', item_id: 'rs_1', output_index: 0, delta: 'not a text' },
+        { type: 'response.output_text.delta', item_id: 'msg_1', output_index: 0, delta: 'Hé' },
+        { type: 'response.output_text.delta', item_id: 'msg_1', output_index: 0, delta: 'llo 👋' },
+        { type: 'response.output_item.done', output_index: 0, item: message },
+        { type: 'response.completed', response },
+      ].map(
+        (one, sequence_number) =>
+          `event: ${one.type}\ndata: ${JSON.stringify({ ...one, sequence_number })}\n\n`,
+      ),
+    ].join(''),
+    said: 'Héllo 👋',
+    answer: response,
   },
   'a generation of Ollama': {
     preset: 'ollama',

@@ -125,7 +125,8 @@ export class MappedAnswer {
             this.hasEndMark = true;
             return;
           }
-          if (data === '') continue;
+          // Some servers end a stream of any kind with [DONE].
+          if (data === '' || (this.hasEnded && data.trim() === '[DONE]')) continue;
           if (type === 'error') throw this.errorEvent(data);
           const taken = this.takeText(data);
           if (taken !== true && !(await taken))
