@@ -27,8 +27,14 @@ export interface StreamEnd {
   whole: string | undefined;
 }
 
+/** The data of an event, or its type and its data. */
+export type SentEvent = string | { event: string; data: string };
+
+export const lengthOf = (event: SentEvent): number =>
+  typeof event === 'string' ? event.length : event.data.length;
+
 /**
- * Writes server-sent events that have only `data`, in the format of SSE. The head is sent with the first event, so that
+ * Writes server-sent events that have `data` and perhaps a type, in the format of SSE. The head is sent with the first event, so that
  * an error before it can still get its own status.
  */
 export class SseWriter {
@@ -44,7 +50,7 @@ export class SseWriter {
    */
   async follow(
     events: Observable<MessageEvent>,
-    eventsOf: (part: string) => readonly string[],
+    eventsOf: (part: string) => readonly SentEvent[],
   ): Promise<StreamEnd> {
     const end: StreamEnd = { kind: 'cut', whole: undefined };
     let reading: Subscription | undefined;
@@ -67,8 +73,9 @@ export class SseWriter {
     return end;
   }
 
-  send(data: string): void {
-    this.write(`data: ${data}\n\n`);
+  send(event: SentEvent): void {
+    const text = typeof event === 'string' ? '' : `event: ${event.event}\n`;
+    this.write(`${text}data: ${typeof event === 'string' ? event : event.data}\n\n`);
   }
 
   end(): void {

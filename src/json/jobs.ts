@@ -10,7 +10,7 @@ import { type LineMembers, type LineTerms, readLineMembers } from './batch-line.
 import { membersOf, parseInputBody } from '../http/input/json-body.js';
 import { readWrappedInput, type WrappedInput } from './wrapped-input.js';
 import { embeddingsInBase64 } from './embeddings.js';
-import { type ResponseHead, responseOf } from './responses.js';
+import { type ResponseHead, responseText, type SentPart } from './responses.js';
 import { type AssemblerKind, assemblerOf, isObject, type JsonObject } from './assemblers.js';
 import {
   type Asks,
@@ -41,8 +41,11 @@ export interface Jobs {
   output: object;
   /** Changes the embeddings of an answer from numbers to base64. Returns the answer. */
   embeddings: object;
-  /** Makes a response of OpenAI's API of the output of a model. Returns the response. */
-  response: { head: ResponseHead };
+  /**
+   * Makes a response of OpenAI's API of the output of a model. Returns the response, or, if a part of it was sent as a
+   * stream, the other events, one a line.
+   */
+  response: { head: ResponseHead; sent?: SentPart | undefined };
   /** Reads a line that a run emits. If the line is an output, returns that. */
   runLine: object;
   /** Reads the answer of a model that has a mapping. Returns the output with its files. */
@@ -152,8 +155,8 @@ export const runs: Runs = {
     return [{}, Buffer.from(embeddingsInBase64(output.toString()))];
   },
 
-  response({ head }, output) {
-    return [{}, Buffer.from(JSON.stringify(responseOf(head, JSON.parse(output.toString()))))];
+  response({ head, sent }, output) {
+    return [{}, Buffer.from(responseText(head, output.toString(), sent))];
   },
 
   mapped(asks, body) {

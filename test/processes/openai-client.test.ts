@@ -14,7 +14,7 @@ import { FilePruner } from '../../src/files/duties/file-pruner.js';
 import { JsonThreads } from '../../src/json/json-threads.js';
 import { WebhookSecrets } from '../../src/webhooks/webhook-secrets.js';
 import type { Call } from '../support/model-server.js';
-import { openai, png } from '../support/servers/openai.js';
+import { openai, png, sendResponseEvents } from '../support/servers/openai.js';
 import { testQueue } from '../support/test-queue.js';
 import { webhookAllow } from '../support/test-webhooks.js';
 import { until } from '../support/until.js';
@@ -554,7 +554,6 @@ describe('a response in the foreground', () => {
   });
 
   test.each([
-    ['stream', { stream: true }],
     ['previous_response_id', { previous_response_id: 'resp_1' }],
     ['conversation', { conversation: 'conv_1' }],
   ])('with %s is refused in words, and no request is made', async (param, option) => {
@@ -563,6 +562,353 @@ describe('a response in the foreground', () => {
     const error = await rejection(client.responses.create(asked), BadRequestError);
     expect(error).toMatchObject({ param, message: expect.stringContaining('docs/openai.md') });
     expect(await idsOf(input)).toEqual([]);
+  });
+});
+
+type StreamEvent = OpenAI.Responses.ResponseStreamEvent;
+
+describe('a streamed response', () => {
+  const asked = (input: string): { model: string; input: string; stream: true } => ({
+    ...{ model: 'gpt-5', input },
+    stream: true,
+  });
+  /** A call of a chat model, for which the client has no type. */
+  const askedOfChat = (content: string, more: object = {}): ReturnType<typeof asked> =>
+    ({ ...ask(content), stream: true, ...more }) as never;
+
+  async function eventsOf(stream: Promise<AsyncIterable<StreamEvent>>): Promise<StreamEvent[]> {
+    const events: StreamEvent[] = [];
+    for await (const one of await stream) events.push(one);
+    return events;
+  }
+
+  const create = (body: ReturnType<typeof asked>): Promise<StreamEvent[]> =>
+    eventsOf(client.responses.create(body));
+  const retrieve = (id: string, starting_after?: number): Promise<StreamEvent[]> =>
+    eventsOf(client.responses.retrieve(id, { stream: true, ...(starting_after && { starting_after }) }));
+
+  /** Returns the response of the last event. */
+  const ended = (events: readonly StreamEvent[]): OpenAI.Responses.Response =>
+    (events.at(-1) as OpenAI.Responses.ResponseCompletedEvent).response;
+  const typesOf = (events: readonly StreamEvent[]): string[] => events.map(({ type }) => type);
+  const numbersOf = (events: readonly StreamEvent[]): number[] =>
+    events.map(({ sequence_number: number }) => number);
+  const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
+  const textOf = (events: readonly StreamEvent[]): string =>
+    events.map((one) => (one.type === 'response.output_text.delta' ? one.delta : '')).join('');
+
+  /** The types of a message with this many deltas. */
+  const message = (deltas: number): string[] => [
+    'response.output_item.added',
+    'response.content_part.added',
+    ...Array<string>(deltas).fill('response.output_text.delta'),
+    'response.output_text.done',
+    'response.content_part.done',
+    'response.output_item.done',
+  ];
+  const begin = ['response.created', 'response.in_progress'];
+
+  test('has the events of its server, with the id of the request', async () => {
+    const events = await create(asked('four quite little words'));
+    const id = await idOf('four quite little words');
+    expect(typesOf(events)).toEqual([...begin, ...message(6), 'response.completed']);
+    expect(numbersOf(events)).toEqual(upTo(events.length));
+    expect(events[0]).toMatchObject({
+      response: { id, object: 'response', status: 'in_progress', model: 'm', background: false, output: [] },
+    });
+    expect(events[2]).toMatchObject({ item: { id: 'msg_1', status: 'in_progress' } });
+    expect(textOf(events)).toBe('You said: four quite little words');
+    const whole = await client.responses.retrieve(id);
+    const { output_text: _text, background: _background, ...read } = whole;
+    expect(ended(events)).toEqual({ ...read, background: false });
+    expect(read).toMatchObject({ id, status: 'completed', usage: { total_tokens: 8 } });
+  });
+
+  test('is assembled by the helper of the client', async () => {
+    const stream = client.responses.stream({ model: 'gpt-5', input: 'for the helper' });
+    const texts: string[] = [];
+    stream.on('response.output_text.delta', ({ snapshot }) => texts.push(snapshot));
+    const response = await stream.finalResponse();
+    expect(texts.at(-1)).toBe('You said: for the helper');
+    expect(response).toMatchObject({
+      ...{ id: await idOf('for the helper'), status: 'completed' },
+      output_text: 'You said: for the helper',
+    });
+  });
+
+  test('shows a text while the model still says it', async () => {
+    let goOn = (): void => undefined;
+    scripts.set('slow response', (call) => {
+      const response = { object: 'response', status: 'in_progress', output: [] };
+      const at = { item_id: 'm', output_index: 0, content_index: 0 };
+      sendResponseEvents(call, [
+        { type: 'response.created', response },
+        { type: 'response.output_text.delta', ...at, delta: 'slow' },
+      ]);
+      goOn = () => {
+        const last = { type: 'response.completed', response: { ...response, status: 'completed' } };
+        sendResponseEvents(call, [last], 2);
+        call.response.end();
+      };
+    });
+    const types: string[] = [];
+    for await (const { type } of await client.responses.create(asked('slow response'))) {
+      types.push(type);
+      if (type === 'response.output_text.delta') goOn();
+    }
+    expect(types).toEqual(['response.created', 'response.output_text.delta', 'response.completed']);
+  });
+
+  test.each([
+    ['of a chat', 'gpt-4o-mini'],
+    ['of a chat without chunks', 'acme/texts'],
+    ['of deltas that are chunks', 'acme/chunks'],
+  ])('is made of the texts %s', async (said, name) => {
+    const events = await create({ ...askedOfChat(said), model: name });
+    const id = await idOf(said);
+    const deltas = events.filter(({ type }) => type === 'response.output_text.delta').length;
+    expect(typesOf(events)).toEqual([...begin, ...message(deltas), 'response.completed']);
+    expect(numbersOf(events)).toEqual(upTo(events.length));
+    expect(textOf(events)).toBe(`You said: ${said}`);
+    const item = `msg_${id}`;
+    expect(events[4]).toMatchObject({ item_id: item, output_index: 0, content_index: 0 });
+    expect(ended(events)).toMatchObject({
+      ...{ id, status: 'completed' },
+      output: [{ id: item, content: [{ type: 'output_text', text: `You said: ${said}` }] }],
+    });
+    expect(ended(events).output).toEqual((await client.responses.retrieve(id)).output);
+  });
+
+  test('is made of the calls of tools of a chat, and so is one without a stream', async () => {
+    const events = await create(askedOfChat('Bodø', { tools: [{ type: 'function' }] }));
+    expect(typesOf(events)).toEqual([
+      ...begin,
+      'response.output_item.added',
+      ...Array<string>(4).fill('response.function_call_arguments.delta'),
+      'response.function_call_arguments.done',
+      'response.output_item.done',
+      'response.completed',
+    ]);
+    const id = `fc_${await idOf('Bodø')}_0`;
+    const call = { id, type: 'function_call', call_id: 'call_1', name: 'weather' };
+    expect(events[2]).toMatchObject({ item: { ...call, status: 'in_progress', arguments: '' } });
+    const whole = { ...call, status: 'completed', arguments: '{"city":"Bodø"}' };
+    expect(events.at(-3)).toMatchObject({ item_id: id, name: 'weather', arguments: whole.arguments });
+    expect(ended(events).output).toEqual([whole]);
+    const { stream: _, ...unstreamed } = askedOfChat('Bodø', { tools: [{ type: 'function' }] });
+    const { output } = await client.responses.create(unstreamed);
+    expect(output).toMatchObject([{ ...whole, id: expect.any(String) }]);
+  });
+
+  test('has a text and then calls as items of their own', async () => {
+    const call = (index: number, id: string, name: string): object => ({ index, id, function: { name } });
+    scripts.set('text and calls', ({ response }) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(chunk({ role: 'assistant', content: 'Let me see.' }));
+      response.write(chunk({ tool_calls: [call(0, 'call_a', 'one'), call(1, 'call_b', 'two')] }));
+      for (const index of [1, 0])
+        response.write(chunk({ tool_calls: [{ index, function: { arguments: `{"n":${index}}` } }] }));
+      response.end(`${chunk({}, 'tool_calls')}data: [DONE]\n\n`);
+    });
+    const events = await create(askedOfChat('text and calls'));
+    expect(numbersOf(events)).toEqual(upTo(events.length));
+    const places = events.flatMap((one) => ('output_index' in one ? [[one.type, one.output_index]] : []));
+    expect(places.filter(([type]) => type === 'response.function_call_arguments.delta')).toEqual(
+      [2, 1].map((place) => ['response.function_call_arguments.delta', place]),
+    );
+    expect(places.filter(([type]) => type === 'response.output_item.done').map(([, place]) => place)).toEqual(
+      [0, 1, 2],
+    );
+    expect(ended(events).output).toMatchObject([
+      { type: 'message', content: [{ text: 'Let me see.' }] },
+      { type: 'function_call', call_id: 'call_a', name: 'one', arguments: '{"n":0}' },
+      { type: 'function_call', call_id: 'call_b', name: 'two', arguments: '{"n":1}' },
+    ]);
+  });
+
+  test('of a server that does not stream comes in one piece', async () => {
+    const output = [
+      { id: 'rs_1', type: 'reasoning', summary: [] },
+      { id: 'fc_1', type: 'function_call', call_id: 'c', name: 'f', arguments: '{}', status: 'completed' },
+      { id: 'm_1', type: 'message', role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] },
+    ];
+    scripts.set('in one piece', ({ response }) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ object: 'response', status: 'incomplete', output }));
+    });
+    const events = await create(asked('in one piece'));
+    expect(typesOf(events)).toEqual([
+      ...[...begin, 'response.output_item.added', 'response.output_item.done'],
+      ...['response.output_item.added', 'response.function_call_arguments.delta'],
+      ...['response.function_call_arguments.done', 'response.output_item.done'],
+      ...['response.output_item.added', 'response.content_part.added', 'response.refusal.delta'],
+      ...['response.refusal.done', 'response.content_part.done', 'response.output_item.done'],
+      'response.incomplete',
+    ]);
+    expect(numbersOf(events)).toEqual(upTo(events.length));
+    expect(ended(events)).toMatchObject({ status: 'incomplete', output });
+  });
+
+  test.each([
+    ['in many deltas', `${'long'.repeat(100)} `.repeat(300)],
+    ['in one delta', 'long'.repeat(30_000)],
+  ])('may be long, %s', async (_, long) => {
+    for (const body of [asked(long), askedOfChat(long), { ...askedOfChat(long), model: 'acme/texts' }]) {
+      const events = await create(body);
+      expect(textOf(events)).toBe(`You said: ${long}`);
+      expect(ended(events)).toMatchObject({ status: 'completed', object: 'response' });
+      expect(numbersOf(events)).toEqual(upTo(events.length));
+    }
+  });
+
+  test('whose model fails before the first event is an error, and one request', async () => {
+    scripts.set('fails unstreamed', ({ response }) => response.writeHead(500).end());
+    const error = await rejection(create(asked('fails unstreamed')), InternalServerError);
+    expect(error).toMatchObject({ status: 502, code: 'model_error' });
+    expect(await idsOf('fails unstreamed')).toHaveLength(1);
+  });
+
+  test('that its server fails ends with an event', async () => {
+    const error = { code: 'server_error', message: 'CUDA out of memory' };
+    scripts.set('fails later on', (call) => {
+      const response = { object: 'response', status: 'in_progress', output: [] };
+      sendResponseEvents(call, [
+        { type: 'response.created', response },
+        { type: 'response.failed', response: { ...response, status: 'failed', error } },
+      ]);
+      call.response.end();
+    });
+    const events = await create(asked('fails later on'));
+    const id = await idOf('fails later on');
+    expect(typesOf(events)).toEqual(['response.created', 'response.failed']);
+    expect(numbersOf(events)).toEqual([0, 1]);
+    expect(ended(events)).toMatchObject({
+      ...{ id, status: 'failed' },
+      error: { code: 'model_error', message: 'CUDA out of memory' },
+    });
+    expect(await client.responses.retrieve(id)).toMatchObject({ error: ended(events).error });
+  });
+
+  test('that breaks off half-way ends with an event, and its request is not tried again', async () => {
+    scripts.set('broken response', ({ response }) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(chunk({ content: 'You' }));
+    });
+    const stream = await client.responses.create({ ...askedOfChat('broken response'), model: 'patient' });
+    const events: StreamEvent[] = [];
+    for await (const one of stream) {
+      events.push(one);
+      if (one.type === 'response.output_text.delta')
+        (await model.arrived(await idOf('broken response'))).socket.destroy();
+    }
+    expect(typesOf(events)).toEqual([...begin, ...message(1).slice(0, 3), 'response.failed']);
+    expect(ended(events)).toMatchObject({
+      status: 'failed',
+      error: { code: 'model_unavailable', message: expect.stringContaining('send the call again') },
+    });
+    const id = await idOf('broken response');
+    await calls.reached(id, 'COMPLETED');
+    expect(await calls.status(id)).toMatchObject({ error: { code: 'cancelled' } });
+    expect(model.times(id)).toBe(1);
+  });
+
+  /** Begins a response, and says no more until the function that is stored here under its input is called. */
+  const finish = new Map<string, () => void>();
+  const playHeld = (said: string): void => {
+    scripts.set(said, ({ response }) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(chunk({ role: 'assistant', content: 'You' }));
+      finish.set(said, () =>
+        response.end(`${chunk({ content: ' there' })}${chunk({}, 'stop')}data: [DONE]\n\n`),
+      );
+    });
+  };
+
+  test('that is left cancels its request', async () => {
+    service.app.get(AbandonedCalls).graceMs = 200;
+    playHeld('left response');
+    for await (const { type } of await client.responses.create(askedOfChat('left response')))
+      if (type === 'response.output_text.delta') break;
+    const id = await idOf('left response');
+    await calls.reached(id, 'COMPLETED');
+    expect(await calls.status(id)).toMatchObject({ error: { code: 'cancelled' } });
+  });
+
+  test('in background goes on when it is left, and may be read from any event on', async () => {
+    playHeld('left in background');
+    let last = 0;
+    const stream = await client.responses.create(askedOfChat('left in background', { background: true }));
+    for await (const one of stream) {
+      last = one.sequence_number;
+      if (one.type === 'response.output_text.delta') break;
+    }
+    const id = await idOf('left in background');
+    expect(await service.query('SELECT FROM abandoned_call WHERE request_id = $1', [id])).toEqual([]);
+    const [whole, others] = [retrieve(id), retrieve(id, last)];
+    finish.get('left in background')!();
+    const types = [...begin, ...message(2), 'response.completed'];
+    expect(typesOf(await whole)).toEqual(types);
+    expect(ended(await whole)).toMatchObject({ id, status: 'completed', background: true });
+    expect(await others).toEqual((await whole).slice(last + 1));
+    expect(await retrieve(id)).toEqual(await whole);
+    expect((await retrieve(id, 99)).map(({ type }) => type)).toEqual(['response.completed']);
+    const helped = client.responses.stream({ response_id: id, starting_after: last });
+    expect((await helped.finalResponse()).output_text).toBe('You there');
+  });
+
+  test('in background that is cancelled ends with an event', async () => {
+    playHeld('to cancel');
+    const stream = await client.responses.create(askedOfChat('to cancel', { background: true }));
+    const events: StreamEvent[] = [];
+    for await (const one of stream) {
+      events.push(one);
+      if (one.type === 'response.output_text.delta') await client.responses.cancel(await idOf('to cancel'));
+    }
+    expect(events.at(-1)).toMatchObject({ type: 'response.failed', response: { status: 'cancelled' } });
+  });
+
+  test('in background that breaks off half-way ends with an error, and its request is tried again', async () => {
+    playHeld('broken in background');
+    const body = { ...askedOfChat('broken in background', { background: true }), model: 'patient' };
+    const events: StreamEvent[] = [];
+    for await (const one of await client.responses.create(body)) {
+      events.push(one);
+      if (one.type === 'response.output_text.delta')
+        (await model.arrived(await idOf('broken in background'))).socket.destroy();
+    }
+    const id = await idOf('broken in background');
+    expect(events.at(-1)).toEqual({
+      ...{ type: 'error', code: 'model_unavailable', param: null, sequence_number: 5 },
+      message: expect.stringContaining('Read it again'),
+    });
+    expect(await client.responses.retrieve(id)).toMatchObject({ status: 'queued' });
+    await calls.cancel(id);
+  });
+
+  test('that has failed is read as events', async () => {
+    scripts.set('to read', ({ response }) => response.writeHead(500).end());
+    const { id } = await client.responses.create({ model: 'gpt-5', input: 'to read', background: true });
+    const events = await retrieve(id);
+    expect(typesOf(events)).toEqual([...begin, 'response.failed']);
+    expect(ended(events)).toMatchObject({
+      ...{ id, status: 'failed' },
+      error: { code: 'model_error', message: 'The model answered 500.' },
+    });
+  });
+
+  test('is not continued after an event of another attempt', async () => {
+    scripts.set('second attempt', (call) => {
+      if (call.attempt === 1) call.response.writeHead(500).end();
+      else openai(call);
+    });
+    const asks = askedOfChat('second attempt', { background: true });
+    await create({ ...asks, model: 'twice' });
+    const id = await idOf('second attempt');
+    const error = await rejection(retrieve(id, 1), BadRequestError);
+    expect(error).toMatchObject({ param: 'starting_after' });
+    expect(textOf(await retrieve(id))).toBe('You said: second attempt');
+    const wrong = client.responses.retrieve(id, { stream: true, starting_after: 'x' as never });
+    expect(await rejection(wrong, BadRequestError)).toMatchObject({ param: 'starting_after' });
   });
 });
 
@@ -620,12 +966,6 @@ describe('a response in background', () => {
       output: [],
       error: { code: 'model_error', message: 'The model answered 500.' },
     });
-  });
-
-  test('is not streamed when it is read', async () => {
-    const id = await done();
-    const error = await rejection(client.responses.retrieve(id, { stream: true }), BadRequestError);
-    expect(error).toMatchObject({ param: 'stream', message: expect.stringContaining('docs/openai.md') });
   });
 
   test('notifies by webhooks that the client verifies', async () => {

@@ -1,16 +1,44 @@
+import type { DomainError } from '../../errors/domain-error.js';
 import { isObject } from '../../http/input/json-body.js';
 import { chunksIn } from '../../queue/reads/output-part.js';
+import type { StatusRow } from '../../queue/reads/status-row.js';
+import type { SentEvent } from '../sse-writer.js';
+import { toOpenAiError } from './openai-error.js';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Turns the output of a request into the events of a stream in OpenAI's form, as JSON texts. */
+/** Turns the output of a request into the events of a stream in OpenAI's form. */
 export interface Chunks {
   /** True: the parts are chunks of the server's own stream. They contain the whole output. */
   readonly areOwn: boolean;
+  /** The data of the event after the last. undefined: the last event ends the stream. */
+  readonly endMark: string | undefined;
+  /** True: a failure before the first event is an event, too. Otherwise it is an answer of its own. */
+  readonly failsInEvents: boolean;
   /** Returns the events of a part of the output, as it is stored. */
-  part(part: string): string[];
-  /** Returns the events for members of the whole output that no part contains. */
-  rest(output: unknown): string[];
+  part(part: string): SentEvent[];
+  /** Returns the events for members of the whole output, which is JSON text, that no part contains. */
+  rest(output: string, row: StatusRow): SentEvent[] | Promise<SentEvent[]>;
+  /** Returns the events for a failure. `row`: the completed request. undefined: it has not completed, as far as known. */
+  failed(error: DomainError, row?: StatusRow): SentEvent[];
+}
+
+/** A stream of chunks, which has only data. */
+abstract class DataChunks implements Chunks {
+  abstract readonly areOwn: boolean;
+  readonly endMark = '[DONE]';
+  readonly failsInEvents = false;
+
+  abstract part(part: string): string[];
+  abstract restOf(output: unknown): string[];
+
+  rest(output: string): string[] {
+    return this.restOf(JSON.parse(output));
+  }
+
+  failed({ code, status, message, options }: DomainError): string[] {
+    return [json({ error: toOpenAiError({ ...options, code, status, message }).error })];
+  }
 }
 
 interface ChunkHead {
@@ -31,14 +59,16 @@ function choicesOf(output: unknown): JsonObject[] {
  * texts continue the first choice, and what else the answer has comes at the end: tool calls, other choices, reasons,
  * the usage.
  */
-export class ChoiceChunks implements Chunks {
+export class ChoiceChunks extends DataChunks {
   private shown: 'nothing' | 'texts' | 'chunks' = 'nothing';
 
   constructor(
     private readonly kind: 'chat' | 'completion',
     private readonly head: ChunkHead,
     private readonly includesUsage: boolean,
-  ) {}
+  ) {
+    super();
+  }
 
   get areOwn(): boolean {
     return this.shown === 'chunks';
@@ -64,7 +94,7 @@ export class ChoiceChunks implements Chunks {
     return [...role, this.textChunk(typeof value === 'string' ? value : delta)];
   }
 
-  rest(output: unknown): string[] {
+  restOf(output: unknown): string[] {
     const choices = choicesOf(output);
     if (choices.length === 0) return this.restOfText(output);
     const chunks = choices.flatMap((choice, at) =>
@@ -140,7 +170,7 @@ function indexed(calls: unknown): unknown {
 }
 
 /** The events of a transcription. */
-export class TranscriptChunks implements Chunks {
+export class TranscriptChunks extends DataChunks {
   areOwn = false;
   private text = '';
 
@@ -158,7 +188,7 @@ export class TranscriptChunks implements Chunks {
     return [json({ type: 'transcript.text.delta', delta: text })];
   }
 
-  rest(output: unknown): string[] {
+  restOf(output: unknown): string[] {
     const whole = isObject(output) ? output['text'] : output;
     const text = typeof whole === 'string' ? whole : this.text;
     const usage = isObject(output) && isObject(output['usage']) ? { usage: output['usage'] } : {};

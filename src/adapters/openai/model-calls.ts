@@ -19,13 +19,14 @@ import { NewRequests } from '../../requests/new-requests.js';
 import { RequestHandlers } from '../../requests/request-handlers.js';
 import { toQueuedRequest } from '../../requests/status-view.js';
 import { OutputStreams } from '../../stream/output-streams.js';
-import { SseWriter, type StreamEnd, streamEndErrors } from '../sse-writer.js';
+import type { StreamCall } from '../../stream/status-streams.js';
+import { lengthOf, SseWriter, type StreamEnd, streamEndErrors } from '../sse-writer.js';
 import { type HeldCall, HeldCalls } from '../held-calls.js';
 import { type Form, readForm } from '../multipart.js';
 import { CallBodies, type CallBody, callBodyOf, notTaken, type ReadCall } from './call-body.js';
 import { ChoiceChunks, type Chunks, TranscriptChunks } from './chunks.js';
 import type { ModelCall } from './model-call.js';
-import { toOpenAiError, wrongAt } from './openai-error.js';
+import { wrongAt } from './openai-error.js';
 
 type Kind = 'chat' | 'completion' | 'embeddings' | 'images' | 'speech';
 
@@ -60,7 +61,8 @@ export class ModelCalls {
       const form = kind === 'chat' ? 'chat' : 'completion';
       const id = `${form === 'chat' ? 'chatcmpl' : 'cmpl'}-${row.id}`;
       const head = { id, created: Math.floor(row.createdAtMs / 1_000), model: asked.model };
-      return this.stream(held, call, new ChoiceChunks(form, head, asked.includesUsage));
+      const chunks = new ChoiceChunks(form, head, asked.includesUsage);
+      return this.stream(call, { row, held, chunks });
     }
     const output = await this.output(held, call);
     if (output === undefined) return;
@@ -94,7 +96,7 @@ export class ModelCalls {
     const { input, sameIn } = inputOf(form);
     const asked = callBodyOf(input);
     const held = await this.begin(call, { asked, body: Buffer.from(JSON.stringify(input)), sameIn });
-    if (asked.stream) return this.stream(held, call, new TranscriptChunks());
+    if (asked.stream) return this.stream(call, { row: held.row, held, chunks: new TranscriptChunks() });
     const output = await this.output(held, call);
     if (output !== undefined) return this.sendAny(output, call);
   }
@@ -142,26 +144,34 @@ export class ModelCalls {
     return this.requests.output(row, request);
   }
 
-  private async stream(held: HeldCall, call: ModelCall, chunks: Chunks): Promise<void> {
+  /** `held`: undefined if the call does not submit, and only reads a request. */
+  async stream(
+    call: StreamCall,
+    { row: begun, held, chunks }: { row: StatusRow; held?: HeldCall; chunks: Chunks },
+  ): Promise<void> {
     const { caller, request, response } = call;
     const writer = new SseWriter(response);
-    const events = this.streams.events(call, held.row, { show: (part) => part, endsWithAttempt: true });
+    const events = this.streams.events(call, begun, { show: (part) => part, endsWithAttempt: true });
     const end = await writer.follow(events, (part) => chunks.part(part));
     if (response.destroyed) return;
     // The next attempt would produce another output, and the client repeats no call whose stream has begun.
-    if (end.kind === 'reset') held.discard();
-    if (end.kind !== 'done') return this.fail(writer, streamEndErrors[end.kind]());
+    if (end.kind === 'reset') held?.discard();
+    if (end.kind !== 'done') return this.fail(writer, chunks, streamEndErrors[end.kind]());
+    let row: StatusRow | undefined;
     try {
-      const row = await this.requests.find(caller, held.row.id);
+      row = await this.requests.find(caller, begun.id);
       const isWhole = chunks.areOwn && row.error === null;
       const output = isWhole ? undefined : await this.wholeOutput(end, row, request, response);
-      held.release();
-      for (const chunk of output === undefined ? [] : chunks.rest(JSON.parse(output))) writer.send(chunk);
-      writer.send('[DONE]');
+      held?.release();
+      const rest = output === undefined ? [] : await chunks.rest(output, row);
+      // The events of a response repeat its text.
+      chargesOf(request)?.chargeAnswer(rest.reduce((sum, event) => sum + lengthOf(event), 0));
+      for (const event of rest) writer.send(event);
+      if (chunks.endMark !== undefined) writer.send(chunks.endMark);
       writer.end();
     } catch (error) {
-      held.release();
-      this.fail(writer, error);
+      held?.release();
+      this.fail(writer, chunks, error, row);
     }
   }
 
@@ -177,11 +187,11 @@ export class ModelCalls {
     throw new DomainError(code as ProblemCode, message, { status, details });
   }
 
-  /** Before the first chunk an error is an answer of its own. After it, it is an event, which ends the stream. */
-  private fail(writer: SseWriter, error: unknown): void {
-    if (!writer.hasBegun || !(error instanceof DomainError)) throw error;
-    const { code, status, message, options } = error;
-    writer.send(JSON.stringify({ error: toOpenAiError({ ...options, code, status, message }).error }));
+  /** Before the first event an error is an answer of its own, unless the stream has an event for it. */
+  private fail(writer: SseWriter, chunks: Chunks, error: unknown, row?: StatusRow): void {
+    const isEvent = writer.hasBegun || chunks.failsInEvents;
+    if (!isEvent || !(error instanceof DomainError)) throw error;
+    for (const event of chunks.failed(error, row)) writer.send(event);
     writer.end();
   }
 

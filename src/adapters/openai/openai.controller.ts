@@ -100,7 +100,8 @@ export class OpenAiController {
     service,
     'openaiCreateResponse',
     'Make a response',
-    `${held} With \`background: true\` it answers at once. The body goes to the model as it is.`,
+    `${streams} With \`background: true\` it answers at once, or the request continues without its stream. The body goes ` +
+      'to the model as it is.',
     ApiOtherBody(json),
   )
   @Limited('submit', { needsKey: true })
@@ -109,7 +110,13 @@ export class OpenAiController {
   }
 
   @Get('responses/:response_id')
-  @ApiOtherCall(service, 'openaiResponse', 'Read a response', 'Its status, and its output once it is there.')
+  @ApiOtherCall(
+    service,
+    'openaiResponse',
+    'Read a response',
+    'Its status, and its output once it is there. With `stream=true` the answer is a stream of server-sent events, ' +
+      'which begins after the event that `starting_after` numbers.',
+  )
   @Limited('read')
   response(
     @Param('response_id') id: string,

@@ -1,5 +1,5 @@
 import type { JsonThreads } from '../../json/json-threads.js';
-import { type ResponseHead, responseOf } from '../../json/responses.js';
+import { type ResponseHead, responseText, type SentPart } from '../../json/responses.js';
 import { maxInlineBytes } from '../../models/input-schemas.js';
 import type { RequestRow } from '../../queue/reads/status-row.js';
 import { type OpenAiError, toOpenAiError } from './openai-error.js';
@@ -40,15 +40,18 @@ export function responseHead(row: ResponseRow, isBackground = true): ResponseHea
   };
 }
 
-/** Returns a succeeded request as the JSON text of its response. A thread reads a large output. */
-export async function responseText(
+/**
+ * Returns the JSON text of a response that has completed, or the rest of its stream, like `responseText`. A thread reads
+ * a large output.
+ */
+export async function readResponse(
   head: ResponseHead,
   output: string,
-  threads: JsonThreads,
-  caller: string,
+  { threads, caller, sent }: { threads: JsonThreads; caller: string; sent?: SentPart },
 ): Promise<string> {
-  if (output.length <= maxInlineBytes) return JSON.stringify(responseOf(head, JSON.parse(output)));
-  const [, text] = await threads.run('response', { head }, Buffer.from(output), { caller, isAccepted: true });
+  if (output.length <= maxInlineBytes) return responseText(head, output, sent);
+  const options = { caller, isAccepted: true };
+  const [, text] = await threads.run('response', { head, sent }, Buffer.from(output), options);
   return text.toString();
 }
 

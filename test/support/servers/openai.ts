@@ -123,17 +123,53 @@ function completion(call: Call): void {
 }
 
 function responses(call: Call): void {
-  const { input, background } = JSON.parse(call.body) as { input: string; background?: boolean };
+  const { input, background, stream } = JSON.parse(call.body) as {
+    input: string;
+    background?: boolean;
+    stream?: boolean;
+  };
   if (background === true) return refuse(call, 400, 'This server has no background.');
-  const content = [{ type: 'output_text', text: `You said: ${input}`, annotations: [] }];
-  const output = [{ id: 'msg_1', type: 'message', status: 'completed', role: 'assistant', content }];
-  const head = { id: 'resp_1', object: 'response', created_at: created, model: 'm', status: 'completed' };
-  send(call, {
-    ...head,
-    output,
-    error: null,
+  const part = { type: 'output_text', text: `You said: ${input}`, annotations: [] };
+  const item = { id: 'msg_1', type: 'message', status: 'completed', role: 'assistant', content: [part] };
+  const head = { id: 'resp_1', object: 'response', created_at: created, model: 'm', error: null };
+  const whole = {
+    ...{ ...head, status: 'completed', output: [item] },
     usage: { input_tokens: 5, output_tokens: 3, total_tokens: 8 },
-  });
+  };
+  if (stream !== true) return send(call, whole);
+  const begun = { ...head, status: 'in_progress', output: [] };
+  const at = { item_id: 'msg_1', output_index: 0, content_index: 0 };
+  const deltas = words(part.text).map((delta) => ({ type: 'response.output_text.delta', ...at, delta }));
+  sendResponseEvents(call, [
+    { type: 'response.created', response: begun },
+    { type: 'response.in_progress', response: begun },
+    {
+      type: 'response.output_item.added',
+      output_index: 0,
+      item: { ...item, status: 'in_progress', content: [] },
+    },
+    { type: 'response.content_part.added', ...at, part: { ...part, text: '' } },
+    ...deltas,
+    { type: 'response.output_text.done', ...at, text: part.text },
+    { type: 'response.content_part.done', ...at, part },
+    { type: 'response.output_item.done', output_index: 0, item },
+    { type: 'response.completed', response: whole },
+  ]);
+  call.response.end();
+}
+
+/** Sends events of a response, the first of which has this number. */
+export function sendResponseEvents(
+  { response }: Call,
+  events: readonly { type: string; [name: string]: unknown }[],
+  first = 0,
+): void {
+  if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' });
+  events.forEach(({ type, ...event }, i) =>
+    response.write(
+      `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: first + i, ...event })}\n\n`,
+    ),
+  );
 }
 
 function embeddings(call: Call): void {

@@ -1,0 +1,78 @@
+import { openai } from '../support/servers/openai.js';
+import { testQueue } from '../support/test-queue.js';
+
+const at = (path: string): object => ({ runner: { preset: 'openai', path } });
+const { service, model } = testQueue({
+  limits: 'off',
+  config: { adapters: ['openai'] },
+  models: { 'acme/response': at('/v1/responses'), 'acme/chat': at('/v1/chat/completions'), 'acme/plain': {} },
+});
+beforeAll(() => {
+  const play = model.respond;
+  model.respond = (call) => (call.url.startsWith('/v1/') ? openai : play)(call);
+});
+
+const call = (path: string, body?: object, method = body ? 'POST' : 'GET'): Promise<Response> =>
+  fetch(`${service.url}/openai/v1/responses${path}`, {
+    method,
+    headers: { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+
+interface Read {
+  event: string;
+  data: { type: string; sequence_number: number; response?: { id: string; status: string } };
+}
+
+/** Reads a stream of events that each have a type and data, and nothing else. */
+async function eventsOf(answer: Response): Promise<Read[]> {
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([
+    200,
+    'text/event-stream; charset=utf-8',
+  ]);
+  return (await answer.text())
+    .split('\n\n')
+    .slice(0, -1)
+    .map((text) => {
+      const [, event, data] = /^event: (.*)\ndata: (.*)$/.exec(text)!;
+      return { event: event!, data: JSON.parse(data!) as Read['data'] };
+    });
+}
+
+const order = [
+  ...['created', 'in_progress', 'output_item.added', 'content_part.added'],
+  ...['output_text.delta', 'output_text.done', 'content_part.done', 'output_item.done', 'completed'],
+].map((name) => `response.${name}`);
+
+test.each([
+  ['a server with responses', { model: 'acme/response', input: 'hi' }],
+  ['a chat', { model: 'acme/chat', messages: [{ role: 'user', content: 'hi' }] }],
+  ['a server without streams', { model: 'acme/plain', body: '"You said: hi"' }],
+])('the events of a response come in their order, each with its type and number: %s', async (_, body) => {
+  const events = await eventsOf(await call('', { ...body, stream: true }));
+  const types = events.map(({ event }) => event);
+  expect(types.filter((type, i) => type !== types[i - 1])).toEqual(order);
+  expect(events.map(({ data }) => data.type)).toEqual(types);
+  expect(events.map(({ data }) => data.sequence_number)).toEqual(types.map((_type, i) => i));
+  const { response } = events.at(-1)!.data;
+  expect(response).toMatchObject({ status: 'completed' });
+  expect(new Set(events.flatMap(({ data }) => data.response?.id ?? []))).toEqual(new Set([response!.id]));
+  const again = await eventsOf(await call(`/${response!.id}?stream=true`));
+  expect(again.map(({ event }) => event)).toEqual(types);
+  const rest = await eventsOf(await call(`/${response!.id}?stream=true&starting_after=4`));
+  expect(rest.map(({ data }) => data.sequence_number)).toEqual(types.map((_type, i) => i).slice(5));
+});
+
+test('a response that was erased is not streamed', async () => {
+  const { id } = (await (await call('', { model: 'acme/plain' })).json()) as { id: string };
+  expect((await call(`/${id}`, undefined, 'DELETE')).status).toBe(200);
+  expect((await call(`/${id}?stream=true`)).status).toBe(410);
+});
+
+test('the head of a stream has no events', async () => {
+  const { id } = (await (await call('', { model: 'acme/plain', background: true, hold: true })).json()) as {
+    id: string;
+  };
+  expect((await call(`/${id}?stream=true`, undefined, 'HEAD')).status).toBe(200);
+  expect((await call(`/${id}/cancel`, {})).status).toBe(200);
+});
