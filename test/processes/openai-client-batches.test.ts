@@ -1,4 +1,5 @@
 import OpenAI, { APIError, BadRequestError, ConflictError, NotFoundError, toFile } from 'openai';
+import { JsonThreads } from '../../src/json/json-threads.js';
 import { WebhookSecrets } from '../../src/webhooks/webhook-secrets.js';
 import type { Call } from '../support/model-server.js';
 import { openai } from '../support/servers/openai.js';
@@ -227,6 +228,21 @@ test.each([
   expect(await linesOf(output)).toMatchObject([
     { custom_id: 'one', response: { status_code: 200, body: answer } },
   ]);
+});
+
+test('a large response of a batch comes whole, and a thread reads it', async () => {
+  const threads = service.app.get(JsonThreads);
+  const kinds: string[] = [];
+  const run = threads.run.bind(threads);
+  threads.run = (kind, ...others) => (kinds.push(kind), run(kind, ...others));
+  const input = 'many words '.repeat(20_000);
+  const endpoint = '/v1/responses';
+  const { id } = await begin([line('one', { model: 'gpt-5', input }, endpoint)], { endpoint });
+  expect(await linesOf((await ended(id)).output_file_id)).toMatchObject([
+    { response: { body: { object: 'response', output: [{ content: [{ text: `You said: ${input}` }] }] } } },
+  ]);
+  threads.run = run;
+  expect(kinds).toContain('response');
 });
 
 test.each([
