@@ -26,8 +26,8 @@ const groupBytes = 1024 ** 2;
 /** Lines of one commit if they become no requests. */
 const refusedLines = 1_000;
 /**
- * Bounds of the wait after a refusal, which names its own end. A full queue may have room sooner, and the limit, the
- * key or the model may change.
+ * Bounds of the wait after a refusal. The wait that the refusal names may be too long: a full queue may have room
+ * sooner, and the limit, the key or the model may change.
  */
 const [shortestWaitMs, longestWaitMs] = [1_000, 30_000];
 
@@ -77,7 +77,7 @@ export class LineSubmissions {
     return 0;
   }
 
-  /** Records a group of lines that are not submitted any more, because the batch ends. */
+  /** Records a group of lines as refused, because the batch ends. */
   async refuse(batch: LeasedBatch, endsAs: 'cancelled' | 'expired', signal: AbortSignal): Promise<void> {
     const refused = { outcome: endsAs, error: endErrors[endsAs] };
     const read = async ({ bytes, end }: TextLine): Promise<ReadLine> => {
@@ -133,7 +133,7 @@ export class LineSubmissions {
     }
   }
 
-  /** Records lines that were counted and cannot be read any more. Nothing is known of them, so their id is an empty text. */
+  /** Records lines that were counted and cannot be read any more. Their ids are not known, and are stored as ''. */
   private async recordLost(batch: LeasedBatch, refused: ReadLine['refused']): Promise<void> {
     const lines = Array.from({ length: Math.min(refusedLines, batch.total! - batch.readLines) }, () => ({
       ...{ customId: '', end: batch.readBytes },
@@ -143,6 +143,7 @@ export class LineSubmissions {
     advance(batch, lines);
   }
 
+  /** Turns a line into a request, or into the error that refuses it. */
   private async read(batch: LeasedBatch, caller: Caller, { bytes, end }: TextLine): Promise<ReadLine> {
     const { customId, modelId, input } = await this.lines.read(bytes, batch);
     const line = { customId, end };
@@ -226,7 +227,7 @@ function advance(batch: LeasedBatch, lines: readonly ReadLine[]): void {
   batch.readBytes = lines.at(-1)?.end ?? batch.readBytes;
 }
 
-/** The tag of its batch finds the requests of a batch in the list of the key's requests. */
+/** Tags each request with its batch, so that the key's list of requests can be filtered by it. */
 function optionsOf({ id, tag, rank }: LeasedBatch): SubmitQuery {
   const priority = priorityOf(rank);
   return Object.assign(new SubmitQuery(), { priority, tag: [`batch:${id}`, ...(tag === null ? [] : [tag])] });

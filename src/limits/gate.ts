@@ -53,7 +53,7 @@ export class Gate {
     private readonly config: Config,
   ) {}
 
-  /** Throws the error that refuses the call. Synchronous where all is known. */
+  /** Admits a call, or throws the error that refuses it. Returns no promise if the key and its share are known here. */
   enter(request: IncomingMessage, access: Access, answer: Answer): Entered | Promise<Entered> {
     const resolution = this.callers.resolve(request);
     return resolution instanceof Promise
@@ -164,7 +164,7 @@ export class Gate {
   }
 }
 
-/** From here on, what a call with a valid key holds is charged to that key. */
+/** Charges what a call with a valid key holds to that key, from now on. */
 export function chargeCaller(request: IncomingMessage, resolution: Resolution): void {
   if (resolution.kind === 'caller') chargesOf(request)?.chargeToKey(resolution.caller.keyId);
 }

@@ -83,7 +83,7 @@ class LimitedGuard extends ThrottlerGuard {
     const routeClass = routeClassOf(access);
     if (throttler.name !== routeClass) return true;
     const resolution = await this.callers.resolve(request);
-    // A caller that guesses keys is counted.
+    // Calls with a wrong key are counted, because the caller may be guessing keys.
     if (access.isUncounted === true && resolution.kind === 'caller') return true;
     const subject = this.gate.subjectOf(request, resolution, routeClass);
     if (subject === undefined) return true;
@@ -108,7 +108,7 @@ function refusedAccess(
 }
 
 /**
- * Makes a queue route pass the gate. `isMany`: the items of its calls are counted by a limit of their own.
+ * Makes a route pass the gate. `isMany`: the items of its calls are counted by a limit of their own.
  * `isUncounted`: calls with a valid key are not counted.
  */
 export function Limited(

@@ -14,7 +14,7 @@ import {
   type WindowState,
 } from './budget.js';
 
-/** A node is short of some budgets, or gave back something of them. */
+/** `asked`: the node is short of some budgets. `gave`: it gave back a part of its shares of them. */
 export type Hint = 'asked' | 'gave';
 
 /** The process around a keeper; a simulation has its own. */

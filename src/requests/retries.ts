@@ -15,7 +15,7 @@ interface RetryOptions {
   accounting?: (queries: Queries, newId: string) => Promise<void>;
 }
 
-/** Submits completed requests again, for callers and operators. */
+/** Submits completed requests again, for callers and operators. Another attempt is a requeue (`RunEnds`). */
 @Injectable()
 export class Retries {
   constructor(

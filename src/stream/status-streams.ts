@@ -48,8 +48,8 @@ export class StatusStreams {
   ) {}
 
   /**
-   * `seen`: where the last event that the client has left it. `render` turns a status into JSON. Its logs are those that no
-   * earlier message had.
+   * `seen`: the place of the last event that the client has received. `render` returns the status object. It gets only
+   * log entries that no earlier message had.
    */
   async open(
     { request, response, caller }: StreamCall,

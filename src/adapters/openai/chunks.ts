@@ -56,7 +56,7 @@ function choicesOf(output: unknown): JsonObject[] {
 
 /**
  * The chunks of a chat or a completion. Those of the server, and deltas that are chunks, pass unchanged. Deltas that are
- * texts continue the first choice, and what else the answer has comes at the end: tool calls, other choices, reasons,
+ * texts continue the first choice. The rest of the answer comes at the end: tool calls, other choices, finish reasons,
  * the usage.
  */
 export class ChoiceChunks extends DataChunks {
@@ -163,7 +163,7 @@ function isOnlyUsage(chunk: string): boolean {
   return Array.isArray(choices) && choices.length === 0 && isObject(usage);
 }
 
-/** The tool calls of a chunk have an index. */
+/** Adds the index that tool calls of a chunk must have. */
 function indexed(calls: unknown): unknown {
   if (!Array.isArray(calls)) return calls;
   return calls.map((call: unknown, index) => (isObject(call) ? { index, ...call } : call));

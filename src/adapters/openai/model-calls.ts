@@ -73,7 +73,7 @@ export class ModelCalls {
     sendReply(call.response, { status: 200, body: text });
   }
 
-  /** Reads the body and submits. It is a method of its own, because a call that waits would keep the body in memory. */
+  /** Reads the body and submits. A separate method, so that a call that waits does not keep the body in memory. */
   private async read(kind: Kind, call: ModelCall): Promise<{ asked: CallBody; held: HeldCall }> {
     const read = await this.bodies.read(call);
     const { asked } = read;

@@ -13,7 +13,7 @@ import { Retention } from '../retention/retention.js';
 
 /** The most requests that one cancel by filter reaches. */
 const maxCancelled = 10_000;
-/** The most statements that cancel many requests at once. */
+/** At most this many statements cancel many requests at once. The rest are cancelled one by one. */
 const maxLooks = 3;
 
 interface CancelOptions {
@@ -56,7 +56,7 @@ export class Cancels {
     }
   }
 
-  /** Cancels requests of a key. `ids`: each once. Those in another state than `state` are not counted. */
+  /** Cancels requests of a key. `ids` has no id twice. Requests in another state than `state` are not counted. */
   async many(keyId: string, ids: readonly string[], state?: RequestState) {
     const counts = { cancelled: 0, cancellationRequested: 0, alreadyCompleted: 0, unknown: 0 };
     // Requests that moved meanwhile are tried again, finally one by one.
@@ -80,7 +80,7 @@ export class Cancels {
     return counts;
   }
 
-  /** Cancels the requests of a key that wait or run and match the filter; `more`: there are others. */
+  /** Cancels the open requests of a key that match the filter. `more`: there are more than one call cancels. */
   async fitting(keyId: string, filter: RequestFilter) {
     const ids = await openRequests(this.database, keyId, filter, maxCancelled + 1);
     const counts = await this.many(keyId, ids.slice(0, maxCancelled), filter.state);

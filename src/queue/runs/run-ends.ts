@@ -17,7 +17,7 @@ const brokeWithOthers =
   'The model became unreachable while other runs were in progress there. The request uses up no attempt, and runs without others next.';
 const nextIn = (delayMs: number): string => `The next attempt starts in ${Math.ceil(delayMs / 1000)} s.`;
 
-/** Another node may have room for the result sooner. */
+/** The longest wait after an output that could not be stored. Another node may be able to store it sooner. */
 const longestDelayMs = 30_000;
 
 /** Writes the ends of runs. Both results show whether the run still held its lease. */
@@ -94,7 +94,7 @@ export class RunEnds {
     return this.finish(run, { kind: 'aborted', reason: 'cancelled' });
   }
 
-  /** Requeues a worker's run that was handed out this often and not more: then it was never begun. */
+  /** Requeues a worker's run that was never begun, if it was handed out exactly this often. */
   takeBack(run: EndingRun, handed: number): Promise<boolean> {
     return this.requeue(run, { attemptOutcome: 'returned', delayMs: 0, handed });
   }

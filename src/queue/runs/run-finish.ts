@@ -56,19 +56,19 @@ export function toAttemptFailure({ timeoutMs }: EndingRun, end: RunEnd): Attempt
   return { code: options.code, message, cause: causeOf(end.error) };
 }
 
-/** Returns the message that its attempt keeps for operators. */
+/** Returns the message that the row of the attempt keeps for operators. */
 export function runMessageOf({ timeoutMs }: EndingRun, end: RunEnd): string {
   if (end.kind !== 'failure') return requestErrors.timedOut(0, timeoutMs).message;
   return storable(asRunFailure(end.error).fullMessage);
 }
 
-/** Returns the error by which a runner broke; undefined: it failed on purpose. */
+/** Returns the unexpected error of a runner; undefined: it reported a failure. */
 function causeOf(error: unknown): Error | undefined {
   if (error instanceof RunFailure) return undefined;
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** Returns what a runner rejected with as a failure. Anything that it did not choose itself may be retried. */
+/** Returns the failure that a runner rejected with. Any other error becomes a failure that may be retried. */
 export function asRunFailure(error: unknown): RunFailure {
   if (error instanceof RunFailure) return error;
   return new RunFailure('The runner broke.', { code: 'model_error', retryable: true, cause: error });

@@ -3,8 +3,8 @@ import type { Rule } from '../../tools/rules.js';
 import { maxTags, tags } from './tags.js';
 
 /**
- * Fields that few submissions have. Each is a column of `request`, which is null without it. The lists below say what
- * is done with them, and the statements, the rows and the API follow from the lists.
+ * Optional fields of a stored request, which few submissions have. Each is a nullable column of `request`. The
+ * statements, the rows and the API follow from the lists below. `SubmitQuery` reads the options of a call.
  */
 export interface SubmissionOptions {
   timeoutMs?: number | undefined;
@@ -53,7 +53,7 @@ interface GivenOption {
   example: unknown;
 }
 
-/** Options that are stored as a submission gives them. `NewRequests` decides about the others. */
+/** Options that are stored as a submission gives them. `NewRequests` derives the others from a `SubmitQuery`. */
 export const givenOptions: Readonly<Partial<Record<SubmissionOption, GivenOption>>> = {
   tags: {
     name: 'tag',

@@ -11,7 +11,7 @@ import {
   renewLeases,
 } from './queries/worker-leases.js';
 
-/** Above this number, runs are read again. */
+/** At most this many runs are kept in memory; the others are read again. */
 const maxKnown = 10_000;
 /** Tokens of claims whose answer did not arrive are kept this long: a little longer than a claim may be in progress. */
 const unknownMs = 20_000;
@@ -83,7 +83,7 @@ export class LeasedRuns {
     for (const token of tokens) this.unknown.set(token, performance.now() + unknownMs);
   }
 
-  /** Tokens for which this is still to be found out. */
+  /** Tokens of claims of which it is not known yet whether they were committed. */
   get unknownTokens(): string[] {
     const now = performance.now();
     for (const [token, until] of this.unknown) if (until < now) this.unknown.delete(token);

@@ -27,7 +27,7 @@ class WaitingBeat {
   readonly cancel = new Set<string>();
   readonly lost = new Set<string>();
   isAnswered = false;
-  /** True: its leases are renewed, and `cancel` and `lost` have what is known of them. */
+  /** True: its leases are renewed, and `cancel` and `lost` are complete. */
   isRead = false;
   timer: NodeJS.Timeout | undefined;
   resolve!: (answer: BeatAnswer) => void;
@@ -71,7 +71,7 @@ export class WorkerBeats {
     return [...this.waiting].filter((beat) => beat.isRead).length;
   }
 
-  /** `waitMs`: how long it may wait. Call `drop` once the answer is no longer read, `fail` once it may have none. */
+  /** `waitMs`: how long it may wait. Call `drop` if the answer is not read any more, `fail` to refuse the call. */
   beat(worker: KnownWorker, leases: readonly LeaseName[], waitMs: number): LongPoll<BeatAnswer> {
     const beat = new WaitingBeat(worker, new Map(leases.map((lease) => [lease.id, lease])));
     if (worker.waitingBeats >= maxOfWorker) throw tooMany();

@@ -25,7 +25,7 @@ const positive = rule(duration.schema, (value) => {
   return ms;
 });
 
-/** The options of a submission, from its query or from an entry of a batch. It has `givenOptions`, too. */
+/** The options of a submission, from its query or an entry of a batch. `givenOptions` are added to it below. */
 export class SubmitQuery {
   @Option(webhookUrl, 'A URL that is called when the request completes.')
   webhook: string | undefined;

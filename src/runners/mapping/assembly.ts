@@ -4,8 +4,8 @@ import type { Path } from '../../json/paths.js';
 import type { AnswerReader } from './answer-reader.js';
 
 /**
- * The answer that the chunks of a stream make. Small chunks are put together here. A large one is added by a thread,
- * which returns the sum of all chunks so far as JSON.
+ * The answer that the chunks of a stream add up to, such as a chat. An assembler of `json/assemblers.ts` adds small
+ * chunks here. A thread adds a large one, and returns the sum of all chunks so far as JSON.
  */
 export class Assembly {
   private assembler: Assembler;

@@ -48,7 +48,7 @@ export class Rescuer extends Duty {
   }
 
   async runOnce(): Promise<void> {
-    // Each runs even if the other waits or fails.
+    // Neither waits for the other or is stopped by its failure.
     const both = [this.rescueRunsOfNodes(), this.rescueRunsOfWorkers()];
     await Promise.allSettled(both);
     await Promise.all(both);
@@ -74,7 +74,7 @@ export class Rescuer extends Duty {
       await this.workerEnds.giveBack(await findUnread(this.database, unknownTokens));
   }
 
-  /** Rescues without asking whether a node seems lost. */
+  /** Takes the leases of lost nodes, also if this node has noticed no loss. */
   async rescueFromNodes(): Promise<void> {
     const { nodeId } = this.cluster;
     const terms = this.termsOf('nodeLost');
@@ -83,7 +83,7 @@ export class Rescuer extends Duty {
     this.publish(requests, terms.lost);
   }
 
-  /** Rescues without asking whether a lease seems to be over. */
+  /** Takes the expired leases of workers, also if this node has noticed none. */
   async rescueFromWorkers(): Promise<void> {
     const terms = this.termsOf('workerLost');
     const requests = await rescueFromWorkers(this.database, terms);

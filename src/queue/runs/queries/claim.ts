@@ -105,7 +105,7 @@ export const mayStart = (modelId: string, nodeId: string, slotRound: string): st
 const forHooks = (): string =>
   isHooked('request.started') ? ', request.api_key_id, request.webhook_url' : '';
 
-/** `table`: where the requests wait; `condition`: which of them are claimed besides. */
+/** `table`: where the requests wait; `condition`: SQL that further restricts what is claimed, beginning with AND. */
 const claimOfNode = (name: string, condition = '', table?: 'delayed_entry'): Statement =>
   statement(name)`WITH ${startFirst(
     {
@@ -150,8 +150,8 @@ export async function claim(database: Database, options: ClaimOptions): Promise<
 /*
  * Purpose: claims the first suspect of a model to run alone at an address.
  * Race: two nodes at once. A lock of the address, in the statement before, keeps the second from its snapshot until
- *   the first has committed; it then finds the lease of that suspect. A run of a node that does not know of the
- *   quarantine yet may still begin: then a break of either is charged to none.
+ *   the first has committed; it then finds the lease of that suspect. A node that does not know of the quarantine
+ *   yet may still begin a run: if either run then breaks, no request is charged.
  * Index: those of `startFirst`, with delayed_entry_pkey; suspect has a row per suspect; lease has one per run.
  */
 const claimSuspectStatement = claimOfNode(

@@ -19,7 +19,7 @@ export interface Rescued extends WaitingRequest {
 }
 
 /*
- * Purpose: gives up silent nodes, and then their slots (drop_grants). What each node was is kept for operators.
+ * Purpose: gives up silent nodes, and then their slots (drop_grants). node_name keeps their last state for operators.
  * Race: several nodes may do it at once; a DELETE deletes a row once. A node that beats at this very moment holds its
  *   row's lock: its heartbeat is read again after the wait, and the row stays.
  * Index: none needed, node and lease are short; node_name_pkey.
@@ -50,8 +50,8 @@ WHERE NOT EXISTS (SELECT FROM node WHERE node.id = slot_grant.node_id)
 
 /*
  * Purpose: takes the leases of lost nodes and of runs far beyond their deadline, or the expired leases of workers.
- *   The request waits again or has ended. A run that its server goes on with counts as returned, not as lost: the node
- *   that takes it up follows it.
+ *   The request waits again or has ended. A run that its server continues counts as returned, not as lost: the next
+ *   node follows it.
  * Race: SKIP LOCKED leaves a lease to the finish, log write or other rescuer that locks it. DELETE decides, and from
  *   then on every write of the old run is refused, because its token is gone.
  * Index: lease is scanned, it has one row per run in progress; request_pkey, queue_entry_pkey.
@@ -161,7 +161,7 @@ const ofWorkers = rescueStatement(
 );
 
 export interface RescueTerms {
-  /** A request that has lost this many nodes or workers is not retried. */
+  /** A request that has lost this many runs with their nodes or workers is not retried. */
   lostLimit: number;
   /** The limits of the models that have another, by id. */
   lostLimits?: Readonly<Record<string, number>>;
