@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The last migration of the time in which no table was in use. Later ones must not lock the tables of a service. */
+/** The last migration before the first release, when no table was in use. Later ones must not lock tables in use. */
 export const lastOfHistory = 'ErasedLines1790000000133';
 
 /** Rules of squawk, and of this file, that a contract step may break. */
@@ -13,7 +13,7 @@ const contractRules = ['ban-drop-column', 'ban-drop-table', 'renaming-column', '
 /** Tables with a partition for each day. */
 const ofDays = 'request|attempt|request_event|output_delta';
 
-/** What squawk lets pass: statements that hold a lock for long, read or write a whole table, or break old nodes. */
+/** Statements that squawk allows, but that hold a lock for long, read or write a whole table, or break old nodes. */
 const ownRules: { rule: string; pattern: RegExp; mayContract?: boolean }[] = [
   { rule: 'locks a table', pattern: /^LOCK\b/i },
   { rule: 'locks a table', pattern: /^SELECT\b.*\bFOR (NO KEY )?(UPDATE|(KEY )?SHARE)\b/is },
@@ -43,7 +43,7 @@ const ownRules: { rule: string; pattern: RegExp; mayContract?: boolean }[] = [
 ];
 
 /**
- * Returns what a migration may not do while a service runs on the database. docs/upgrading.md has the rules.
+ * Returns the rules that a migration breaks. A service may run on the database meanwhile (docs/upgrading.md).
  * `-- contract: N.M …` in the SQL marks a contract step.
  */
 export function faultsOfMigration(sql: string): string[] {
