@@ -10,8 +10,9 @@ declare module 'busboy' {
   }
 
   interface Parser extends Writable {
-    on(event: 'field', listener: (name: string, value: string, part: Part) => void): this;
-    on(event: 'file', listener: (name: string, stream: Readable, part: Part) => void): this;
+    /** A part may have no name. */
+    on(event: 'field', listener: (name: string | undefined, value: string, part: Part) => void): this;
+    on(event: 'file', listener: (name: string | undefined, stream: Readable, part: Part) => void): this;
     on(event: 'filesLimit' | 'fieldsLimit' | 'close', listener: () => void): this;
     on(event: 'error', listener: (error: Error) => void): this;
   }

@@ -21,6 +21,8 @@ export interface Form<Stored> {
 }
 
 const limits = { fieldSize: 1024 ** 2, fields: 200, files: 16 };
+/** Bytes of all fields together, with their names. */
+const maxFieldBytes = 2 * 1024 ** 2;
 /** Bytes that a form has in memory at a time, besides its fields. */
 const transferBytes = 128 * 1024;
 
@@ -39,15 +41,30 @@ export async function readForm<Stored>(
   askForBody(request, response);
   const form: Form<Stored> = { fields: [], files: [] };
   const storing: Promise<void>[] = [];
+  let fieldBytes = 0;
+  const addField = (name: string, value: string): void => {
+    const bytes = Buffer.byteLength(name) + Buffer.byteLength(value);
+    fieldBytes += bytes;
+    if (fieldBytes > maxFieldBytes) throw tooLarge('The fields of the form are too long together.');
+    chargesOf(request)?.addBody(bytes, fieldBytes);
+    form.fields.push([name, value]);
+  };
   try {
     await new Promise<void>((resolve, reject) => {
       parser.on('field', (name, value, { valueTruncated }) => {
-        if (valueTruncated === true) reject(tooLarge(`The field "${name.slice(0, 64)}" is too long.`));
-        else form.fields.push([name, value]);
+        // An error that is thrown here would end the process.
+        try {
+          if (name === undefined) throw nameless();
+          if (valueTruncated === true) throw tooLarge(`The field "${name.slice(0, 64)}" is too long.`);
+          addField(name, value);
+        } catch (error) {
+          reject(error as Error);
+        }
       });
       parser.on('file', (field, bytes, { filename: fileName, mimeType: contentType }) => {
         // If a file is being read, its reader gets the error of the broken form.
         bytes.on('error', () => undefined);
+        if (field === undefined) return reject(nameless());
         const one = store({ field, fileName, contentType, bytes });
         storing.push(one.then((stored) => void form.files.push({ field, stored })));
         // A fault of the form is the reason for which its file broke off.
@@ -87,6 +104,7 @@ function parserFor(request: IncomingMessage): ReturnType<typeof busboy> {
   throw new DomainError('bad_request', 'The body must be a form: multipart/form-data with its boundary.');
 }
 
+const nameless = (): DomainError => new DomainError('bad_request', 'A part of the form has no name.');
 const tooLarge = (detail: string): DomainError => new DomainError('too_large', detail);
 
 function broken(cause?: unknown): DomainError {
