@@ -8,9 +8,15 @@ export function embeddingsInBase64(output: string): string {
   const answer: unknown = JSON.parse(output);
   const entries = isObject(answer) && Array.isArray(answer['data']) ? (answer['data'] as unknown[]) : [];
   for (const entry of entries.filter(isObject)) {
-    if (!Array.isArray(entry['embedding'])) continue;
-    const numbers = Float32Array.from(entry['embedding'] as number[]);
+    const numbers = numbersIn(entry['embedding']);
+    if (numbers === undefined) continue;
     entry['embedding'] = Buffer.from(numbers.buffer).toString('base64');
   }
   return JSON.stringify(answer);
+}
+
+/** Returns undefined for anything but a list of numbers, which is then answered as it is. */
+function numbersIn(embedding: unknown): Float32Array | undefined {
+  if (!Array.isArray(embedding) || !embedding.every((one) => typeof one === 'number')) return undefined;
+  return Float32Array.from(embedding);
 }

@@ -19,6 +19,7 @@ import { webhookUrl } from '../../requests/dto/submit.query.js';
 import { type BatchTerms, batchEndpoints } from './batch-lines.js';
 import { toBatch } from './batch-view.js';
 import { expirySeconds } from './kept-files.js';
+import type { OwnBatchesQuery } from './list-options.js';
 import { wrongAt } from './openai-error.js';
 
 /** The options of a batch that OpenAI does not have. */
@@ -44,7 +45,8 @@ export interface BatchCall {
 const example = '{"input_file_id": "…", "endpoint": "/v1/chat/completions", "completion_window": "24h"}';
 const maxMembers = 16;
 const [maxNameLength, maxValueLength] = [64, 512];
-const [usualPage, maxPage] = [20, 100];
+/** A repeated call looks for its batch among this many. */
+const maxLooked = 100;
 /** The client gives up a call after 10 minutes, and then repeats it. */
 const repeatedWithinMs = 11 * 60_000;
 
@@ -84,16 +86,12 @@ export class OpenAiBatches {
     return toBatch((await this.batches.create(caller, made, base)).batch);
   }
 
-  async list(caller: Caller, query: Readonly<Record<string, unknown>>): Promise<object> {
-    const { after, limit = String(usualPage) } = query;
-    const max = Number(limit);
-    if (!Number.isInteger(max) || max < 1 || max > maxPage)
-      throw new DomainError('invalid_query', `The option "limit" takes a whole number from 1 to ${maxPage}.`);
-    const before = typeof after === 'string' ? (await this.found(caller, after)).id : undefined;
-    const found = await this.batches.list(caller, { before, limit: max + 1 });
-    const data = found.slice(0, max);
+  async list(caller: Caller, { after, limit }: OwnBatchesQuery): Promise<object> {
+    const before = after === undefined ? undefined : (await this.found(caller, after)).id;
+    const found = await this.batches.list(caller, { before, limit: limit + 1 });
+    const data = found.slice(0, limit);
     const ends = { first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
-    return { object: 'list', data: data.map(toBatch), ...ends, has_more: found.length > max };
+    return { object: 'list', data: data.map(toBatch), ...ends, has_more: found.length > limit };
   }
 
   async find(caller: Caller, id: string): Promise<object> {
@@ -115,7 +113,7 @@ export class OpenAiBatches {
    */
   private async same(caller: Caller, fileId: string, terms: BatchTerms): Promise<Batch | undefined> {
     const since = this.clock.now() - repeatedWithinMs;
-    return (await this.batches.list(caller, { limit: maxPage })).find(
+    return (await this.batches.list(caller, { limit: maxLooked })).find(
       ({ inputFileId, createdAtMs, metadata }) =>
         inputFileId === fileId && createdAtMs > since && isDeepStrictEqual(metadata, terms),
     );

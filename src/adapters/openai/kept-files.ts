@@ -9,10 +9,9 @@ import { ClientAddress } from '../../http/client-address.js';
 import { readForm } from '../multipart.js';
 import { BatchFiles } from './batch-files.js';
 import { batchFileOf } from './batch-view.js';
+import type { FilesQuery } from './list-options.js';
 import { wrongAt } from './openai-error.js';
 
-const maxPage = 10_000;
-const shownByDefault = 1_000;
 /** The bounds of OpenAI for `expires_after`, in seconds. */
 const [leastSeconds, mostSeconds] = [3_600, 2_592_000];
 
@@ -40,23 +39,17 @@ export class OpenAiFiles {
     return toFile(await this.kept.keep(file.stored.id, purpose, secondsOf(fields)));
   }
 
-  async list(keyId: string, query: Readonly<Record<string, unknown>>): Promise<object> {
-    const { purpose, after, order = 'desc', limit = String(shownByDefault) } = query;
-    const max = Number(limit);
-    if (!Number.isInteger(max) || max < 1 || max > maxPage)
-      throw new DomainError('invalid_query', `The option "limit" takes a whole number from 1 to ${maxPage}.`);
-    if (order !== 'asc' && order !== 'desc')
-      throw new DomainError('invalid_query', 'The option "order" takes asc or desc.');
+  async list(keyId: string, { purpose, after, order, limit }: FilesQuery): Promise<object> {
     const found = await this.kept.list({
       keyId,
-      purpose: typeof purpose === 'string' ? purpose : null,
-      after: typeof after === 'string' ? after : null,
+      purpose: purpose ?? null,
+      after: after ?? null,
       newestFirst: order === 'desc',
-      limit: max + 1,
+      limit: limit + 1,
     });
-    const data = found.slice(0, max).map(toFile);
-    const ends = { first_id: found[0]?.id ?? null, last_id: found.slice(0, max).at(-1)?.id ?? null };
-    return { object: 'list', data, ...ends, has_more: found.length > max };
+    const page = found.slice(0, limit);
+    const ends = { first_id: page[0]?.id ?? null, last_id: page.at(-1)?.id ?? null };
+    return { object: 'list', data: page.map(toFile), ...ends, has_more: found.length > limit };
   }
 
   async find(caller: Caller, id: string): Promise<object> {
@@ -107,7 +100,9 @@ function secondsOf(fields: ReadonlyMap<string, string>): number | null {
 /** Reads how long a file is kept after its creation. */
 export function expirySeconds(name: string, value: Readonly<Record<string, unknown>>): number {
   if (value['anchor'] !== 'created_at') throw wrongAt(`${name}/anchor`, 'must be created_at');
-  const seconds = Number(value['seconds']);
-  if (Number.isInteger(seconds) && seconds >= leastSeconds && seconds <= mostSeconds) return seconds;
+  // A form has it as a text.
+  const seconds = typeof value['seconds'] === 'string' ? Number(value['seconds']) : value['seconds'];
+  const isWithin = typeof seconds === 'number' && seconds >= leastSeconds && seconds <= mostSeconds;
+  if (isWithin && Number.isInteger(seconds)) return seconds;
   throw wrongAt(`${name}/seconds`, `must be a whole number from ${leastSeconds} to ${mostSeconds}`);
 }

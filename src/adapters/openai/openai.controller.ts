@@ -1,16 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Controller, Delete, Get, Headers, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { Controller, Delete, Get, Headers, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Actor } from '../../audit/actor.decorator.js';
 import type { Caller } from '../../auth/caller.js';
 import { CurrentCaller } from '../../auth/current-caller.decorator.js';
 import { MayUpload } from '../../files/may-upload.js';
-import { BaseUrl, Bytes, Options } from '../../http/input/decorators.js';
+import { BaseUrl, Bytes, KnownOptions, Options } from '../../http/input/decorators.js';
 import { Limited } from '../../limits/limited.js';
 import { type KeyedCall, type OpenCall, TheCall } from '../adapter-call.js';
 import { ApiOtherBody, ApiOtherCall, ApiPathText } from '../openapi.js';
 import { BatchQuery, OpenAiBatches } from './batches.js';
 import { OpenAiFiles } from './kept-files.js';
+import { FilesQuery, OwnBatchesQuery } from './list-options.js';
 import { ModelCalls } from './model-calls.js';
 import { OpenAiModels } from './models.js';
 import { Responses } from './responses.js';
@@ -182,7 +183,7 @@ export class OpenAiController {
   @Limited('read', { needsKey: true })
   listFiles(
     @CurrentCaller() { keyId }: Caller,
-    @Query() query: Readonly<Record<string, unknown>>,
+    @KnownOptions(FilesQuery) query: FilesQuery,
   ): Promise<object> {
     return this.files.list(keyId, query);
   }
@@ -253,7 +254,7 @@ export class OpenAiController {
   @Limited('read', { needsKey: true })
   listBatches(
     @CurrentCaller() caller: Caller,
-    @Query() query: Readonly<Record<string, unknown>>,
+    @KnownOptions(OwnBatchesQuery) query: OwnBatchesQuery,
   ): Promise<object> {
     return this.batches.list(caller, query);
   }
