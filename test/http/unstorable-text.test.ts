@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { adapters } from '../../src/config/adapter.js';
 import { resolved } from '../../src/http/openapi/shared-parts.js';
 import { inlined } from '../support/api-document.js';
 import { expectNoInternals, send } from '../support/hostile-client.js';
@@ -12,7 +13,7 @@ let document: OpenAPIObject;
 let id: string;
 
 beforeAll(async () => {
-  service = await startTestService({ limits: 'off', config: { adapters: ['fal'] } });
+  service = await startTestService({ limits: 'off', config: { adapters: [...adapters] } });
   calls = new QueueCalls(service);
   id = await calls.run('demo/text/echo');
   document = (await (await service.get('/openapi.json')).json()) as OpenAPIObject;
@@ -51,7 +52,12 @@ function operations(): {
   );
 }
 
-const sane: Record<string, string> = { request_id: '', model_id: 'demo/text/echo', id: '' };
+const model = 'demo/text/echo';
+const sane: Record<string, string> = {
+  ...{ request_id: '', model_id: model, id: '' },
+  // The adapters' names of a model.
+  ...{ endpoint: model, name: model, version: model },
+};
 const filled = (path: string): string =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === 'request_id' ? id : sane[name] || id));
 

@@ -122,7 +122,7 @@ export class FalController {
   unknown(): never {
     throw new DomainError(
       'bad_request',
-      `Here a client with "proxyUrl" sends X-Fal-Target-Url with an address of ${Object.keys(falHosts).join(' or ')}; others are not served.`,
+      `Here a client with "proxyUrl" sends X-Fal-Target-Url with an address of ${[...falHosts.keys()].join(' or ')}; others are not served.`,
     );
   }
 

@@ -6,9 +6,10 @@ import { QueueModule } from '../../queue/queue.module.js';
 import { RequestsModule } from '../../requests/requests.module.js';
 import { StreamModule } from '../../stream/stream.module.js';
 import { HeldCallsModule } from '../held-calls.module.js';
+import { refuseNul } from '../refuse-nul.js';
 import { FalController } from './fal.controller.js';
 import { FalHandlers } from './fal-handlers.js';
-import { followTarget, refuseNul } from './follow-target.js';
+import { followTarget } from './follow-target.js';
 
 @Module({
   imports: [

@@ -1,8 +1,10 @@
 import type { NextFunction, Request, Response } from 'express';
-import { DomainError } from '../../errors/domain-error.js';
 
 /** fal's hosts that are served, with the paths that stand for them below /fal. */
-export const falHosts: Readonly<Record<string, string>> = { 'queue.fal.run': '', 'fal.run': '/run' };
+export const falHosts: ReadonlyMap<string, string> = new Map([
+  ['queue.fal.run', ''],
+  ['fal.run', '/run'],
+]);
 /** The address at which fal's clients begin uploads. */
 const uploads = 'https://rest.fal.ai/storage/upload/initiate';
 
@@ -13,16 +15,10 @@ const uploads = 'https://rest.fal.ai/storage/upload/initiate';
 export function followTarget(request: Request, _: Response, next: NextFunction): void {
   const target = request.path === '/' ? request.get('X-Fal-Target-Url') : undefined;
   const url = target !== undefined && URL.canParse(target) ? new URL(target) : undefined;
-  const root = url && (url.origin + url.pathname === uploads ? '' : falHosts[url.host]);
+  const root = url && (url.origin + url.pathname === uploads ? '' : falHosts.get(url.host));
   if (url !== undefined && root !== undefined) {
     request.url = root + url.pathname + url.search;
     request.originalUrl = `/fal${request.url}`;
   }
   next();
-}
-
-/** Requests are found by their ids alone, whatever model the path names. No model has a NUL in its name. */
-export function refuseNul(request: Request, _: Response, next: NextFunction): void {
-  const hasNul = request.path.includes('%00');
-  next(hasNul ? new DomainError('not_found', 'A path cannot contain NUL. Check it.') : undefined);
 }

@@ -1,4 +1,4 @@
-import { Module } from '@nestjs/common';
+import { type MiddlewareConsumer, Module, type NestModule } from '@nestjs/common';
 import { AuthModule } from '../../auth/auth.module.js';
 import { BatchesModule } from '../../batches/batches.module.js';
 import { FilesModule } from '../../files/files.module.js';
@@ -7,6 +7,7 @@ import { QueueModule } from '../../queue/queue.module.js';
 import { RequestsModule } from '../../requests/requests.module.js';
 import { StreamModule } from '../../stream/stream.module.js';
 import { HeldCallsModule } from '../held-calls.module.js';
+import { refuseNul } from '../refuse-nul.js';
 import { BatchFiles } from './batch-files.js';
 import { OpenAiBatches } from './batches.js';
 import { CallBodies } from './call-body.js';
@@ -30,4 +31,8 @@ import { Responses } from './responses.js';
   controllers: [OpenAiController],
   providers: [BatchFiles, CallBodies, ModelCalls, OpenAiBatches, OpenAiFiles, OpenAiModels, Responses],
 })
-export class OpenAiModule {}
+export class OpenAiModule implements NestModule {
+  configure(consumer: MiddlewareConsumer): void {
+    consumer.apply(refuseNul).forRoutes('openai');
+  }
+}
