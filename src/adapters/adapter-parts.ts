@@ -2,7 +2,7 @@ import type { Type } from '@nestjs/common';
 import type { LineFormat } from '../batches/line-formats.js';
 import type { OtherApi } from '../http/other-apis.js';
 import type { AdapterBody } from '../webhooks/webhook-bodies.js';
-import type { RunEvent } from '../webhooks/run-event.js';
+import type { EventType } from '../webhooks/webhook-events.js';
 
 /** What an adapter consists of. Its name is the root of its paths. */
 export interface AdapterParts extends Omit<OtherApi, 'root'> {
@@ -11,7 +11,7 @@ export interface AdapterParts extends Omit<OtherApi, 'root'> {
   /** The webhooks of requests that came in through it. */
   webhookBody: AdapterBody;
   /** The events of runs for which its callers may name a URL. */
-  runEvents?: readonly RunEvent[];
+  runEvents?: readonly EventType[];
   /** The lines of the batches that its callers make. */
   batchLines?: LineFormat;
 }

@@ -2,7 +2,6 @@ import type { RequestRow } from '../queue/reads/status-row.js';
 import { attemptOf, toMetrics, toQueuedRequest } from '../requests/status-view.js';
 import type { ProgressEventDto, StartedEventDto } from './dto/events.dto.js';
 import type { ClaimedDelivery } from './queries/claim-deliveries.js';
-import { runEvents } from './run-event.js';
 
 /** The members about the request in the body of every event of its run. */
 function aboutRun(row: ClaimedDelivery, base: string) {
@@ -21,14 +20,14 @@ function aboutRun(row: ClaimedDelivery, base: string) {
 export function startedBody(row: ClaimedDelivery, base: string): string {
   const { queue_time = 0 } = toMetrics({ ...row, state: 'IN_PROGRESS' });
   const metrics = { queue_time };
-  const body: StartedEventDto = { type: runEvents.started, ...aboutRun(row, base), metrics };
+  const body: StartedEventDto = { type: 'request.started', ...aboutRun(row, base), metrics };
   return JSON.stringify(body);
 }
 
 /** Returns the body of `request.progress`. */
 export function progressBody(row: ClaimedDelivery, base: string): string {
   const { progress } = contentOf(row);
-  const body: ProgressEventDto = { type: runEvents.progress, ...aboutRun(row, base), progress };
+  const body: ProgressEventDto = { type: 'request.progress', ...aboutRun(row, base), progress };
   return JSON.stringify(body);
 }
 

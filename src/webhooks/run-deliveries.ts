@@ -12,7 +12,7 @@ import {
   type RunNews,
   wantedRunEvents,
 } from './queries/add-run-deliveries.js';
-import { type RunContent, type RunEvent, runEvents } from './run-event.js';
+import { type EventType, runEvents, type RunFacts, startedType } from './webhook-events.js';
 
 /** A receiver that was added on another node is found within this time. */
 const knownMs = 5_000;
@@ -45,20 +45,12 @@ export class RunDeliveries implements OnApplicationBootstrap {
   }
 
   onApplicationBootstrap(): void {
-    this.events.on('request.started', (requests) => {
-      for (const { id } of requests) this.add(id, runEvents.started);
-    });
-    this.events.on('request.progressed', (requests) => {
-      for (const { id, progress, hasLogs, hasOutput } of requests) {
-        if (progress !== null) this.add(id, runEvents.progress, { progress });
-        if (hasLogs) this.add(id, runEvents.logs);
-        if (hasOutput) this.add(id, runEvents.output);
-      }
-    });
+    for (const { type, follow } of runEvents)
+      follow(this.events, (requestId, facts) => this.add(requestId, type, facts));
   }
 
   /** Called if there is an adapter whose callers may name a URL for these events. */
-  expect(events: readonly RunEvent[]): void {
+  expect(events: readonly EventType[]): void {
     for (const event of events) this.ofAdapters.add(event);
   }
 
@@ -68,10 +60,10 @@ export class RunDeliveries implements OnApplicationBootstrap {
     this.wanted.forget(() => true);
   }
 
-  private add(requestId: string, event: RunEvent, more: Pick<RunContent, 'progress'> = {}): void {
+  private add(requestId: string, event: EventType, facts: RunFacts): void {
     const isKnown = performance.now() < this.knownUntil;
     if (isKnown && !this.ofAdapters.has(event) && this.ofEndpoints?.has(event) !== true) return;
-    const content = { at: new Date(this.clock.now()).toISOString(), ...more };
+    const content = { at: new Date(this.clock.now()).toISOString(), ...facts };
     this.news.add({ requestId, event, content }).catch((error: unknown) => this.note(error));
   }
 
@@ -93,7 +85,7 @@ export class RunDeliveries implements OnApplicationBootstrap {
       });
     }
     const some = all.filter(({ event }) => this.ofAdapters.has(event) || this.ofEndpoints!.has(event));
-    const isEmitted = ({ event }: RunNews): boolean => event !== runEvents.started;
+    const isEmitted = ({ event }: RunNews): boolean => event !== startedType;
     const unknown = some.filter((one) => isEmitted(one) && this.wanted.get(one.requestId, now) === undefined);
     const ids = [...new Set(unknown.map(({ requestId }) => requestId))];
     const found = ids.length === 0 ? undefined : await wantedRunEvents(this.database, ids);

@@ -3,7 +3,7 @@ import type { Adapter } from '../config/adapter.js';
 import { QueueService } from '../queue/queue.service.js';
 import { completedBody, type PayloadError, payloadErrorOf } from './completed-body.js';
 import type { ClaimedDelivery } from './queries/claim-deliveries.js';
-import { progressBody, startedBody } from './run-bodies.js';
+import { startedBody } from './run-bodies.js';
 import { SendingTerms } from './sending-terms.js';
 
 /** What the run of a request has emitted until now. */
@@ -73,10 +73,6 @@ export class WebhookBodies {
 
   started(row: ClaimedDelivery, base: string): string {
     return this.adapterOf(row)?.({ row, event: 'started', base }) ?? startedBody(row, base);
-  }
-
-  progress(row: ClaimedDelivery, base: string): string {
-    return progressBody(row, base);
   }
 
   /** Only requests of adapters have it. */

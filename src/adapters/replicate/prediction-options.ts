@@ -3,13 +3,12 @@ import { DomainError } from '../../errors/domain-error.js';
 import type { Model } from '../../models/model.js';
 import type { AdapterTerms } from '../../requests/new-requests.js';
 import { webhookUrl } from '../../requests/dto/submit.query.js';
-import { runEvents } from '../../webhooks/run-event.js';
 
 /** The events of a filter, and those of the service that they mean besides the end of the request. */
 const events = {
-  start: runEvents.started,
-  output: runEvents.output,
-  logs: runEvents.logs,
+  start: 'request.started',
+  output: 'request.output',
+  logs: 'request.logs',
   completed: undefined,
 } as const;
 type Event = keyof typeof events;

@@ -1,4 +1,3 @@
-import { runEvents } from '../../webhooks/run-event.js';
 import type { AdapterParts } from '../adapter-parts.js';
 import { answerReplicateError } from './replicate-error.js';
 import { replicateWebhookBody } from './replicate-webhook.js';
@@ -8,7 +7,7 @@ export const replicate: AdapterParts = {
   module: ReplicateModule,
   answerError: answerReplicateError,
   webhookBody: replicateWebhookBody,
-  runEvents: [runEvents.started, runEvents.output, runEvents.logs],
+  runEvents: ['request.started', 'request.output', 'request.logs'],
   page: 'docs/replicate.md',
   otherMethod: 'not_found',
   requestFields: ['Cancel-After'],

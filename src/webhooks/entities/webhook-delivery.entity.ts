@@ -16,6 +16,15 @@ export interface WebhookTry {
   error: string | null;
 }
 
+/** What is known of an event of a run only when it happens. */
+export interface RunContent {
+  /** In UTC with milliseconds. */
+  at: string;
+  /** Added when it is written. */
+  attempt?: number;
+  progress?: { value: number; message: string | null };
+}
+
 /** The delivery of one event to one receiver. */
 @Entity('webhook_delivery')
 @Check('webhook_delivery_state_is_known', `state IN ('pending', 'delivered', 'failed', 'ended')`)
@@ -42,8 +51,8 @@ export class WebhookDeliveryEntity {
   @Column('timestamptz', { default: () => 'now()' }) nextTryAt!: Date;
   @Column('uuid', { nullable: true }) claimedBy!: string | null;
   @Column('timestamptz', { default: () => 'clock_timestamp()' }) createdAt!: Date;
-  /** What was known of the event only when it happened; null: nothing, or its request was erased. */
-  @Column('jsonb', { nullable: true }) content!: object | null;
+  /** null: it is no event of a run, or its request was erased. */
+  @Column('jsonb', { nullable: true }) content!: RunContent | null;
   /** Its request was erased, so no body of an answer is stored. */
   @Column('boolean', { default: false }) isErased!: boolean;
 }

@@ -1,13 +1,14 @@
 import { uuidArray } from '../../database/binary-array.js';
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
+import type { RunContent } from '../entities/webhook-delivery.entity.js';
 import { deliveryId, hostOfUrl } from '../outbox.js';
-import { type RunContent, type RunEvent, runEvents } from '../run-event.js';
+import { type EventType, startedType } from '../webhook-events.js';
 
 /** An event of a run. */
 export interface RunNews {
   requestId: string;
-  event: RunEvent;
+  event: EventType;
   content: RunContent;
 }
 
@@ -18,7 +19,7 @@ const soon = `interval '5 seconds'`;
 
 /** The URL that the request names for an event of its run. NULL: it names none. */
 const ownUrl = (event: string): string =>
-  `CASE WHEN ${event} = ANY (coalesce(request.run_webhook_events, '{${runEvents.started}}'))
+  `CASE WHEN ${event} = ANY (coalesce(request.run_webhook_events, '{${startedType}}'))
               THEN request.start_webhook_url END`;
 
 const startId = deliveryId('event', 'request_id', 'attempt', 'endpoint_id', 'url');
@@ -54,12 +55,12 @@ const addStatement = statement('add_run_deliveries')`WITH news AS MATERIALIZED (
   LEFT JOIN LATERAL (
     SELECT max(created_at) AS at FROM webhook_delivery AS delivery
     WHERE delivery.request_id = receiver.request_id AND delivery.event = receiver.event
-      AND delivery.url = receiver.url AND receiver.event <> '${runEvents.started}'
+      AND delivery.url = receiver.url AND receiver.event <> '${startedType}'
   ) AS last ON true
   LEFT JOIN LATERAL (
     SELECT id FROM webhook_delivery AS delivery
     WHERE delivery.request_id = receiver.request_id AND delivery.event = receiver.event
-      AND delivery.url = receiver.url AND receiver.event <> '${runEvents.started}' AND delivery.claimed_by IS NULL
+      AND delivery.url = receiver.url AND receiver.event <> '${startedType}' AND delivery.claimed_by IS NULL
     ORDER BY delivery.state <> 'pending', delivery.created_at LIMIT 1
     FOR UPDATE SKIP LOCKED
   ) AS free ON true
@@ -77,7 +78,7 @@ const addStatement = statement('add_run_deliveries')`WITH news AS MATERIALIZED (
 ), added AS (
   INSERT INTO webhook_delivery
     (id, event, request_id, api_key_id, endpoint_id, url, host, content, created_at, next_try_at)
-  SELECT CASE WHEN event = '${runEvents.started}' THEN ${startId} ELSE gen_random_uuid() END,
+  SELECT CASE WHEN event = '${startedType}' THEN ${startId} ELSE gen_random_uuid() END,
          event, request_id, api_key_id, endpoint_id, url, ${hostOfUrl}, content, due, due
   FROM chosen
   WHERE free_id IS NULL
@@ -105,7 +106,7 @@ export async function addRunDeliveries(database: Database, news: readonly RunNew
  */
 const wantedStatement = statement('wanted_run_events')`SELECT request.id,
   CASE WHEN request.start_webhook_url IS NULL THEN '{}'
-       ELSE coalesce(request.run_webhook_events, '{${runEvents.started}}') END
+       ELSE coalesce(request.run_webhook_events, '{${startedType}}') END
   || ARRAY (
     SELECT unnest(endpoint.events) FROM webhook_endpoint AS endpoint
     WHERE endpoint.api_key_id = request.api_key_id AND endpoint.disabled_at IS NULL

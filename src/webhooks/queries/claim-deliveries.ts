@@ -5,7 +5,7 @@ import { byDay, statementOfDays } from '../../database/days.js';
 import { statement } from '../../database/statement.js';
 import { requestColumns } from '../../queue/reads/request-columns.js';
 import type { RequestRow } from '../../queue/reads/status-row.js';
-import type { RunContent } from '../run-event.js';
+import type { RunContent } from '../entities/webhook-delivery.entity.js';
 
 /** A delivery with the row of its request. */
 export interface ClaimedDelivery extends RequestRow {
