@@ -1,4 +1,4 @@
-import { Logger } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { DatabaseUnavailable, ofDatabase } from '../errors/database-error.js';
 
 /** A failed round is followed by another after at most this time, before jitter. */
@@ -28,13 +28,16 @@ export abstract class Duty {
   /** Milliseconds between rounds, before jitter. */
   protected abstract readonly intervalMs: number;
 
+  /** The first round begins this many milliseconds after the start at the latest, before jitter. */
+  protected readonly firstWithinMs: number = Infinity;
+
   /** Runs one round. Tests call it directly. */
   abstract runOnce(): Promise<void>;
 
   start(): void {
     if (this.running) return;
     this.running = true;
-    this.schedule(this.nextIntervalMs());
+    this.schedule(Math.min(this.firstWithinMs, this.nextIntervalMs()));
   }
 
   async stop(): Promise<void> {
@@ -79,5 +82,19 @@ export abstract class Duty {
       if (this.running)
         this.schedule(this.failing ? Math.min(this.nextIntervalMs(), retryMs) : this.nextIntervalMs());
     }
+  }
+}
+
+/** A duty that starts and stops with the process. */
+export abstract class SelfStartingDuty
+  extends Duty
+  implements OnApplicationBootstrap, BeforeApplicationShutdown
+{
+  onApplicationBootstrap(): void {
+    this.start();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.stop();
   }
 }

@@ -1,8 +1,8 @@
-import { type BeforeApplicationShutdown, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database } from '../../database/database.js';
 import { isDatabaseUnavailable } from '../../errors/database-error.js';
 import { Cancels } from '../../queue/completion/cancels.js';
-import { Duty } from '../../tools/duty.js';
+import { SelfStartingDuty } from '../../tools/duty.js';
 import {
   type AbandonedCall,
   abandonCall,
@@ -28,7 +28,7 @@ const maxAtOnce = 500;
  * for the cancel. Covers the calls of all nodes.
  */
 @Injectable()
-export class AbandonedCalls extends Duty implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class AbandonedCalls extends SelfStartingDuty {
   /** What other nodes have noted is found within this time. */
   protected readonly intervalMs = 30_000;
   /** The time from the close of a call to the cancel of its request. Tests shorten it. */
@@ -41,14 +41,6 @@ export class AbandonedCalls extends Duty implements OnApplicationBootstrap, Befo
     private readonly cancels: Cancels,
   ) {
     super();
-  }
-
-  onApplicationBootstrap(): void {
-    this.start();
-  }
-
-  beforeApplicationShutdown(): Promise<void> {
-    return this.stop();
   }
 
   async abandon(call: AbandonedCall): Promise<void> {

@@ -1,13 +1,13 @@
-import { type BeforeApplicationShutdown, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Sessions } from '../../auth/sessions.js';
 import { SignInLinks } from '../../auth/sign-in-links.js';
 import { Database } from '../../database/database.js';
-import { Duty } from '../../tools/duty.js';
+import { SelfStartingDuty } from '../../tools/duty.js';
 import { pruneEntries } from '../queries/prune-entries.js';
 
 /** Deletes old refusals, sign-ins and reads from the audit, and old sessions and links. Changes stay for good. */
 @Injectable()
-export class AuditPruner extends Duty implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class AuditPruner extends SelfStartingDuty {
   protected readonly intervalMs = 3_600_000;
 
   constructor(
@@ -16,14 +16,6 @@ export class AuditPruner extends Duty implements OnApplicationBootstrap, BeforeA
     private readonly links: SignInLinks,
   ) {
     super();
-  }
-
-  onApplicationBootstrap(): void {
-    this.start();
-  }
-
-  beforeApplicationShutdown(): Promise<void> {
-    return this.stop();
   }
 
   async runOnce(): Promise<void> {

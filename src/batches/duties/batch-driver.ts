@@ -1,9 +1,4 @@
-import {
-  type BeforeApplicationShutdown,
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { KeysService } from '../../auth/keys.service.js';
 import { Config } from '../../config/config.js';
 import { Database } from '../../database/database.js';
@@ -12,7 +7,7 @@ import { DomainError } from '../../errors/domain-error.js';
 import { Cluster } from '../../queue/cluster/cluster.js';
 import { Cancels } from '../../queue/completion/cancels.js';
 import { FileUses } from '../../queue/retention/file-uses.js';
-import { Duty } from '../../tools/duty.js';
+import { SelfStartingDuty } from '../../tools/duty.js';
 import { BatchDeliveries } from '../../webhooks/batch-deliveries.js';
 import type { LineFault } from '../batch.js';
 import { SegmentWriter } from '../segment-writer.js';
@@ -55,7 +50,7 @@ const cancelledAtOnce = 500;
  * lost at any moment.
  */
 @Injectable()
-export class BatchDriver extends Duty implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class BatchDriver extends SelfStartingDuty {
   /** Batches that other nodes added are found within this time. */
   protected readonly intervalMs = 2_000;
   private readonly log = new Logger(BatchDriver.name);
@@ -81,12 +76,12 @@ export class BatchDriver extends Duty implements OnApplicationBootstrap, BeforeA
     super();
   }
 
-  onApplicationBootstrap(): void {
+  override onApplicationBootstrap(): void {
     // Nodes of this role leave the work to the others.
     if (this.config.role !== 'api') this.start();
   }
 
-  async beforeApplicationShutdown(): Promise<void> {
+  override async beforeApplicationShutdown(): Promise<void> {
     this.stopping.abort();
     await this.stop();
   }

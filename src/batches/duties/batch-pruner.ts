@@ -1,8 +1,8 @@
-import { type BeforeApplicationShutdown, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Config } from '../../config/config.js';
 import { Database } from '../../database/database.js';
 import { FileUses } from '../../queue/retention/file-uses.js';
-import { Duty } from '../../tools/duty.js';
+import { SelfStartingDuty } from '../../tools/duty.js';
 import { ErasedLines } from '../erased-lines.js';
 import { oldBatches, removeBatch } from '../queries/write-batches.js';
 
@@ -11,7 +11,7 @@ import { oldBatches, removeBatch } from '../queries/write-batches.js';
  * files of the others.
  */
 @Injectable()
-export class BatchPruner extends Duty implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class BatchPruner extends SelfStartingDuty {
   protected readonly intervalMs = 600_000;
 
   constructor(
@@ -21,14 +21,6 @@ export class BatchPruner extends Duty implements OnApplicationBootstrap, BeforeA
     private readonly erased: ErasedLines,
   ) {
     super();
-  }
-
-  onApplicationBootstrap(): void {
-    this.start();
-  }
-
-  beforeApplicationShutdown(): Promise<void> {
-    return this.stop();
   }
 
   async runOnce(): Promise<void> {

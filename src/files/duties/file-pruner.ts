@@ -1,11 +1,6 @@
-import {
-  type BeforeApplicationShutdown,
-  Inject,
-  Injectable,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { Database } from '../../database/database.js';
-import { Duty } from '../../tools/duty.js';
+import { SelfStartingDuty } from '../../tools/duty.js';
 import { FilePlace } from '../file-place.js';
 import {
   deleteFiles,
@@ -24,7 +19,7 @@ const start: UsePosition = {
 
 /** Removes files that no request names any more, rows and bytes, and what unfinished uploads left. */
 @Injectable()
-export class FilePruner extends Duty implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class FilePruner extends SelfStartingDuty {
   protected readonly intervalMs = 60_000;
   /** All uses up to here have been checked. Kept between rounds, so that a round reads only new ones. */
   private checkedUpTo = start;
@@ -35,14 +30,6 @@ export class FilePruner extends Duty implements OnApplicationBootstrap, BeforeAp
     @Inject(FILE_STORE) private readonly store: FileStore,
   ) {
     super();
-  }
-
-  onApplicationBootstrap(): void {
-    this.start();
-  }
-
-  beforeApplicationShutdown(): Promise<void> {
-    return this.stop();
   }
 
   async runOnce(): Promise<void> {

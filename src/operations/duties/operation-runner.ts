@@ -1,15 +1,10 @@
-import {
-  type BeforeApplicationShutdown,
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Database } from '../../database/database.js';
 import type { Queries } from '../../database/statement.js';
 import { isDatabaseUnavailable } from '../../errors/database-error.js';
 import { Cluster } from '../../queue/cluster/cluster.js';
-import { Duty } from '../../tools/duty.js';
+import { SelfStartingDuty } from '../../tools/duty.js';
 import { type Dealt, OperationActions } from '../actions.js';
 import { OperationCollector } from '../operation-collector.js';
 import {
@@ -54,8 +49,10 @@ class MemberFault extends Error {
  * other nodes check for operations left behind by a lost node.
  */
 @Injectable()
-export class OperationRunner extends Duty implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class OperationRunner extends SelfStartingDuty {
   protected readonly intervalMs = 600_000;
+  /** Operations may have been left when all nodes had stopped. */
+  protected override readonly firstWithinMs = claimLifeMs;
   private readonly log = new Logger(OperationRunner.name);
   private isStopping = false;
   /** True if it was woken since the current round began. */
@@ -81,14 +78,8 @@ export class OperationRunner extends Duty implements OnApplicationBootstrap, Bef
     });
   }
 
-  onApplicationBootstrap(): void {
-    this.start();
-    // Looks for operations that were left when all nodes had stopped.
-    this.scheduleWithin(claimLifeMs);
-  }
-
   /** The current operation continues on another node, or at the next start. */
-  async beforeApplicationShutdown(): Promise<void> {
+  override async beforeApplicationShutdown(): Promise<void> {
     this.isStopping = true;
     await this.stop();
   }

@@ -1,12 +1,12 @@
-import { type BeforeApplicationShutdown, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database } from '../../database/database.js';
 import { Retention } from '../../queue/retention/retention.js';
-import { Duty } from '../../tools/duty.js';
+import { SelfStartingDuty } from '../../tools/duty.js';
 import { pruneDeliveries, pruneReceiverActivity } from '../queries/prune-deliveries.js';
 
 /** Deletes deliveries whose requests retention has deleted. */
 @Injectable()
-export class DeliveryPruner extends Duty implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class DeliveryPruner extends SelfStartingDuty {
   protected readonly intervalMs = 600_000;
 
   constructor(
@@ -14,14 +14,6 @@ export class DeliveryPruner extends Duty implements OnApplicationBootstrap, Befo
     private readonly retention: Retention,
   ) {
     super();
-  }
-
-  onApplicationBootstrap(): void {
-    this.start();
-  }
-
-  beforeApplicationShutdown(): Promise<void> {
-    return this.stop();
   }
 
   async runOnce(): Promise<void> {

@@ -1,16 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type BeforeApplicationShutdown,
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { EventEmitter2 } from '@nestjs/event-emitter';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Database } from '../../database/database.js';
 import { isDatabaseUnavailable } from '../../errors/database-error.js';
 import { Batcher } from '../../tools/batcher.js';
-import { Duty } from '../../tools/duty.js';
+import { SelfStartingDuty } from '../../tools/duty.js';
 import { WebhookClient } from '../webhook-client.js';
 import { deliveryTried, type DeliveryTried } from '../delivery-events.js';
 import { HostLimiter } from '../host-limiter.js';
@@ -34,7 +29,7 @@ const shortestPauseMs = 25;
 
 /** Claims deliveries that are due, and tries a limited number at once. Every node does. */
 @Injectable()
-export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class Sender extends SelfStartingDuty {
   /** Deliveries that other nodes left behind are found within this time. */
   protected readonly intervalMs = 30_000;
   private readonly claimedBy = randomUUID();
@@ -64,13 +59,13 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
     this.results = new Batcher((tries) => this.record(tries), { maxItems: 64, writers: 2 });
   }
 
-  onApplicationBootstrap(): void {
+  override onApplicationBootstrap(): void {
     for (const { on } of outbox) this.emitter.on(on, () => this.wake());
     this.start();
     this.wake();
   }
 
-  async beforeApplicationShutdown(): Promise<void> {
+  override async beforeApplicationShutdown(): Promise<void> {
     this.isStopping = true;
     await this.stop();
     const grace = new AbortController();

@@ -15,6 +15,7 @@ const probingMs = 500;
 @Injectable()
 export class CircuitKeeper extends Duty {
   protected readonly intervalMs = 60_000;
+  protected override readonly firstWithinMs = 0;
   /** Changes of this node, to be written, and of other nodes, to be read. */
   private changesHere: CircuitChange[] = [];
   private changesElsewhere: CircuitChange[] = [];
@@ -56,11 +57,6 @@ export class CircuitKeeper extends Duty {
       this.changesElsewhere.push(...changes);
       this.scheduleWithin(0);
     });
-  }
-
-  override start(): void {
-    super.start();
-    this.scheduleWithin(0);
   }
 
   async runOnce(): Promise<void> {

@@ -9,6 +9,7 @@ import { Circuits, type HealthProbe } from '../circuits.js';
 export class HealthKeeper extends Duty {
   /** The circuits announce checks that are due. The interval is for one that was announced during a round. */
   protected readonly intervalMs = 1_000;
+  protected override readonly firstWithinMs = 0;
   private stopping = new AbortController();
   private readonly checks = new Set<Promise<void>>();
 
@@ -23,7 +24,6 @@ export class HealthKeeper extends Duty {
   override start(): void {
     this.stopping = new AbortController();
     super.start();
-    this.scheduleWithin(0);
   }
 
   override async stop(): Promise<void> {

@@ -17,6 +17,7 @@ const idleMs = 60_000;
 @Injectable()
 export class RunTimesKeeper extends Duty {
   protected readonly intervalMs = 10_000;
+  protected override readonly firstWithinMs = 0;
   private hasRead = false;
   private quietRounds = 0;
 
@@ -31,11 +32,6 @@ export class RunTimesKeeper extends Duty {
       this.quietRounds = 0;
       this.scheduleWithin(this.intervalMs);
     });
-  }
-
-  override start(): void {
-    super.start();
-    this.scheduleWithin(0);
   }
 
   override async stop(): Promise<void> {

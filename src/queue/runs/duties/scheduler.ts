@@ -12,6 +12,7 @@ import { Duty } from '../../../tools/duty.js';
 @Injectable()
 export class Scheduler extends Duty {
   protected readonly intervalMs = 1_000;
+  protected override readonly firstWithinMs = 0;
   private idleRounds = 0;
 
   constructor(
@@ -31,7 +32,6 @@ export class Scheduler extends Duty {
       this.scheduleWithin(this.intervalMs);
     });
     super.start();
-    this.scheduleWithin(0);
   }
 
   override async stop(): Promise<void> {

@@ -12,6 +12,7 @@ import { type Suspect, tendSuspects, writeQuarantine } from '../queries/suspects
 export class SuspectKeeper extends Duty {
   /** Events announce suspects. The interval is for an event that is lost. */
   protected readonly intervalMs = 30_000;
+  protected override readonly firstWithinMs = 0;
   private readonly busyMs = 300;
   private isBusy = true;
   /** True: suspects were announced since the round began, so the round may not have seen them. */
@@ -34,11 +35,6 @@ export class SuspectKeeper extends Duty {
       this.isLate = true;
       this.scheduleWithin(0);
     });
-  }
-
-  override start(): void {
-    super.start();
-    this.scheduleWithin(0);
   }
 
   override async stop(): Promise<void> {

@@ -24,6 +24,7 @@ const forgetEveryMs = 3_600_000;
 @Injectable()
 export class WorkerKeeper extends Duty {
   protected readonly intervalMs = 3_000;
+  protected override readonly firstWithinMs = 0;
   private forgotAt = performance.now();
   /** True: since the last read, a worker has come to another node, or an operator has given an order to a worker. */
   private isAsked = false;
@@ -43,11 +44,6 @@ export class WorkerKeeper extends Duty {
       this.isAsked = true;
       this.scheduleWithin(0);
     });
-  }
-
-  override start(): void {
-    super.start();
-    this.scheduleWithin(0);
   }
 
   override async stop(): Promise<void> {
