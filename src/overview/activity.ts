@@ -1,9 +1,9 @@
-import { type BeforeApplicationShutdown, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Clock } from '../database/clock.js';
 import { Database } from '../database/database.js';
 import { ObservingDatabase } from '../database/observing-database.js';
 import { QueueEvents } from '../queue/queue-events.js';
-import { Duty } from '../tools/duty.js';
+import { CountingDuty } from './counting-duty.js';
 import { type ActivityRow, addActivity, pruneActivity, readActivity } from './queries/activity.js';
 import { type Counts, dayMs, minuteMs, Tally } from './tally.js';
 
@@ -28,10 +28,7 @@ class Shown {
  * the table soon after. A node that is killed loses what it had not added yet.
  */
 @Injectable()
-export class Activity extends Duty implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  protected readonly intervalMs = 3_600_000;
-  private prunedAt = -Infinity;
-  private pending = new Tally();
+export class Activity extends CountingDuty {
   /** Requests that run as probes. The start of a probe counts after its run, unless that did not reach the model. */
   private readonly probes = new Set<string>();
   private shown: Shown | undefined;
@@ -46,7 +43,7 @@ export class Activity extends Duty implements OnApplicationBootstrap, BeforeAppl
     private readonly clock: Clock,
     events: QueueEvents,
   ) {
-    super();
+    super(writeWithinMs);
     events.on('request.started', (requests) => {
       for (const { id, modelId, isProbe = false } of requests)
         if (isProbe) this.probes.add(id);
@@ -64,33 +61,9 @@ export class Activity extends Duty implements OnApplicationBootstrap, BeforeAppl
     });
   }
 
-  onApplicationBootstrap(): void {
-    this.start();
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.stop();
-    await this.write().catch(() => undefined);
-  }
-
-  async runOnce(): Promise<void> {
-    await this.write();
-    if (performance.now() - this.prunedAt < this.intervalMs) return;
-    await pruneActivity(this.database);
-    this.prunedAt = performance.now();
-  }
-
-  /** Counts that came during a round, or could not be written, wait for the next round. */
-  protected override nextIntervalMs(): number {
-    return this.pending.isEmpty ? this.intervalMs : writeWithinMs;
-  }
-
-  /** Adds the counts of this node to those of all nodes. */
   write(): Promise<void> {
     if (performance.now() - this.lookedAt > lookedAtMs) this.shown = undefined;
-    return this.exclusively(async () => {
-      if (!this.pending.isEmpty) await this.add(this.take());
-    });
+    return this.exclusively(() => this.add(this.take()));
   }
 
   /** Updates what is shown by the counts of all nodes. */
@@ -100,7 +73,7 @@ export class Activity extends Duty implements OnApplicationBootstrap, BeforeAppl
       const taken = this.take();
       const unread = (this.unread = new Tally());
       try {
-        if (!taken.isEmpty) await this.add(taken);
+        await this.add(taken);
         const shown = (this.shown ??= new Shown());
         await this.readInto(shown);
         shown.since = unread;
@@ -159,27 +132,19 @@ export class Activity extends Duty implements OnApplicationBootstrap, BeforeAppl
 
   private note(modelId: string, counts: Partial<Counts>): void {
     const at = minuteOf(this.clock.now());
-    if (this.pending.isEmpty) this.scheduleWithin(writeWithinMs);
-    this.pending.add(at, modelId, counts);
+    this.count(at, modelId, counts);
     this.shown?.since.add(at, modelId, counts);
     this.unread?.add(at, modelId, counts);
   }
 
-  private take(): Tally {
-    const taken = this.pending;
-    this.pending = new Tally();
-    return taken;
-  }
-
-  private async add(counted: Tally): Promise<void> {
+  protected addToTable(counted: Tally): Promise<void> {
     const rows = (span: ActivityRow['span'], tally: Tally): ActivityRow[] =>
       tally.rows().map((row) => ({ span, ...row }));
-    try {
-      await addActivity(this.database, [...rows('minute', counted), ...rows('day', counted.toDays())]);
-    } catch (error) {
-      this.pending.addAll(counted);
-      throw error;
-    }
+    return addActivity(this.database, [...rows('minute', counted), ...rows('day', counted.toDays())]);
+  }
+
+  protected prune(): Promise<void> {
+    return pruneActivity(this.database);
   }
 
   /** Nothing may be written between a write and the read after it, or it would be counted twice. */
