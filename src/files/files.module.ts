@@ -12,6 +12,7 @@ import { Files } from './files.js';
 import { KeptFiles } from './kept-files.js';
 import { StoredQuota } from './stored-quota.js';
 import { chosenStore } from './stores/chosen-store.js';
+import { Spool } from './stores/spool.js';
 import { UploadUrls } from './upload-urls.js';
 import { Uploads } from './uploads.js';
 
@@ -20,7 +21,7 @@ import { Uploads } from './uploads.js';
   imports: [AuthModule, TypeOrmModule.forFeature([FileEntity, FilePlaceEntity])],
   providers: [
     ...[chosenStore, DatabaseDisk, DiskSpace, FilePlace, FilePruner, FileRows, Files, KeptFiles],
-    ...[StoredQuota, Uploads, UploadUrls],
+    ...[Spool, StoredQuota, Uploads, UploadUrls],
   ],
   exports: [DatabaseDisk, DiskSpace, FilePlace, Files, KeptFiles, StoredQuota, Uploads],
 })

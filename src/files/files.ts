@@ -22,6 +22,7 @@ import {
   type Received,
   type Written,
 } from './stores/file-store.js';
+import { Spool } from './stores/spool.js';
 import { type StorageFault, StorageUnavailable } from './stores/storage-error.js';
 
 const fileId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -70,6 +71,7 @@ export class Files {
   constructor(
     private readonly rows: FileRows,
     @Inject(FILE_STORE) private readonly store: FileStore,
+    private readonly spool: Spool,
     private readonly place: FilePlace,
     private readonly database: Database,
     private readonly config: Config,
@@ -131,7 +133,7 @@ export class Files {
     let part: Received | undefined;
     let written: Written;
     try {
-      part = await this.store.receive(source);
+      part = await this.spool.receive(source);
       written = await this.store.store(name, part);
     } catch (error) {
       await part?.discard();
@@ -154,7 +156,7 @@ export class Files {
     { contentType: given, fileName }: { contentType: string; fileName?: string | undefined },
     maker: Maker,
   ): Promise<FileView> {
-    const part = await this.store.receive(source, maker.memory).catch((error: unknown) => {
+    const part = await this.spool.receive(source, maker.memory).catch((error: unknown) => {
       this.note(error);
       throw error;
     });

@@ -11,6 +11,7 @@ import {
   type UsePosition,
 } from '../queries/prune-files.js';
 import { bytesOf, FILE_STORE, type FileStore } from '../stores/file-store.js';
+import { Spool } from '../stores/spool.js';
 
 const start: UsePosition = {
   requestId: '00000000-0000-0000-0000-000000000000',
@@ -28,6 +29,7 @@ export class FilePruner extends SelfStartingDuty {
     private readonly database: Database,
     private readonly place: FilePlace,
     @Inject(FILE_STORE) private readonly store: FileStore,
+    private readonly spool: Spool,
   ) {
     super();
   }
@@ -39,7 +41,7 @@ export class FilePruner extends SelfStartingDuty {
       while ((await removeUnusedFiles(this.database)) > 0);
       await this.removeBytes();
     }
-    await this.store.removeLeftovers();
+    await this.spool.removeLeftovers();
   }
 
   /** Returns whether there were uses to check. */

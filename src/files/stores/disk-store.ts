@@ -2,9 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { DiskSpace } from '../disk-space.js';
-import type { ByteRange, FileStore, Memory, Received, Written } from './file-store.js';
-import { Spool } from './spool.js';
+import type { ByteRange, FileStore, Received, Written } from './file-store.js';
 import { onDisk, storageError } from './storage-error.js';
 
 const chunkBytes = 256 * 1024;
@@ -16,12 +14,10 @@ const chunkBytes = 256 * 1024;
 export class DiskStore implements FileStore {
   private readonly root: string;
   private readonly marker: string;
-  private readonly spool: Spool;
 
-  constructor(dataDir: string, maxBytes: number, space: Pick<DiskSpace, 'take'>) {
+  constructor(dataDir: string) {
     this.root = resolve(dataDir, 'files');
     this.marker = join(this.root, 'place');
-    this.spool = new Spool(join(this.root, 'temporary'), maxBytes, space);
   }
 
   async place(): Promise<string | undefined> {
@@ -46,10 +42,6 @@ export class DiskStore implements FileStore {
     return (await this.place())!;
   }
 
-  receive(source: AsyncIterable<Buffer>, memory?: Memory): Promise<Received> {
-    return this.spool.receive(source, memory);
-  }
-
   async store(name: string, part: Received): Promise<Written> {
     const written = await part.settle();
     const target = join(this.root, name);
@@ -70,10 +62,6 @@ export class DiskStore implements FileStore {
 
   async remove(name: string): Promise<void> {
     await onDisk(() => rm(join(this.root, name), { force: true }));
-  }
-
-  removeLeftovers(): Promise<void> {
-    return this.spool.removeLeftovers();
   }
 }
 

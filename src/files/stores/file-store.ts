@@ -35,16 +35,12 @@ export interface FileStore {
   claimPlace(): Promise<string>;
   /** Returns the place as it is known. undefined: it is not there. */
   place(): Promise<string | undefined>;
-  /** Takes the bytes of a file. With `memory`, that takes what the disk does not, and `store` tries the disk again. */
-  receive(source: AsyncIterable<Buffer>, memory?: Memory): Promise<Received>;
   /** All or nothing: once this resolves, the bytes survive a crash. May be called again after it failed. */
   store(name: string, part: Received): Promise<Written>;
   /** undefined: there are no such bytes. */
   read(name: string, range: ByteRange): Promise<Readable | undefined>;
   /** Succeeds even if there are no such bytes. */
   remove(name: string): Promise<void>;
-  /** Removes what unfinished writes have left here. */
-  removeLeftovers(): Promise<void>;
 }
 
 export const FILE_STORE = Symbol('FILE_STORE');

@@ -1,14 +1,12 @@
 import { createReadStream } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import type { AwsV4Signer } from 'aws4fetch';
 import { readBeginning } from '../../outgoing/answer-body.js';
 import type { CallFailure } from '../../outgoing/call-failure.js';
 import { type Answer, Outgoing } from '../../outgoing/outgoing.js';
-import type { DiskSpace } from '../disk-space.js';
-import type { ByteRange, FileStore, Memory, Received, Written } from './file-store.js';
-import { Spool } from './spool.js';
+import type { ByteRange, FileStore, Received, Written } from './file-store.js';
 import { StorageUnavailable } from './storage-error.js';
 
 /** SHA-256 of an empty body. */
@@ -45,28 +43,17 @@ type Sign = (...options: ConstructorParameters<typeof AwsV4Signer>) => AwsV4Sign
  * clean up.
  */
 export class S3Store implements FileStore, OnApplicationShutdown {
-  private readonly spool: Spool;
   private readonly root: string;
   private readonly outgoing = new Outgoing({ mayRepeat: true });
   private signing: Promise<Sign> | undefined;
   /** The milliseconds by which the store's clock is ahead of this machine's, as far as a refusal has shown it. */
   private aheadMs = 0;
 
-  constructor(
-    private readonly at: Bucket,
-    dataDir: string,
-    maxBytes: number,
-    space: Pick<DiskSpace, 'take'>,
-  ) {
-    this.spool = new Spool(resolve(dataDir, 'files', 'temporary'), maxBytes, space);
+  constructor(private readonly at: Bucket) {
     const { bucket, prefix, endpoint, region } = at;
     const base =
       endpoint === undefined ? `https://${bucket}.s3.${region}.amazonaws.com` : `${endpoint}/${bucket}`;
     this.root = prefix === '' ? base : `${base}/${prefix}`;
-  }
-
-  receive(source: AsyncIterable<Buffer>, memory?: Memory): Promise<Received> {
-    return this.spool.receive(source, memory);
   }
 
   async store(name: string, part: Received): Promise<Written> {
@@ -99,10 +86,6 @@ export class S3Store implements FileStore, OnApplicationShutdown {
 
   claimPlace(): Promise<string> {
     return this.place();
-  }
-
-  removeLeftovers(): Promise<void> {
-    return this.spool.removeLeftovers();
   }
 
   onApplicationShutdown(): void {

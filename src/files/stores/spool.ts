@@ -1,8 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { Injectable } from '@nestjs/common';
+import { Config } from '../../config/config.js';
 import { DomainError } from '../../errors/domain-error.js';
-import type { DiskSpace } from '../disk-space.js';
+import { DiskSpace } from '../disk-space.js';
 import { freeMemory } from '../free-memory.js';
 import type { Memory, Received, Written } from './file-store.js';
 import { onDisk, StorageUnavailable } from './storage-error.js';
@@ -13,19 +15,28 @@ const blockBytes = 512 * 1024;
 const leftoverMs = 3_600_000;
 
 /** Files that are being written, under temporary names. */
+@Injectable()
 export class Spool {
+  private readonly folder: string;
+
   constructor(
-    private readonly folder: string,
-    private readonly maxBytes: number,
-    private readonly space: Pick<DiskSpace, 'take'>,
-  ) {}
+    private readonly config: Config,
+    private readonly space: DiskSpace,
+  ) {
+    this.folder = resolve(config.dataDir, 'files', 'temporary');
+  }
 
   /**
    * Takes all of a source, and uses up its chunks. Without `memory`, it fails if the disk does not take them, and leaves
    * nothing behind. With `memory`, what the disk does not take waits in memory, as far as `memory` allows.
    */
   async receive(source: AsyncIterable<Buffer>, memory?: Memory): Promise<Received> {
-    const part = new Part(join(this.folder, `${randomUUID()}.part`), this.maxBytes, this.space, memory);
+    const part = new Part(
+      join(this.folder, `${randomUUID()}.part`),
+      this.config.maxFileBytes,
+      this.space,
+      memory,
+    );
     try {
       await part.take(source);
       return part;
@@ -35,6 +46,7 @@ export class Spool {
     }
   }
 
+  /** Removes what unfinished writes have left. */
   async removeLeftovers(): Promise<void> {
     const names = await readdir(this.folder).catch(() => []);
     for (const name of names) {
@@ -71,7 +83,7 @@ class Part implements Received {
   constructor(
     public path: string,
     private readonly maxBytes: number,
-    private readonly space: Pick<DiskSpace, 'take'>,
+    private readonly space: DiskSpace,
     private readonly memory: Memory | undefined,
   ) {}
 
