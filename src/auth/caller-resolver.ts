@@ -40,7 +40,7 @@ export class CallerResolver {
 
   /** Synchronous if the key is known here. */
   resolve(request: ResolvedRequest): Resolution | Promise<Resolution> {
-    return (request[resolution] ??= this.look(request));
+    return (request[resolution] ??= this.resolveAnew(request));
   }
 
   /** Returns the caller of a key that was given in another way. undefined: the text is no key, or no valid one. */
@@ -52,11 +52,6 @@ export class CallerResolver {
   observerWithoutDatabase({ headers: { authorization } }: IncomingMessage): Caller | undefined {
     const presented = authorization === undefined ? undefined : parseAuthorization(authorization);
     return typeof presented === 'string' ? this.finder.findWithoutDatabase(hashOf(presented)) : undefined;
-  }
-
-  /** Resolves a call again that has been open for long, because its key may be revoked by now. */
-  resolveAnew(request: IncomingMessage): Resolution | Promise<Resolution> {
-    return this.look(request);
   }
 
   /** Returns the hash under which the finder knows the call's key or session. undefined: the call presents neither. */
@@ -72,7 +67,8 @@ export class CallerResolver {
     return forgery === undefined ? ofSession(caller) : { kind: 'forged', reason: forgery, caller };
   }
 
-  private look(request: IncomingMessage): Resolution | Promise<Resolution> {
+  /** Resolves a call again that has been open for long, because its key may be revoked by now. */
+  resolveAnew(request: IncomingMessage): Resolution | Promise<Resolution> {
     const presented = this.presented(request);
     if (typeof presented !== 'string') return presented;
     const found = this.finder.find(presented);

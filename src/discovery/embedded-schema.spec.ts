@@ -1,7 +1,6 @@
 import { embeddedSchemas } from './embedded-schema.js';
 
 const at = '#/components/schemas/Input';
-const embed = (schema: Record<string, unknown>) => embeddedSchemas(schema, 'Input');
 
 it('puts definitions beside the schema, and lets references point to where things are now', () => {
   const schema = {
@@ -10,7 +9,7 @@ it('puts definitions beside the schema, and lets references point to where thing
     allOf: [{ $ref: '#/properties/size' }, { $ref: '#/$defs/size/properties/x' }],
     $defs: { size: { properties: { x: { type: 'integer' }, next: { $ref: '#/$defs/size' } } } },
   };
-  expect(embed(schema)).toEqual({
+  expect(embeddedSchemas(schema)).toEqual({
     Input: {
       type: 'object',
       properties: { size: { $ref: `${at}_size` }, children: { type: 'array', items: { $ref: at } } },
@@ -34,7 +33,7 @@ it('knows its own name, its anchors, and pointers however they are written', () 
     ],
     $defs: { 'a/b': { type: 'string' }, 'c d': { $anchor: 'named', type: 'integer' } },
   };
-  expect(embed(schema)).toEqual({
+  expect(embeddedSchemas(schema)).toEqual({
     Input: {
       anyOf: [
         { $ref: `${at}_a_b` },
@@ -55,7 +54,7 @@ it('gives each definition a name, wherever it stands', () => {
     $defs: { a: { $defs: { a: { type: 'string' } }, $ref: '#/$defs/a/$defs/a' } },
     definitions: { a: true },
   };
-  expect(embed(schema)).toEqual({
+  expect(embeddedSchemas(schema)).toEqual({
     Input: {},
     Input_a: { $ref: `${at}_a_` },
     Input_a_: { type: 'string' },
@@ -74,5 +73,5 @@ it('leaves alone what is a value, a name or a schema of its own', () => {
     enum: [{ $ref: '#/a' }],
     additionalProperties: false,
   };
-  expect(embed(schema)).toEqual({ Input: schema });
+  expect(embeddedSchemas(schema)).toEqual({ Input: schema });
 });

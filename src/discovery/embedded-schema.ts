@@ -1,6 +1,8 @@
 type Schema = Readonly<Record<string, unknown>>;
 
 const components = '#/components/schemas/';
+/** The component that is the whole schema. */
+const rootName = 'Input';
 /** The keywords of JSON Schema that hold schemas: one, a list, or a map. */
 const ofOne = new Set(
   'items contains additionalProperties propertyNames unevaluatedItems unevaluatedProperties not if then else contentSchema'.split(
@@ -11,11 +13,11 @@ const ofList = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
 const ofMap = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions']);
 
 /**
- * Returns a schema as components of an OpenAPI document: itself under `name`, and its definitions as other components.
+ * Returns a schema as components of an OpenAPI document: itself as `Input`, and its definitions as other components.
  * Generators mistake a nested `$defs` for a property.
  */
-export function embeddedSchemas(schema: Schema, name: string): Record<string, Schema> {
-  return new Embedding(schema, name).schemas;
+export function embeddedSchemas(schema: Schema): Record<string, Schema> {
+  return new Embedding(schema).schemas;
 }
 
 class Embedding {
@@ -25,12 +27,12 @@ class Embedding {
   private readonly anchors = new Map<string, string>();
   private readonly base: string | undefined;
 
-  constructor({ $id, ...schema }: Record<string, unknown>, name: string) {
+  constructor({ $id, ...schema }: Record<string, unknown>) {
     delete schema['$schema']; // OpenAPI 3.1 uses the same dialect
     this.base = typeof $id === 'string' ? $id.replace(/#$/, '') : undefined;
-    this.names = new Map([['', name]]);
+    this.names = new Map([['', rootName]]);
     this.find(schema, '');
-    this.schemas[name] = this.embed(schema, '') as Schema;
+    this.schemas[rootName] = this.embed(schema, '') as Schema;
   }
 
   private find(node: unknown, path: string): void {
@@ -46,7 +48,7 @@ class Embedding {
 
   private newName(key: string): string {
     const taken = new Set(this.names.values());
-    let name = `${this.names.get('')!}_${key.replaceAll(/[^\w.-]/g, '_')}`;
+    let name = `${rootName}_${key.replaceAll(/[^\w.-]/g, '_')}`;
     while (taken.has(name)) name += '_';
     return name;
   }

@@ -36,7 +36,7 @@ export function modelDocument(api: OpenAPIObject, model: Model, base: string): O
   const names = new Set(operationsOf(document).flatMap(({ tags = [] }) => tags));
   document.tags = document.tags?.filter(({ name }) => names.has(name));
   keepWhatIsUsed(document);
-  const schemas = embeddedSchemas(inputSchema ?? { type: 'object' }, 'Input');
+  const schemas = embeddedSchemas(inputSchema ?? { type: 'object' });
   schemas['Input'] = { description: `The input of ${id}.`, ...schemas['Input'] };
   Object.assign(document.components!.schemas!, schemas);
   return document;

@@ -51,7 +51,7 @@ export class ModelsController {
     let document = this.documents.get(model);
     if (document === undefined) {
       const text = JSON.stringify(modelDocument(this.api.get(), model, basePlaceholder));
-      this.documents.set(model, (document = new DocumentTemplate(text, 4)));
+      this.documents.set(model, (document = new DocumentTemplate(text)));
     }
     return document.send(request, response, base);
   }

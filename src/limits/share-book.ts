@@ -150,7 +150,7 @@ export class ShareBook {
     for (const budget of budgets) budget.isBusy = false;
   }
 
-  applyGrant(budget: Budget, { shares, unallocated, isShort }: Grant, now: number, mayServe = true): void {
+  applyGrant(budget: Budget, { shares, unallocated, isShort }: Grant, now: number, mayServe: boolean): void {
     this.rowless.delete(budget);
     for (const call of budget.held) if (call.since <= budget.askedAt!) call.answeredAt ??= now;
     budget.windows.forEach((window, i) => {

@@ -18,7 +18,7 @@ export class BatchMetrics {
       help: 'Lines of batches that this node wrote to their files, by outcome.',
       ...{ registry, labelNames: ['outcome'] },
     });
-    for (const outcome of outcomes) this.lines.add(0, outcome);
+    for (const outcome of outcomes) this.lines.begin(outcome);
   }
 
   @OnEvent(batchLines)

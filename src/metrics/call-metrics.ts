@@ -48,7 +48,7 @@ export class CallMetrics {
       help: 'Calls to submit that were refused, by the code of the problem.',
       ...{ registry, labelNames: ['reason'] },
     });
-    for (const reason of warned) this.refusals.add(0, reason);
+    for (const reason of warned) this.refusals.begin(reason);
     this.statements = new FastHistogram({
       name: 'nowserving_statement_duration_seconds',
       help: 'Time of prepared statements, from sending to answer.',

@@ -19,7 +19,7 @@ export class DeliveryMetrics {
       help: 'Tries of webhooks, by what became of the delivery: pending is tried again, failed was given up.',
       ...{ registry, labelNames: ['state'] },
     });
-    for (const state of states) this.tries.add(0, state);
+    for (const state of states) this.tries.begin(state);
     this.durations = new FastHistogram({
       name: 'nowserving_webhook_duration_seconds',
       help: 'How long tries of webhooks took.',

@@ -95,10 +95,10 @@ export class RequestMetrics {
   }
 
   private begin(model: string): void {
-    this.submitted.add(0, model);
-    this.refused.add(0, model);
-    for (const outcome of outcomes) this.completed.add(0, model, outcome);
-    for (const outcome of ['succeeded', 'failed', 'lost']) this.attempts.add(0, model, outcome);
+    this.submitted.begin(model);
+    this.refused.begin(model);
+    for (const outcome of outcomes) this.completed.begin(model, outcome);
+    for (const outcome of ['succeeded', 'failed', 'lost']) this.attempts.begin(model, outcome);
   }
 
   private noteStarted(requests: RequestEvents['request.started']): void {

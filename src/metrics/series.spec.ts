@@ -6,7 +6,7 @@ it('writes counters as prom-client does', async () => {
   const counter = new FastCounter({ name: 'some_total', help: 'Some.', labelNames: ['a', 'b'], registry });
   counter.count('x', 'y');
   counter.count('x', 'y');
-  counter.add(0, 'x', 'a "quoted" one');
+  counter.begin('x', 'a "quoted" one');
   expect(await registry.metrics()).toBe(
     '# HELP some_total Some.\n# TYPE some_total counter\n' +
       'some_total{a="x",b="y"} 2\nsome_total{a="x",b="a \\"quoted\\" one"} 0\n',

@@ -51,16 +51,16 @@ export class FastCounter extends Counter {
   constructor({ registry, labelNames = [], ...options }: MetricOptions) {
     super({ ...options, labelNames, registers: [registry] });
     this.series = new Series(labelNames, () => ({ value: 0 }));
-    if (labelNames.length === 0) this.add(0);
+    if (labelNames.length === 0) this.begin();
   }
 
-  count(first: LabelValue = '', second: LabelValue = '', third: LabelValue = ''): void {
-    this.series.at(first, second, third).value++;
+  count(first: LabelValue = '', second: LabelValue = ''): void {
+    this.series.at(first, second, '').value++;
   }
 
-  /** Adding 0 creates a series, so that its first increase is visible. */
-  add(value: number, first: LabelValue = '', second: LabelValue = '', third: LabelValue = ''): void {
-    this.series.at(first, second, third).value += value;
+  /** Makes a series of 0, so that its first increase is visible. */
+  begin(first: LabelValue = '', second: LabelValue = ''): void {
+    this.series.at(first, second, '');
   }
 
   override async get(): ReturnType<Counter['get']> {

@@ -34,7 +34,7 @@ export class ModelsService implements OnModuleInit {
     @InjectRepository(ModelEntity) private readonly table: Repository<ModelEntity>,
     private readonly redaction: Redaction,
   ) {
-    this.update(models);
+    this.setFile(models);
   }
 
   async onModuleInit(): Promise<void> {
@@ -98,12 +98,7 @@ export class ModelsService implements OnModuleInit {
   /** Sets the overrides by model id. A model without an entry has none. */
   setOverrides(overrides: ReadonlyMap<string, Overrides>): void {
     this.overrides = overrides;
-    this.update(this.file);
-  }
-
-  /** Sets the models of the file; `write` comes before. */
-  setFile(models: readonly FileModel[]): void {
-    this.update(models);
+    this.setFile(this.file);
   }
 
   /** Writes the models to the table, where people's queries join them and nodes find each model's concurrency. */
@@ -139,7 +134,8 @@ export class ModelsService implements OnModuleInit {
     );
   }
 
-  private update(models: readonly FileModel[]): void {
+  /** Sets the models of the file; `write` comes before. */
+  setFile(models: readonly FileModel[]): void {
     this.redaction.setModelSecrets(models.flatMap(({ runner }) => runner.secrets()));
     const before = this.models;
     let hasChanged = models.length !== before.size;

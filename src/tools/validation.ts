@@ -8,7 +8,6 @@ import {
   ValidateBy,
   validateSync,
   type ValidationError,
-  type ValidationOptions,
 } from 'class-validator';
 
 export type Class<T> = new () => T;
@@ -37,7 +36,7 @@ class Refused {
 }
 
 /** Sets the property to the result of `parse`. An error that `parse` throws says what is accepted. */
-export function Parsed(parse: (value: never) => unknown, options: ValidationOptions = {}): PropertyDecorator {
+export function Parsed(parse: (value: never) => unknown): PropertyDecorator {
   return allOf(
     Transform(({ value }) => {
       try {
@@ -46,16 +45,13 @@ export function Parsed(parse: (value: never) => unknown, options: ValidationOpti
         return new Refused(error as Error);
       }
     }),
-    ValidateBy(
-      {
-        name: 'isParsed',
-        validator: {
-          validate: (value) => !(value instanceof Refused),
-          defaultMessage: (made) => (made!.value as Refused).error.message,
-        },
+    ValidateBy({
+      name: 'isParsed',
+      validator: {
+        validate: (value) => !(value instanceof Refused),
+        defaultMessage: (made) => (made!.value as Refused).error.message,
       },
-      options,
-    ),
+    }),
   );
 }
 

@@ -77,6 +77,6 @@ const schemaOf = (title: string, input: Readonly<Record<string, unknown>> | null
   info: { title, version: '1' },
   paths: {},
   components: {
-    schemas: { ...embeddedSchemas(input ?? { type: 'object' }, 'Input'), Output: { title: 'Output' } },
+    schemas: { ...embeddedSchemas(input ?? { type: 'object' }), Output: { title: 'Output' } },
   },
 });

@@ -50,12 +50,12 @@ export function serveDocs(app: NestExpressApplication, models: () => readonly Sh
     await nextTurn();
     const served = servedDocument(document, basePlaceholder, shown);
     await nextTurn();
-    return new DocumentTemplate(JSON.stringify(served), 4);
+    return new DocumentTemplate(JSON.stringify(served));
   });
   api.makeAhead = templateOf;
   let stable: DocumentTemplate | undefined;
   express.get(stableDocumentPath, async (request, response) => {
-    stable ??= new DocumentTemplate(JSON.stringify(servedDocument(api.get(), basePlaceholder, [])), 4);
+    stable ??= new DocumentTemplate(JSON.stringify(servedDocument(api.get(), basePlaceholder, [])));
     await stable.send(request, response, addresses.baseUrl(request));
   });
   express.get('/openapi.json', async (request, response) => {

@@ -8,6 +8,7 @@ const compress = promisify(gzip);
 
 /** A version that was not asked for in this time, in milliseconds, makes room for another base. */
 const unusedMs = 600_000;
+const maxVersions = 4;
 
 /** Placeholder in a template for the base of the service's URLs. */
 export const basePlaceholder = 'http://base.invalid';
@@ -30,11 +31,8 @@ export class DocumentTemplate {
   private readonly relative: Version;
   private isCompressing = false;
 
-  /** `text`: JSON with `basePlaceholder` in place of the base. `maxVersions`: how many versions are kept. */
-  constructor(
-    text: string,
-    private readonly maxVersions: number,
-  ) {
+  /** `text`: JSON with `basePlaceholder` in place of the base. */
+  constructor(text: string) {
     this.pieces = text.split(basePlaceholder);
     this.tag = digest(text);
     this.relative = version(text.replaceAll(`"${basePlaceholder}"`, '"/"').replaceAll(basePlaceholder, ''));
@@ -64,7 +62,7 @@ export class DocumentTemplate {
     if (known === undefined) {
       for (const [other, { usedAt }] of this.versions)
         if (now - usedAt > unusedMs) this.versions.delete(other);
-      if (this.versions.size >= this.maxVersions) return this.relative;
+      if (this.versions.size >= maxVersions) return this.relative;
       known = version(this.pieces.join(JSON.stringify(base).slice(1, -1)));
       this.versions.set(base, known);
     }

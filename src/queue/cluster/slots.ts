@@ -51,7 +51,7 @@ export class Slots {
   }
 
   /** Returns how many runs of this priority may start. */
-  free(modelId: string, priority = highest): number {
+  free(modelId: string, priority: number): number {
     let free = this.limit(modelId) - this.inUse(modelId);
     const below = this.below.get(modelId);
     if (below !== undefined && priority > highest)

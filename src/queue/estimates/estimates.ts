@@ -47,15 +47,10 @@ export class Estimates {
       if (runMs !== undefined) this.models.get(modelId)?.runTimes.add(runMs);
   }
 
-  /** Returns the estimate of a request that waits for a slot and for nothing else. */
-  ofEntry(entry: QueueKey, position: number): Estimate | undefined {
-    return this.ofWaiting(entry, position);
-  }
-
   of(row: StatusRow, { position, reason }: Waiting): Estimate | undefined {
     if (row.state === 'IN_PROGRESS') return this.ofRunning(row);
     // It is unknown how long any other reason to wait lasts.
-    return reason === 'busy' && !this.index.isHeld(row) ? this.ofWaiting(row, position) : undefined;
+    return reason === 'busy' && !this.index.isHeld(row) ? this.ofEntry(row, position) : undefined;
   }
 
   private follow(): void {
@@ -67,7 +62,8 @@ export class Estimates {
     }
   }
 
-  private ofWaiting(key: QueueKey, ownPosition: number): Estimate | undefined {
+  /** Returns the estimate of a request that waits for a slot and for nothing else. */
+  ofEntry(key: QueueKey, ownPosition: number): Estimate | undefined {
     const { modelId, priority, start } = key;
     const model = this.models.get(modelId);
     const span = this.index.span(modelId, priority);

@@ -83,12 +83,12 @@ const headFrom = (condition: string): string => `head AS (
   WHERE head.number < ${maxLanes}
 )`;
 
-/** What a delivery sends of its request. `maxBytes`: of an output that is sent. */
-const sentColumns = (maxBytes: string): string => `${requestColumns},
+/** What a delivery sends of its request. $3: the maximum of bytes of an output that is sent. */
+const sentColumns = `${requestColumns},
        request.base_url AS "baseUrl", request.traceparent, request.tracestate,
        CASE WHEN endpoint_id IS NULL THEN request.adapter END AS adapter,
        coalesce(octet_length(output::text), 0) AS "outputBytes",
-       CASE WHEN octet_length(output::text) <= ${maxBytes} THEN output::text END AS output`;
+       CASE WHEN octet_length(output::text) <= $3::integer THEN output::text END AS output`;
 
 /*
  * Purpose: takes deliveries that are due, a few of each host. The thousands of a host that is down are then not read to
@@ -166,7 +166,7 @@ const claimStatement = statement(
             delivery.step, delivery.endpoint_id, delivery.content
 )
 SELECT delivery_id AS "deliveryId", event, request_id AS "requestId", signed_for AS "signedFor", url, host, step, content,
-       request.id IS NULL AS "isGone", endpoint_id IS NOT NULL AS "isOfEndpoint", ${sentColumns('$3::integer')},
+       request.id IS NULL AS "isGone", endpoint_id IS NOT NULL AS "isOfEndpoint", ${sentColumns},
        last_host AS "lastHost", last_key_id AS "lastKeyId"
 FROM (SELECT 1) AS always
 LEFT JOIN (
@@ -182,7 +182,7 @@ LEFT JOIN recent_request AS request ON request.id = claimed.request_id`;
  */
 const olderStatement = statementOfDays(
   'requests_of_deliveries',
-  (within) => `SELECT delivery_id AS "deliveryId", false AS "isGone", ${sentColumns('$3::integer')}
+  (within) => `SELECT delivery_id AS "deliveryId", false AS "isGone", ${sentColumns}
 FROM (
   SELECT id AS delivery_id, request_id, endpoint_id FROM webhook_delivery
   WHERE request_id = ANY ($1::uuid[]) AND id = ANY ($2::uuid[])

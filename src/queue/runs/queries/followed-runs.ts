@@ -2,9 +2,9 @@ import type { Database } from '../../../database/database.js';
 import { statement } from '../../../database/statement.js';
 import type { FollowedRun } from '../runner.js';
 
-/** SQL: the run of a row is that of its request's current attempt. */
-export const isCurrent = (row: string, request: string): string =>
-  `(NOT ${row}.is_given_up AND ${row}.attempt = ${request}.failed_attempts + ${request}.lost_attempts + 1)`;
+/** SQL: the run of a row of followed_run is that of its request's current attempt. */
+export const isCurrent =
+  '(NOT followed_run.is_given_up AND followed_run.attempt = request.failed_attempts + request.lost_attempts + 1)';
 
 export interface Keep extends FollowedRun {
   requestId: string;
@@ -68,7 +68,7 @@ export interface Abandoned extends FollowedRun {
   tries: number;
 }
 
-const isOver = `(request.id IS NULL OR request.state = 'COMPLETED' OR NOT ${isCurrent('followed_run', 'request')})`;
+const isOver = `(request.id IS NULL OR request.state = 'COMPLETED' OR NOT ${isCurrent})`;
 
 /*
  * Purpose: takes the runs that are to be cancelled at their servers, and forgets those that succeeded. What a node has
@@ -78,7 +78,7 @@ const isOver = `(request.id IS NULL OR request.state = 'COMPLETED' OR NOT ${isCu
  */
 const takeStatement = statement('take_abandoned_runs')`WITH over AS MATERIALIZED (
   SELECT followed_run.request_id, followed_run.start,
-         request.outcome = 'succeeded' AND ${isCurrent('followed_run', 'request')} IS TRUE AS is_done
+         request.outcome = 'succeeded' AND ${isCurrent} IS TRUE AS is_done
   FROM followed_run
   LEFT JOIN recent_request AS request ON request.id = followed_run.request_id
   WHERE followed_run.cancel_after <= clock_timestamp()

@@ -81,7 +81,7 @@ const rescueStatement = (
   CROSS JOIN LATERAL (
     SELECT EXISTS (
       SELECT FROM followed_run
-      WHERE followed_run.request_id = taken.request_id AND ${isCurrent('followed_run', 'request')}
+      WHERE followed_run.request_id = taken.request_id AND ${isCurrent}
     )::integer AS runs
   ) AS followed
 ), hopeless AS (
