@@ -2,8 +2,7 @@ import { priorityOf } from '../../auth/caller.js';
 import { bySpan, dayOf, firstIdOf, statementOfDays, type Within } from '../../database/days.js';
 import { type Queries, type Statement, statement } from '../../database/statement.js';
 import { type Batch, type BatchCounts, type BatchStatus, type LineFault, maxWindowDays } from '../batch.js';
-
-const ms = (column: string): string => `extract(epoch FROM ${column})::float8 * 1000`;
+import { epochMs } from '../../database/epoch-ms.js';
 
 /** What has become of a line, from `line`, a row of batch_line, and `request`, its request. */
 export const lineOutcome = `CASE
@@ -45,9 +44,9 @@ export const batchColumns = `batch.id, batch.api_key_id AS "keyId", batch.status
        batch.model_id AS "modelId", batch.tag, batch.priority AS rank, batch.input_file_id AS "inputFileId",
        batch.webhook_url AS "webhookUrl", batch.window_seconds AS "windowSeconds", batch.errors,
        batch.output_bytes AS "outputBytes", batch.error_bytes AS "errorBytes", batch.base_url AS "baseUrl",
-       ${ms('batch.created_at')} AS "createdAtMs", ${ms('batch.started_at')} AS "startedAtMs",
-       ${ms('batch.finalizing_at')} AS "finalizingAtMs", ${ms('batch.cancelling_at')} AS "cancellingAtMs",
-       ${ms('batch.ended_at')} AS "endedAtMs", ${ms('batch.expires_at')} AS "expiresAtMs",
+       ${epochMs('batch.created_at')} AS "createdAtMs", ${epochMs('batch.started_at')} AS "startedAtMs",
+       ${epochMs('batch.finalizing_at')} AS "finalizingAtMs", ${epochMs('batch.cancelling_at')} AS "cancellingAtMs",
+       ${epochMs('batch.ended_at')} AS "endedAtMs", ${epochMs('batch.expires_at')} AS "expiresAtMs",
        batch.total, live.running,
        batch.completed + live.completed AS completed, batch.failed + live.failed AS failed,
        batch.cancelled + live.cancelled AS cancelled, batch.expired + live.expired AS expired`;

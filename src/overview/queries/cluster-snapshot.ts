@@ -1,5 +1,7 @@
 import type { Database } from '../../database/database.js';
+import { epochMs } from '../../database/epoch-ms.js';
 import { statement } from '../../database/statement.js';
+import { oldestWaiting } from '../../queue/reads/oldest-waiting.js';
 import type { QueueKey } from '../../queue/waiting/waiting-index.js';
 import { readFailingSeconds } from './failing-receivers.js';
 
@@ -65,7 +67,6 @@ export interface ClusterSnapshot {
   batches: { status: string; count: number }[];
 }
 
-const ms = (time: string): string => `extract(epoch FROM ${time})::float8 * 1000`;
 const list = (rows: string): string => `(SELECT coalesce(json_agg(row), '[]') FROM (${rows}) AS row)`;
 
 /*
@@ -75,17 +76,17 @@ const list = (rows: string): string => `(SELECT coalesce(json_agg(row), '[]') FR
  *   so that held requests are not read, of which there may be a million; queue_entry_pkey from the places on, as in
  *   oldest_waiting; batch_open.
  */
-const snapshotStatement = statement('cluster_snapshot')`SELECT ${ms('clock_timestamp()')} AS "atMs",
-${list(`SELECT id, name, role, version, ${ms('draining_since')} AS "drainingSinceMs",
+const snapshotStatement = statement('cluster_snapshot')`SELECT ${epochMs('clock_timestamp()')} AS "atMs",
+${list(`SELECT id, name, role, version, ${epochMs('draining_since')} AS "drainingSinceMs",
   stopping_since IS NOT NULL AS "isStopping",
-  ${ms('started_at')} AS "startedAtMs", ${ms('heartbeat_at')} AS "heartbeatAtMs"
+  ${epochMs('started_at')} AS "startedAtMs", ${epochMs('heartbeat_at')} AS "heartbeatAtMs"
   FROM node ORDER BY name, id`)} AS nodes,
 (SELECT coalesce(jsonb_agg(row.node), '[]') FROM (
-  SELECT lost_node || jsonb_build_object('id', id, 'name', name, 'lostAtMs', ${ms('lost_at')}) AS node FROM node_name
+  SELECT lost_node || jsonb_build_object('id', id, 'name', name, 'lostAtMs', ${epochMs('lost_at')}) AS node FROM node_name
   WHERE lost_at > now() - interval '1 hour' AND NOT EXISTS (SELECT FROM node WHERE node.id = node_name.id)
   ORDER BY lost_at DESC LIMIT 50) AS row) AS lost,
-${list(`SELECT model_id AS "modelId", node_id AS "nodeId", address, reason, ${ms('since')} AS "sinceMs",
-  ${ms('outage_since')} AS "outageSinceMs", is_away AS "isAway", is_probing AS "isProbing"
+${list(`SELECT model_id AS "modelId", node_id AS "nodeId", address, reason, ${epochMs('since')} AS "sinceMs",
+  ${epochMs('outage_since')} AS "outageSinceMs", is_away AS "isAway", is_probing AS "isProbing"
   FROM circuit ORDER BY since`)} AS circuits,
 ${list(`SELECT model_id AS "modelId", node_id AS "nodeId", count(*) AS count FROM lease GROUP BY model_id, node_id`)} AS runs,
 ${list(`SELECT lease.model_id AS "modelId", api_key_id AS "keyId", name, count(*) AS count
@@ -97,20 +98,7 @@ ${list(`SELECT model_id AS "modelId", node_id AS "nodeId", slots AS count, group
 ${list(`SELECT model_id AS "modelId", count(*) FILTER (WHERE NOT is_scheduled) AS retrying,
     count(*) FILTER (WHERE is_scheduled) AS scheduled
   FROM delayed_entry WHERE ready_at < 'infinity' GROUP BY model_id`)} AS delayed,
-${list(`SELECT place.model_id AS "modelId", min(${ms('greatest(request.created_at, request.not_before)')}) AS "sinceMs"
-  FROM unnest($1::text[], $2::smallint[], $3::bigint[], $4::bigint[]) AS place (model_id, priority, start, seq)
-  CROSS JOIN LATERAL (
-    (SELECT entry.request_id FROM queue_entry AS entry
-     WHERE entry.model_id = place.model_id AND entry.priority = place.priority
-       AND (entry.virtual_start, entry.seq) >= (place.start, place.seq)
-     ORDER BY entry.model_id, entry.priority, entry.virtual_start, entry.seq LIMIT 1)
-    UNION ALL
-    (SELECT entry.request_id FROM delayed_entry AS entry
-     WHERE (entry.model_id, entry.priority, entry.virtual_start, entry.seq)
-       = (place.model_id, place.priority, place.start, place.seq))
-  ) AS first
-  JOIN recent_request AS request ON request.id = first.request_id
-  GROUP BY place.model_id`)} AS oldest,
+${list(oldestWaiting)} AS oldest,
 ${list(`SELECT status, count(*) AS count FROM batch WHERE ended_at IS NULL GROUP BY status`)} AS batches`;
 
 /** `places`: the queue keys of the requests that were submitted first, of each queue. */

@@ -1,6 +1,7 @@
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 import type { QueueKey } from '../../queue/waiting/waiting-index.js';
+import { epochMs } from '../../database/epoch-ms.js';
 
 export interface StandingRow extends QueueKey {
   requestId: string;
@@ -14,8 +15,7 @@ export interface StandingRow extends QueueKey {
   notBeforeMs: number | null;
 }
 
-const ms = (time: string): string => `extract(epoch FROM ${time})::float8 * 1000`;
-const since = ms('greatest(request.created_at, request.not_before)');
+const since = epochMs('greatest(request.created_at, request.not_before)');
 const of = `request.api_key_id AS "keyId", api_key.name AS "keyName", ${since} AS "sinceMs"`;
 
 const part = (table: string, state: string, readyAt: string, condition = ''): string => `
@@ -31,7 +31,7 @@ const part = (table: string, state: string, readyAt: string, condition = ''): st
  */
 const standingStatement = statement('standing')`SELECT entry.model_id AS "modelId", entry.priority,
   entry.virtual_start AS start, entry.seq, entry.request_id AS "requestId", entry.state, ${of}, entry.attempt,
-  NULL AS "startedAtMs", NULL AS node, ${ms('entry.ready_at')} AS "notBeforeMs"
+  NULL AS "startedAtMs", NULL AS node, ${epochMs('entry.ready_at')} AS "notBeforeMs"
 FROM (
   SELECT * FROM (${part('queue_entry', `'waiting'`, 'NULL::timestamptz')}
   UNION ALL${part(
@@ -61,7 +61,7 @@ export function readStanding(
  */
 const runningStatement = statement('running_of_model')`SELECT lease.model_id AS "modelId", request.priority,
   request.virtual_start AS start, request.seq, lease.request_id AS "requestId", 'running' AS state, ${of},
-  lease.attempt, ${ms('lease.started_at')} AS "startedAtMs", coalesce(node.name, worker.name, 'lost') AS node,
+  lease.attempt, ${epochMs('lease.started_at')} AS "startedAtMs", coalesce(node.name, worker.name, 'lost') AS node,
   NULL AS "notBeforeMs"
 FROM lease
 JOIN recent_request AS request ON request.id = lease.request_id

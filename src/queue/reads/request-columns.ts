@@ -1,4 +1,4 @@
-const ms = (column: string): string => `extract(epoch FROM ${column})::float8 * 1000`;
+import { epochMs } from '../../database/epoch-ms.js';
 
 /**
  * The beginning of an error, as the service wrote it. `->` would read all of it, and fails on an escape that
@@ -15,5 +15,5 @@ export const requestColumns = `request.id, model_id AS "modelId", api_key_id AS 
        CASE WHEN coalesce(started_at, completed_at) IS NOT NULL THEN
          greatest(0, extract(epoch FROM coalesce(started_at, completed_at) - greatest(created_at, not_before)) * 1000)::float8
        END AS "queueMs",
-       inference_ms AS "inferenceMs", usage, ${ms('created_at')} AS "createdAtMs", ${ms('started_at')} AS "startedAtMs",
-       ${ms('completed_at')} AS "completedAtMs", ${ms('not_before')} AS "notBeforeMs", ${ms('erased_at')} AS "erasedAtMs"`;
+       inference_ms AS "inferenceMs", usage, ${epochMs('created_at')} AS "createdAtMs", ${epochMs('started_at')} AS "startedAtMs",
+       ${epochMs('completed_at')} AS "completedAtMs", ${epochMs('not_before')} AS "notBeforeMs", ${epochMs('erased_at')} AS "erasedAtMs"`;

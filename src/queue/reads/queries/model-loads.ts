@@ -1,6 +1,7 @@
 import type { Database } from '../../../database/database.js';
 import { statement } from '../../../database/statement.js';
 import type { QueueKey } from '../../waiting/waiting-index.js';
+import { oldestWaiting } from '../oldest-waiting.js';
 
 /*
  * Purpose: counts the runs of each model that are in progress, on all nodes.
@@ -18,24 +19,10 @@ export async function countRunning(database: Database): Promise<Map<string, numb
 
 /*
  * Purpose: reads since when the oldest request of each model waits, given the place of the oldest of each priority.
- * Race: none. If that request has started since, the next one in the order counts.
- * Index: queue_entry_pkey from the key on, so that no dead entry before it is read; delayed_entry_pkey.
+ * Race: none (read only).
+ * Index: queue_entry_pkey from the key on; delayed_entry_pkey.
  */
-const oldest = statement('oldest_waiting')`SELECT place.model_id AS id,
-  min(extract(epoch FROM greatest(request.created_at, request.not_before))::float8 * 1000) AS "sinceMs"
-FROM unnest($1::text[], $2::smallint[], $3::bigint[], $4::bigint[]) AS place (model_id, priority, start, seq)
-CROSS JOIN LATERAL (
-  (SELECT entry.request_id FROM queue_entry AS entry
-   WHERE entry.model_id = place.model_id AND entry.priority = place.priority
-     AND (entry.virtual_start, entry.seq) >= (place.start, place.seq)
-   ORDER BY entry.model_id, entry.priority, entry.virtual_start, entry.seq LIMIT 1)
-  UNION ALL
-  (SELECT entry.request_id FROM delayed_entry AS entry
-   WHERE (entry.model_id, entry.priority, entry.virtual_start, entry.seq)
-     = (place.model_id, place.priority, place.start, place.seq))
-) AS first
-JOIN recent_request AS request ON request.id = first.request_id
-GROUP BY place.model_id`;
+const oldest = statement('oldest_waiting')`${oldestWaiting}`;
 
 /** Returns milliseconds since 1970 by model. */
 export async function findOldestWaiting(
@@ -43,13 +30,13 @@ export async function findOldestWaiting(
   places: readonly QueueKey[],
 ): Promise<Map<string, number>> {
   if (places.length === 0) return new Map();
-  const rows = await database.query<{ id: string; sinceMs: number }>(oldest, [
+  const rows = await database.query<{ modelId: string; sinceMs: number }>(oldest, [
     places.map(({ modelId }) => modelId),
     places.map(({ priority }) => priority),
     places.map(({ start }) => start),
     places.map(({ seq }) => seq),
   ]);
-  return new Map(rows.map(({ id, sinceMs }) => [id, sinceMs]));
+  return new Map(rows.map(({ modelId, sinceMs }) => [modelId, sinceMs]));
 }
 
 export interface TypicalTimes {

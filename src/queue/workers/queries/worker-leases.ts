@@ -3,6 +3,7 @@ import { statementOfDays } from '../../../database/days.js';
 import { statement } from '../../../database/statement.js';
 import type { AttemptOutcome } from '../../request-state.js';
 import { runOptionFields, type RunOptions } from '../../submit/submission-options.js';
+import { epochMs } from '../../../database/epoch-ms.js';
 
 /** A worker's lease lasts `firstLeaseMs` until its first call after the claim, and `leaseMs` from each call on. */
 export const firstLeaseMs = 10_000;
@@ -56,8 +57,6 @@ const keyOf = (lease: string): string => `split_part(${lease}.claim_id, ' ', 1)`
 export const tokenHash = (lease: string): string =>
   `sha256(uuid_send(${lease}.token) || convert_to(${keyOf(lease)}, 'UTF8'))`;
 
-const ms = (time: string): string => `extract(epoch FROM ${time})::float8 * 1000`;
-
 /** `run`: the relation with the lease's columns; `request`: the relation with the request's. */
 export const runColumns = (
   run: string,
@@ -67,7 +66,7 @@ export const runColumns = (
        ${request}.priority, ${request}.virtual_start AS start, ${request}.seq, ${run}.attempt,
        ${request}.failed_attempts AS "failedAttempts", ${request}.lost_attempts AS "lostAttempts",
        ${request}.timeout_ms AS "timeoutMs", ${run}.bounded_key_id AS "boundedKeyId",
-       ${ms(`${run}.started_at`)} AS "startedAtMs", ${ms(`${run}.deadline_at`)} AS "deadlineAtMs",
+       ${epochMs(`${run}.started_at`)} AS "startedAtMs", ${epochMs(`${run}.deadline_at`)} AS "deadlineAtMs",
        ${runOptionFields(`${request}.`)}, ${request}.tags,
        (SELECT name FROM api_key WHERE api_key.id = ${request}.api_key_id) AS "keyName",
        CASE WHEN octet_length(${request}.input::text) <= ${maxInlineBytes} THEN ${request}.input::text END AS input`;
