@@ -1,3 +1,4 @@
+import { toTime } from '../tools/to-time.js';
 import type { Batch } from './batch.js';
 import type { BatchCompletedEventDto, BatchDto, BatchFactsDto } from './dto/batches.dto.js';
 
@@ -9,10 +10,10 @@ export function toBatchFacts(batch: Batch): Pick<BatchFactsDto, keyof BatchFacts
     model_id: batch.modelId,
     tag: batch.tag,
     priority: batch.priority,
-    created_at: new Date(batch.createdAtMs).toISOString(),
+    created_at: toTime(batch.createdAtMs),
     started_at: toTime(batch.startedAtMs),
     ended_at: toTime(batch.endedAtMs),
-    expires_at: new Date(batch.expiresAtMs).toISOString(),
+    expires_at: toTime(batch.expiresAtMs),
     counts: batch.counts,
   };
 }
@@ -33,12 +34,7 @@ export function toBatchView(batch: Batch, base: string): Pick<BatchDto, keyof Ba
 
 /** Returns the JSON text of `batch.completed`. */
 export function batchCompletedBody(batch: Batch, base: string): string {
-  const timestamp = new Date(batch.endedAtMs!).toISOString();
+  const timestamp = toTime(batch.endedAtMs!);
   const event: BatchCompletedEventDto = { type: 'batch.completed', timestamp, ...toBatchView(batch, base) };
   return JSON.stringify(event);
-}
-
-/** A time in milliseconds since 1970 as the API writes it. */
-export function toTime(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }

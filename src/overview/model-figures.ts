@@ -4,6 +4,7 @@ import { ModelsService } from '../models/models.service.js';
 import { ModelAvailability } from '../queue/circuits/model-availability.js';
 import { ModelLoads, type TypicalTimes } from '../queue/reads/model-loads.js';
 import { WaitingIndex } from '../queue/waiting/waiting-index.js';
+import { toTime } from '../tools/to-time.js';
 import { Activity } from './activity.js';
 import { type ClusterSnapshot, ClusterSnapshots, type RecentEnds } from './cluster-snapshots.js';
 import { reasonOf, toCircuit } from './circuit-view.js';
@@ -79,7 +80,7 @@ export class ModelFigures {
       availability: isAway ? 'unavailable' : 'available',
       unavailable_since:
         isAway && circuits.length > 0
-          ? iso(Math.min(...circuits.map(({ outageSinceMs }) => outageSinceMs)))
+          ? toTime(Math.min(...circuits.map(({ outageSinceMs }) => outageSinceMs)))
           : null,
       unavailable_reason: isAway ? awayReasonOf(model, circuits, snapshot) : null,
       nodes: model.takenBy === 'workers' ? [] : nodesOf(id, snapshot),
@@ -88,7 +89,7 @@ export class ModelFigures {
       queue_time: typical?.queueMs ? seconds(typical.queueMs) : null,
       waiting_by_key: this.keysOf(model, snapshot),
       history: history.map(({ at, started, completed, failed }) => ({
-        ...{ minute: iso(at), started, completed, failed },
+        ...{ minute: toTime(at), started, completed, failed },
       })),
       ...(shown && this.queueOf(id, shown)),
     };
@@ -104,14 +105,14 @@ export class ModelFigures {
 
   private oldestAt(id: string, { oldest }: ClusterSnapshot): string | null {
     const sinceMs = oldest.find(({ modelId }) => modelId === id)?.sinceMs;
-    return sinceMs === undefined || this.index.depth(id) === 0 ? null : iso(sinceMs);
+    return sinceMs === undefined || this.index.depth(id) === 0 ? null : toTime(sinceMs);
   }
 
   private queueOf(id: string, shown: (requestId: string) => string): Pick<ModelFiguresDto, 'queue'> {
     const front = this.fronts.marksOf(id);
     if (front === undefined) return {};
     const marks = front.marks.map(({ requestId, keyId, sinceMs }) => ({
-      ...{ request_id: shown(requestId), key_id: keyId, since: iso(sinceMs) },
+      ...{ request_id: shown(requestId), key_id: keyId, since: toTime(sinceMs) },
     }));
     return { queue: { per_mark: front.step, marks } };
   }
@@ -132,7 +133,7 @@ export class ModelFigures {
 function toRecentRuns(ends: RecentEnds | undefined): RecentRunsDto | null {
   if (ends === undefined) return null;
   const { runs, failed, refused, code, message, lastAtMs } = ends;
-  return { runs, failed, refused, code, message, last_at: iso(lastAtMs) };
+  return { runs, failed, refused, code, message, last_at: toTime(lastAtMs) };
 }
 
 function awayReasonOf(
@@ -162,8 +163,6 @@ function nodesOf(id: string, { nodes, slots, runs, circuits }: ClusterSnapshot):
 
 const countOf = (rows: readonly { modelId: string; count: number }[], id: string): number =>
   rows.reduce((sum, { modelId, count }) => (modelId === id ? sum + count : sum), 0);
-
-const iso = (ms: number): string => new Date(ms).toISOString();
 
 const seconds = ([p50, p95]: readonly [number, number]): { p50: number; p95: number } => ({
   p50: Math.round(p50) / 1_000,

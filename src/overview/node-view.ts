@@ -3,6 +3,7 @@ import type { NodeState, OverviewNodeDto } from './dto/overview.dto.js';
 import type { ModelPercentilesDto } from './dto/model-figures.dto.js';
 import type { AdminNodeDto } from './dto/nodes.dto.js';
 import type { ClusterSnapshot, NodeTimes } from './cluster-snapshots.js';
+import { toTime } from '../tools/to-time.js';
 
 type NodeRow = ClusterSnapshot['nodes'][number];
 
@@ -45,9 +46,9 @@ function toLostNode(node: ClusterSnapshot['lost'][number]): AdminNodeDto {
   const { id, name, role, version, startedAtMs, heartbeatAtMs, lostAtMs, runs } = node;
   return {
     ...{ id, name, role, version: version ?? 'unknown', state: 'lost' },
-    started_at: iso(startedAtMs),
-    heartbeat_at: iso(heartbeatAtMs),
-    lost_at: iso(lostAtMs),
+    started_at: toTime(startedAtMs),
+    heartbeat_at: toTime(heartbeatAtMs),
+    lost_at: toTime(lostAtMs),
     lost_runs: runs,
     ...{ draining_since: null, running: 0, slots: 0, models: [] },
   };
@@ -65,17 +66,17 @@ function toNode(
   const state = toNodeState(node, atMs);
   // Until a silent node is given up, no other node starts what it may still run.
   const restingUntil =
-    atMs - node.heartbeatAtMs > fencedAfterMs ? iso(node.heartbeatAtMs + lostAfterMs) : null;
+    atMs - node.heartbeatAtMs > fencedAfterMs ? toTime(node.heartbeatAtMs + lostAfterMs) : null;
   const models = new Set([...ownSlots, ...ownRuns, ...open].map(({ modelId }) => modelId));
   const of = <Row extends { modelId: string }>(rows: readonly Row[], modelId: string): Row | undefined =>
     rows.find((row) => row.modelId === modelId);
   return {
     ...{ id, name, role, state },
     version: version ?? 'unknown',
-    started_at: iso(node.startedAtMs),
-    heartbeat_at: iso(node.heartbeatAtMs),
+    started_at: toTime(node.startedAtMs),
+    heartbeat_at: toTime(node.heartbeatAtMs),
     ...{ lost_at: null, lost_runs: null },
-    draining_since: node.drainingSinceMs === null ? null : iso(node.drainingSinceMs),
+    draining_since: toTime(node.drainingSinceMs),
     running: ownRuns.reduce((sum, { count }) => sum + count, 0),
     slots: slotsIn(ownSlots),
     models: [...models].sort().map((modelId) => {
@@ -107,8 +108,6 @@ function slotsIn(rows: ClusterSnapshot['slots']): number {
   for (const count of ofGroups.values()) slots += count;
   return slots;
 }
-
-const iso = (ms: number): string => new Date(ms).toISOString();
 
 const toRunTime = (ms: readonly [number, number] | null | undefined): ModelPercentilesDto | null =>
   ms ? { p50: Math.round(ms[0]) / 1_000, p95: Math.round(ms[1]) / 1_000 } : null;

@@ -1,6 +1,7 @@
 import type { LogEntry } from '../queue/runs/run-log.js';
 import type { TimeSpan } from '../queue/estimates/estimate.js';
 import type { RequestRow, Snapshot } from '../queue/reads/status-row.js';
+import { toTime } from '../tools/to-time.js';
 import type * as dto from './dto/answers.dto.js';
 
 type QueuedRequest = Record<keyof dto.QueuedRequestDto, string>;
@@ -52,12 +53,6 @@ export function toQueuedRequest(base: string, request_id: string, root = '/v1/qu
     status_url: `${response_url}/status`,
     cancel_url: `${response_url}/cancel`,
   };
-}
-
-function toTime(ms: number): string;
-function toTime(ms: number | null): string | null;
-function toTime(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }
 
 function toSpan({ fromMs, toMs }: TimeSpan): dto.TimeSpanDto {

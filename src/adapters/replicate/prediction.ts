@@ -1,5 +1,6 @@
 import type { RequestRow } from '../../queue/reads/status-row.js';
 import { failureMessage } from '../failure-message.js';
+import { toTime } from '../../tools/to-time.js';
 
 type PredictionStatus = 'starting' | 'processing' | 'succeeded' | 'failed' | 'canceled';
 
@@ -39,9 +40,9 @@ export function predictionText(
     ...{ id, model: modelId, version: modelId, status, source: 'api', logs },
     error: status === 'failed' ? failureMessage(error!) : null,
     data_removed: isOver && input === null,
-    created_at: timeOf(createdAtMs),
-    started_at: state === 'IN_QUEUE' ? null : timeOf(startedAtMs),
-    completed_at: timeOf(completedAtMs),
+    created_at: toTime(createdAtMs),
+    started_at: state === 'IN_QUEUE' ? null : toTime(startedAtMs),
+    completed_at: toTime(completedAtMs),
     metrics: {
       ...(isOver && inferenceMs !== null && { predict_time: inferenceMs / 1_000 }),
       ...(completedAtMs !== null && { total_time: Math.round(completedAtMs - createdAtMs) / 1_000 }),
@@ -53,5 +54,3 @@ export function predictionText(
     (output === undefined ? '' : `,"output":${output}`);
   return `${JSON.stringify(prediction).slice(0, -1)}${written}}`;
 }
-
-const timeOf = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());

@@ -3,11 +3,12 @@ import type { Actor } from '../../audit/actor.js';
 import { AuditTrail } from '../../audit/audit-trail.js';
 import { type Caller, hasScope } from '../../auth/caller.js';
 import type { SegmentKind } from '../../batches/batch.js';
-import { toBatchFacts, toTime } from '../../batches/batch-view.js';
+import { toBatchFacts } from '../../batches/batch-view.js';
 import { Batches } from '../../batches/batches.js';
 import { type OperatorBatch, OperatorBatches } from '../../batches/operator-batches.js';
 import type { Queries } from '../../database/statement.js';
 import type { Page } from '../../http/input/page.js';
+import { toTime } from '../../tools/to-time.js';
 import type { AdminBatchDto, AdminBatchesQuery, AdminBatchPageDto } from './batches.dto.js';
 
 /** Shows operators the batches of all keys, and cancels one. */

@@ -31,6 +31,7 @@ import { ModelsService } from '../../models/models.service.js';
 import { QueueEvents } from '../../queue/queue-events.js';
 import type { OverviewAliveDto } from './live.dto.js';
 import { ModelControl } from '../models/model-control.js';
+import { toTime } from '../../tools/to-time.js';
 import { changesOf, type OverviewChanges, type OverviewContent } from './overview-changes.js';
 
 /** Interval at which data that is not in memory is read, while there are readers. */
@@ -51,7 +52,7 @@ export class OverviewMessage {
     readonly content: OverviewContent,
     private readonly handleOf: (requestId: string) => string,
     before?: OverviewMessage,
-    private readonly at = iso(clock.now()),
+    private readonly at = toTime(clock.now()),
   ) {
     this.changes = before && changesOf(before.content, content);
   }
@@ -188,11 +189,11 @@ export class OverviewSource implements BeforeApplicationShutdown {
   private state(): OverviewAliveDto {
     const { isUp, awaySinceMs } = this.watch.state;
     return {
-      at: iso(clock.now()),
+      at: toTime(clock.now()),
       database: isUp ? 'up' : 'away',
-      database_away_since: isoOrNull(awaySinceMs),
+      database_away_since: toTime(awaySinceMs ?? null),
       disk_fault: this.diskFault,
-      read_at: isoOrNull(this.readAtMs),
+      read_at: toTime(this.readAtMs ?? null),
     };
   }
 
@@ -203,7 +204,3 @@ export class OverviewSource implements BeforeApplicationShutdown {
     return new OverviewMessage({ models, nodes }, (id) => this.handles.handleOf(id), last);
   }
 }
-
-const iso = (ms: number): string => new Date(ms).toISOString();
-const isoOrNull = (ms: number | null | undefined): string | null =>
-  ms === null || ms === undefined ? null : iso(ms);

@@ -9,6 +9,7 @@ import type { TimeSpan } from '../../queue/estimates/estimate.js';
 import { SharedReads } from '../../tools/shared-reads.js';
 import { type Place, QueueLooks, type Standing } from '../../overview/queue-looks.js';
 import type { KeyNameDto } from '../keys/key-name.dto.js';
+import { toTime } from '../../tools/to-time.js';
 import type {
   QueueEntryDto,
   QueueEntryPageDto,
@@ -91,9 +92,9 @@ function toEntry(entry: Standing, shown: (requestId: string) => string): QueueEn
   return {
     request_id: shown(requestId),
     ...{ state, position, key: toKey(entry), priority: priorityOf(priority), attempt, node },
-    since: iso(sinceMs),
-    started_at: startedAtMs === null ? null : iso(startedAtMs),
-    not_before: notBeforeMs === null ? null : iso(notBeforeMs),
+    since: toTime(sinceMs),
+    started_at: toTime(startedAtMs),
+    not_before: toTime(notBeforeMs),
     ...(estimate?.start && { estimated_start: toInterval(estimate.start) }),
   };
 }
@@ -103,9 +104,10 @@ const toKey = ({ keyId: id, keyName }: { keyId: string; keyName: string | null }
   name: keyName,
 });
 
-const toInterval = ({ fromMs, toMs }: TimeSpan): TimeIntervalDto => ({ from: iso(fromMs), to: iso(toMs) });
-
-const iso = (ms: number): string => new Date(ms).toISOString();
+const toInterval = ({ fromMs, toMs }: TimeSpan): TimeIntervalDto => ({
+  from: toTime(fromMs),
+  to: toTime(toMs),
+});
 
 const toPosition = ({ priority, start, seq }: Standing): string => [priority, start, seq].join();
 
