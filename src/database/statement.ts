@@ -30,6 +30,12 @@ export interface Queries {
   query<Row extends object>(statement: Statement, values?: unknown[]): Promise<Row[]>;
 }
 
+/** Returns the values of these fields in all rows, an array for each field, as `unnest` takes them. */
+export const columnsOf = <Row, Field extends keyof Row>(
+  rows: readonly Row[],
+  ...fields: Field[]
+): Row[Field][][] => fields.map((field) => rows.map((row) => row[field]));
+
 /**
  * The named placeholders of one statement, such as `$1::uuid`, in the order of their types. `bind` puts values in that
  * order. Other members of the object are not sent.

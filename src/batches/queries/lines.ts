@@ -1,6 +1,6 @@
 import { uuidArray } from '../../database/binary-array.js';
 import { statementOfDays, type Within } from '../../database/days.js';
-import { type Queries, statement } from '../../database/statement.js';
+import { columnsOf, type Queries, statement } from '../../database/statement.js';
 import type { FinishedOutcome, RefusedOutcome, SegmentKind } from '../batch.js';
 import type { LineError } from '../line-formats.js';
 import { type LeasedBatch, LeaseLost } from './drive.js';
@@ -46,9 +46,7 @@ export async function recordLines(
 ): Promise<void> {
   const rows = await queries.query(recordStatement, [
     ...[id, token, from, to, endsAs],
-    lines.map(({ line }) => line),
-    lines.map(({ requestId }) => requestId),
-    lines.map(({ customId }) => customId),
+    ...columnsOf(lines, 'line', 'requestId', 'customId'),
     lines.map(({ refused }) => refused?.outcome ?? null),
     lines.map(({ refused }) => refused && JSON.stringify(refused.error)),
   ]);

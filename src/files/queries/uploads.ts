@@ -1,6 +1,6 @@
 import { uuidArray } from '../../database/binary-array.js';
 import type { Database } from '../../database/database.js';
-import { statement } from '../../database/statement.js';
+import { columnsOf, statement } from '../../database/statement.js';
 
 export interface FileRow {
   id: string;
@@ -27,9 +27,7 @@ export async function addFiles(database: Database, files: readonly FileRow[]): P
   await database.query(addStatement, [
     uuidArray(files.map(({ id }) => id)),
     uuidArray(files.map(({ keyId }) => keyId)),
-    files.map(({ name }) => name),
-    files.map(({ contentType }) => contentType),
-    files.map(({ uploads }) => uploads),
+    ...columnsOf(files, 'name', 'contentType', 'uploads'),
   ]);
 }
 
@@ -117,9 +115,7 @@ SELECT id, upload FROM ended WHERE state = 'stored'`;
 export async function endUploads(database: Database, tries: readonly Content[]): Promise<boolean[]> {
   const rows = await database.query<{ id: string; upload: number }>(endStatement, [
     uuidArray(tries.map(({ id }) => id)),
-    tries.map(({ upload }) => upload),
-    tries.map(({ size }) => size),
-    tries.map(({ sha256 }) => sha256),
+    ...columnsOf(tries, 'upload', 'size', 'sha256'),
   ]);
   const stored = new Map(rows.map(({ id, upload }) => [id, upload]));
   return tries.map(({ id, upload }) => stored.get(id) === upload);

@@ -1,5 +1,5 @@
 import type { Database } from '../../database/database.js';
-import { statement } from '../../database/statement.js';
+import { columnsOf, statement } from '../../database/statement.js';
 import type { Counts } from '../tally.js';
 
 export interface ActivityRow extends Counts {
@@ -27,12 +27,7 @@ SET started = known.started + excluded.started,
 
 export async function addActivity(database: Database, rows: readonly ActivityRow[]): Promise<void> {
   await database.query(addStatement, [
-    rows.map(({ span }) => span),
-    rows.map(({ at }) => at),
-    rows.map(({ modelId }) => modelId),
-    rows.map(({ started }) => started),
-    rows.map(({ completed }) => completed),
-    rows.map(({ failed }) => failed),
+    ...columnsOf(rows, 'span', 'at', 'modelId', 'started', 'completed', 'failed'),
   ]);
 }
 

@@ -1,6 +1,6 @@
 import type { Database } from '../../database/database.js';
 import { epochMs } from '../../database/epoch-ms.js';
-import { statement } from '../../database/statement.js';
+import { columnsOf, statement } from '../../database/statement.js';
 import { oldestWaiting } from '../../queue/reads/oldest-waiting.js';
 import type { QueueKey } from '../../queue/waiting/waiting-index.js';
 import { readFailingSeconds } from './failing-receivers.js';
@@ -107,10 +107,7 @@ export async function readClusterSnapshot(
   places: readonly QueueKey[],
 ): Promise<ClusterSnapshot> {
   const [row] = await database.query<ClusterSnapshot>(snapshotStatement, [
-    places.map(({ modelId }) => modelId),
-    places.map(({ priority }) => priority),
-    places.map(({ start }) => start),
-    places.map(({ seq }) => seq),
+    ...columnsOf(places, 'modelId', 'priority', 'start', 'seq'),
   ]);
   return row!;
 }

@@ -1,5 +1,5 @@
 import type { Database } from '../../database/database.js';
-import { statement } from '../../database/statement.js';
+import { columnsOf, statement } from '../../database/statement.js';
 
 export interface KeyUseRow {
   keyId: string;
@@ -20,11 +20,7 @@ ORDER BY key_id, day
 ON CONFLICT (api_key_id, day) DO UPDATE SET submitted = known.submitted + excluded.submitted`;
 
 export async function addKeyUse(database: Database, rows: readonly KeyUseRow[]): Promise<void> {
-  await database.query(addStatement, [
-    rows.map(({ keyId }) => keyId),
-    rows.map(({ day }) => day),
-    rows.map(({ submitted }) => submitted),
-  ]);
+  await database.query(addStatement, columnsOf(rows, 'keyId', 'day', 'submitted'));
 }
 
 /*

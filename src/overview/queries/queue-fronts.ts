@@ -1,5 +1,5 @@
 import type { Database } from '../../database/database.js';
-import { statement } from '../../database/statement.js';
+import { columnsOf, statement } from '../../database/statement.js';
 
 export interface FrontEntry {
   modelId: string;
@@ -44,11 +44,7 @@ export function readFronts(
   database: Database,
   asked: readonly { modelId: string; step: number; max: number }[],
 ): Promise<FrontEntry[]> {
-  return database.query<FrontEntry>(frontsStatement, [
-    asked.map(({ modelId }) => modelId),
-    asked.map(({ step }) => step),
-    asked.map(({ max }) => max),
-  ]);
+  return database.query<FrontEntry>(frontsStatement, columnsOf(asked, 'modelId', 'step', 'max'));
 }
 
 const namesStatement = statement('names_of_order_keys')`SELECT id AS "keyId", name, "orderKey"

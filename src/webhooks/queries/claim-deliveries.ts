@@ -2,7 +2,7 @@ import type { Adapter } from '../../config/adapter.js';
 import { uuidArray } from '../../database/binary-array.js';
 import type { Database } from '../../database/database.js';
 import { byDay, statementOfDays } from '../../database/days.js';
-import { statement } from '../../database/statement.js';
+import { columnsOf, statement } from '../../database/statement.js';
 import { requestColumns } from '../../queue/reads/request-columns.js';
 import type { RequestRow } from '../../queue/reads/status-row.js';
 import type { RunContent } from '../entities/webhook-delivery.entity.js';
@@ -205,13 +205,8 @@ export async function claimDeliveries(database: Database, terms: ClaimTerms): Pr
     limit,
     limitUnproven,
     roomOfOthers,
-    hosts.map(({ host }) => host),
-    hosts.map(({ room }) => room),
-    hosts.map(({ answers }) => answers),
-    keys.map(({ keyId }) => keyId),
-    keys.map(({ running }) => running),
-    keys.map(({ runningUnproven }) => runningUnproven),
-    keys.map(({ turn }) => turn),
+    ...columnsOf(hosts, 'host', 'room', 'answers'),
+    ...columnsOf(keys, 'keyId', 'running', 'runningUnproven', 'turn'),
     after.host,
     after.keyId,
   ]);

@@ -1,5 +1,5 @@
 import type { Database } from '../../database/database.js';
-import { statement } from '../../database/statement.js';
+import { columnsOf, statement } from '../../database/statement.js';
 import type { DeliveryState, WebhookTry } from '../entities/webhook-delivery.entity.js';
 
 export interface DeliveryKey {
@@ -68,11 +68,7 @@ export function recordTries(
   const ordered = tries.toSorted((one, other) => (one.deliveryId < other.deliveryId ? -1 : 1));
   return database.query<{ id: string }>(recordStatement, [
     claimedBy,
-    ordered.map(({ requestId }) => requestId),
-    ordered.map(({ deliveryId }) => deliveryId),
-    ordered.map(({ state }) => state),
-    ordered.map(({ step }) => step),
-    ordered.map(({ nextInMs }) => nextInMs),
+    ...columnsOf(ordered, 'requestId', 'deliveryId', 'state', 'step', 'nextInMs'),
     ordered.map(({ entry }) => JSON.stringify(entry)),
   ]);
 }

@@ -1,5 +1,5 @@
 import type { Database } from '../../../database/database.js';
-import { statement } from '../../../database/statement.js';
+import { columnsOf, statement } from '../../../database/statement.js';
 
 /** An address of a model to which a node sends only probes. */
 export interface OpenCircuit {
@@ -60,13 +60,7 @@ export async function writeCircuits(
 ): Promise<void> {
   await database.query(writeStatement, [
     nodeId,
-    open.map(({ modelId }) => modelId),
-    open.map(({ address }) => address),
-    open.map(({ reason }) => reason),
-    open.map(({ sinceMs }) => sinceMs),
-    open.map(({ isAway }) => isAway),
-    open.map(({ yieldsSlots }) => yieldsSlots),
-    open.map(({ isProbing }) => isProbing),
+    ...columnsOf(open, 'modelId', 'address', 'reason', 'sinceMs', 'isAway', 'yieldsSlots', 'isProbing'),
   ]);
 }
 

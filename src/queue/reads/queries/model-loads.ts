@@ -1,5 +1,5 @@
 import type { Database } from '../../../database/database.js';
-import { statement } from '../../../database/statement.js';
+import { columnsOf, statement } from '../../../database/statement.js';
 import type { QueueKey } from '../../waiting/waiting-index.js';
 import { oldestWaiting } from '../oldest-waiting.js';
 
@@ -31,10 +31,7 @@ export async function findOldestWaiting(
 ): Promise<Map<string, number>> {
   if (places.length === 0) return new Map();
   const rows = await database.query<{ modelId: string; sinceMs: number }>(oldest, [
-    places.map(({ modelId }) => modelId),
-    places.map(({ priority }) => priority),
-    places.map(({ start }) => start),
-    places.map(({ seq }) => seq),
+    ...columnsOf(places, 'modelId', 'priority', 'start', 'seq'),
   ]);
   return new Map(rows.map(({ modelId, sinceMs }) => [modelId, sinceMs]));
 }

@@ -1,5 +1,5 @@
 import type { Database } from '../../../database/database.js';
-import { statement } from '../../../database/statement.js';
+import { columnsOf, statement } from '../../../database/statement.js';
 import { held, insertEntries } from './insert-entries.js';
 import { entryColumns, type WaitingRequest } from './waiting.js';
 
@@ -77,11 +77,7 @@ export function promote(
   database: Database,
   scheduled: readonly { id: string; virtualStart: number; isBounded: boolean }[],
 ): Promise<Promoted[]> {
-  return database.query(promoteStatement, [
-    scheduled.map(({ id }) => id),
-    scheduled.map(({ virtualStart }) => virtualStart),
-    scheduled.map(({ isBounded }) => isBounded),
-  ]);
+  return database.query(promoteStatement, columnsOf(scheduled, 'id', 'virtualStart', 'isBounded'));
 }
 
 const nextReady = statement('next_ready')`

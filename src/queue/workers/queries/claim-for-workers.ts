@@ -1,5 +1,5 @@
 import type { Database } from '../../../database/database.js';
-import { type Statement, statement } from '../../../database/statement.js';
+import { columnsOf, type Statement, statement } from '../../../database/statement.js';
 import { hookTexts } from '../../transition-hooks.js';
 import { type ClaimTerms, startFirst, veryFront } from '../../runs/queries/claim.js';
 import { firstLease, type LeasedRun, runColumns } from './worker-leases.js';
@@ -131,10 +131,7 @@ export function claimForWorkers(database: Database, claim: WorkerClaim): Promise
   const { priority, start, seq } = floor ?? veryFront;
   const values = [
     ...[modelId, priority, start, seq, timeoutMs, byMs],
-    slots.map(({ workerId }) => workerId),
-    slots.map(({ claimId }) => claimId),
-    slots.map(({ claimHash }) => claimHash),
-    slots.map(({ token }) => token),
+    ...columnsOf(slots, 'workerId', 'claimId', 'claimHash', 'token'),
   ];
   const lock: [Statement, unknown[]] = groupId === null ? [lockModel, [modelId]] : [lockGroup, [groupId]];
   if (groupId !== null || isReserved)

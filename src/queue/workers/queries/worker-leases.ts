@@ -1,6 +1,6 @@
 import type { Database } from '../../../database/database.js';
 import { statementOfDays } from '../../../database/days.js';
-import { statement } from '../../../database/statement.js';
+import { columnsOf, statement } from '../../../database/statement.js';
 import type { AttemptOutcome } from '../../request-state.js';
 import { runOptionFields, type RunOptions } from '../../submit/submission-options.js';
 import { epochMs } from '../../../database/epoch-ms.js';
@@ -114,11 +114,7 @@ export function findLeases(database: Database, leases: readonly LeaseName[]): Pr
   return database.query(findStatement, namesOf(leases));
 }
 
-const namesOf = (leases: readonly LeaseName[]): string[][] => [
-  leases.map(({ id }) => id),
-  leases.map(({ token }) => token),
-  leases.map(({ keyId }) => keyId),
-];
+const namesOf = (leases: readonly LeaseName[]): string[][] => columnsOf(leases, 'id', 'token', 'keyId');
 
 /*
  * Purpose: reads the runs that claims brought, for calls that may be repetitions.
