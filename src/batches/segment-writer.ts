@@ -3,8 +3,7 @@ import { EventEmitter2 } from '@nestjs/event-emitter';
 import { Database } from '../database/database.js';
 import { Files } from '../files/files.js';
 import { FileUses } from '../queue/retention/file-uses.js';
-import type { SegmentKind } from './batch.js';
-import { batchLines, type BatchLines } from './batch-events.js';
+import type { FinishedOutcome, SegmentKind } from './batch.js';
 import type { LeasedBatch } from './queries/drive.js';
 import { type FinishedLine, finishedLines, recordSegment } from './queries/lines.js';
 import { type Piece, ResultLines } from './result-lines.js';
@@ -14,6 +13,13 @@ const segmentLines = 1_000;
 const segmentBytes = 8 * 1024 ** 2;
 
 export const linesType = 'application/x-ndjson';
+
+/** For `@OnEvent`: lines of a batch are in its files. */
+export const batchLines = 'batch.lines';
+
+export interface BatchLines {
+  outcomes: readonly FinishedOutcome[];
+}
 
 /** Writes finished lines into the output and error files of their batch, one segment at a time. */
 @Injectable()

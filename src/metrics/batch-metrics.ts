@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
 import { Registry } from 'prom-client';
-import { batchLines, type BatchLines } from '../batches/batch-events.js';
+import { batchLines, type BatchLines } from '../batches/segment-writer.js';
 import { REGISTRY } from './registry.js';
 import { FastCounter } from './series.js';
 
