@@ -1,6 +1,6 @@
 import 'reflect-metadata';
-import { Command } from 'commander';
-import { commandOf, usageOf } from './config/package.js';
+import { commandOf } from './config/package.js';
+import { programOf } from './config/program.js';
 import { type CommandOptions, withServer } from './command-database.js';
 import { runCommandLine } from './command-line.js';
 import { loadConfig } from './config/config.js';
@@ -13,16 +13,13 @@ import type { DatabaseSessions } from './database/sessions.js';
  * `npm run migrate`. Exit code 0: done. 1: failed, with the reason on standard error; of `status` also: a migration of
  * this release is not applied. 2: wrong usage.
  */
-const program = new Command(usageOf('migrate'))
-  .description('Applies the migrations that the database lacks, one transaction each.')
-  .helpCommand(false)
-  .showHelpAfterError('(--help shows what is possible)')
-  .addHelpText(
-    'after',
-    `
+const program = programOf(
+  'migrate',
+  'Applies the migrations that the database lacks, one transaction each.',
+  `
 The database is the one that DATABASE_DIRECT_URL or DATABASE_URL names, or else the embedded one in DATA_DIR (.data).
 The role must own the tables. docs/upgrading.md describes an upgrade.`,
-  )
+)
   .exitOverride()
   .action(apply);
 

@@ -1,11 +1,7 @@
-import { Command } from 'commander';
-import { usageOf } from './config/package.js';
+import { programOf } from './config/program.js';
 import { presetNames, presetText } from './runners/mapping/mapping.js';
 
-const program = new Command(usageOf('models'))
-  .description('Shows how model servers are described.')
-  .helpCommand(false)
-  .showHelpAfterError('(--help shows what is possible)');
+const program = programOf('models', 'Shows how model servers are described.');
 
 program
   .command('preset')

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
-import { Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { validate } from 'uuid';
-import { usageOf } from './config/package.js';
+import { programOf } from './config/program.js';
 import { commandLine } from './audit/actor.js';
 import { AuditTrail } from './audit/audit-trail.js';
 import { AuditEntryEntity } from './audit/entities/audit-entry.entity.js';
@@ -20,17 +20,13 @@ interface Translations {
 }
 
 /** `npm run requests`. Exit code 0: done. 1: failed, with the reason on standard error. 2: wrong usage. */
-const program = new Command(usageOf('requests'))
-  .description('Translates between the ids of requests and the handles that the log and the audit show.')
-  .helpCommand(false)
-  .showHelpAfterError('(--help shows what is possible)')
-  .addHelpText(
-    'after',
-    `
+const program = programOf(
+  'requests',
+  'Translates between the ids of requests and the handles that the log and the audit show.',
+  `
 The key of the handles is in the database that DATABASE_URL names, or else in the embedded one in
 DATA_DIR (.data). The commands work whether or not the service is running.`,
-  )
-  .exitOverride();
+).exitOverride();
 
 program
   .command('handle')

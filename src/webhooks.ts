@@ -1,13 +1,10 @@
 import type { AddressInfo } from 'node:net';
-import { Command, InvalidArgumentError } from 'commander';
-import { usageOf } from './config/package.js';
+import { InvalidArgumentError } from 'commander';
+import { programOf } from './config/program.js';
 import { parseWebhookSecret } from './config/secrets.js';
 import { webhookListener } from './webhooks/cli/listener.js';
 
-const program = new Command(usageOf('webhooks'))
-  .description('Helps to try out webhooks.')
-  .helpCommand(false)
-  .showHelpAfterError('(--help shows what is possible)');
+const program = programOf('webhooks', 'Helps to try out webhooks.');
 
 program
   .command('listen')

@@ -1,5 +1,6 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { commandOf, usageOf } from '../../config/package.js';
+import { programOf } from '../../config/program.js';
 import { clock } from '../../database/clock.js';
 import type { ApiKey } from '../api-key.entity.js';
 import { callerScopes, isOperator, type Scope, scopes } from '../caller.js';
@@ -82,13 +83,10 @@ export type WithKeys = (work: (keys: KeyCommands) => Promise<string>) => Promise
 
 /** The command line of `npm run keys`. Each command gives `withKeys` its work, which returns what to print. */
 export function keysProgram(withKeys: WithKeys): Command {
-  const program = new Command(usageOf('keys'))
-    .description('Makes, shows, changes and revokes the API keys of this service.')
-    .helpCommand(false)
-    .showHelpAfterError('(--help shows what is possible)')
-    .addHelpText(
-      'after',
-      `
+  const program = programOf(
+    'keys',
+    'Makes, shows, changes and revokes the API keys of this service.',
+    `
 The keys are in the database that DATABASE_URL names, or else in the embedded one in DATA_DIR (.data).
 The commands work whether or not the service is running.
 
@@ -99,7 +97,7 @@ Examples:
   ${usageOf('keys')} update ci --rate-limit-submit 50/s,1000/m --max-running 3
   ${usageOf('keys')} revoke ci
   ${usageOf('keys')} link`,
-    );
+  );
 
   withLimits(
     program
