@@ -1,6 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { PerMinute } from '../tools/per-minute.js';
-import type { Actor } from './actor.js';
+import { type Actor, commandLine } from './actor.js';
 import type { AuditAction } from './audit-actions.js';
 import { type AuditNote, AuditTrail } from './audit-trail.js';
 
@@ -77,11 +77,4 @@ export class Refusals implements BeforeApplicationShutdown {
   }
 }
 
-const nobody: Actor = {
-  keyId: null,
-  name: 'several',
-  sessionId: null,
-  address: null,
-  userAgent: null,
-  httpRequestId: null,
-};
+const nobody: Actor = { ...commandLine, name: 'several' };

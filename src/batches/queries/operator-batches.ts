@@ -1,6 +1,7 @@
 import { type Queries, statement } from '../../database/statement.js';
-import type { Batch, BatchStatus } from '../batch.js';
+import type { Batch } from '../batch.js';
 import {
+  type BatchesPage,
   batchColumns,
   type BatchRow,
   liveCounts,
@@ -14,13 +15,8 @@ export interface OperatorBatch extends Batch {
   keyName: string | null;
 }
 
-export interface OperatorBatchesPage {
-  status?: BatchStatus | undefined;
+export interface OperatorBatchesPage extends BatchesPage {
   keyId?: string | undefined;
-  tag?: string | undefined;
-  /** The last id of the page before. */
-  before?: string | undefined;
-  limit: number;
 }
 
 type Row = BatchRow & { keyName: string | null };

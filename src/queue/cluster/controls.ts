@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { ControlKeeper } from './duties/control-keeper.js';
-import { type NodeState, setDraining } from './queries/drain-node.js';
+import { setDraining } from './queries/drain-node.js';
 import { type Told, tellWorker } from '../workers/queries/workers.js';
 
 export { type Told, workerAwayMs } from '../workers/queries/workers.js';
@@ -22,20 +22,12 @@ export class Controls {
   }
 
   /** A draining node starts nothing and leaves its slots to other nodes. undefined: there is no such node. */
-  setDraining(
-    manager: EntityManager,
-    nodeId: string,
-    isDraining: boolean,
-  ): Promise<{ before: NodeState; after: NodeState } | undefined> {
+  setDraining(manager: EntityManager, nodeId: string, isDraining: boolean): ReturnType<typeof setDraining> {
     return setDraining(manager, nodeId, isDraining);
   }
 
   /** Returns the order that the worker had before. undefined: there is no such worker. */
-  tellWorker(
-    manager: EntityManager,
-    uid: string,
-    told: Told,
-  ): Promise<{ name: string; before: Told } | undefined> {
+  tellWorker(manager: EntityManager, uid: string, told: Told): ReturnType<typeof tellWorker> {
     return tellWorker(manager, uid, told);
   }
 }
