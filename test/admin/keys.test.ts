@@ -210,7 +210,7 @@ describe('the list', () => {
     expect(JSON.stringify(all)).not.toContain('hash');
   });
 
-  test('goes on with the filter that it began with, by the link of the answer', async () => {
+  test('continues with the filter that it began with, by the link of the answer', async () => {
     const response = await admin.call('GET', '/keys?state=valid&limit=1');
     const next = /^<([^>]+)>; rel="next"$/.exec(response.headers.get('link')!)![1]!;
     const second = await fetch(next, { headers: keyHeader(service.key) });
@@ -221,7 +221,7 @@ describe('the list', () => {
     );
   });
 
-  test('refuses a cursor of another list, one that was mended, and one beside other filters', async () => {
+  test('refuses a cursor of another list, a changed one, and one with other filters', async () => {
     const cursorOf = async (path: string): Promise<string> =>
       (await admin.json<Page<Key>>('GET', path)).next_cursor!;
     const [keys, audit] = [await cursorOf('/keys?limit=1'), await cursorOf('/audit?limit=1')];

@@ -72,7 +72,7 @@ test('it needs a key that may observe', async () => {
   }
 });
 
-test('the stream shows at once how all stands, and then what changes', async () => {
+test('the stream shows the current state at once, and then what changes', async () => {
   const [running, first, second] = await calls.submitAll(3, 'test/narrow', { hold: true });
   await model.arrived(running!);
   const stream = await watch();
@@ -156,7 +156,7 @@ test('ids are shown to those who may see payloads', async () => {
   await model.answer(waiting!);
 });
 
-test('the queue lists what runs and who stands where, in pages', async () => {
+test('the queue lists runs and the positions of waiting requests, in pages', async () => {
   const ids = await calls.submitAll(6, 'test/narrow', { hold: true });
   await model.arrived(ids[0]!);
   const answer = await get('queue?model=test/narrow&limit=3', service.key);

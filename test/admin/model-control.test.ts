@@ -69,7 +69,7 @@ test('a paused model takes submissions and starts none, says so, and starts them
     expect(await calls.reached(one, 'COMPLETED')).toMatchObject({ success: true, attempt: 1 });
 });
 
-test('what runs when its model is paused goes on, and another attempt waits', async () => {
+test('a run continues when its model is paused, and another attempt waits', async () => {
   model.hold();
   const running = await calls.submit(id, { attempts: [{ hold: true }, {}] });
   await calls.reached(running, 'IN_PROGRESS');

@@ -58,7 +58,7 @@ test('a new model takes requests, and is in every list', async () => {
   expect(row).toEqual({ after: { added: ['third'], changed: [], removed: [] }, actor_name: 'bootstrap' });
 });
 
-test('other options hold from the next run on; the one that goes on ends by its own', async () => {
+test('changed options apply from the next run on; the current run ends by its own', async () => {
   model.hold();
   const running = await calls.submit('first');
   await model.arrived(running);

@@ -188,7 +188,7 @@ test('what no longer qualifies when its turn comes is skipped and counted', asyn
   await calls.reached(running, 'COMPLETED');
 });
 
-test('an operation goes on by itself after the database has failed its node', async () => {
+test('an operation continues by itself after the database has failed its node', async () => {
   const ids = await calls.submitAll(2, 'test/wide?tag=failing:1&delay=1h');
   const runner = service.app.get(OperationRunner);
   const { failures } = runner;

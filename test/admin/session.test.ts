@@ -22,7 +22,7 @@ const lines = (action: string): Promise<Record<string, unknown>[]> =>
 const makeLink = (keyId: string): Promise<string> => service.app.get(SignInLinks).make(keyId);
 const ownId = async (): Promise<string> => (await service.app.get(KeysService).list())[0]!.id;
 
-test('nobody is signed in without a key, and who brings one is told so', async () => {
+test('a call without a key is not signed in, and one with a key sees its rights', async () => {
   expect(await admin.json('GET', '/session', { key: null })).toEqual({ signed_in: null, oidc: null });
   expect(await admin.json('GET', '/session')).toEqual({
     signed_in: {

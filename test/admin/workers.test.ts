@@ -67,7 +67,7 @@ test('the history names the worker that ran a request, also when the worker has 
   expect(found.map(({ request_id }) => request_id)).toEqual([id]);
 });
 
-test('a worker that was told to drain is forgotten once it was away for a week', async () => {
+test('a worker with the order to drain is forgotten once it was away for a week', async () => {
   const worker = new WorkerCalls(service, 'drained');
   await worker.claim();
   const { uid } = await seen('drained');
@@ -106,7 +106,7 @@ test('workers come by name, page by page', async () => {
   expect(names).toEqual([...names].sort());
 });
 
-test('a worker that is told to drain or to stop hears of it, and it is audited with the reason', async () => {
+test('a worker gets the order to drain or to stop, which is audited with its reason', async () => {
   const worker = new WorkerCalls(service, 'told');
   await worker.claim();
   const { uid } = await seen('told');
@@ -150,7 +150,7 @@ test('a worker that is told to drain or to stop hears of it, and it is audited w
   ]);
 });
 
-test('nobody is told anything whom nobody knows', async () => {
+test('an unknown worker is not found, and the key of a worker may not list any', async () => {
   const call = (id: string) => admin.call('POST', `/workers/${id}/drain`);
   expect(await verdict(call(unknownId()))).toEqual([404, 'unknown_id']);
   expect(await verdict(call('none'))).toEqual([404, 'unknown_id']);

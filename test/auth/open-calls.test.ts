@@ -97,7 +97,7 @@ describe('a claim that is held', () => {
     await expectUntouched();
   });
 
-  test('goes on when its key is changed otherwise, and when another key is revoked', async () => {
+  test('continues when its key is changed otherwise, and when another key is revoked', async () => {
     const { id, answer } = await hold();
     await change(id, { name: 'renamed' });
     await revoke((await admin.newKey()).id);
@@ -188,7 +188,7 @@ describe('a call that waits for its request', () => {
     expect(rows).toEqual([{ outcome: null }]);
   });
 
-  test('goes on without a key, whoever is revoked', async () => {
+  test('continues without a key, whichever key is revoked', async () => {
     const { id, key } = await admin.newKey();
     const request = await calls.submit('test/http', { hold: true }, keyHeader(key));
     const answer = service.get(`${calls.path(request)}/status`, { headers: { prefer: 'wait=60' } });

@@ -43,7 +43,7 @@ test('statements sent in one turn run on one connection, in the order in which i
   expect(new Set(rows.map(([row]) => row!.pid)).size).toBe(1);
 });
 
-test('a refused statement fails alone', async () => {
+test('a refused statement fails no other', async () => {
   const ends = await Promise.allSettled([
     pipeline.query<{ pid: number }>(session),
     pipeline.query(refuse, [0]),

@@ -42,7 +42,7 @@ test('a start after a restore skips the ids of events that were handed out after
   expect(skipped).toBeLessThan(Date.now() / 2);
 });
 
-test('a start beside other nodes skips none, and no pause is too long', async () => {
+test('a start while other nodes run skips none, and no pause is too long', async () => {
   const before = await next();
   await service.query('UPDATE node SET heartbeat_at = now()');
   await service.query('SELECT skip_event_ids()');

@@ -83,7 +83,7 @@ test('a star lets every origin in', async () => {
   await open.app.close();
 });
 
-test('/docs is made from this machine alone, under a policy without exceptions', async () => {
+test('/docs loads nothing from other machines, under a policy without exceptions', async () => {
   const response = await call('/docs');
   const policy = response.headers.get('content-security-policy');
   expect(policy).toContain("default-src 'none'");

@@ -137,7 +137,7 @@ test('a proxy that is not trusted is not listened to', () =>
     expect(await statusUrl(service, ['Host: a', ...forwarded])).toBe(`http://a${path}`);
   }));
 
-test('PUBLIC_BASE_URL stands above all', () =>
+test('PUBLIC_BASE_URL takes precedence over all others', () =>
   withService({ publicBaseUrl: 'https://example.org/queue', trustProxy: true }, async (service) => {
     const url = `https://example.org/queue${path}`;
     expect(await statusUrl(service, ['Host: a', ...forwarded])).toBe(url);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('a node that is alone admits the first call of a new key without a row, and writes one for it', async () => {
+test('a node without others admits the first call of a new key without a row, and writes one for it', async () => {
   const caller = new Caller(service);
   const row = `SELECT FROM limit_share WHERE subject = '*'`;
   await until(async () => (await service.query(row)).length === 1);

@@ -72,7 +72,7 @@ function partsOfOperations(): object[] {
   return [...whole.flatMap(({ parameters = [] }) => parameters), ...ofOperations, ...headers, ...examples];
 }
 
-test('no parameter, answer, header or example stands in the document twice', () => {
+test('no parameter, answer, header or example is in the document twice', () => {
   const contents = partsOfOperations().flatMap((part) => ('$ref' in part ? [] : [JSON.stringify(part)]));
   expect(contents.filter((content, index) => contents.indexOf(content) !== index)).toEqual([]);
   const references = partsOfOperations().flatMap((part) => ('$ref' in part ? [part.$ref as string] : []));
@@ -236,7 +236,7 @@ test('every answer has the request id, every limited one the quota, every one of
   }
 });
 
-test('the example of an error stands under its own status, but for a model’s own', () => {
+test('the example of an error is under its own status, except for a model’s own', () => {
   for (const [code, status, value] of errorExamples()) {
     const isOwn = code === 'model_error' || status === '429';
     const expected = isOwn ? value['status'] : problemCodes[code].status;

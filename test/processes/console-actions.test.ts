@@ -148,7 +148,7 @@ test('a key is made, changed and revoked, and a node drained, each for a reason'
   ]);
 });
 
-test('models.yaml is read again: a fault is told and changes nothing, a new model is there', async () => {
+test('models.yaml is read again: a fault is reported and changes nothing, a new model is there', async () => {
   const write = async (text: string): Promise<void> => {
     const { modelsFile } = service.config;
     await writeFile(`${modelsFile}.new`, text);

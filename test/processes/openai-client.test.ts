@@ -1032,7 +1032,7 @@ describe('files', () => {
     expect(await rejection(wrong, BadRequestError)).toMatchObject({ param: 'expires_after.seconds' });
   });
 
-  test('are listed by page and by purpose, to their own key alone', async () => {
+  test('are listed by page and by purpose, only to their own key', async () => {
     const names = ['one.txt', 'two.txt', 'three.txt'];
     for (const name of names) await upload(name, { purpose: 'evals' });
     const page = await client.files.list({ purpose: 'evals', limit: 2 });

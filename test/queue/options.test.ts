@@ -196,7 +196,7 @@ test.each(['at once', 'after a wait'])('a timeout of its own ends a run that sta
   expect(error).toMatchObject({ code: 'timed_out', message: expect.stringContaining('0.3 s') });
 });
 
-test('an Idempotency-Key with other options stands for another request', async () => {
+test('an Idempotency-Key with other options means another request', async () => {
   const key = { 'idempotency-key': 'options' };
   const id = await accepted('test/tags?tag=a:1', {}, key);
   expect(await accepted('test/tags?tag=a:1&logs=1', {}, key)).toBe(id);

@@ -49,7 +49,7 @@ describe('the response of a success', () => {
     expect(error).toMatchObject({ message: "The model's output is larger than 10000 bytes." });
   });
 
-  test('stands in a frame with logs=1, and is the same text there', async () => {
+  test('is in a frame with logs=1, and is the same text there', async () => {
     const output = '{"seed":12345678901234567890, "a":1}';
     const body = `{"type":"log","message":"drawn"}\n{"type":"output","output":${output}}`;
     const id = await calls.run('test/model', { type: 'application/x-ndjson', body });
@@ -176,7 +176,7 @@ describe('what retention has removed', () => {
     expect(await verdict(service.get(calls.path(unknownId())))).toEqual([404, 'unknown_request']);
   });
 
-  test('may be the output alone, while the status still stands', async () => {
+  test('may be only the output, and the status is kept', async () => {
     const id = await calls.run('test/model');
     await service.query(`UPDATE request SET input = NULL, output = NULL WHERE id = $1`, [id]);
     expect(await verdict(service.get(calls.path(id)))).toEqual([410, 'gone']);

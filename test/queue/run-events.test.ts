@@ -89,7 +89,7 @@ test('another attempt begins at 0, and the parts of the one before stay its own'
   expect(await readOutputOf(here, run.id, 2)).toEqual(['"b"']);
 });
 
-test('the last progress is in the status while it runs, and of the run that goes on', async () => {
+test('the last progress is in the status while it runs, and is that of the current run', async () => {
   const run = await runOne(here, node);
   const progress = async () => (await readStatus(here, [run.id]))[0]!.progress;
   expect(await progress()).toBeNull();

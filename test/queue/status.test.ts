@@ -83,7 +83,7 @@ describe('a request that runs', () => {
     await model.answer(id);
   });
 
-  test('shows its log while it goes on', async () => {
+  test('shows its log while it runs', async () => {
     const id = await calls.submit('test/model', { hold: true });
     await model.say(id, [{ type: 'log', level: 'INFO', message: 'half done' }]);
     const logs = await until(async () => {
