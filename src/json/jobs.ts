@@ -9,8 +9,7 @@ import { readBatch } from './batch-body.js';
 import { type LineMembers, type LineTerms, readLineMembers } from './batch-line.js';
 import { membersOf, parseInputBody } from '../http/input/json-body.js';
 import { readWrappedInput, type WrappedInput } from './wrapped-input.js';
-import { embeddingsInBase64 } from './embeddings.js';
-import { type ResponseHead, responseText, type SentPart } from './responses.js';
+import { type OpenAiAnswer, type OpenAiAsks, openAiTexts } from './openai-answers.js';
 import { type AssemblerKind, assemblerOf, isObject, type JsonObject } from './assemblers.js';
 import {
   type Asks,
@@ -39,13 +38,8 @@ export interface Jobs {
   wrapped: object;
   /** Checks the answer of a model. Removes a byte order mark. */
   output: object;
-  /** Changes the embeddings of an answer from numbers to base64. Returns the answer. */
-  embeddings: object;
-  /**
-   * Makes a response of OpenAI's API of the output of a model. Returns the response, or, if a part of it was sent as a
-   * stream, the other events, one a line.
-   */
-  response: { head: ResponseHead; sent?: SentPart | undefined };
+  /** Makes an answer of OpenAI's API of the output of a model. Returns no bytes. */
+  openAi: { name: OpenAiAnswer; ask: OpenAiAsks[OpenAiAnswer] };
   /** Reads a line that a run emits. If the line is an output, returns that. */
   runLine: object;
   /** Reads the answer of a model that has a mapping. Returns the output with its files. */
@@ -66,8 +60,7 @@ export interface Results {
   members: { members: Readonly<Record<string, unknown>>; sha256: Uint8Array };
   wrapped: Pick<WrappedInput, 'fields'>;
   output: { fault: AnswerFault | undefined };
-  embeddings: object;
-  response: object;
+  openAi: { texts: string[] };
   runLine: { runLine: RunLine } | { fault: string };
   mapped: { found: Found } | { fault: AnswerFault };
   assembled: { ends: JsonObject; output: FoundOutput | undefined };
@@ -151,12 +144,8 @@ export const runs: Runs = {
     return [{ fault }, fault === undefined ? storableJsonBytes(bytes) : bytes];
   },
 
-  embeddings(_job, output) {
-    return [{}, Buffer.from(embeddingsInBase64(output.toString()))];
-  },
-
-  response({ head, sent }, output) {
-    return [{}, Buffer.from(responseText(head, output.toString(), sent))];
+  openAi({ name, ask }, output) {
+    return [{ texts: openAiTexts(name, ask, output.toString()) }, none];
   },
 
   mapped(asks, body) {

@@ -49,14 +49,11 @@ export function responseOf(
 
 /**
  * Returns the JSON text of a response that has completed. `sent`: a part of it was sent as a stream, so the other events
- * are returned, one a line.
+ * are returned.
  */
-export function responseText(head: ResponseHead, output: string, sent?: SentPart): string {
-  const value: unknown = JSON.parse(output);
-  if (sent === undefined) return JSON.stringify(responseOf(head, value));
-  return lastEvents(head, value, sent)
-    .map((event) => JSON.stringify(event))
-    .join('\n');
+export function responseTexts(head: ResponseHead, output: unknown, sent?: SentPart): string[] {
+  if (sent === undefined) return [JSON.stringify(responseOf(head, output))];
+  return lastEvents(head, output, sent).map((event) => JSON.stringify(event));
 }
 
 /** An item of a response whose beginning a stream has sent. */

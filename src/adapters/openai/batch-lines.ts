@@ -7,7 +7,7 @@ import { isObject } from '../../http/input/json-body.js';
 import type { JsonThreads } from '../../json/json-threads.js';
 import { callBodyOf, notContinued } from './call-body.js';
 import { toOpenAiError } from './openai-error.js';
-import { readResponse, responseHead } from './wire.js';
+import { answerText, responseHead } from './wire.js';
 
 /** The calls whose bodies a batch may have. All lines of a batch are for the same. */
 export const batchEndpoints = [
@@ -104,7 +104,8 @@ async function responseIn(
     ...({ state: 'COMPLETED', outcome: 'succeeded', error: null } as const),
   };
   try {
-    return await readResponse(responseHead(ended), output, { threads, caller: `batch ${id}` });
+    const ask = { head: responseHead(ended) };
+    return await answerText('response', ask, output, { threads, caller: `batch ${id}` });
   } catch (error) {
     if (!(error instanceof DomainError) || error.code === 'unavailable') throw error;
     return output;

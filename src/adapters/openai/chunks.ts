@@ -1,11 +1,12 @@
 import type { DomainError } from '../../errors/domain-error.js';
 import { isObject } from '../../http/input/json-body.js';
+import type { JsonThreads } from '../../json/json-threads.js';
+import { type ChoiceStream, chunksOfText, hasChoices } from '../../json/stream-chunks.js';
 import { chunksIn } from '../../queue/reads/output-part.js';
 import type { StatusRow } from '../../queue/reads/status-row.js';
 import type { SentEvent } from '../sse-writer.js';
 import { toOpenAiError } from './openai-error.js';
-
-type JsonObject = Readonly<Record<string, unknown>>;
+import { answerTexts, type Readers } from './wire.js';
 
 /** Turns the output of a request into the events of a stream in OpenAI's form. */
 export interface Chunks {
@@ -18,7 +19,7 @@ export interface Chunks {
   /** Returns the events of a part of the output, as it is stored. */
   part(part: string): SentEvent[];
   /** Returns the events for members of the whole output, which is JSON text, that no part contains. */
-  rest(output: string, row: StatusRow): SentEvent[] | Promise<SentEvent[]>;
+  rest(output: string, row: StatusRow): Promise<SentEvent[]>;
   /** Returns the events for a failure. `row`: the completed request. undefined: it has not completed, as far as known. */
   failed(error: DomainError, row?: StatusRow): SentEvent[];
 }
@@ -29,11 +30,13 @@ abstract class DataChunks implements Chunks {
   readonly endMark = '[DONE]';
   readonly failsInEvents = false;
 
-  abstract part(part: string): string[];
-  abstract restOf(output: unknown): string[];
+  constructor(private readonly threads: JsonThreads) {}
 
-  rest(output: string): string[] {
-    return this.restOf(JSON.parse(output));
+  abstract part(part: string): string[];
+  protected abstract restOf(output: string, readers: Readers): Promise<string[]>;
+
+  rest(output: string, { keyId }: StatusRow): Promise<string[]> {
+    return this.restOf(output, { threads: this.threads, caller: keyId });
   }
 
   failed({ code, status, message, options }: DomainError): string[] {
@@ -41,18 +44,7 @@ abstract class DataChunks implements Chunks {
   }
 }
 
-interface ChunkHead {
-  id: string;
-  created: number;
-  model: string;
-}
-
 const json = (value: unknown): string => JSON.stringify(value);
-const isChunk = (value: unknown): value is JsonObject => isObject(value) && Array.isArray(value['choices']);
-
-function choicesOf(output: unknown): JsonObject[] {
-  return isChunk(output) ? (output['choices'] as unknown[]).filter(isObject) : [];
-}
 
 /**
  * The chunks of a chat or a completion. Those of the server, and deltas that are chunks, pass unchanged. Deltas that are
@@ -60,96 +52,39 @@ function choicesOf(output: unknown): JsonObject[] {
  * the usage.
  */
 export class ChoiceChunks extends DataChunks {
-  private shown: 'nothing' | 'texts' | 'chunks' = 'nothing';
+  private readonly stream: ChoiceStream;
 
-  constructor(
-    private readonly kind: 'chat' | 'completion',
-    private readonly head: ChunkHead,
-    private readonly includesUsage: boolean,
-  ) {
-    super();
+  constructor(stream: Omit<ChoiceStream, 'shown'>, threads: JsonThreads) {
+    super(threads);
+    this.stream = { ...stream, shown: 'nothing' };
   }
 
   get areOwn(): boolean {
-    return this.shown === 'chunks';
+    return this.stream.shown === 'chunks';
   }
 
   part(part: string): string[] {
     const chunks = chunksIn(part);
     if (chunks !== undefined) {
-      this.shown = 'chunks';
-      return chunks.filter((chunk) => this.includesUsage || !isOnlyUsage(chunk));
+      this.stream.shown = 'chunks';
+      return chunks.filter((chunk) => this.stream.includesUsage || !isOnlyUsage(chunk));
     }
     return this.delta(part);
   }
 
   private delta(delta: string): string[] {
     const value: unknown = JSON.parse(delta);
-    if (isChunk(value)) {
-      this.shown = 'chunks';
+    if (hasChoices(value)) {
+      this.stream.shown = 'chunks';
       return [delta];
     }
-    const role = this.shown === 'nothing' && this.kind === 'chat' ? [this.roleChunk(0)] : [];
-    this.shown = 'texts';
-    return [...role, this.textChunk(typeof value === 'string' ? value : delta)];
-  }
-
-  restOf(output: unknown): string[] {
-    const choices = choicesOf(output);
-    if (choices.length === 0) return this.restOfText(output);
-    const chunks = choices.flatMap((choice, at) =>
-      this.restOfChoice(choice, typeof choice['index'] === 'number' ? choice['index'] : at),
-    );
-    const usage = isObject(output) ? output['usage'] : undefined;
-    if (this.includesUsage && isObject(usage)) chunks.push(this.chunk([], { usage }));
+    const chunks = chunksOfText(this.stream, typeof value === 'string' ? value : delta);
+    this.stream.shown = 'texts';
     return chunks;
   }
 
-  /** The output is a text, or has no member of an OpenAI answer. */
-  private restOfText(output: unknown): string[] {
-    const text = typeof output === 'string' ? output : json(output);
-    const whole = this.shown === 'nothing' ? this.delta(json(text)) : [];
-    return [...whole, this.endChunk(0, 'stop')];
-  }
-
-  private restOfChoice(choice: JsonObject, index: number): string[] {
-    const isShown = index === 0 && this.shown === 'texts';
-    const reason = typeof choice['finish_reason'] === 'string' ? choice['finish_reason'] : 'stop';
-    if (this.kind === 'completion') {
-      const text = !isShown && typeof choice['text'] === 'string' ? choice['text'] : '';
-      return [this.chunk([{ index, text, logprobs: choice['logprobs'] ?? null, finish_reason: reason }])];
-    }
-    const message = isObject(choice['message']) ? choice['message'] : {};
-    const delta = Object.fromEntries(
-      Object.entries(message)
-        .filter(([name, value]) => value !== null && !(isShown && (name === 'role' || name === 'content')))
-        .map(([name, value]) => [name, name === 'tool_calls' ? indexed(value) : value]),
-    );
-    const more = Object.keys(delta).length === 0 ? [] : [this.deltaChunk(index, delta)];
-    return [...more, this.endChunk(index, reason)];
-  }
-
-  private roleChunk(index: number): string {
-    return this.deltaChunk(index, { role: 'assistant', content: '' });
-  }
-
-  private textChunk(text: string): string {
-    if (this.kind === 'chat') return this.deltaChunk(0, { content: text });
-    return this.chunk([{ index: 0, text, logprobs: null, finish_reason: null }]);
-  }
-
-  private endChunk(index: number, finish_reason: string): string {
-    const text = this.kind === 'chat' ? { delta: {} } : { text: '' };
-    return this.chunk([{ index, ...text, logprobs: null, finish_reason }]);
-  }
-
-  private deltaChunk(index: number, delta: object): string {
-    return this.chunk([{ index, delta, logprobs: null, finish_reason: null }]);
-  }
-
-  private chunk(choices: object[], more: object = {}): string {
-    const object = this.kind === 'chat' ? 'chat.completion.chunk' : 'text_completion';
-    return json({ ...this.head, object, choices, ...more });
+  protected restOf(output: string, readers: Readers): Promise<string[]> {
+    return answerTexts('restOfChoices', this.stream, output, readers);
   }
 }
 
@@ -159,14 +94,8 @@ export class ChoiceChunks extends DataChunks {
  */
 function isOnlyUsage(chunk: string): boolean {
   if (!/"choices":\s*\[\s*\]/.test(chunk)) return false;
-  const { choices, usage } = JSON.parse(chunk) as JsonObject;
+  const { choices, usage } = JSON.parse(chunk) as Readonly<Record<string, unknown>>;
   return Array.isArray(choices) && choices.length === 0 && isObject(usage);
-}
-
-/** Adds the index that tool calls of a chunk must have. */
-function indexed(calls: unknown): unknown {
-  if (!Array.isArray(calls)) return calls;
-  return calls.map((call: unknown, index) => (isObject(call) ? { index, ...call } : call));
 }
 
 /** The events of a transcription. */
@@ -188,10 +117,7 @@ export class TranscriptChunks extends DataChunks {
     return [json({ type: 'transcript.text.delta', delta: text })];
   }
 
-  restOf(output: unknown): string[] {
-    const whole = isObject(output) ? output['text'] : output;
-    const text = typeof whole === 'string' ? whole : this.text;
-    const usage = isObject(output) && isObject(output['usage']) ? { usage: output['usage'] } : {};
-    return [json({ type: 'transcript.text.done', text, ...usage })];
+  protected restOf(output: string, readers: Readers): Promise<string[]> {
+    return answerTexts('restOfTranscript', { sent: this.text }, output, readers);
   }
 }

@@ -8,11 +8,8 @@ import { Files } from '../../files/files.js';
 import { Uploads, type UploadedFile } from '../../files/uploads.js';
 import { chargesOf } from '../../http/charges.js';
 import { ClientAddress } from '../../http/client-address.js';
-import { isObject } from '../../http/input/json-body.js';
 import { sendReply } from '../../http/reply.js';
-import { embeddingsInBase64 } from '../../json/embeddings.js';
 import { JsonThreads } from '../../json/json-threads.js';
-import { maxInlineBytes } from '../../models/input-schemas.js';
 import type { Model } from '../../models/model.js';
 import type { StatusRow } from '../../queue/reads/status-row.js';
 import { NewRequests } from '../../requests/new-requests.js';
@@ -27,6 +24,7 @@ import { CallBodies, type CallBody, callBodyOf, notTaken, type ReadCall } from '
 import { ChoiceChunks, type Chunks, TranscriptChunks } from './chunks.js';
 import type { ModelCall } from './model-call.js';
 import { wrongAt } from './openai-error.js';
+import { answerText, answerTexts, type Readers } from './wire.js';
 
 type Kind = 'chat' | 'completion' | 'embeddings' | 'images' | 'speech';
 
@@ -61,7 +59,8 @@ export class ModelCalls {
       const form = kind === 'chat' ? 'chat' : 'completion';
       const id = `${form === 'chat' ? 'chatcmpl' : 'cmpl'}-${row.id}`;
       const head = { id, created: Math.floor(row.createdAtMs / 1_000), model: asked.model };
-      const chunks = new ChoiceChunks(form, head, asked.includesUsage);
+      const { includesUsage } = asked;
+      const chunks = new ChoiceChunks({ kind: form, head, includesUsage }, this.threads);
       return this.stream(call, { row, held, chunks });
     }
     const output = await this.output(held, call);
@@ -69,7 +68,8 @@ export class ModelCalls {
     if (kind === 'speech') return this.sendAny(output, call);
     let text = output;
     if (kind === 'images' && wantsBase64(asked)) text = await this.embedded(output, call);
-    if (kind === 'embeddings' && asked.encodingFormat === 'base64') text = await this.inBase64(output, call);
+    if (kind === 'embeddings' && asked.encodingFormat === 'base64')
+      text = await answerText('embeddings', {}, output, this.readersFor(call));
     sendReply(call.response, { status: 200, body: text });
   }
 
@@ -96,7 +96,8 @@ export class ModelCalls {
     const { input, sameIn } = inputOf(form);
     const asked = callBodyOf(input);
     const held = await this.begin(call, { asked, body: Buffer.from(JSON.stringify(input)), sameIn });
-    if (asked.stream) return this.stream(call, { row: held.row, held, chunks: new TranscriptChunks() });
+    if (asked.stream)
+      return this.stream(call, { row: held.row, held, chunks: new TranscriptChunks(this.threads) });
     const output = await this.output(held, call);
     if (output !== undefined) return this.sendAny(output, call);
   }
@@ -195,35 +196,31 @@ export class ModelCalls {
     writer.end();
   }
 
-  /** A thousand embeddings are megabytes of numbers, so a thread reads them. */
-  private async inBase64(output: string, { caller }: ModelCall): Promise<string> {
-    if (output.length <= maxInlineBytes) return embeddingsInBase64(output);
-    const options = { caller: caller.keyId, isAccepted: true };
-    const [, text] = await this.threads.run('embeddings', {}, Buffer.from(output), options);
-    return text.toString();
+  private readersFor({ caller }: ModelCall): Readers {
+    return { threads: this.threads, caller: caller.keyId };
   }
 
   /** Returns an answer with images whose files are embedded, as base64. */
-  private async embedded(output: string, { request }: ModelCall): Promise<string> {
-    const answer: unknown = JSON.parse(output);
-    const images = isObject(answer) && Array.isArray(answer['data']) ? (answer['data'] as unknown[]) : [];
-    for (const image of images.filter(isObject)) {
-      const found = typeof image['url'] === 'string' ? await this.files.named(image['url']) : undefined;
+  private async embedded(output: string, call: ModelCall): Promise<string> {
+    const readers = this.readersFor(call);
+    const base64 = new Map<string, string>();
+    for (const url of new Set(await answerTexts('imageUrls', {}, output, readers))) {
+      const found = await this.files.named(url);
       if (found === undefined) continue;
-      chargesOf(request)?.take('bytes', Math.ceil(found.file.size / 3) * 4);
+      chargesOf(call.request)?.take('bytes', Math.ceil(found.file.size / 3) * 4);
       const parts: Buffer[] = [];
       for await (const part of await found.read()) parts.push(part as Buffer);
-      delete image['url'];
-      image['b64_json'] = Buffer.concat(parts).toString('base64');
+      base64.set(url, Buffer.concat(parts).toString('base64'));
     }
-    return JSON.stringify(answer);
+    return base64.size === 0 ? output : answerText('embeddedImages', { base64 }, output, readers);
   }
 
   /** Sends the bytes of an output that is a file, and a text as a text. Any other output is JSON. */
-  private async sendAny(output: string, { request, response }: ModelCall): Promise<void> {
-    const value: unknown = JSON.parse(output);
-    const file = isObject(value) && isObject(value['file']) ? value['file'] : undefined;
-    const found = typeof file?.['url'] === 'string' ? await this.files.named(file['url']) : undefined;
+  private async sendAny(output: string, call: ModelCall): Promise<void> {
+    const { request, response } = call;
+    const isText = /^\s*"/.test(output);
+    const [url] = isText ? [] : await answerTexts('fileUrl', {}, output, this.readersFor(call));
+    const found = url === undefined ? undefined : await this.files.named(url);
     if (found !== undefined) {
       const { contentType, size } = found.file;
       chargesOf(request)?.take('bytes', transferBytes);
@@ -231,8 +228,8 @@ export class ModelCalls {
       response.writeHead(200, { 'Content-Type': contentType, 'Content-Length': size });
       // A client that disconnects is no error.
       await pipeline(bytes, response).catch(() => undefined);
-    } else if (typeof value === 'string') {
-      const text = Buffer.from(value);
+    } else if (isText) {
+      const text = Buffer.from(JSON.parse(output) as string);
       chargesOf(request)?.chargeAnswer(text.length);
       response.writeHead(200, { 'Content-Type': 'text/plain; charset=utf-8', 'Content-Length': text.length });
       response.end(text);

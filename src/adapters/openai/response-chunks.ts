@@ -19,7 +19,7 @@ import { rawMember } from '../../tools/json-scanner.js';
 import type { SentEvent } from '../sse-writer.js';
 import type { Chunks } from './chunks.js';
 import { type OpenAiError, toOpenAiError } from './openai-error.js';
-import { readResponse, responseHead } from './wire.js';
+import { answerTexts, responseHead } from './wire.js';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -69,12 +69,9 @@ export class ResponseChunks implements Chunks {
 
   async rest(output: string, row: StatusRow): Promise<SentEvent[]> {
     const { begun, isOwn, next } = this;
-    const lines = await readResponse(responseHead(row, this.stream.isBackground), output, {
-      threads: this.threads,
-      caller: row.keyId,
-      sent: { begun, isOwn, next },
-    });
-    const events = lines.split('\n').map(eventOf);
+    const ask = { head: responseHead(row, this.stream.isBackground), sent: { begun, isOwn, next } };
+    const texts = await answerTexts('response', ask, output, { threads: this.threads, caller: row.keyId });
+    const events = texts.map(eventOf);
     // The last event has the whole response, so a client that continues always gets it.
     return events.filter((_, i) => next + i > this.after || i === events.length - 1);
   }

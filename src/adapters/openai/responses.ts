@@ -17,7 +17,7 @@ import type { ModelCall } from './model-call.js';
 import { ModelCalls } from './model-calls.js';
 import { wrongAt } from './openai-error.js';
 import { ResponseChunks, type ResponseStream } from './response-chunks.js';
-import { readResponse, responseHead } from './wire.js';
+import { answerText, responseHead } from './wire.js';
 
 /** A cancel waits this long for the end of the run, so that its answer says whether it has ended. */
 const cancelWaitMs = 5_000;
@@ -115,7 +115,10 @@ export class Responses {
     const body =
       output === undefined
         ? JSON.stringify(responseOf(head))
-        : await readResponse(head, output, { threads: this.threads, caller: caller?.keyId ?? row.keyId });
+        : await answerText('response', { head }, output, {
+            threads: this.threads,
+            caller: caller?.keyId ?? row.keyId,
+          });
     sendReply(response, { status: 200, body });
   }
 }

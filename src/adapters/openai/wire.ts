@@ -1,5 +1,6 @@
 import type { JsonThreads } from '../../json/json-threads.js';
-import { type ResponseHead, responseText, type SentPart } from '../../json/responses.js';
+import { type OpenAiAnswer, type OpenAiAsks, openAiTexts } from '../../json/openai-answers.js';
+import type { ResponseHead } from '../../json/responses.js';
 import { maxInlineBytes } from '../../models/input-schemas.js';
 import type { RequestRow } from '../../queue/reads/status-row.js';
 import { type OpenAiError, toOpenAiError } from './openai-error.js';
@@ -40,19 +41,33 @@ export function responseHead(row: ResponseRow, isBackground = true): ResponseHea
   };
 }
 
-/**
- * Returns the JSON text of a response that has completed, or the rest of its stream, like `responseText`. A thread reads
- * a large output.
- */
-export async function readResponse(
-  head: ResponseHead,
+/** The threads that read large outputs, and the caller whose turn they use. */
+export interface Readers {
+  threads: JsonThreads;
+  caller: string;
+}
+
+/** Returns the texts of an answer that is made of the output of a model. A thread reads a large output. */
+export async function answerTexts<Name extends OpenAiAnswer>(
+  name: Name,
+  ask: OpenAiAsks[Name],
   output: string,
-  { threads, caller, sent }: { threads: JsonThreads; caller: string; sent?: SentPart },
-): Promise<string> {
-  if (output.length <= maxInlineBytes) return responseText(head, output, sent);
+  { threads, caller }: Readers,
+): Promise<string[]> {
+  if (output.length <= maxInlineBytes) return openAiTexts(name, ask, output);
   const options = { caller, isAccepted: true };
-  const [, text] = await threads.run('response', { head, sent }, Buffer.from(output), options);
-  return text.toString();
+  const [{ texts }] = await threads.run('openAi', { name, ask }, Buffer.from(output), options);
+  return texts;
+}
+
+/** Like `answerTexts`, for an answer that is one text. */
+export async function answerText<Name extends 'response' | 'embeddings' | 'embeddedImages'>(
+  name: Name,
+  ask: OpenAiAsks[Name],
+  output: string,
+  readers: Readers,
+): Promise<string> {
+  return (await answerTexts(name, ask, output, readers))[0]!;
 }
 
 function errorOf({ error, outcome }: ResponseRow): object | null {
