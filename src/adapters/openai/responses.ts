@@ -5,13 +5,13 @@ import { chargesOf } from '../../http/charges.js';
 import { sendReply } from '../../http/reply.js';
 import { JsonThreads } from '../../json/json-threads.js';
 import { responseOf } from '../../json/responses.js';
-import { LongPolls } from '../../requests/long-polls.js';
 import { CollectionHandlers } from '../../requests/collection-handlers.js';
 import { gone, RequestHandlers } from '../../requests/request-handlers.js';
 import { QueueService } from '../../queue/queue.service.js';
 import type { StatusRow } from '../../queue/reads/status-row.js';
 import type { KeyedCall, OpenCall } from '../adapter-call.js';
 import type { HeldCall } from '../held-calls.js';
+import { RequestEnds } from '../request-ends.js';
 import { CallBodies, notContinued, notTaken } from './call-body.js';
 import type { ModelCall } from './model-call.js';
 import { ModelCalls } from './model-calls.js';
@@ -32,7 +32,7 @@ export class Responses {
     private readonly calls: ModelCalls,
     private readonly requests: RequestHandlers,
     private readonly collection: CollectionHandlers,
-    private readonly longPolls: LongPolls,
+    private readonly ends: RequestEnds,
     private readonly queue: QueueService,
     private readonly bodies: CallBodies,
     private readonly threads: JsonThreads,
@@ -87,12 +87,8 @@ export class Responses {
   }
 
   async cancel(call: OpenCall, id: string): Promise<void> {
-    const { caller, request, response } = call;
-    await this.requests.cancel(caller, id);
-    const row = await this.requests.find(caller, id, request);
-    const last =
-      row.state === 'COMPLETED' ? row : await this.longPolls.hold(row, cancelWaitMs, response, row.modelId);
-    return this.view(call, last ?? (await this.requests.find(caller, id, request)));
+    await this.requests.cancel(call.caller, id);
+    return this.view(call, await this.ends.within(call.caller, id, cancelWaitMs, call.response));
   }
 
   async erase(caller: Caller, actor: Actor, id: string): Promise<object> {
