@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { Config } from '../../config/config.js';
 import { DomainError } from '../../errors/domain-error.js';
 import type { ProblemCode } from '../../errors/problem-codes.js';
 import { Files } from '../../files/files.js';
@@ -50,6 +51,7 @@ export class ModelCalls {
     private readonly bodies: CallBodies,
     private readonly addresses: ClientAddress,
     private readonly threads: JsonThreads,
+    private readonly config: Config,
   ) {}
 
   async answer(kind: Kind, call: ModelCall): Promise<void> {
@@ -95,7 +97,11 @@ export class ModelCalls {
     );
     const { input, sameIn } = inputOf(form);
     const asked = callBodyOf(input);
-    const held = await this.begin(call, { asked, body: Buffer.from(JSON.stringify(input)), sameIn });
+    const body = Buffer.from(JSON.stringify(input));
+    const { maxBodyBytes } = this.config;
+    if (body.length > maxBodyBytes)
+      throw new DomainError('body_too_large', `The fields may have ${maxBodyBytes} bytes at most, as JSON.`);
+    const held = await this.begin(call, { asked, body, sameIn });
     if (asked.stream)
       return this.stream(call, { row: held.row, held, chunks: new TranscriptChunks(this.threads) });
     const output = await this.output(held, call);
