@@ -58,7 +58,7 @@ export async function readForm<Stored>(
           if (valueTruncated === true) throw tooLarge(`The field "${name.slice(0, 64)}" is too long.`);
           addField(name, value);
         } catch (error) {
-          reject(error as Error);
+          reject(error instanceof Error ? error : broken(error));
         }
       });
       parser.on('file', (field, bytes, { filename: fileName, mimeType: contentType }) => {

@@ -3,7 +3,8 @@ import { Allowances } from '../../src/allowances/allowances.js';
 import { type RawAnswer, send } from '../support/hostile-client.js';
 import { testQueue } from '../support/test-queue.js';
 
-const { service } = testQueue({ limits: 'off', config: { adapters: [...adapters] } });
+const maxBodyBytes = 1.2 * 1024 ** 2;
+const { service } = testQueue({ limits: 'off', config: { adapters: [...adapters], maxBodyBytes } });
 
 const model = 'demo/text/echo';
 const forms = ['/openai/v1/audio/transcriptions', '/openai/v1/files', '/replicate/v1/files'];
@@ -62,4 +63,16 @@ describe.each(forms)('a form for %s', (path) => {
     }
     expect(taken).toBeGreaterThan(1024 ** 2);
   });
+});
+
+test('the input that a form makes is bounded as any other', async () => {
+  const fields = ['a', 'b'].map((name) => named(name, 'a'.repeat(900_000)));
+  const answer = await postForm(forms[0]!, [named('model', model), ...fields]);
+  expect([answer.status, answer.body]).toEqual([413, expect.stringContaining('body_too_large')]);
+});
+
+test('a field that comes once and as a list is a list', async () => {
+  const parts = [named('model', model), named('a', 'xyz'), named('a[]', 'b')];
+  const answer = await postForm(forms[0]!, parts);
+  expect(JSON.parse(answer.body)).toEqual({ model, a: ['xyz', 'b'] });
 });

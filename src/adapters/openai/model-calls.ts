@@ -269,7 +269,7 @@ function inputOf({ fields, files }: Form<UploadedFile>): { input: Record<string,
   for (const [written, value] of fields) {
     const name = written.replace(/\[\]$/, '');
     const before = values.get(name);
-    if (written !== name) values.set(name, [...((before as unknown[] | undefined) ?? []), value]);
+    if (written !== name) values.set(name, [...[before ?? []].flat(), value]);
     else values.set(name, value);
   }
   const hash = createHash('sha256').update(JSON.stringify([...values]));
