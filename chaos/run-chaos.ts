@@ -76,7 +76,8 @@ export async function runChaos(
       scene?.hasDeepQueue === true
         ? new DeepQueue(cluster, load.client, load.submitter, model, ledger, random.fork('deep'))
         : undefined;
-    const queues = deep === undefined ? held : [...held, deep];
+    // A held request of the first day would keep that day's partitions.
+    const queues = [...(scene?.lastFault === undefined ? held : []), ...(deep === undefined ? [] : [deep])];
     const bursts = new Bursts(cluster, load, random.fork('bursts'));
     const revoker = new KeyRevoker(cluster, load.client, random.fork('revoker'));
     const scheduleOf = (name: string, kinds: readonly FaultKind[], pauseMs?: Scene['pauseMs']): Schedule =>
@@ -122,18 +123,19 @@ export async function runChaos(
         `${Math.max(0, (leftMs - roundMs) / 1_000)} s to go, ${made}, ${ledger.accepted.size} accepted, ${ledger.violations.length} violations`,
       );
     }
-    if (scene?.lastFault !== undefined) await faults.make(scene.lastFault);
     await sleep(calmMs);
     fed.to = now();
     load.stopSubmitting();
     grants.stop();
     pace.stop();
     await deep?.empty();
-    await drain(cluster, model, fleet);
+    const lastFault = scene?.lastFault;
+    await drain(cluster, model, fleet, { withDeliveries: lastFault === undefined });
+    if (lastFault !== undefined) await faults.make(lastFault);
     const unfinished = await load.finish(finishMs);
     if (unfinished.length > 0)
       ledger.violate('every caller sees the end of its request', unfinished.slice(0, 20).join('; '));
-    await drain(cluster, model, fleet);
+    await drain(cluster, model, fleet, { withDeliveries: true });
     spells.stop();
     await checkViews(cluster, ledger);
 
@@ -167,16 +169,22 @@ export async function runChaos(
 }
 
 /**
- * Waits until nothing waits, nothing runs and every webhook is delivered. The checks find rows that are left after
+ * Waits until nothing waits, nothing runs and, if asked for, every webhook is delivered. The checks find rows that are left after
  * that.
  */
-async function drain(cluster: Cluster, model: ModelServer, fleet: Fleet): Promise<void> {
+async function drain(
+  cluster: Cluster,
+  model: ModelServer,
+  fleet: Fleet,
+  { withDeliveries }: { withDeliveries: boolean },
+): Promise<void> {
   await within(drainMs, async () => {
     release(model, fleet);
     const [left] = await cluster.postgres.query<{ rows: number }>(
       `SELECT ((SELECT count(*) FROM queue_entry) + (SELECT count(*) FROM delayed_entry)
                + (SELECT count(*) FROM lease)
-               + (SELECT count(*) FROM webhook_delivery WHERE state = 'pending'))::integer AS rows`,
+               + (SELECT count(*) FROM webhook_delivery WHERE state = 'pending' AND $1))::integer AS rows`,
+      [withDeliveries],
     );
     if (left!.rows > 0) await sleep(400);
     return left!.rows === 0;

@@ -242,7 +242,7 @@ test('a large response of a batch comes whole, and a thread reads it', async () 
     { response: { body: { object: 'response', output: [{ content: [{ text: `You said: ${input}` }] }] } } },
   ]);
   threads.run = run;
-  expect(kinds).toContain('response');
+  expect(kinds).toContain('openAi');
 });
 
 test.each([

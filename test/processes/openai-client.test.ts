@@ -525,7 +525,7 @@ describe('a response in the foreground', () => {
     expect(await client.responses.retrieve(response.id)).toMatchObject({
       ...{ id: response.id, object: 'response', status: 'completed', output: response.output },
     });
-    expect(kinds.filter((kind) => kind === 'response')).toHaveLength(2);
+    expect(kinds.filter((kind) => kind === 'openAi')).toHaveLength(2);
     threads.run = run;
   });
 

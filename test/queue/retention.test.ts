@@ -5,6 +5,7 @@ import { reachDatabase } from '../../src/database/reach.js';
 import { createStatementPool } from '../../src/database/statement-pool.js';
 import { PartitionKeeper } from '../../src/queue/retention/duties/partition-keeper.js';
 import { Pruner } from '../../src/queue/retention/duties/pruner.js';
+import { dropPartition } from '../../src/queue/retention/queries/retention.js';
 import { QueueService } from '../../src/queue/queue.service.js';
 import { until } from '../support/index.js';
 import { verdict } from '../support/queue-calls.js';
@@ -123,6 +124,22 @@ describe('the pruner', () => {
     await service.query(`DROP TABLE attempt_${dayOf(30)}`);
     await prune();
     expect(await days()).not.toContain(dayOf(30));
+  });
+
+  test('drops a part that another node detaches after the look', async () => {
+    await plant(31, 31);
+    const part = `request_event_${dayOf(31)}`;
+    const database = service.app.get(Database);
+    const outrun = Object.assign(Object.create(database) as Database, {
+      query: async (...args: Parameters<Database['query']>) => {
+        const rows = await database.query(...args);
+        await service.query(`ALTER TABLE request_event DETACH PARTITION ${part}`);
+        return rows;
+      },
+    });
+    expect(await dropPartition(outrun, 'request_event', part)).toBe(true);
+    expect(await service.query('SELECT to_regclass($1) AS found', [part])).toEqual([{ found: null }]);
+    await prune();
   });
 
   test('drops a day while a long query reads the table', async () => {

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import type { Database } from '../../../database/database.js';
 import { type DaySpan, statementOfDays, statementOfSpan } from '../../../database/days.js';
 import { statement } from '../../../database/statement.js';
@@ -62,7 +63,7 @@ WHERE request_id >= uuid_at(to_date($1::text, 'YYYYMMDD')::timestamp AT TIME ZON
 
 /*
  * Purpose: reads whether a partition is attached, and whether a session already detaches or drops it.
- * Race: two nodes that find no such session both wait for the readers, and do no harm.
+ * Race: two nodes that find no such session both detach it. The later one finds that it is not attached any more.
  * Index: pg_inherits_relid_seqno_index; pg_stat_activity has one row per session.
  */
 const partitionState = statement('partition_state')`SELECT
@@ -101,10 +102,15 @@ export async function dropPartition(database: Database, parent: string, part: st
   if (isUnderWay) return false;
   if (pending !== null) {
     const how = pending ? 'FINALIZE' : 'CONCURRENTLY';
-    await database.execute(`ALTER TABLE ${parent} DETACH PARTITION ${part} ${how}`);
+    await database.execute(`ALTER TABLE ${parent} DETACH PARTITION ${part} ${how}`).catch(ignoreDetached);
   }
   await database.execute(`DROP TABLE IF EXISTS ${part}`);
   return true;
+}
+
+function ignoreDetached(error: unknown): void {
+  // undefined_table: not a partition of its parent, or not there at all.
+  if (!(error instanceof pg.DatabaseError) || error.code !== '42P01') throw error;
 }
 
 /*
