@@ -3,7 +3,6 @@ import type { Response } from 'express';
 import type { Observable, Subscription } from 'rxjs';
 import { DomainError } from '../errors/domain-error.js';
 import { writeInPieces } from '../http/in-pieces.js';
-import { lastOfConnection } from '../stream/stream-head.js';
 
 /** The errors of a stream that has ended before its output. */
 export const streamEndErrors = {
@@ -95,7 +94,6 @@ export class SseWriter {
         'Content-Type': 'text/event-stream; charset=utf-8',
         'Cache-Control': 'no-cache, no-transform',
         'X-Accel-Buffering': 'no',
-        ...lastOfConnection,
       });
       writeInPieces(response);
     }

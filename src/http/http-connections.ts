@@ -106,7 +106,7 @@ export class HttpConnections implements OnModuleDestroy {
   /** Has each connection closed by its next answer, so that the client makes its next call at another node. */
   leave(): void {
     this.draining.leave();
-    for (const { current } of this.connections.values()) if (current !== undefined) closeAfter(current);
+    for (const { current } of this.connections.values()) if (current !== undefined) this.closeAfter(current);
   }
 
   /**
@@ -160,7 +160,7 @@ export class HttpConnections implements OnModuleDestroy {
     const exchange = new Charges(this, request, response);
     setCharges(exchange);
     // A client that pipelined reads the answers to the calls that wait first.
-    if (this.draining.isLeaving && own.waiting.length === 0) closeAfter(exchange);
+    if (this.draining.isLeaving && own.waiting.length === 0) this.closeAfter(exchange);
     own.begin(exchange);
     this.begin(next, exchange);
   }
@@ -195,6 +195,18 @@ export class HttpConnections implements OnModuleDestroy {
     }
     if (this.begun > 0) setImmediate(this.beginCrowd);
   };
+
+  /**
+   * Closes the connection after the answer if its head can still say so. Otherwise the client could already be sending
+   * its next call, and the answer to that one says so. Once the port is closed there will be no such answer.
+   */
+  private closeAfter({ request, response }: Charges): void {
+    if (!response.headersSent) response.shouldKeepAlive = false;
+    else
+      response.once('finish', () => {
+        if (this.draining.isStarted) request.socket.destroySoon();
+      });
+  }
 
   /** Answers the calls that wait, then closes the connection. The client sends the other calls again. */
   private ignore(socket: ServedSocket, own: Connection): void {
@@ -268,14 +280,6 @@ export class HttpConnections implements OnModuleDestroy {
       this.log.warn(`${message}${times > 1 ? `; ${times} times in the last minute` : ''}`),
     );
   }
-}
-
-/**
- * Closes the connection after the answer if its head can still say so. Otherwise the client could already be sending
- * its next call, and that call's answer closes the connection.
- */
-function closeAfter({ response }: Charges): void {
-  if (!response.headersSent) response.shouldKeepAlive = false;
 }
 
 /** Returns whether a client waits for the answer. A client that is still sending its body sends it again elsewhere. */
