@@ -33,8 +33,8 @@ export const lengthOf = (event: SentEvent): number =>
   typeof event === 'string' ? event.length : event.data.length;
 
 /**
- * Writes server-sent events that have `data` and perhaps a type, in the format of SSE. The head is sent with the first event, so that
- * an error before it can still get its own status.
+ * Writes server-sent events that have `data` and perhaps a type, in the format of SSE. The head is sent with the first
+ * event, so that an error before it can still get its own status.
  */
 export class SseWriter {
   constructor(private readonly response: Response) {}
