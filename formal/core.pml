@@ -11,7 +11,7 @@ mtype:guard = { NONE, TOKEN_ON_FINISH, TOKEN_ON_REQUEUE, TOKEN_OF_DISPATCH, STAT
   STATE_ON_REQUEUE, STATE_ON_RESCUE, MEMBER_ON_CLAIM, ROUND_ON_CLAIM, TIME_ON_CLAIM, CANCEL_ON_REQUEUE,
   CANCEL_ON_RESCUE, CANCEL_AGAIN, FREE_SLOT_ON_CLAIM, FENCE_BEFORE_RESCUE, ANSWER_OF_OLD_GRANT, GRANT_OF_FREE,
   GRANT_RETAINED, GRANT_LOCK, GRANT_AFTER_LEASES, ORPHAN_LOOK,
-  CANCEL_OF_ORPHAN };
+  CANCEL_OF_ORPHAN, LIMIT_OF_FREE };
 
 #define GUARD(name) (off != name)
 #define GUARD_TOKEN_ON_FINISH GUARD(TOKEN_ON_FINISH)
@@ -36,6 +36,7 @@ mtype:guard = { NONE, TOKEN_ON_FINISH, TOKEN_ON_REQUEUE, TOKEN_OF_DISPATCH, STAT
 #define GUARD_GRANT_AFTER_LEASES GUARD(GRANT_AFTER_LEASES)
 #define GUARD_ORPHAN_LOOK GUARD(ORPHAN_LOOK)
 #define GUARD_CANCEL_OF_ORPHAN GUARD(CANCEL_OF_ORPHAN)
+#define GUARD_LIMIT_OF_FREE GUARD(LIMIT_OF_FREE)
 
 mtype:state = { IN_QUEUE, IN_PROGRESS, COMPLETED };
 mtype:phase = { IDLE, SENT, ANSWERED };
@@ -268,7 +269,7 @@ inline maybeLate(kind, r, token, start) {
 #define KEPT(n) MIN(granted[n], used[n])
 #define WOULD_GET(n) MAX(KEPT(n), MIN(FAIR(n), FREE_FOR(n)))
 /* The node divides again each second until all is fair. A division that would change nothing is left out. */
-#define IS_DUE(n) (slotGrant[n] != WOULD_GET(n) || limit[n] != MIN(WOULD_GET(n), FAIR(n)) \
+#define IS_DUE(n) (slotGrant[n] != WOULD_GET(n) || limit[n] != MIN(FAIR(n), FREE_FOR(n)) \
   || granted[n] != slotGrant[n] || knownRound[n] != slotRound)
 
 /* rescue.ts. The outcome, if any, is decided in the same statement. */
@@ -317,7 +318,9 @@ end:
       if
       :: !divisionIsVoid[n] && !crashed[n] ->
         granted[n] = slotGrant[n];
-        limit[n] = MIN(granted[n], fairSeen[n]);
+        limit[n] = (GUARD_LIMIT_OF_FREE -> r : MIN(granted[n], fairSeen[n]));
+        /* Property: runs from before the concurrency was lowered keep new ones from starting, also at another node. */
+        assert(limit[n] == 0 || limit[n] + slotGrant[OTHER(n)] <= concurrency);
         knownRound[n] = roundSeen[n]
       :: else
       fi;

@@ -35,9 +35,23 @@ const granted = async (): Promise<number[]> =>
 
 test('a node takes only slots that no other node has, and gives up none that it uses', async () => {
   await divide(here, nodes[0], 3);
-  expect(await divide(there, nodes[1])).toMatchObject({ slots: 1, fair: 2, isFair: false });
-  expect(await divide(here, nodes[0], 3)).toMatchObject({ slots: 3, fair: 2 });
+  expect(await divide(there, nodes[1])).toMatchObject({ slots: 1, limit: 1, isFair: false });
+  expect(await divide(here, nodes[0], 3)).toMatchObject({ slots: 3, limit: 2 });
   expect(await granted()).toEqual([1, 3]);
+});
+
+test('after the concurrency was lowered, no node starts a run while all of them have more than it allows', async () => {
+  await divide(here, nodes[0], 2);
+  await divide(there, nodes[1], 2);
+  await tables.rows('UPDATE model SET concurrency_override = 2');
+  try {
+    expect(await divide(here, nodes[0], 1)).toMatchObject({ slots: 1, limit: 0, isFair: false });
+    // The surplus has ended, but what runs is still all that may.
+    expect(await divide(there, nodes[1], 1)).toMatchObject({ slots: 1, limit: 1, isFair: true });
+    expect(await divide(here, nodes[0], 0)).toMatchObject({ slots: 1, limit: 1, isFair: true });
+  } finally {
+    await tables.rows('UPDATE model SET concurrency_override = NULL');
+  }
 });
 
 test('two divisions at once never grant a slot twice', async () => {

@@ -59,9 +59,8 @@ export class SlotKeeper extends Duty {
       if (isVoid) grants = undefined;
       if (grants?.every(({ isFair }) => isFair) === true) this.dividedAt = changes;
     }
-    // A model with more runs than its fair part starts no new run until the surplus has ended.
-    for (const { modelId, slots, fair, round, groupId, groupLimit, below } of grants ?? []) {
-      this.slots.grant(modelId, slots, { limit: Math.min(slots, fair), round });
+    for (const { modelId, slots, limit, round, groupId, groupLimit, below } of grants ?? []) {
+      this.slots.grant(modelId, slots, { limit, round });
       this.slots.grantToGroup(modelId, groupId, groupLimit);
       this.slots.grantBelow(modelId, below);
     }

@@ -9,8 +9,8 @@ export interface SlotGrant {
   modelId: string;
   /** Never below `retained`. */
   slots: number;
-  /** The number of slots that this node may keep. */
-  fair: number;
+  /** Runs start here only while fewer are in progress. */
+  limit: number;
   round: number;
   /** The group of the model; null: it has none. */
   groupId: string | null;
@@ -30,7 +30,8 @@ export interface SlotGrant {
  *   What other nodes hold of the group's models counts against the group.
  * Race: a first statement locks the rows of `model` in one order, also those of models in the same groups; the second
  *   then sees every grant committed before. The grants never exceed the limit: a node gives up only slots that it does
- *   not use, and takes only free ones.
+ *   not use, and takes only free ones. After the limit was lowered, the runs in progress may exceed it. Until enough of
+ *   them have ended, none starts anywhere, also where fewer run than the node's part.
  * Index: model_pkey, slot_grant_pkey.
  */
 const lockModels = statement('lock_models')`
@@ -94,6 +95,15 @@ interface OtherGrants {
   belowNormal: number;
 }
 
+/** What a node gets of one limit. */
+interface SlotPart {
+  /** Its own, those that its runs occupy included. */
+  slots: number;
+  /** Runs start only while fewer are in progress. */
+  limit: number;
+  isFair: boolean;
+}
+
 /** undefined: this node is no longer registered. */
 export async function divideSlots(
   database: Database,
@@ -130,30 +140,37 @@ export async function divideSlots(
           return fairShare(modelId, all, nodeId, schedulers, without);
         };
         const others = othersOf.get(modelId);
-        const fair = fairOf(concurrency);
-        const slots = slotsOf(fair, concurrency - (others?.others ?? 0), retainedOf(modelId));
+        const part = partOf(fairOf(concurrency), concurrency - (others?.others ?? 0), retainedOf(modelId));
         const [high, normal] = slotsBelow(concurrency, model);
-        const [retainedHigh, retainedNormal] = requestOf.get(modelId)!.retainedBelow ?? [slots, slots];
-        const belowHigh = slotsOf(fairOf(high), high - (others?.belowHigh ?? 0), retainedHigh);
-        const belowNormal = slotsOf(fairOf(normal), normal - (others?.belowNormal ?? 0), retainedNormal);
-        const below: SlotsBelow | undefined =
-          model.high + model.normal === 0
-            ? undefined
-            : {
-                slots: [belowHigh, belowNormal],
-                limits: [Math.min(belowHigh, fairOf(high)), Math.min(belowNormal, fairOf(normal))],
-              };
-        const isBelowFair =
-          below === undefined || (belowHigh === fairOf(high) && belowNormal === fairOf(normal));
+        const retainedBelow = requestOf.get(modelId)!.retainedBelow ?? [part.slots, part.slots];
+        const belowHigh = partOf(fairOf(high), high - (others?.belowHigh ?? 0), retainedBelow[0]);
+        const belowNormal = partOf(fairOf(normal), normal - (others?.belowNormal ?? 0), retainedBelow[1]);
+        const reserves = model.high + model.normal > 0;
+        const below: SlotsBelow = {
+          slots: [belowHigh.slots, belowNormal.slots],
+          limits: [belowHigh.limit, belowNormal.limit],
+        };
         const groupSlots = Math.max(...members.map(({ groupConcurrency }) => groupConcurrency ?? 0));
-        const groupFair = isHere ? groupSlots : 0;
         const usedBy = (of: (id: string) => number): number =>
           members.reduce((sum, { id }) => sum + of(id), 0);
         const freeOfGroup = groupSlots - usedBy((id) => othersOf.get(id)?.others ?? 0);
-        const ofGroup = slotsOf(groupFair, freeOfGroup, usedBy(retainedOf));
-        const groupLimit = Math.min(ofGroup, groupFair);
-        const isFair = slots === fair && isBelowFair && (groupId === null || ofGroup === groupFair);
-        return [{ modelId, slots, fair, round, groupId, groupLimit, below, isFair }];
+        const ofGroup = partOf(isHere ? groupSlots : 0, freeOfGroup, usedBy(retainedOf));
+        const isFair =
+          part.isFair &&
+          (!reserves || (belowHigh.isFair && belowNormal.isFair)) &&
+          (groupId === null || ofGroup.isFair);
+        return [
+          {
+            modelId,
+            slots: part.slots,
+            limit: part.limit,
+            round,
+            groupId,
+            groupLimit: ofGroup.limit,
+            below: reserves ? below : undefined,
+            isFair,
+          },
+        ];
       },
     );
     await query(writeGrants, [
@@ -167,8 +184,10 @@ export async function divideSlots(
   });
 }
 
-const slotsOf = (fair: number, free: number, retained: number): number =>
-  Math.max(retained, Math.min(fair, Math.max(0, free)));
+function partOf(fair: number, free: number, retained: number): SlotPart {
+  const limit = Math.min(fair, Math.max(0, free));
+  return { slots: Math.max(retained, limit), limit, isFair: limit === fair && retained <= fair };
+}
 
 /**
  * Returns how many slots the node may keep. The nodes that reach the model share its slots. If none does, all nodes
