@@ -42,6 +42,7 @@ export class AddressRule {
     const url = new URL(text);
     if (url.protocol !== 'https:' && url.protocol !== 'http:') return needsHttps;
     if (url.username !== '' || url.password !== '') return 'must not have a user name or password in it';
+    if (url.port === '0') return 'must not have port 0, to which nothing can connect';
     const host = hostOf(url);
     if (this.isNamed(url)) return undefined;
     if (url.protocol === 'http:') return needsHttps + unlessAllowed;

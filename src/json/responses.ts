@@ -35,7 +35,7 @@ export function responseOf(
   { model, ...head }: ResponseHead,
   output?: unknown,
 ): JsonObject & { output: unknown[] } {
-  const said = isObject(output) && output['object'] === 'response' ? output : {};
+  const said = isObject(output) && output['object'] === 'response' ? output : saidByChat(output);
   const isIncomplete = head.status === 'completed' && said['status'] === 'incomplete';
   return {
     model,
@@ -44,6 +44,40 @@ export function responseOf(
     output: output === undefined ? [] : itemsOf(output, head.id),
     ...head,
     ...(isIncomplete && { status: 'incomplete' }),
+  };
+}
+
+/** What a response calls the reasons for which a chat ends early. */
+const incompleteReasons: Readonly<Record<string, string>> = {
+  length: 'max_output_tokens',
+  content_filter: 'content_filter',
+};
+
+/** Returns the members of a response that the answer of a chat or of a completion has under other names. */
+function saidByChat(output: unknown): JsonObject {
+  const reason = incompleteReasons[String(firstChoice(output)?.['finish_reason'])];
+  const usage = usageOfChat(output);
+  return {
+    ...(reason !== undefined && { status: 'incomplete', incomplete_details: { reason } }),
+    ...(usage !== undefined && { usage }),
+  };
+}
+
+function usageOfChat(output: unknown): JsonObject | undefined {
+  const usage = isObject(output) && isObject(output['usage']) ? output['usage'] : {};
+  const { prompt_tokens: input, completion_tokens: made, total_tokens: total } = usage;
+  if (typeof input !== 'number') return undefined;
+  const detail = (of: string, name: string): unknown => {
+    const details = usage[of];
+    return (isObject(details) ? details[name] : undefined) ?? 0;
+  };
+  const output_tokens = typeof made === 'number' ? made : 0;
+  return {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: detail('prompt_tokens_details', 'cached_tokens') },
+    output_tokens,
+    output_tokens_details: { reasoning_tokens: detail('completion_tokens_details', 'reasoning_tokens') },
+    total_tokens: total ?? input + output_tokens,
   };
 }
 
@@ -166,7 +200,9 @@ function itemsOf(output: unknown, id: string): unknown[] {
     return { ...callOf(callItemId(id, index), call['id'], name), status: 'completed', arguments: whole };
   });
   const isOnlyCalls = items.length > 0 && (message!['content'] ?? '') === '';
-  return isOnlyCalls ? items : [messageOf(messageItemId(id), textOf(output)), ...items];
+  if (isOnlyCalls) return items;
+  const { status = 'completed' } = saidByChat(output);
+  return [{ ...messageOf(messageItemId(id), textOf(output)), status }, ...items];
 }
 
 /** The ids of the items that are made of the output of a request. */

@@ -63,6 +63,39 @@ test.each([
   expect(rest.map(({ data }) => data.sequence_number)).toEqual(types.map((_type, i) => i).slice(5));
 });
 
+test.each([
+  [{}, 'length', { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }],
+  [{ stream: true }, 'length', { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }],
+  [{}, 'content_filter', { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }],
+  [{}, 'stop', { status: 'completed', incomplete_details: null }],
+])('a response says why a chat ended, and what it used: %j, %s', async (asked, finish_reason, shown) => {
+  const chat = {
+    choices: [{ index: 0, finish_reason, message: { role: 'assistant', content: 'Once upon' } }],
+    usage: {
+      ...{ prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 },
+      prompt_tokens_details: { cached_tokens: 4 },
+    },
+  };
+  const answer = await call('', { model: 'acme/plain', body: JSON.stringify(chat), ...asked });
+  let response: unknown;
+  if ('stream' in asked) {
+    const { event, data } = (await eventsOf(answer)).at(-1)!;
+    expect(event).toBe('response.incomplete');
+    ({ response } = data);
+  } else response = await answer.json();
+  expect(response).toMatchObject({
+    ...shown,
+    output: [{ type: 'message', status: shown.status, content: [{ text: 'Once upon' }] }],
+    usage: {
+      input_tokens: 5,
+      input_tokens_details: { cached_tokens: 4 },
+      output_tokens: 2,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: 7,
+    },
+  });
+});
+
 test('a response that was erased is not streamed', async () => {
   const { id } = (await (await call('', { model: 'acme/plain' })).json()) as { id: string };
   expect((await call(`/${id}`, undefined, 'DELETE')).status).toBe(200);

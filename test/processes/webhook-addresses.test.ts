@@ -27,6 +27,7 @@ describe('a webhook that may not be called is refused with its submission', () =
     ['http://192.0.2.7/', 'must begin with https://'],
     ['https://user:secret@example.com/', 'must not have a user name or password'],
     ['https://user@example.com/', 'must not have a user name or password'],
+    ['https://example.com:0/', 'must not have port 0'],
     ['https://app.localhost/', 'must go to a public address'],
     ['https://10.0.0.1/', 'must go to a public address'],
     ['https://169.254.169.254/latest/meta-data', 'must go to a public address'],
@@ -49,8 +50,8 @@ describe('a webhook that may not be called is refused with its submission', () =
     expect(problem.code).toBe('invalid_query');
     expect(problem.detail).toContain(reason);
     expect(problem.detail).not.toContain('secret');
-    // A user name is allowed nowhere.
-    expect(problem.detail.includes('WEBHOOK_ALLOW')).toBe(!reason.includes('user name'));
+    // A user name and port 0 are allowed nowhere.
+    expect(problem.detail.includes('WEBHOOK_ALLOW')).toBe(!/user name|port 0/.test(reason));
   });
 });
 
