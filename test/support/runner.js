@@ -10,9 +10,16 @@ export default class Runner extends createRunner({ runtime: 'child_process' }) {
     super(...options);
     this._testRunners = new RunnersWithChannels({ globalConfig: this._globalConfig, runtime: this._runtime });
   }
+
+  async runTests(...options) {
+    await super.runTests(...options);
+    if (process.env.NODE_V8_COVERAGE) await this._testRunners.coverageWritten();
+  }
 }
 
 class RunnersWithChannels extends Map {
+  pools = [];
+
   constructor(settings) {
     super();
     this.settings = settings;
@@ -20,10 +27,18 @@ class RunnersWithChannels extends Map {
 
   set(projectConfig, { pool }) {
     const workerData = { ...this.settings, projectConfig };
+    this.pools.push(pool);
     return super.set(projectConfig, {
       pool,
       run: ({ path }) => pool.run(path, { channel: channelOf(workerData) }),
     });
+  }
+
+  /** A process writes its coverage when it exits, which takes seconds. The pool would kill it after one. */
+  async coverageWritten() {
+    const workers = this.pools.flatMap(({ threads = [] }) => threads);
+    for (const { process: child } of workers) child.kill = () => child.connected && child.disconnect();
+    await Promise.all(workers.map((worker) => worker.terminate()));
   }
 }
 
