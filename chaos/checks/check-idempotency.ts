@@ -18,7 +18,7 @@ export function checkIdempotency(stored: StoredState, ledger: Ledger): void {
       ledger.violate('an idempotency key makes one request', `${key} made ${made.join(', ')}`, id);
     }
   }
-  const newest = Math.max(...[...stored.requests.keys()].map(idTimeMs));
+  const newest = [...stored.requests.keys()].reduce((latest, id) => Math.max(latest, idTimeMs(id)), 0);
   for (const [key, ids] of ledger.idsOfKey) {
     const isPruned = !keys.has(key) && [...ids].every((id) => newest - idTimeMs(id) > prunedAfterMs);
     if (isPruned && ids.size === 1) continue;
