@@ -20,7 +20,7 @@ const first: Place = {
  */
 const oldStatement = statement('old_deliveries')`SELECT request_id AS "requestId", id FROM webhook_delivery
 WHERE (request_id, id) > ($1::uuid, $2::uuid)
-  AND request_id < uuid_at(now() - $3::float8 * interval '1 millisecond')
+  AND request_id < uuid_at(greatest('epoch', now() - $3::float8 * interval '1 millisecond'))
 ORDER BY request_id, id LIMIT 1000`;
 
 /*

@@ -4,7 +4,8 @@ import { type DaySpan, statementOfDays, statementOfSpan } from '../../../databas
 import { statement } from '../../../database/statement.js';
 
 /*
- * Purpose: finds days older than the retention without a request that waits or runs.
+ * Purpose: finds days older than the retention without a request that waits or runs. A retention may begin before
+ *   1970, and no id has such a time.
  * Race: an old request moves from its lease to the queue or to its end in one statement: one snapshot sees it in one
  *   of them. One that ends after this statement is found by the next one.
  * Index: the system catalogue; queue_entry, delayed_entry and lease hold only what is not completed.
@@ -19,7 +20,7 @@ const oldStatement = statement('old_days')`WITH day AS (
     AND relnamespace = current_schema()::regnamespace
 )
 SELECT day, first FROM day
-WHERE bound < uuid_at(clock_timestamp() - $1::float8 * interval '1 millisecond')
+WHERE bound < uuid_at(greatest('epoch', clock_timestamp() - $1::float8 * interval '1 millisecond'))
   AND NOT EXISTS (SELECT FROM queue_entry WHERE request_id < day.bound)
   AND NOT EXISTS (SELECT FROM delayed_entry WHERE request_id < day.bound)
   AND NOT EXISTS (SELECT FROM lease WHERE request_id < day.bound)
@@ -126,7 +127,7 @@ const emptyPayloads = statementOfSpan(
   FROM request
   WHERE id > $2::uuid
     AND ${within('id')}
-    AND id < uuid_at(clock_timestamp() - $3::float8 * interval '1 millisecond')
+    AND id < uuid_at(greatest('epoch', clock_timestamp() - $3::float8 * interval '1 millisecond'))
   ORDER BY id LIMIT 1000
 ), emptied AS (
   UPDATE request
