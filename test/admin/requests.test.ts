@@ -265,6 +265,20 @@ test('payloads are read as they are, in parts too, and that a key reads one is a
   ]);
 });
 
+test('a range of a payload that does not exist is answered 416, and one that is no range is ignored', async () => {
+  const output = '{"n":1}';
+  const id = await calls.run('test/wide', { body: output });
+  const read = async (range: string) => {
+    const headers = { ...keyHeader(reader), range };
+    const answer = await service.get(`/v1/admin/requests/${id}/response`, { headers });
+    return [answer.status, answer.headers.get('content-range'), await answer.text()];
+  };
+  for (const range of ['bytes=7-', 'bytes=2147483647-', 'bytes=2147483648-', 'bytes=9999999999-9999999999'])
+    expect([range, ...(await read(range)).slice(0, 2)]).toEqual([range, 416, 'bytes */7']);
+  for (const range of ['bytes=5-2', 'bytes=-', 'bytes=99999999999-', 'lines=1-2'])
+    expect([range, ...(await read(range))]).toEqual([range, 200, null, output]);
+});
+
 test('the status of a request is at its caller’s path as well', async () => {
   const id = await calls.run('test/wide', {});
   const { request_id, ...shown } = await json<Shown>(get(`requests/${id}`, observer));

@@ -7,11 +7,14 @@ export interface PayloadSlice {
   total: number;
 }
 
-/** Returns the bytes [from, to) of a `Range: bytes=0-65535`, or the whole if there is no such field, or another one. */
+/**
+ * Returns the bytes [from, to) of a `Range: bytes=0-65535`. Returns the whole if there is no such field or another one,
+ * and if its last byte is before its first.
+ */
 export function wantedSlice({ headers }: IncomingMessage): { from: number; to: number } {
   const [, from, to] = /^bytes=(\d{1,10})-(\d{0,10})$/.exec(headers.range ?? '') ?? [];
-  if (from === undefined) return { from: 0, to: Infinity };
-  return { from: Number(from), to: to === '' ? Infinity : Number(to) + 1 };
+  const slice = { from: Number(from), to: to === '' ? Infinity : Number(to) + 1 };
+  return slice.from < slice.to ? slice : { from: 0, to: Infinity };
 }
 
 /** Sends the payload as the model or the caller wrote it. A browser never shows it as a page. */

@@ -34,6 +34,8 @@ export interface PositionPoint {
   position: number;
 }
 
+/** The greatest value of PostgreSQL's type `integer`. No payload is that long. */
+const maxInteger = 2 ** 31 - 1;
 const maxPoints = 60;
 const maxLooks = 20_000;
 /** Requests that were submitted so much earlier may have started later. */
@@ -82,7 +84,7 @@ export async function readPayload(
     `SELECT substring(text FROM $2::integer + 1 FOR $3::integer) AS bytes, octet_length(text) AS total
      FROM (SELECT convert_to(${part}::text, 'UTF8') AS text FROM request
            WHERE id = $1::uuid AND ${withinDaysOf(requestId)('id')} OFFSET 0) AS payload`,
-    [requestId, from, Math.max(0, Math.min(to - from, 2 ** 31 - 1))],
+    [requestId, Math.min(from, maxInteger - 1), Math.max(0, Math.min(to - from, maxInteger))],
   );
   const { bytes = null, total = null } = rows[0] ?? {};
   return bytes === null || total === null ? null : { bytes, total };
