@@ -42,6 +42,8 @@ test.each([
   [['create', '--name', 'x', '--expires', '0s'], 'Expected a time in the future'],
   [['create', '--name', 'x', '--expires', '2020-01-01'], 'Expected a time in the future'],
   [['create', '--name', 'x', '--expires', '2099-13-01'], 'Expected a time as in RFC 3339'],
+  [['create', '--name', 'x', '--expires', '2099-02-29'], 'Expected a time as in RFC 3339'],
+  [['create', '--name', 'x', '--expires', '2099-04-31T08:00:00Z'], 'Expected a time as in RFC 3339'],
   [['create', '--name', 'x', 'y'], 'too many arguments'],
   [['create', '--name', 'x', '--weight', '0'], 'Expected a number from 0.01 to 1000'],
   [['create', '--name', 'x', '--weight', '1001'], 'Expected a number from 0.01 to 1000'],

@@ -34,6 +34,5 @@ export const valueOr =
   (text: string): T | Word =>
     text.toLowerCase() === word ? word : valueOf(rule, toValue)(text);
 
-/** Also accepts a date without a time. */
-export const toTime = (text: string): string =>
-  /^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(Date.parse(text)) ? new Date(text).toISOString() : text;
+/** Also accepts a date without a time, which begins in UTC. Any other text stays as it is, for a rule to judge. */
+export const toTime = (text: string): string => (/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
