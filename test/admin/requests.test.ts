@@ -83,6 +83,31 @@ test('the list has the requests of all keys, newest first, page by page, and eac
   expect(await found('status=IN_QUEUE')).toEqual([]);
 });
 
+test('a prefix finds every id that begins with it, up to the whole id, also without hyphens', async () => {
+  const before = await calls.run('test/wide');
+  const id = `${before.slice(0, -4)}ffff`;
+  await service.query('UPDATE request SET id = $2 WHERE id = $1', [before, id]);
+  const digits = id.replaceAll('-', '');
+  for (const prefix of [
+    id.slice(0, -2),
+    id.slice(0, -1),
+    digits.slice(0, -1),
+    digits,
+    `${digits.slice(0, 20)}-`,
+  ])
+    expect([prefix, (await list(`id_prefix=${prefix}`)).data.map(({ request_id: found }) => found)]).toEqual([
+      prefix,
+      [id],
+    ]);
+  for (const prefix of [
+    '0'.repeat(32),
+    '00000000-0000-0000-0000-000000000000',
+    'f'.repeat(32),
+    'f'.repeat(36),
+  ])
+    expect([prefix, (await list(`id_prefix=${prefix}`)).data]).toEqual([prefix, []]);
+});
+
 test('one that waits for its own key says so', async () => {
   const bounded = await calls.newKey({ name: 'bounded', maxRunning: 1 });
   const [running, held] = [

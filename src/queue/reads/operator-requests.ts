@@ -188,10 +188,16 @@ function daysOf(ids: readonly string[]): IdRange {
 /** Returns the range of the ids that begin with these hexadecimal digits and hyphens. */
 function rangeOfPrefix(prefix: string): IdRange {
   const digits = prefix.replaceAll('-', '').slice(0, 32);
-  const id = (fill: string): string =>
-    digits.padEnd(32, fill).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-  return { firstId: id('0'), beforeId: digits.length === 32 ? `${id('0')}~` : id('f') };
+  const first = BigInt(`0x${digits.padEnd(32, '0')}`);
+  const end = first + 16n ** BigInt(32 - digits.length);
+  return { firstId: idOfNumber(first), beforeId: end < 16n ** 32n ? idOfNumber(end) : lastId };
 }
+
+const idOfNumber = (number: bigint): string =>
+  number
+    .toString(16)
+    .padStart(32, '0')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 
 /** Adds the failures of an older span to those of the same kind. The message is that of the newest. */
 function addFailure(failures: Map<string, FailureCount>, failure: FailureCount): void {
