@@ -5,6 +5,7 @@ import { AddressRule } from '../addresses/address-rule.js';
 import { newId } from '../database/new-id.js';
 import { DomainError } from '../errors/domain-error.js';
 import { WebhookEndpointEntity } from './entities/webhook-endpoint.entity.js';
+import { lockWebhooksOf } from './lock-key.js';
 import { defaultEvents, type WebhookEventType } from './webhook-events.js';
 
 /** A key has at most this many endpoints, because each gets a delivery of each event. */
@@ -47,6 +48,7 @@ export class WebhookEndpoints {
   ): Promise<WebhookEndpointEntity> {
     this.assertUsable(url);
     return this.rows.manager.transaction(async (manager) => {
+      await lockWebhooksOf(keyId, manager);
       const rows = manager.getRepository(WebhookEndpointEntity);
       const before = await rows.findOne({
         where: { apiKeyId: keyId, url },
@@ -88,6 +90,9 @@ export class WebhookEndpoints {
     if (url !== undefined) this.assertUsable(url);
     const rows = manager.getRepository(WebhookEndpointEntity);
     const where = keyId === undefined ? { id } : { id, apiKeyId: keyId };
+    const found = await rows.findOneBy(where);
+    if (found === null) return undefined;
+    await lockWebhooksOf(found.apiKeyId, manager);
     const before = await rows.findOne({ where, lock: { mode: 'pessimistic_write' } });
     if (before === null) return undefined;
     if (url !== undefined && url !== before.url && (await rows.existsBy({ apiKeyId: before.apiKeyId, url })))

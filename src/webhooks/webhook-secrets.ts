@@ -6,6 +6,7 @@ import { commandOf } from '../config/package.js';
 import { Config } from '../config/config.js';
 import { BoundedCache } from '../tools/bounded-cache.js';
 import { WebhookSecretEntity } from './entities/webhook-secret.entity.js';
+import { lockWebhooksOf } from './lock-key.js';
 import { open, seal } from '../tools/secret-box.js';
 import { newId } from '../database/new-id.js';
 
@@ -44,8 +45,12 @@ export class WebhookSecrets {
     const own = await this.own(keyId);
     if (own.length > 0) return own;
     if (this.config.webhookSecret !== undefined) return [this.config.webhookSecret];
-    // If two nodes make one at once, one of them succeeds, and both read that one.
-    await this.rows.createQueryBuilder().insert().values(this.row(keyId, generate())).orIgnore().execute();
+    await this.rows.manager.transaction(async (manager) => {
+      await lockWebhooksOf(keyId, manager);
+      // If two nodes make one at once, one of them succeeds, and both read that one.
+      const insert = manager.createQueryBuilder().insert().into(WebhookSecretEntity);
+      await insert.values(this.row(keyId, generate())).orIgnore().execute();
+    });
     return this.own(keyId);
   }
 
@@ -53,10 +58,11 @@ export class WebhookSecrets {
   async rotate(keyId: string, accounting?: (manager: EntityManager) => Promise<void>): Promise<string> {
     const secret = generate();
     await this.rows.manager.transaction(async (manager) => {
+      await lockWebhooksOf(keyId, manager);
       const rows = manager.getRepository(WebhookSecretEntity);
-      const own = await rows.find({ where: { apiKeyId: keyId }, lock: { mode: 'pessimistic_write' } });
       const { webhookSecret } = this.config;
-      if (own.length === 0 && webhookSecret !== undefined) await rows.insert(this.row(keyId, webhookSecret));
+      if (webhookSecret !== undefined && !(await rows.existsBy({ apiKeyId: keyId })))
+        await rows.insert(this.row(keyId, webhookSecret));
       await rows.delete({ apiKeyId: keyId, expiresAt: Not(IsNull()) });
       await rows.update({ apiKeyId: keyId }, { expiresAt: () => `now() + interval '${overlap}'` });
       await rows.insert(this.row(keyId, secret));

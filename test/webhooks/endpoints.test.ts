@@ -32,6 +32,23 @@ const bodiesAt = (path: string): Record<string, unknown>[] =>
   receiver.at(path).map(({ body }) => JSON.parse(body) as Record<string, unknown>);
 
 describe('the endpoints of a key over HTTP', () => {
+  test('that are added or changed at once are as if one call followed the other', async () => {
+    const key = await calls.newKey({ name: 'hasty' });
+    const url = receiver.url(hooks.newPath());
+    const answers = await Promise.all(Array.from({ length: 6 }, () => call('POST', '', { url }, key)));
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => 201));
+    const made = (await Promise.all(answers.map((answer) => answer.json()))) as Endpoint[];
+    expect(new Set(made.map(({ id }) => id)).size).toBe(1);
+
+    const others = await Promise.all(
+      Array.from({ length: 4 }, () => added({ url: receiver.url(hooks.newPath()) }, key)),
+    );
+    const wanted = receiver.url(hooks.newPath());
+    const changes = others.map(({ id }) => call('PATCH', `/${id}`, { url: wanted }, key));
+    const statuses = (await Promise.all(changes)).map(({ status }) => status);
+    expect(statuses.sort()).toEqual([200, 409, 409, 409]);
+  });
+
   test('are added, listed in pages, changed and deleted, and each change is audited', async () => {
     const key = await calls.newKey({ name: 'owner' });
     const [first, second] = [hooks.newPath(), hooks.newPath()].map((path) => receiver.url(path));

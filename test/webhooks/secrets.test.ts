@@ -37,6 +37,17 @@ test('a key gets one secret when it is first needed, though many need it at once
   expect(await stored(key)).toHaveLength(1);
 });
 
+test.each([{}, { webhookSecret: shared }])('rotations at once follow each other, with %j', async (config) => {
+  const key = randomUUID();
+  const calls = Array.from({ length: 8 }, (_, i) =>
+    i % 4 === 3 ? secretsOf(config).secretOf(key) : secretsOf(config).rotate(key),
+  );
+  const made = await Promise.all(calls);
+  const [newest] = await secretsOf(config).all(key);
+  expect(made).toContain(newest);
+  expect(await stored(key)).toHaveLength(2);
+});
+
 test('after a rotation both count, the new one first, and after the next one the last two', async () => {
   const key = randomUUID();
   const first = await secretsOf().secretOf(key);
