@@ -276,7 +276,7 @@ WITH orphan AS MATERIALIZED (
   SELECT * FROM verdict WHERE outcome IS NOT NULL
 ), completed AS (
   UPDATE recent_request AS request
-  SET state = 'COMPLETED', outcome = hopeless.outcome, completed_at = hopeless.ended_at, error = CASE hopeless.outcome WHEN 'failed' THEN $2::json ELSE $3::json END, lost_attempts = lost_attempts + 1, inference_ms = extract(epoch FROM hopeless.ended_at - hopeless.started_at) * 1000
+  SET state = 'COMPLETED', outcome = hopeless.outcome, completed_at = hopeless.ended_at, error = CASE hopeless.outcome WHEN 'failed' THEN $2::json ELSE $3::json END, lost_attempts = lost_attempts + 1, inference_ms = greatest(0, least(2147483647, extract(epoch FROM hopeless.ended_at - hopeless.started_at) * 1000))
   FROM hopeless
   WHERE request.id = hopeless.request_id AND request.state = 'IN_PROGRESS'
   RETURNING request.id, request.attempt, request.model_id, request.api_key_id, request.priority, request.virtual_start, request.seq, request.outcome, request.failed_attempts, request.lost_attempts, request.webhook_url
@@ -302,7 +302,7 @@ WITH orphan AS MATERIALIZED (
   UPDATE recent_request AS request
   SET state = 'IN_QUEUE',
       lost_attempts = lost_attempts + verdict.losses,
-      inference_ms = extract(epoch FROM verdict.ended_at - verdict.started_at) * 1000
+      inference_ms = greatest(0, least(2147483647, extract(epoch FROM verdict.ended_at - verdict.started_at) * 1000))
   FROM verdict
   WHERE request.id = verdict.request_id
     AND verdict.outcome IS NULL
@@ -371,7 +371,7 @@ WITH orphan AS MATERIALIZED (
   SELECT * FROM verdict WHERE outcome IS NOT NULL
 ), completed AS (
   UPDATE recent_request AS request
-  SET state = 'COMPLETED', outcome = hopeless.outcome, completed_at = hopeless.ended_at, error = CASE hopeless.outcome WHEN 'failed' THEN $2::json ELSE $3::json END, lost_attempts = lost_attempts + 1, inference_ms = extract(epoch FROM hopeless.ended_at - hopeless.started_at) * 1000
+  SET state = 'COMPLETED', outcome = hopeless.outcome, completed_at = hopeless.ended_at, error = CASE hopeless.outcome WHEN 'failed' THEN $2::json ELSE $3::json END, lost_attempts = lost_attempts + 1, inference_ms = greatest(0, least(2147483647, extract(epoch FROM hopeless.ended_at - hopeless.started_at) * 1000))
   FROM hopeless
   WHERE request.id = hopeless.request_id AND request.state = 'IN_PROGRESS'
   RETURNING request.id, request.attempt, request.model_id, request.api_key_id, request.priority, request.virtual_start, request.seq, request.outcome, request.failed_attempts, request.lost_attempts, request.webhook_url
@@ -397,7 +397,7 @@ WITH orphan AS MATERIALIZED (
   UPDATE recent_request AS request
   SET state = 'IN_QUEUE',
       lost_attempts = lost_attempts + verdict.losses,
-      inference_ms = extract(epoch FROM verdict.ended_at - verdict.started_at) * 1000
+      inference_ms = greatest(0, least(2147483647, extract(epoch FROM verdict.ended_at - verdict.started_at) * 1000))
   FROM verdict
   WHERE request.id = verdict.request_id
     AND verdict.outcome IS NULL

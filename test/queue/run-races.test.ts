@@ -252,3 +252,37 @@ test('a node that was given up claims nothing', async () => {
   await rescueSome(there, await tables.node(there), 9);
   expect(await claimSome(here, node, 1)).toEqual([]);
 });
+
+describe('a run that began 30 days ago, or in 30 days by a clock that was set back, ends', () => {
+  const took = (): Promise<object[]> => tables.rows('SELECT state, inference_ms FROM request');
+
+  test.each([
+    ['-30 days', 2_147_483_647],
+    ['30 days', 0],
+  ])('by each statement (started at now %s)', async (since, ms) => {
+    for (const lostLimit of [9, 1]) {
+      const claimed = await begun(since);
+      await rescueSome(here, await tables.node(here), lostLimit);
+      const state = lostLimit === 1 ? 'COMPLETED' : 'IN_QUEUE';
+      expect(await took()).toEqual([{ state, inference_ms: ms }]);
+      expect(await finish(here, [ending(claimed)])).toEqual([false]);
+    }
+    for (const outcome of ['succeeded', 'failed'] as const) {
+      expect(await finish(here, [ending(await begun(since), outcome)])).toEqual([true]);
+      expect(await took()).toEqual([{ state: 'COMPLETED', inference_ms: ms }]);
+    }
+    await requeue(here, returning(await begun(since)));
+    expect(await took()).toEqual([{ state: 'IN_QUEUE', inference_ms: ms }]);
+  });
+
+  async function begun(since: string): Promise<Claimed> {
+    await tables.clear();
+    await submitSome(here, 1);
+    const [claimed] = await claimSome(here, await tables.node(here), 1);
+    await tables.rows(
+      `UPDATE lease SET started_at = now() + $1::interval, deadline_at = now() + $1::interval + interval '1 hour'`,
+      [since],
+    );
+    return claimed!;
+  }
+});

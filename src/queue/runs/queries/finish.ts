@@ -6,6 +6,7 @@ import type { RequestError } from '../../request-errors.js';
 import type { AttemptOutcome } from '../../request-state.js';
 import { complete } from '../../completion/completion.js';
 import { tokenHash } from '../../workers/queries/worker-leases.js';
+import { runMs } from './run-ms.js';
 
 export interface Finish {
   requestId: string;
@@ -23,7 +24,7 @@ export interface Finish {
 /** `ids`: only if not all have ended. */
 type Ended = { count: number; ids: string[] | null };
 
-const inferenceMs = 'extract(epoch FROM released.ended_at - released.started_at) * 1000';
+const inferenceMs = runMs('released');
 const whichEnded = `SELECT count(*) AS count, CASE WHEN count(*) < cardinality($1::uuid[]) THEN array_agg(id) END AS ids
 FROM completed`;
 

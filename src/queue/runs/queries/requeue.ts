@@ -4,6 +4,7 @@ import type { AttemptOutcome } from '../../request-state.js';
 import { insertEntries, ofRequest } from '../../waiting/queries/insert-entries.js';
 import { tokenHash } from '../../workers/queries/worker-leases.js';
 import { entryColumns, type WaitingRequest } from '../../waiting/queries/waiting.js';
+import { runMs } from './run-ms.js';
 
 export interface Requeue {
   requestId: string;
@@ -42,7 +43,7 @@ const requeueStatement = statement('requeue')`WITH released AS (
       failed_attempts = failed_attempts + ($3::text IN ('failed', 'timed_out'))::integer,
       started_at = CASE WHEN $3::text <> 'unreached' OR failed_attempts + lost_attempts > 0 THEN request.started_at END,
       inference_ms = CASE WHEN $3::text = 'unreached' THEN inference_ms
-                          ELSE extract(epoch FROM released.ended_at - released.started_at) * 1000 END
+                          ELSE ${runMs('released')} END
   FROM released
   WHERE request.id = released.request_id AND request.state = 'IN_PROGRESS'
   RETURNING request.id, request.model_id, request.api_key_id, request.priority, request.virtual_start, request.seq,

@@ -8,6 +8,7 @@ import { complete } from '../../completion/completion.js';
 import { insertEntries, ofRequest } from '../../waiting/queries/insert-entries.js';
 import { entryColumns, type WaitingRequest } from '../../waiting/queries/waiting.js';
 import { tokenHash } from '../../workers/queries/worker-leases.js';
+import { runMs } from './run-ms.js';
 
 export interface Rescued extends WaitingRequest {
   /** null: it waits again. Otherwise it was completed: its nodes were lost too often, or it was to be cancelled. */
@@ -94,7 +95,7 @@ const rescueStatement = (
     completed_at: 'hopeless.ended_at',
     error: `CASE hopeless.outcome WHEN 'failed' THEN $2::json ELSE $3::json END`,
     lost_attempts: 'lost_attempts + 1',
-    inference_ms: 'extract(epoch FROM hopeless.ended_at - hopeless.started_at) * 1000',
+    inference_ms: runMs('hopeless'),
   },
   returning: [
     ...[
@@ -112,7 +113,7 @@ const rescueStatement = (
   UPDATE recent_request AS request
   SET state = 'IN_QUEUE',
       lost_attempts = lost_attempts + verdict.losses,
-      inference_ms = extract(epoch FROM verdict.ended_at - verdict.started_at) * 1000
+      inference_ms = ${runMs('verdict')}
   FROM verdict
   WHERE request.id = verdict.request_id
     AND verdict.outcome IS NULL
