@@ -54,7 +54,9 @@ export class WebhookSecrets {
     return this.own(keyId);
   }
 
-  /** Makes a new secret. The previous one stays valid for another day; older ones do not. */
+  /**
+   * Makes a new secret. The previous one stays valid for another day, if it can be decrypted; older ones do not.
+   */
   async rotate(keyId: string, accounting?: (manager: EntityManager) => Promise<void>): Promise<string> {
     const secret = generate();
     await this.rows.manager.transaction(async (manager) => {
@@ -64,6 +66,8 @@ export class WebhookSecrets {
       if (webhookSecret !== undefined && !(await rows.existsBy({ apiKeyId: keyId })))
         await rows.insert(this.row(keyId, webhookSecret));
       await rows.delete({ apiKeyId: keyId, expiresAt: Not(IsNull()) });
+      const newest = await rows.findOneBy({ apiKeyId: keyId });
+      if (newest !== null && !this.isReadable(newest)) await rows.delete({ id: newest.id });
       await rows.update({ apiKeyId: keyId }, { expiresAt: () => `now() + interval '${overlap}'` });
       await rows.insert(this.row(keyId, secret));
       await accounting?.(manager);
@@ -96,6 +100,14 @@ export class WebhookSecrets {
       isSealed,
       secret: isSealed ? seal(secretsKey, secret, keyId) : Buffer.from(secret),
     };
+  }
+
+  private isReadable(row: WebhookSecretEntity): boolean {
+    try {
+      return this.open(row) !== '';
+    } catch {
+      return false;
+    }
   }
 
   private open({ apiKeyId, secret, isSealed }: WebhookSecretEntity): string {

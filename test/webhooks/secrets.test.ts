@@ -114,8 +114,11 @@ describe('SECRETS_KEY', () => {
     await expect(secretsOf(config).secretOf(key)).rejects.toThrow(
       /SECRETS_KEY is not the key that encrypted it/,
     );
-    await secretsOf(config).rotate(key);
-    await dataSource.query(`DELETE FROM webhook_secret WHERE expires_at IS NOT NULL`);
-    expect(await secretsOf(config).secretOf(key)).toMatch(format);
+    const rotated = await secretsOf(config).rotate(key);
+    expect(rotated).toMatch(format);
+    // Nothing can be signed with the lost one any more.
+    expect(await secretsOf(config).all(key)).toEqual([rotated]);
+    const again = await secretsOf(config).rotate(key);
+    expect(await secretsOf(config).all(key)).toEqual([again, rotated]);
   });
 });
