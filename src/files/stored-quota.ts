@@ -16,6 +16,15 @@ interface Book {
   ends: number;
 }
 
+/** The files of one key that calls on this node announce. */
+interface Announcements {
+  calls: number;
+  /** Files that are being added. */
+  adding: number;
+  /** Files that were added, or could not be, since there are such calls. */
+  ended: number;
+}
+
 /** The room of one upload. */
 export interface Reservation {
   /** Notes that this many bytes have come in total. Throws if the key has no room for them. */
@@ -25,12 +34,13 @@ export interface Reservation {
 }
 
 /**
- * How much each key may store. The database counts stored files in the commit that stores or removes them. Uploads
- * under way are reserved here. Parallel uploads therefore exceed the quota at most by what is under way on other nodes.
+ * How much each key may store. The database counts files in the commit that adds, stores or removes them. What is under
+ * way is reserved here. Parallel calls therefore exceed the quota at most by what is under way on other nodes.
  */
 @Injectable()
 export class StoredQuota {
   private readonly books = new Map<string, Book>();
+  private readonly announcements = new Map<string, Announcements>();
   private readonly looks: Batcher<string, Stored>;
 
   constructor(
@@ -45,12 +55,35 @@ export class StoredQuota {
     return { ...(await this.looks.add(keyId)), max_bytes: maxStoredBytes, max_files: maxStoredFiles };
   }
 
-  /** Throws if the key may not announce another file. */
-  async assertRoom(keyId: string): Promise<void> {
-    const { files, bytes } = await this.looks.add(keyId);
-    if (files >= this.config.maxStoredFiles) throw tooManyFiles(files, this.config);
-    if (bytes + (this.books.get(keyId)?.reservedBytes ?? 0) >= this.config.maxStoredBytes)
-      throw tooManyBytes(bytes, this.config);
+  /** Adds the row of a file that is to come. Throws if the key may not announce another file. */
+  async announce<File>(keyId: string, add: () => Promise<File>): Promise<File> {
+    const own = this.announcements.get(keyId) ?? { calls: 0, adding: 0, ended: 0 };
+    this.announcements.set(keyId, own);
+    own.calls++;
+    try {
+      await this.takeRoom(keyId, own);
+      return await add().finally(() => {
+        own.adding--;
+        own.ended++;
+      });
+    } finally {
+      if (--own.calls === 0) this.announcements.delete(keyId);
+    }
+  }
+
+  /** Looks again while the answer depends on files of which it is not known whether the sum includes them. */
+  private async takeRoom(keyId: string, own: Announcements): Promise<void> {
+    const { maxStoredFiles, maxStoredBytes } = this.config;
+    for (;;) {
+      const { ended } = own;
+      const { files, bytes } = await this.looks.add(keyId);
+      if (files >= maxStoredFiles) throw tooManyFiles(files, this.config);
+      if (bytes + (this.books.get(keyId)?.reservedBytes ?? 0) >= maxStoredBytes)
+        throw tooManyBytes(bytes, this.config);
+      if (files + own.adding + own.ended - ended >= maxStoredFiles) continue;
+      own.adding++;
+      return;
+    }
   }
 
   /** `announced`: bytes that the upload will have, as far as that is known. Throws if there is no room for them. */

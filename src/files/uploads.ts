@@ -54,9 +54,9 @@ export class Uploads {
   ): Promise<InitiatedUploadDto> {
     const isOutput = 'requestId' in of;
     await this.space.assertRoom();
-    if (!isOutput) await this.quota.assertRoom(of.keyId);
     const owner = isOutput ? await this.files.ownerOf(of.requestId) : { keyId: of.keyId, base };
-    const { id, name } = await this.files.add({ keyId: owner.keyId, contentType, fileName });
+    const add = () => this.files.add({ keyId: owner.keyId, contentType, fileName });
+    const { id, name } = await (isOutput ? add() : this.quota.announce(owner.keyId, add));
     return {
       file_url: fileUrl(owner.base, id, name),
       upload_url: this.urls.urlOf(base, id, { contentType, isOutput }),
@@ -71,9 +71,10 @@ export class Uploads {
     base: string,
   ): Promise<UploadedFile> {
     await this.space.assertRoom();
-    await this.quota.assertRoom(keyId);
     const contentType = isContentType(given) ? given : otherType;
-    const { id, name } = await this.files.add({ keyId, contentType, fileName }, 1);
+    const { id, name } = await this.quota.announce(keyId, () =>
+      this.files.add({ keyId, contentType, fileName }, 1),
+    );
     let storedBytes = 0;
     let reservation = unbounded;
     try {

@@ -112,6 +112,21 @@ test('files are counted as well, with those that were only initiated', async () 
   await begin();
 });
 
+test('files that are announced in parallel are no more than there may be', async () => {
+  const statuses = await inParallel(
+    maxStoredFiles * 2,
+    Array.from({ length: maxStoredFiles * 2 }),
+    async () => {
+      const answer = await ask();
+      await answer.arrayBuffer();
+      return answer.status;
+    },
+  );
+  expect(statuses.filter((status) => status === 200)).toHaveLength(maxStoredFiles);
+  expect(statuses.filter((status) => status === 507)).toHaveLength(maxStoredFiles);
+  expect(await stored()).toMatchObject({ files: maxStoredFiles });
+});
+
 test('what is erased makes room at once', async () => {
   const url = await store(someBytes(maxStoredBytes));
   const submitted = await submit('test/model', { image: url });
