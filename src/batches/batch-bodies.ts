@@ -46,8 +46,14 @@ export class BatchBodies {
       throw new DomainError('unsupported_encoding', detail);
     }
     chargesOf(request)?.take('bytes', transferBytes);
-    const lines = bodyOfUpload(request, response);
+    const lines = this.whileAllowed(request, bodyOfUpload(request, response));
     return { ...termsOf(options), input: { lines, announcedBytes: Number(length) } };
+  }
+
+  /** Yields the chunks of a body. At its end it throws if the caller's key was revoked meanwhile. */
+  private async *whileAllowed(request: Request, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    yield* chunks;
+    await this.bodies.checkAgain(request);
   }
 
   private async readJson(request: Request, response: Response): Promise<NewBatch> {

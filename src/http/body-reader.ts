@@ -51,6 +51,11 @@ export class BodyReader {
 
   constructor(private readonly config: Config) {}
 
+  /** Checks a call again whose body was read elsewhere as it came. Throws if the call is not allowed any more. */
+  async checkAgain(request: IncomingMessage): Promise<void> {
+    await this.onSlow?.(request);
+  }
+
   /** Returns the whole body, decompressed, whatever its content type. It is bounded on the wire and decompressed. */
   async read(
     request: IncomingMessage,
@@ -69,7 +74,7 @@ export class BodyReader {
     const startedAt = performance.now();
     const bounds = { maxBytes: maxBodyBytes, charged: isPlain ? Number(length) : 0 };
     const body = await (isPlain ? collect(request, request, bounds) : decoded(request, coding, bounds));
-    if (performance.now() - startedAt > this.slowMs) await this.onSlow?.(request);
+    if (performance.now() - startedAt > this.slowMs) await this.checkAgain(request);
     return body;
   }
 }

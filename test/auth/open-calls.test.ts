@@ -2,6 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { AuditController } from '../../src/admin/audit/audit.controller.js';
 import { CallerFinder } from '../../src/auth/caller-finder.js';
 import { CallerWatch } from '../../src/auth/caller-watch.js';
+import { adapters } from '../../src/config/adapter.js';
 import { BodyReader } from '../../src/http/body-reader.js';
 import { WorkerBeats } from '../../src/queue/workers/worker-beats.js';
 import { WorkerClaims } from '../../src/queue/workers/worker-claims.js';
@@ -15,6 +16,7 @@ import { pulled, WorkerCalls } from '../support/worker-calls.js';
 
 const { service, calls } = testQueue({
   limits: 'off',
+  config: { adapters: [...adapters] },
   models: { 'test/pulled': pulled, 'test/http': { concurrency: 50 }, 'test/other': {} },
 });
 const admin = new AdminCalls(service);
@@ -249,24 +251,45 @@ test('an export of the audit breaks off when its key is revoked', async () => {
   Reflect.deleteProperty(controller, 'chunks');
 });
 
+/** Makes a call whose key is revoked when the first part of its body has come. Returns the status of its answer. */
+async function revokedWithin(path: string, [first, rest]: readonly [string, string], type?: string) {
+  const { id, key } = await admin.newKey();
+  const headers = { ...keyHeader(key), ...(type !== undefined && { 'content-type': type }) };
+  const call = httpRequest(service.url + path, { method: 'POST', headers });
+  const status = new Promise((resolve) =>
+    call.on('response', (answer) => resolve(answer.resume().statusCode)),
+  );
+  const arrived = new Promise((resolve) => service.app.getHttpServer().once('request', resolve));
+  call.write(first);
+  await arrived;
+  await revoke(id);
+  call.end(rest);
+  return status;
+}
+
 test('a call whose body is slow is judged again before it does anything', async () => {
   const bodies = service.app.get(BodyReader);
   bodies.slowMs = 0;
   const before = await calls.count('request');
-  for (const path of ['test/http', 'requests', 'requests/cancel']) {
-    const { id, key } = await admin.newKey();
-    const url = `${service.url}/v1/queue/${path}`;
-    const call = httpRequest(url, { method: 'POST', headers: keyHeader(key) });
-    const status = new Promise((resolve) =>
-      call.on('response', (answer) => resolve(answer.resume().statusCode)),
-    );
-    const arrived = new Promise((resolve) => service.app.getHttpServer().once('request', resolve));
-    call.write('{');
-    await arrived;
-    await revoke(id);
-    call.end('}');
-    expect([path, await status]).toEqual([path, 401]);
-  }
+  for (const path of ['test/http', 'requests', 'requests/cancel'])
+    expect([path, await revokedWithin(`/v1/queue/${path}`, ['{', '}'])]).toEqual([path, 401]);
   bodies.slowMs = 1_000;
   expect(await calls.count('request')).toBe(before);
+});
+
+const partOf = (field: string, value: string): string =>
+  `--x\r\nContent-Disposition: form-data; name="${field}"\r\n\r\n${value}\r\n`;
+const fileOf = (field: string): string =>
+  `--x\r\nContent-Disposition: form-data; name="${field}"; filename="a"\r\n\r\na\r\n--x--\r\n`;
+const formType = 'multipart/form-data; boundary=x';
+
+test.each([
+  ['/v1/batches?model_id=test/http', ['{"input":{}}\n', '{"input":{}}\n'], 'application/x-ndjson', 'batch'],
+  ['/openai/v1/audio/transcriptions', [partOf('model', 'test/http'), fileOf('file')], formType, 'request'],
+  ['/openai/v1/files', [partOf('purpose', 'batch'), fileOf('file')], formType, undefined],
+  ['/replicate/v1/files', [partOf('metadata', '{}'), fileOf('content')], formType, undefined],
+] as const)('so is a call of %s, whose body is stored as it comes', async (path, body, type, table) => {
+  const before = table && (await calls.count(table));
+  expect(await revokedWithin(path, body, type)).toBe(401);
+  if (table !== undefined) expect(await calls.count(table)).toBe(before);
 });

@@ -43,6 +43,11 @@ export class CallBodies {
     private readonly json: JsonThreads,
   ) {}
 
+  /** Checks a call again whose form has come. */
+  checkAgain({ request }: ModelCall): Promise<void> {
+    return this.bodies.checkAgain(request);
+  }
+
   async read({ caller, request, response }: ModelCall): Promise<ReadCall> {
     const body = await this.bodies.read(request, response);
     if (body.length <= maxInlineBytes)

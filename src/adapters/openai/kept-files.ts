@@ -5,6 +5,7 @@ import type { Caller } from '../../auth/caller.js';
 import { type KeptFile, KeptFiles } from '../../files/kept-files.js';
 import { Uploads } from '../../files/uploads.js';
 import { DomainError } from '../../errors/domain-error.js';
+import { BodyReader } from '../../http/body-reader.js';
 import { ClientAddress } from '../../http/client-address.js';
 import { readForm } from '../multipart.js';
 import { BatchFiles } from './batch-files.js';
@@ -23,6 +24,7 @@ export class OpenAiFiles {
     private readonly uploads: Uploads,
     private readonly batchFiles: BatchFiles,
     private readonly addresses: ClientAddress,
+    private readonly bodies: BodyReader,
   ) {}
 
   async create(keyId: string, request: Request, response: Response): Promise<object> {
@@ -30,6 +32,7 @@ export class OpenAiFiles {
     const form = await readForm(request, response, ({ fileName = 'file', contentType, bytes }) =>
       this.uploads.store({ keyId, contentType, fileName }, bytes as AsyncIterable<Buffer>, 0, base),
     );
+    await this.bodies.checkAgain(request);
     const fields = new Map(form.fields);
     const file = form.files.find(({ field }) => field === 'file');
     if (file === undefined) throw wrongAt('file', 'must be a file');

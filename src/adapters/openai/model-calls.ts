@@ -95,6 +95,7 @@ export class ModelCalls {
         this.addresses.baseUrl(call.request),
       ),
     );
+    await this.bodies.checkAgain(call);
     const { input, sameIn } = inputOf(form);
     const asked = callBodyOf(input);
     const body = Buffer.from(JSON.stringify(input));

@@ -5,6 +5,7 @@ import { DomainError } from '../../errors/domain-error.js';
 import { fileUrl } from '../../files/files.js';
 import { type KeptFile, KeptFiles } from '../../files/kept-files.js';
 import { Uploads } from '../../files/uploads.js';
+import { BodyReader } from '../../http/body-reader.js';
 import { readForm } from '../multipart.js';
 
 /** Replicate keeps a file for a day. */
@@ -18,6 +19,7 @@ export class ReplicateFiles {
   constructor(
     private readonly kept: KeptFiles,
     private readonly uploads: Uploads,
+    private readonly bodies: BodyReader,
   ) {}
 
   async create(keyId: string, base: string, request: Request, response: Response): Promise<object> {
@@ -26,6 +28,7 @@ export class ReplicateFiles {
         ? this.uploads.store({ keyId, contentType, fileName }, bytes as AsyncIterable<Buffer>, 0, base)
         : skipped(bytes as AsyncIterable<Buffer>),
     );
+    await this.bodies.checkAgain(request);
     const content = form.files.find(({ field }) => field === 'content')?.stored;
     if (content === undefined) throw new DomainError('bad_request', 'The form needs the file as "content".');
     return toFile(await this.kept.keep(content.id, purpose, keptSeconds), base);
