@@ -34,6 +34,8 @@ interface ServedSocket extends Socket {
 /** The exchanges of one connection: one at a time, in the order in which the calls came. */
 class Connection {
   private latest: Charges | undefined;
+  /** The request that was answered last. */
+  private answered: IncomingMessage | undefined;
   readonly waiting: (readonly [IncomingMessage, ServerResponse])[] = [];
   ignored = 0;
   readonly arriving = new Progress();
@@ -41,12 +43,23 @@ class Connection {
 
   /** The exchange in progress. */
   get current(): Charges | undefined {
-    if (this.latest?.response.closed === true) this.latest = undefined;
+    if (this.latest?.response.closed === true) {
+      this.answered = this.latest.request;
+      this.latest = undefined;
+    }
     return this.latest;
+  }
+
+  /** The request whose body may still come. The rest of a body is discarded if the answer did not wait for it. */
+  get receiving(): IncomingMessage | undefined {
+    const { current } = this;
+    if (this.answered?.complete === true) this.answered = undefined;
+    return current?.request ?? this.answered;
   }
 
   begin(exchange: Charges): void {
     this.latest = exchange;
+    this.answered = undefined;
     this.arriving.end();
     this.leaving.end();
   }
@@ -231,9 +244,8 @@ export class HttpConnections implements OnModuleDestroy {
   private check(now: number): void {
     const unread = new Map<string, { bytes: number; sockets: [ServedSocket, number][] }>();
     for (const [socket, own] of this.connections) {
-      const { current } = own;
-      if (current === undefined) continue;
-      const { request } = current;
+      const { current, receiving: request } = own;
+      if (request === undefined) continue;
       if (isAwaited(request)) own.arriving.move(socket.bytesRead, now);
       else own.arriving.end();
       const unsent = unsentBytes(socket);
@@ -246,7 +258,7 @@ export class HttpConnections implements OnModuleDestroy {
         this.closed.slow++;
         this.warn('slow', 'a body arrives too slowly');
         if (!request.emit(slowBody)) socket.destroy();
-      } else if (unsent > 0) {
+      } else if (unsent > 0 && current !== undefined) {
         const { name } = current;
         const of = unread.get(name) ?? { bytes: 0, sockets: [] };
         of.bytes += unsent;

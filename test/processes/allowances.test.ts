@@ -96,6 +96,18 @@ describe('bodies', () => {
     expect(text).toMatch(/^HTTP\/1\.1 408 [^]*"code":"too_slow"/);
     expect(allowances.inUse('bytes')).toBe(0);
   });
+
+  it('that arrive too slowly after their answer have their connection closed as well', async () => {
+    Object.assign(connections.pace, { graceMs: 50, checkMs: 10 });
+    const socket = connectTo();
+    socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n');
+    const trickle = setInterval(() => socket.write('x'), 10);
+    try {
+      expect(await textOf(socket)).toMatch(/^HTTP\/1\.1 200 /);
+    } finally {
+      clearInterval(trickle);
+    }
+  });
 });
 
 describe('answers', () => {
