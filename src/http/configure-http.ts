@@ -1,6 +1,8 @@
 import type { Server, ServerOptions } from 'node:http';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { NextFunction, Request, Response } from 'express';
 import { Config } from '../config/config.js';
+import { DomainError } from '../errors/domain-error.js';
 import { onSentText } from '../internals/sent-texts.js';
 import { AccessLog } from './access-log.js';
 import { AnswerFields } from './answer-fields.js';
@@ -24,6 +26,8 @@ const serverLimits = {
   requestTimeout: 0,
   // Interval at which the time of a head is checked.
   connectionsCheckingInterval: 5_000,
+  // Node's own answer has no body and no X-Request-Id.
+  requireHostHeader: false,
 } satisfies ServerOptions;
 
 /**
@@ -44,6 +48,7 @@ export function configureHttp(
   const fields = app.get(AnswerFields);
   app.use(fields.security());
   if (fields.cors !== undefined) app.use(fields.cors);
+  app.use(refuseWithoutHost);
   app.use(refuseWhileDraining(app.get(Draining)));
   app.use(refuseUnserved(app.get(OtherApis)));
   serveDocs(app, models);
@@ -54,4 +59,10 @@ export function configureHttp(
   deferContinue(server);
   answerConnectionErrors(server);
   app.get(HttpConnections).install(server);
+}
+
+/** Earlier versions know calls without a Host (RFC 9112, 3.2). */
+function refuseWithoutHost({ httpVersion, headers }: Request, _: Response, next: NextFunction): void {
+  if (headers.host !== undefined || httpVersion !== '1.1') return next();
+  next(new DomainError('bad_request', 'The header "Host" is missing.'));
 }

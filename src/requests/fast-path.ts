@@ -87,7 +87,7 @@ export class FastPath {
 
 /** undefined: it is neither call, or it has something unusual that needs Express. */
 function fastCallOf({ method, url, headers }: IncomingMessage): FastCall | undefined {
-  if (headers.expect !== undefined) return undefined;
+  if (headers.expect !== undefined || headers.host === undefined) return undefined;
   if (method === 'POST') {
     const written = submission.exec(url!)?.[1];
     const modelId = written?.includes('%') === true ? modelIdOfPath(url!) : written;
