@@ -9,6 +9,7 @@ import { Files } from '../files/files.js';
 import { Uploads } from '../files/uploads.js';
 import { FileUses } from '../queue/retention/file-uses.js';
 import { NewRequests } from '../requests/new-requests.js';
+import { AtATime } from '../tools/at-a-time.js';
 import { type Batch, maxWindowDays, type NewBatch, type SegmentKind } from './batch.js';
 import { assertCancellable, unknownBatch } from './batch-errors.js';
 import { linesType } from './segment-writer.js';
@@ -18,7 +19,13 @@ import { ErasedLines } from './erased-lines.js';
 import { LineFormats } from './line-formats.js';
 import { type BatchesPage, findBatch, listBatches } from './queries/read-batches.js';
 import { readBatchFile } from './queries/lines.js';
-import { cancelBatch, countOpenBatches, findBatchByKey, insertBatch } from './queries/write-batches.js';
+import {
+  type BatchInsert,
+  cancelBatch,
+  countOpenBatches,
+  findBatchByKey,
+  insertBatch,
+} from './queries/write-batches.js';
 import { ResultLines } from './result-lines.js';
 
 const defaultWindowSeconds = 86_400;
@@ -29,6 +36,8 @@ const maxOpen = 100;
 /** The batches of keys, for this API and for those of other services. */
 @Injectable()
 export class Batches {
+  private readonly adding = new AtATime(1);
+
   constructor(
     private readonly database: Database,
     private readonly config: Config,
@@ -61,22 +70,30 @@ export class Batches {
     const written = JSON.stringify([format, terms, priority, windowSeconds, metadata]);
     const fingerprint = createHash('sha256').update(sha256).update(written).digest();
     const id = newId();
-    const isAdded = await this.database.transaction(async (query) => {
-      const isNew = await insertBatch(
-        { query },
-        {
-          ...{ id, keyId, format, metadata, ...terms, inputFileId, fingerprint, windowSeconds },
-          priority: rankOf(priority),
-          baseUrl: this.config.publicBaseUrl === undefined ? base : null,
-          idempotencyKey: idempotencyKey ?? null,
-        },
-      );
-      if (isNew && !(await this.uses.ofBatch({ query }, id, keyId, [inputFileId]))) throw unknownInput();
-      return isNew;
+    const row = {
+      ...{ id, keyId, format, metadata, ...terms, inputFileId, fingerprint, windowSeconds },
+      priority: rankOf(priority),
+      baseUrl: this.config.publicBaseUrl === undefined ? base : null,
+      idempotencyKey: idempotencyKey ?? null,
+    };
+    const isAdded = await this.adding.run(keyId, async () => {
+      // Calls at once may have added others while the lines were stored.
+      await this.assertRoom(keyId);
+      return this.add(row);
     });
     if (!isAdded) return { batch: await this.repeated(keyId, idempotencyKey!, fingerprint), replayed: true };
     this.driver.wake();
     return { batch: await this.get(caller, id), replayed: false };
+  }
+
+  /** Returns false if its idempotency key is taken. */
+  private add(row: BatchInsert): Promise<boolean> {
+    return this.database.transaction(async (query) => {
+      const isNew = await insertBatch({ query }, row);
+      const { id, keyId, inputFileId } = row;
+      if (isNew && !(await this.uses.ofBatch({ query }, id, keyId, [inputFileId]))) throw unknownInput();
+      return isNew;
+    });
   }
 
   async get({ keyId }: Pick<Caller, 'keyId'>, id: string): Promise<Batch> {

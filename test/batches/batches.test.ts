@@ -153,3 +153,22 @@ test('a batch is listed, shown and deleted by its own key only', async () => {
   ).toEqual([]);
   expect(await service.query('SELECT FROM batch_segment WHERE batch_id = $1', [batch_id])).toEqual([]);
 });
+
+test('of a key at most 100 are open, however many calls make one at once', async () => {
+  const key = await calls.newKey();
+  const own = new BatchCalls({ url: service.url, key });
+  const later = inputLines(1, () => ({ hold: true }));
+  const make = (): Promise<Response> =>
+    own.call('?model_id=test/one', {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-ndjson' },
+      body: later,
+    });
+  const answers = await Promise.all(Array.from({ length: 110 }, make));
+  const statuses = answers.map(({ status }) => status);
+  expect(statuses.filter((status) => status === 202)).toHaveLength(100);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(10);
+  const made = await Promise.all(answers.filter(({ ok }) => ok).map((answer) => answer.json()));
+  for (const { batch_id: id } of made as { batch_id: string }[]) await own.cancel(id);
+  for (const { batch_id: id } of made as { batch_id: string }[]) await own.ended(id);
+});
