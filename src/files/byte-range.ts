@@ -6,6 +6,8 @@ export type Selection =
   | { status: 206; range: ByteRange }
   /** The client has it already. */
   | { status: 304 }
+  /** The client wants another version. */
+  | { status: 412 }
   | { status: 416 };
 
 /** Returns which part of a file is asked for, by RFC 9110. If several ranges are asked for, it is the whole file. */
@@ -13,12 +15,14 @@ export function selectionOf(
   headers: IncomingHttpHeaders,
   { method, etag, size }: { method: string; etag: string; size: number },
 ): Selection {
-  const { range, 'if-range': ifRange, 'if-none-match': known } = headers;
+  const { range, 'if-match': wanted, 'if-range': ifRange, 'if-none-match': known } = headers;
+  if (wanted !== undefined && !etagsOf(wanted).some((one) => one === etag || one === '*'))
+    return { status: 412 };
   if (known !== undefined && isKnown(known, etag)) return { status: 304 };
   if (range === undefined || method !== 'GET') return { status: 200 };
   // A date never matches, because files have none.
   if (ifRange !== undefined && String(ifRange).trim() !== etag) return { status: 200 };
-  const [, first = '', last = ''] = /^bytes=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i.exec(range) ?? [];
+  const [, first = '', last = ''] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(range) ?? [];
   if (first === '' && last === '') return { status: 200 };
   if (first === '') {
     const length = Math.min(Number(last), size);
@@ -31,8 +35,9 @@ export function selectionOf(
 }
 
 function isKnown(field: string, etag: string): boolean {
-  return field
-    .split(',')
-    .map((one) => one.trim().replace(/^W\//, ''))
+  return etagsOf(field)
+    .map((one) => one.replace(/^W\//, ''))
     .some((one) => one === etag || one === '*');
 }
+
+const etagsOf = (field: string): string[] => field.split(',').map((one) => one.trim());

@@ -90,6 +90,14 @@ test('what a client has already does not come again, and a range only of what it
     expect((await get({ range, 'if-range': other })).status).toBe(200);
 });
 
+test('nothing comes of a file that is not the one that a client wants', async () => {
+  expect((await get({ 'if-match': etag })).status).toBe(200);
+  expect(await verdict(get({ 'if-match': '"other"', range: 'bytes=0-9' }))).toEqual([
+    412,
+    'changed_meanwhile',
+  ]);
+});
+
 test('an empty file has no range', async () => {
   const empty = await files.store('');
   const answer = await fetch(empty, { headers: { range: 'bytes=0-' } });

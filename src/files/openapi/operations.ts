@@ -91,9 +91,10 @@ export const ApiFile = applyDecorators(
   }),
   ApiHeader({ name: 'Range', description: 'One range of bytes.', schema: { type: 'string' } }),
   ApiHeader({ name: 'If-Range', description: 'An ETag.', schema: { type: 'string' } }),
+  ApiHeader({ name: 'If-Match', description: 'ETags.', schema: { type: 'string' } }),
   ApiHeader({ name: 'If-None-Match', description: 'ETags.', schema: { type: 'string' } }),
   ApiOkResponse({ description: 'The bytes.', content: { '*/*': { schema: binary } } }),
   ApiResponse({ status: 206, description: 'The range of bytes.', content: { '*/*': { schema: binary } } }),
   ApiResponse({ status: 304, description: 'The client already has the file.' }),
-  ApiProblems('unknown_file', 'range_not_satisfiable'),
+  ApiProblems('unknown_file', 'changed_meanwhile', 'range_not_satisfiable'),
 );
