@@ -41,6 +41,11 @@ export class Charges {
     this.holder = `key:${keyId}`;
   }
 
+  /** Charges a call without a key to the key of the request that it is about. */
+  chargeToOwner(keyId: string): void {
+    if (this.holder?.startsWith('key:') !== true) this.chargeToKey(keyId);
+  }
+
   /** Holds the amount until the exchange ends or it is released. Throws `caller_busy` or `overloaded`. */
   take(resource: Resource, amount: number): Hold {
     return this.keep(this.context.allowances.take(this.name, resource, amount));

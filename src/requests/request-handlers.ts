@@ -151,7 +151,7 @@ export class RequestHandlers {
     if (row.erasedAtMs !== null) throw gone('The request was erased.');
     if (this.retention.isOver(row)) throw gone();
     // A call without a key is charged to the key of the request.
-    if (caller === undefined && request !== undefined) chargesOf(request)?.chargeToKey(row.keyId);
+    if (caller === undefined && request !== undefined) chargesOf(request)?.chargeToOwner(row.keyId);
     return row;
   }
 

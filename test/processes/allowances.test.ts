@@ -8,7 +8,8 @@ import { HttpConnections } from '../../src/http/http-connections.js';
 import { shippedPace } from '../../src/http/progress.js';
 import { RequestEntity } from '../../src/queue/entities/request.entity.js';
 import { startTestService, type TestService, until } from '../support/index.js';
-import { verdict } from '../support/queue-calls.js';
+import { AdminCalls } from '../support/admin-calls.js';
+import { keyHeader, verdict } from '../support/queue-calls.js';
 
 /** More than a connection on this machine buffers. */
 const largeBytes = 16 * 1024 ** 2;
@@ -194,6 +195,37 @@ it('streams beyond what a caller may hold open are refused, and one that ends ma
   const again = new AbortController();
   expect((await service.get(path, { signal: again.signal })).status).toBe(200);
   for (const controller of [...controllers, again]) controller.abort();
+});
+
+describe('streams of operators', () => {
+  const admin = (): AdminCalls => new AdminCalls(service);
+  const opened = async (path: string, key: string): Promise<number> => {
+    const controller = new AbortController();
+    opening.push(controller);
+    return (await service.get(path, { signal: controller.signal, headers: keyHeader(key) })).status;
+  };
+  const opening: AbortController[] = [];
+  afterEach(() => {
+    for (const controller of opening.splice(0)) controller.abort();
+  });
+
+  it('of the overview count as well', async () => {
+    const { key } = await admin().newKey({ scopes: ['observe'] });
+    const open = (): Promise<number> => opened('/v1/admin/events', key);
+    expect([await open(), await open(), await open(), await open()]).toEqual([200, 200, 200, 429]);
+  });
+
+  it.each(['status', 'output'])(
+    'of the %s of a request count for the operator, not for its key',
+    async (of) => {
+      const [operator, owner] = [await admin().newKey({ scopes: ['payloads'] }), await admin().newKey()];
+      const submitted = await service.submit('demo/text/echo?delay=1h', {}, keyHeader(owner.key));
+      const { request_id: id } = (await submitted.json()) as { request_id: string };
+      expect(await opened(`/v1/admin/requests/${id}/${of}/stream`, operator.key)).toBe(200);
+      const streams = [operator, owner].map(({ id: keyId }) => allowances.usedBy(`key:${keyId}`).streams);
+      expect(streams).toEqual([1, 0]);
+    },
+  );
 });
 
 describe('calls that are sent ahead on a connection', () => {

@@ -5,6 +5,7 @@ import { type Caller, hasScope } from '../../auth/caller.js';
 import { CurrentCaller } from '../../auth/current-caller.decorator.js';
 import { Handles } from '../../auth/handles.js';
 import { CallerWatch } from '../../auth/caller-watch.js';
+import { chargesOf } from '../../http/charges.js';
 import { Options } from '../../http/input/decorators.js';
 import { type Page, PageOf } from '../../http/input/page.js';
 import { keepAlive } from '../../stream/keep-alive.js';
@@ -37,6 +38,7 @@ export class LiveController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Observable<MessageEvent> {
+    if (request.method !== 'HEAD') chargesOf(request)?.take('streams', 1);
     useStreamHead(response);
     if (request.method === 'HEAD') return EMPTY;
     const withIds = hasScope(caller, 'payloads');

@@ -30,7 +30,7 @@ export const ApiOverview = ApiCall(
       },
     },
   }),
-  ApiProblems('missing_key'),
+  ApiProblems('missing_key', 'caller_busy', 'overloaded'),
 );
 
 export const ApiQueue = ApiList(
