@@ -14,9 +14,12 @@ test.each([
   expect(selectionOf({ range }, of)).toEqual({ status: 206, range: part });
 });
 
-test.each(['bytes=10-', 'bytes=-0', 'bytes=999999999999999-', `bytes=${'9'.repeat(40)}-`])('%s is not there', (range) => {
-  expect(selectionOf({ range }, of)).toEqual({ status: 416 });
-});
+test.each(['bytes=10-', 'bytes=-0', 'bytes=999999999999999-', `bytes=${'9'.repeat(40)}-`])(
+  '%s is not there',
+  (range) => {
+    expect(selectionOf({ range }, of)).toEqual({ status: 416 });
+  },
+);
 
 test.each(['bytes=', 'bytes=-', 'bytes=2-1', 'bytes=0-1,3-4', 'bytes=--1', 'bytes=1e1-', 'items=0-1', ''])(
   '"%s" means nothing, and all comes',

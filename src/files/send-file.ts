@@ -27,7 +27,10 @@ export async function sendFile(
   const etag = `"${file.sha256.toString('hex')}"`;
   const selection = selectionOf(request.headers, { method, etag, size });
   if (selection.status === 412)
-    throw new DomainError('changed_meanwhile', `The ETag of the file is ${etag}, which If-Match does not name.`);
+    throw new DomainError(
+      'changed_meanwhile',
+      `The ETag of the file is ${etag}, which If-Match does not name.`,
+    );
   if (selection.status === 416) {
     response.setHeader('Content-Range', `bytes */${size}`);
     throw new DomainError('range_not_satisfiable', `The file has ${size} bytes.`);

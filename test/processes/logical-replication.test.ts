@@ -9,7 +9,7 @@ import { ModelServer } from '../support/model-server.js';
 import { QueueCalls } from '../support/queue-calls.js';
 
 const page = 'docs/logical-replication.md';
-const [publish, printPartitions, subscribe] = blocksOf(page)
+const [publish, printPartitions] = blocksOf(page)
   .filter(({ language }) => language === 'sql')
   .map(({ code }) => code);
 
@@ -98,7 +98,7 @@ test('the service moves to another PostgreSQL by logical replication', async () 
   const partitions = await read<{ statement: string }>(old, printPartitions!);
   expect(partitions.length).toBeGreaterThan(9);
   for (const { statement } of partitions) await next.query(statement);
-  await next.query(subscribe!.replace('…', oldUrl));
+  await next.query(`CREATE SUBSCRIPTION moved CONNECTION '${oldUrl}' PUBLICATION moved`);
   await until(async () => {
     const states = await read<{ state: string }>(next, 'SELECT srsubstate AS state FROM pg_subscription_rel');
     return states.length >= tables.length && states.every(({ state }) => state === 'r');
