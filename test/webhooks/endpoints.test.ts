@@ -46,7 +46,7 @@ describe('the endpoints of a key over HTTP', () => {
     const wanted = receiver.url(hooks.newPath());
     const changes = others.map(({ id }) => call('PATCH', `/${id}`, { url: wanted }, key));
     const statuses = (await Promise.all(changes)).map(({ status }) => status);
-    expect(statuses.sort()).toEqual([200, 409, 409, 409]);
+    expect(statuses.sort((one, other) => one - other)).toEqual([200, 409, 409, 409]);
   });
 
   test('are added, listed in pages, changed and deleted, and each change is audited', async () => {
