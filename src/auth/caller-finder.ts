@@ -32,8 +32,9 @@ export class CallerFinder implements BeforeApplicationShutdown {
   /** Separate from the known keys, so that a flood of invented keys cannot push valid ones out. */
   private readonly unknown = new BoundedCache<true>(10_000);
   private readonly observers = new KnownObservers();
-  /** The number of key changes that the known keys include. */
-  private changes = -1;
+  /** The key changes that the known keys include, and the time at which they were read. */
+  private changes = '';
+  private changesReadAt = -Infinity;
   private currentUntil = -Infinity;
   private look: Promise<void> | undefined;
   /** The time at which this node itself changed something. A look that began before may not see it. */
@@ -101,16 +102,19 @@ export class CallerFinder implements BeforeApplicationShutdown {
   private async lookForChanges(): Promise<void> {
     const startedAt = performance.now();
     try {
-      this.noteChanges(await countKeyChanges(this.database));
+      this.noteChanges(await countKeyChanges(this.database), startedAt);
     } finally {
       if (startedAt > this.changedAt) this.look = undefined;
     }
     if (startedAt > this.changedAt) this.currentUntil = startedAt + currentMs;
   }
 
-  private noteChanges(count: number): void {
-    if (count <= this.changes) return;
-    this.changes = count;
+  /** Ignores what was read before a later change. A later read finds fewer changes if a failover has lost some. */
+  private noteChanges(changes: string, startedAt: number): void {
+    if (changes === this.changes) return;
+    if (startedAt <= this.changesReadAt && countOf(changes) <= countOf(this.changes)) return;
+    this.changes = changes;
+    this.changesReadAt = performance.now();
     this.known.forget(() => true);
     this.changed.next();
     this.recheckObservers();
@@ -125,7 +129,7 @@ export class CallerFinder implements BeforeApplicationShutdown {
     const keys = new Map((await findKeys(this.database, hashes)).map((key) => [key.hash, key]));
     for (const { id, wasUnused, changes } of keys.values()) {
       if (wasUnused) this.used.add(id);
-      this.noteChanges(changes);
+      this.noteChanges(changes, startedAt);
     }
     if (this.used.size > 0) this.noteTimer ??= setTimeout(() => void this.noteUse(), noteUseMs).unref();
     return hashes.map((hash) => {
@@ -159,6 +163,8 @@ export class CallerFinder implements BeforeApplicationShutdown {
     }
   }
 }
+
+const countOf = (changes: string): number => Number.parseInt(changes, 10);
 
 type KeyColumns = Omit<FoundKey, 'changes' | 'hash' | 'livesMs' | 'wasUnused' | 'sessionId'> & {
   sessionId?: string | null;

@@ -220,6 +220,18 @@ describe('looking keys up', () => {
     expect(await count()).toBe(before + 2);
   });
 
+  test.each([1, 3])('a change is seen after a failover that has lost %i others', async (lost) => {
+    const key = hashOf(await app.newKey());
+    const id = await newestKeyId();
+    for (let i = 0; i < lost; i++) await change(id, `weight = ${i + 2}`);
+    finder.lookAgain();
+    expect(await finder.find(key)).toMatchObject({ weight: lost + 1 });
+    await service.query('UPDATE key_change SET count = count - $1', [lost]);
+    await change(id, 'weight = 9');
+    finder.lookAgain();
+    expect(await finder.find(key)).toMatchObject({ weight: 9 });
+  });
+
   test('what was read of a key before a change and arrives after it is not remembered', async () => {
     const key = hashOf(await app.newKey());
     const id = await newestKeyId();

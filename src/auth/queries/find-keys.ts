@@ -1,6 +1,7 @@
 import type { Database } from '../../database/database.js';
 import { byteaArray } from '../../database/text-array.js';
 import type { Priority, Scope } from '../caller.js';
+import { keyChanges } from './count-key-changes.js';
 
 export interface FoundKey {
   /** SHA-256 in hex. */
@@ -22,8 +23,8 @@ export interface FoundKey {
   livesMs: number | null;
   /** It was not used for half a minute, as far as that is written. */
   wasUnused: boolean;
-  /** The count of `countKeyChanges` in the snapshot that the key is from. */
-  changes: number;
+  /** The text of `countKeyChanges` in the snapshot that the key is from. */
+  changes: string;
 }
 
 /**
@@ -47,7 +48,7 @@ const statement = {
            max_running AS "maxRunning", weight,
            (extract(epoch FROM ends_at - clock_timestamp()) * 1000)::float8 AS "livesMs",
            last_used_at IS NULL OR last_used_at < now() - interval '30 seconds' AS "wasUnused",
-           (SELECT count FROM key_change) AS changes
+           ${keyChanges} AS changes
     FROM (SELECT hash, NULL::uuid AS session_id, expires_at AS ends_at, ${ofKey}
           FROM api_key WHERE hash = ANY ($1::bytea[])
           UNION ALL
