@@ -64,7 +64,7 @@ export class Batches {
     this.newRequests.assertPriority(caller, priority);
     if (webhook !== undefined) this.newRequests.assertWebhookUrl(webhook);
     if (this.formats.find(format) === undefined) throw new Error(`There is no format ${format}.`);
-    await this.assertRoom(keyId);
+    await this.assertRoom(keyId, idempotencyKey);
     const { id: inputFileId, sha256 } = await this.stored(keyId, made.input, base);
     const terms = { modelId: model?.id ?? null, tag: tag ?? null, webhookUrl: webhook ?? null };
     const written = JSON.stringify([format, terms, priority, windowSeconds, metadata]);
@@ -78,7 +78,7 @@ export class Batches {
     };
     const isAdded = await this.adding.run(keyId, async () => {
       // Calls at once may have added others while the lines were stored.
-      await this.assertRoom(keyId);
+      await this.assertRoom(keyId, idempotencyKey);
       return this.add(row);
     });
     if (!isAdded) return { batch: await this.repeated(keyId, idempotencyKey!, fingerprint), replayed: true };
@@ -150,8 +150,13 @@ export class Batches {
     for await (const { bytes } of this.results.pieces(batch, kind, lines)) yield bytes;
   }
 
-  private async assertRoom(keyId: string): Promise<void> {
+  /** A repeated call adds no batch, so it needs no room. */
+  private async assertRoom(keyId: string, idempotencyKey: string | undefined): Promise<void> {
     if ((await countOpenBatches(this.database, keyId)) < maxOpen) return;
+    const isRepeated =
+      idempotencyKey !== undefined &&
+      (await findBatchByKey(this.database, keyId, idempotencyKey)) !== undefined;
+    if (isRepeated) return;
     const detail = `${maxOpen} batches of this key have not ended yet, which is the limit. Try again once some have.`;
     throw new DomainError('queue_full', detail, { retryAfterSeconds: 30 });
   }

@@ -158,13 +158,16 @@ test('of a key at most 100 are open, however many calls make one at once', async
   const key = await calls.newKey();
   const own = new BatchCalls({ url: service.url, key });
   const later = inputLines(1, () => ({ hold: true }));
-  const make = (): Promise<Response> =>
+  const make = (idempotencyKey: string): Promise<Response> =>
     own.call('?model_id=test/one', {
       method: 'POST',
-      headers: { 'content-type': 'application/x-ndjson' },
+      headers: { 'content-type': 'application/x-ndjson', 'idempotency-key': idempotencyKey },
       body: later,
     });
-  const answers = await Promise.all(Array.from({ length: 110 }, make));
+  const answers = await Promise.all(Array.from({ length: 110 }, (_, i) => make(`call-${i}`)));
+  // A repeated call makes none.
+  const again = await make(`call-${answers.findIndex(({ ok }) => ok)}`);
+  expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([202, 'true']);
   const statuses = answers.map(({ status }) => status);
   expect(statuses.filter((status) => status === 202)).toHaveLength(100);
   expect(statuses.filter((status) => status === 429)).toHaveLength(10);
