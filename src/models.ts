@@ -1,7 +1,8 @@
+import { runCommandLine } from './command-line.js';
 import { programOf } from './config/program.js';
 import { presetNames, presetText } from './runners/mapping/mapping.js';
 
-const program = programOf('models', 'Shows how model servers are described.');
+const program = programOf('models', 'Shows how model servers are described.').exitOverride();
 
 program
   .command('preset')
@@ -13,4 +14,4 @@ program
     process.stdout.write(name === undefined ? `${presetNames.join('\n')}\n` : presetText(name));
   });
 
-program.parse();
+await runCommandLine(program);

@@ -1,10 +1,11 @@
 import type { AddressInfo } from 'node:net';
 import { InvalidArgumentError } from 'commander';
+import { runCommandLine } from './command-line.js';
 import { programOf } from './config/program.js';
 import { parseWebhookSecret } from './config/secrets.js';
 import { webhookListener } from './webhooks/cli/listener.js';
 
-const program = programOf('webhooks', 'Helps to try out webhooks.');
+const program = programOf('webhooks', 'Helps to try out webhooks.').exitOverride();
 
 program
   .command('listen')
@@ -41,4 +42,4 @@ function secretValue(text: string): string {
   }
 }
 
-program.parse();
+await runCommandLine(program);

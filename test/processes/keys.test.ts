@@ -209,6 +209,17 @@ describe('the keys command without a database', () => {
     expect(code).toBe(2);
   });
 
+  test.each(['keys', 'requests', 'export', 'migrate', 'webhooks', 'models'])(
+    'npm run %s ends with exit code 2 when it is used wrongly',
+    async (name) => {
+      const command = new SpawnedService({}, { script: `dist/src/${name}.js`, args: ['--unknown'] });
+      expect([await command.exited, command.output]).toEqual([
+        expect.objectContaining({ code: 2 }),
+        expect.stringContaining("unknown option '--unknown'"),
+      ]);
+    },
+  );
+
   test('help ends with exit code 0 and shows examples', async () => {
     const { code, output } = await keys({}, '--help');
     expect(code).toBe(0);
