@@ -202,8 +202,17 @@ function itemsOf(output: unknown, id: string): unknown[] {
   const isOnlyCalls = items.length > 0 && (message!['content'] ?? '') === '';
   if (isOnlyCalls) return items;
   const { status = 'completed' } = saidByChat(output);
-  return [{ ...messageOf(messageItemId(id), textOf(output)), status }, ...items];
+  const said = messageOf(messageItemId(id), textOf(output));
+  const { refusal } = message ?? {};
+  if (typeof refusal === 'string' && refusal !== '') said.content = refusedContent(said.content, refusal);
+  return [{ ...said, status }, ...items];
 }
+
+/** Returns the parts of a message that ends with a refusal. A message without a text has only the refusal. */
+const refusedContent = (content: readonly JsonObject[], refusal: string): JsonObject[] => [
+  ...content.filter(({ text }) => text !== ''),
+  { type: 'refusal', refusal },
+];
 
 /** The ids of the items that are made of the output of a request. */
 export const messageItemId = (requestId: string): string => `msg_${requestId}`;
@@ -231,9 +240,14 @@ function firstChoice(output: unknown): JsonObject | undefined {
   return isObject(choices[0]) ? choices[0] : undefined;
 }
 
-/** Returns the text of a chat's answer or of an output that is a text. For any other output, returns its JSON. */
+/**
+ * Returns the text of a chat's answer or of an output that is a text. '': the chat has said none. For any other output,
+ * returns its JSON.
+ */
 function textOf(output: unknown): string {
   if (typeof output === 'string') return output;
-  const text = (chatMessageIn(output) ?? {})['content'] ?? firstChoice(output)?.['text'];
+  const message = chatMessageIn(output);
+  if (message !== undefined && (message['content'] ?? null) === null) return '';
+  const text = message?.['content'] ?? firstChoice(output)?.['text'];
   return typeof text === 'string' ? text : JSON.stringify(output);
 }

@@ -96,6 +96,21 @@ test.each([
   });
 });
 
+test.each([
+  [{ content: null, refusal: 'I cannot.' }, [{ type: 'refusal', refusal: 'I cannot.' }], 'refusal'],
+  [{ content: '', refusal: 'I cannot.' }, [{ type: 'refusal', refusal: 'I cannot.' }], 'refusal'],
+  [{ content: null, refusal: null }, [{ type: 'output_text', text: '' }], 'output_text'],
+])('a response of a chat says no more than the chat: %j', async (message, content, type) => {
+  const choices = [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', ...message } }];
+  const body = JSON.stringify({ object: 'chat.completion', choices });
+  const whole = { output: [{ type: 'message', content }] };
+  const answer = await call('', { model: 'acme/plain', body });
+  expect(await answer.json()).toMatchObject(whole);
+  const events = await eventsOf(await call('', { model: 'acme/plain', body, stream: true }));
+  expect(events.at(-1)!.data.response).toMatchObject(whole);
+  expect(events.map(({ event }) => event)).toContain(`response.${type}.done`);
+});
+
 test('a response that was erased is not streamed', async () => {
   const { id } = (await (await call('', { model: 'acme/plain' })).json()) as { id: string };
   expect((await call(`/${id}`, undefined, 'DELETE')).status).toBe(200);
