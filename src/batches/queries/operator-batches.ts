@@ -26,7 +26,7 @@ const keyOfBatch = 'LEFT JOIN api_key ON api_key.id = batch.api_key_id';
 
 /*
  * Purpose: lists the batches of all keys, newest first.
- * Race: none: as of list_batches.
+ * Race: as of list_batches.
  * Index: batch_pkey, from one id on.
  */
 const listStatement = statement('list_batches_of_all')`SELECT id
@@ -59,8 +59,8 @@ export async function listOperatorBatches(
   { before, status, keyId, tag, limit }: OperatorBatchesPage,
 ): Promise<OperatorBatch[]> {
   const values = [before ?? null, status ?? null, keyId ?? null, tag ?? null, limit];
-  const listed = await queries.query<{ id: string }>(listStatement, values);
-  return (await readListed<Row>(queries, listed, findStatement)).map(toOperatorBatch);
+  const list = (): Promise<{ id: string }[]> => queries.query(listStatement, values);
+  return (await readListed<Row>(queries, list, findStatement)).map(toOperatorBatch);
 }
 
 export async function findOperatorBatch(queries: Queries, id: string): Promise<OperatorBatch | undefined> {

@@ -81,7 +81,7 @@ ORDER BY batch.id DESC`,
 
 /*
  * Purpose: lists the batches of a key, newest first.
- * Race: none: one that is deleted before it is read is left out of the page.
+ * Race: one that is deleted before it is read makes the page too short, so the page is listed again.
  * Index: batch_by_key, from one id on.
  */
 const listStatement = statement('list_batches')`SELECT id
@@ -128,21 +128,27 @@ export async function listBatches(
   { before, status, tag, limit }: BatchesPage,
 ): Promise<Batch[]> {
   const values = [keyId, before ?? null, status ?? null, tag ?? null, limit];
-  const listed = await queries.query<{ id: string }>(listStatement, values);
-  return (await readListed<BatchRow>(queries, listed, findStatement, [keyId])).map(toBatch);
+  const list = (): Promise<{ id: string }[]> => queries.query(listStatement, values);
+  return (await readListed<BatchRow>(queries, list, findStatement, [keyId])).map(toBatch);
 }
 
-/** Reads the batches of a page, which are the newest first, those of the same days by one statement. */
+/**
+ * Lists the batches of a page, newest first, and reads them, those of the same days by one statement. A page that is too
+ * short would be taken for the last one, so it is listed again if a batch was deleted before it was read.
+ */
 export async function readListed<Row extends object>(
   queries: Queries,
-  listed: readonly { id: string }[],
+  list: () => Promise<{ id: string }[]>,
   statementOf: (...ids: readonly string[]) => Statement,
   values: readonly unknown[] = [],
 ): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (const span of bySpan(listed, ({ id }) => id)) {
-    const ids = span.map(({ id }) => id);
-    rows.push(...(await queries.query<Row>(statementOf(...ids), [ids, ...values])));
+  for (;;) {
+    const listed = await list();
+    const rows: Row[] = [];
+    for (const span of bySpan(listed, ({ id }) => id)) {
+      const ids = span.map(({ id }) => id);
+      rows.push(...(await queries.query<Row>(statementOf(...ids), [ids, ...values])));
+    }
+    if (rows.length === listed.length) return rows;
   }
-  return rows;
 }
