@@ -24,9 +24,10 @@ export class BatchInput {
 
   /**
    * Yields the lines of a file from this byte on, which must be the beginning of a line. `end` counts from the first
-   * byte of the file. Throws `InputLost` if the rest of the file is gone.
+   * byte of the file. Throws `InputLost` if the rest of the file is gone. `signal` also ends the reading of a long part
+   * without lines.
    */
-  async *lines(fileId: string, from: number): AsyncGenerator<TextLine> {
+  async *lines(fileId: string, from: number, signal: AbortSignal): AsyncGenerator<TextLine> {
     const file = await this.files.byId(fileId);
     if (file === undefined) throw new InputLost();
     if (from >= file.size) return;
@@ -36,7 +37,7 @@ export class BatchInput {
         throw error instanceof BytesMissing ? new InputLost() : error;
       });
     try {
-      const bytes = allOf(source as AsyncIterable<Buffer>, file.size - from);
+      const bytes = allOf(source as AsyncIterable<Buffer>, file.size - from, signal);
       for await (const line of linesOf(bytes, this.config.maxBodyBytes))
         yield { ...line, end: from + line.end };
     } finally {
@@ -46,9 +47,14 @@ export class BatchInput {
 }
 
 /** A stored file that was cut short ends within a line, which must not be read as a whole one. */
-async function* allOf(source: AsyncIterable<Buffer>, size: number): AsyncGenerator<Buffer> {
+async function* allOf(
+  source: AsyncIterable<Buffer>,
+  size: number,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
   let left = size;
   for await (const chunk of source) {
+    signal.throwIfAborted();
     left -= chunk.length;
     yield chunk;
   }

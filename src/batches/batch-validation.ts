@@ -39,7 +39,7 @@ export class BatchValidation {
     let total = 0;
     let since = performance.now();
     try {
-      for await (const { bytes, number } of this.input.lines(batch.inputFileId, 0)) {
+      for await (const { bytes, number } of this.input.lines(batch.inputFileId, 0, signal)) {
         try {
           if (++total > maxLines)
             throw new DomainError('too_large', `A batch may have ${maxLines} lines at most.`);

@@ -104,7 +104,7 @@ export class LineSubmissions {
     let bytes = 0;
     let since = performance.now();
     try {
-      for await (const line of this.linesLeft(batch)) {
+      for await (const line of this.linesLeft(batch, signal)) {
         bytes += line.bytes.length;
         group.push(await toRead(line));
         if (group.length >= atMost() || bytes >= groupBytes) {
@@ -125,9 +125,12 @@ export class LineSubmissions {
   }
 
   /** Yields the lines that are left in the input and can be read. */
-  private async *linesLeft({ inputFileId, readBytes }: LeasedBatch): AsyncGenerator<TextLine> {
+  private async *linesLeft(
+    { inputFileId, readBytes }: LeasedBatch,
+    signal: AbortSignal,
+  ): AsyncGenerator<TextLine> {
     try {
-      yield* this.input.lines(inputFileId, readBytes);
+      yield* this.input.lines(inputFileId, readBytes, signal);
     } catch (error) {
       if (!(error instanceof InputLost)) throw error;
     }

@@ -26,10 +26,18 @@ export async function* linesOf(source: AsyncIterable<Buffer>, maxBytes: number):
   };
   for await (const chunk of source) {
     let from = 0;
-    for (let at = chunk.indexOf(lineFeed); at !== -1; at = chunk.indexOf(lineFeed, from)) {
+    const skip = (): void => {
+      const blank = parts.length === 0 ? blankLines(chunk, from) : { lines: 0, end: from };
+      number += blank.lines;
+      end += blank.end - from;
+      from = blank.end;
+    };
+    skip();
+    for (let at = chunk.indexOf(lineFeed, from); at !== -1; at = chunk.indexOf(lineFeed, from)) {
       const line = finish(chunk.subarray(from, at), 1);
       from = at + 1;
       if (!isBlank(line.bytes)) yield line;
+      skip();
     }
     if (from === chunk.length) continue;
     parts.push(chunk.subarray(from));
@@ -53,6 +61,21 @@ export class LineTooLong extends DomainError {
 
 const tooLong = (line: number, maxBytes: number): LineTooLong => new LineTooLong(line, maxBytes);
 
+/** Counts the blank lines that begin here. A file may have a billion of them, so nothing is made for each. */
+function blankLines(chunk: Buffer, from: number): { lines: number; end: number } {
+  let lines = 0;
+  let end = from;
+  for (let at = from; at < chunk.length; at++) {
+    const byte = chunk[at]!;
+    if (byte === lineFeed) {
+      lines++;
+      end = at + 1;
+    } else if (!isSpace(byte)) break;
+  }
+  return { lines, end };
+}
+
 /** Spaces, tabs and a carriage return are no line. */
-const isBlank = (bytes: Buffer): boolean =>
-  bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
+const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x09 || byte === 0x0d;
+
+const isBlank = (bytes: Buffer): boolean => bytes.every(isSpace);

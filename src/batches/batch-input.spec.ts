@@ -1,0 +1,46 @@
+import { Readable } from 'node:stream';
+import type { Config } from '../config/config.js';
+import type { Files } from '../files/files.js';
+import { BatchInput } from './batch-input.js';
+
+/** An input that consists of these chunks, and of the last one again and again. */
+function inputOf(...chunks: string[]): { input: BatchInput; sent: () => number } {
+  let sent = 0;
+  const source = (async function* () {
+    for (; ; sent++) {
+      // As with a file, other work is done between the chunks.
+      await new Promise(setImmediate);
+      yield Buffer.from(chunks[Math.min(sent, chunks.length - 1)]!);
+    }
+  })();
+  const files = {
+    byId: () => Promise.resolve({ size: Number.MAX_SAFE_INTEGER }),
+    read: () => Promise.resolve(Readable.from(source)),
+  };
+  const config = { maxBodyBytes: 100 } as Config;
+  return { input: new BatchInput(files as unknown as Files, config), sent: () => sent };
+}
+
+test('a signal ends the reading of an input that has only blank lines', async () => {
+  const { input, sent } = inputOf('\n \r\n\t\n'.repeat(1_000));
+  const ended = new AbortController();
+  const reading = input.lines('file', 0, ended.signal).next();
+  const stopped = expect(reading).rejects.toThrow('stopped');
+  while (sent() < 10) await new Promise(setImmediate);
+  ended.abort(new Error('stopped'));
+  await stopped;
+});
+
+test('lines keep their numbers and places between blank ones, however the file is divided', async () => {
+  const text = '\n \r\n{"a":1}\r\n\n\t\n  {"b":2}\n\n';
+  for (let at = 0; at <= text.length; at++) {
+    const { input } = inputOf(text.slice(0, at), text.slice(at), '\n');
+    const lines = input.lines('file', 0, new AbortController().signal);
+    const found = [(await lines.next()).value, (await lines.next()).value];
+    await lines.return(undefined);
+    expect(found.map((line) => line && [line.bytes.toString(), line.number, line.end])).toEqual([
+      ['{"a":1}\r', 3, 13],
+      ['  {"b":2}', 6, 26],
+    ]);
+  }
+});
