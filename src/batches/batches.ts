@@ -76,23 +76,24 @@ export class Batches {
       baseUrl: this.config.publicBaseUrl === undefined ? base : null,
       idempotencyKey: idempotencyKey ?? null,
     };
-    const isAdded = await this.adding.run(keyId, async () => {
+    const added = await this.adding.run(keyId, async () => {
       // Calls at once may have added others while the lines were stored.
       await this.assertRoom(keyId, idempotencyKey);
       return this.add(row);
     });
-    if (!isAdded) return { batch: await this.repeated(keyId, idempotencyKey!, fingerprint), replayed: true };
+    if (added === undefined)
+      return { batch: await this.repeated(keyId, idempotencyKey!, fingerprint), replayed: true };
     this.driver.wake();
-    return { batch: await this.get(caller, id), replayed: false };
+    return { batch: added, replayed: false };
   }
 
-  /** Returns false if its idempotency key is taken. */
-  private add(row: BatchInsert): Promise<boolean> {
+  /** Returns the batch before anything has been done for it. undefined: its idempotency key is taken. */
+  private add(row: BatchInsert): Promise<Batch | undefined> {
     return this.database.transaction(async (query) => {
-      const isNew = await insertBatch({ query }, row);
+      if (!(await insertBatch({ query }, row))) return undefined;
       const { id, keyId, inputFileId } = row;
-      if (isNew && !(await this.uses.ofBatch({ query }, id, keyId, [inputFileId]))) throw unknownInput();
-      return isNew;
+      if (!(await this.uses.ofBatch({ query }, id, keyId, [inputFileId]))) throw unknownInput();
+      return findBatch({ query }, id, keyId);
     });
   }
 

@@ -48,14 +48,14 @@ export function responseOf(
 }
 
 /** What a response calls the reasons for which a chat ends early. */
-const incompleteReasons: Readonly<Record<string, string>> = {
-  length: 'max_output_tokens',
-  content_filter: 'content_filter',
-};
+const incompleteReasons: ReadonlyMap<unknown, string> = new Map([
+  ['length', 'max_output_tokens'],
+  ['content_filter', 'content_filter'],
+]);
 
 /** Returns the members of a response that the answer of a chat or of a completion has under other names. */
 function saidByChat(output: unknown): JsonObject {
-  const reason = incompleteReasons[String(firstChoice(output)?.['finish_reason'])];
+  const reason = incompleteReasons.get(firstChoice(output)?.['finish_reason']);
   const usage = usageOfChat(output);
   return {
     ...(reason !== undefined && { status: 'incomplete', incomplete_details: { reason } }),
