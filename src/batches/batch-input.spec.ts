@@ -8,7 +8,7 @@ function inputOf(...chunks: string[]): { input: BatchInput; sent: () => number }
   let sent = 0;
   const source = (async function* () {
     for (; ; sent++) {
-      // As with a file, other work is done between the chunks.
+      // The event loop turns between the chunks, as it does while a file is read.
       await new Promise(setImmediate);
       yield Buffer.from(chunks[Math.min(sent, chunks.length - 1)]!);
     }

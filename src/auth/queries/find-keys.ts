@@ -23,7 +23,7 @@ export interface FoundKey {
   livesMs: number | null;
   /** It was not used for half a minute, as far as that is written. */
   wasUnused: boolean;
-  /** The text of `countKeyChanges` in the snapshot that the key is from. */
+  /** The version of `countKeyChanges` in the snapshot that the key is from. */
   changes: string;
 }
 
