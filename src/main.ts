@@ -1,8 +1,10 @@
 import { isatty } from 'node:tty';
+import { Logger } from '@nestjs/common';
 import { commandOf } from './config/package.js';
 import { accountExternalMemory } from './internals/gc-flags.js';
 import { type Config, loadConfig, redacted } from './config/config.js';
 import { ApiDocument } from './http/openapi/api-document.js';
+import { warningOfNode } from './internals/node-version.js';
 import { type RunningService, startService } from './service.js';
 import { exitNow, onStopSignals } from './tools/stop-signals.js';
 
@@ -49,6 +51,8 @@ async function main(): Promise<void> {
   }
   if (start.signal.aborted) return end(service, 0);
   process.stdout.write(startupBanner(service, config));
+  const warning = warningOfNode(process.versions.node);
+  if (warning !== undefined) new Logger('Node').warn(warning);
   describeApiSoon(service);
 }
 

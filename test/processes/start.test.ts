@@ -52,6 +52,13 @@ describe('npm start', () => {
     expect(lines[2]).toMatch(/^listening on http:/);
   });
 
+  it('warns where the version of Node is one that the next minor release drops', async () => {
+    const isOld = Number.parseInt(process.versions.node) < 22;
+    const warning = /gets no more fixes, and the next minor release needs Node 22/;
+    if (isOld) await until(() => warning.test(said), { message: 'the warning', explain: () => said });
+    expect(warning.test(said)).toBe(isOld);
+  });
+
   it.each<[string, () => void]>([
     ['on Ctrl-C', () => killGroup('SIGINT')],
     ['when npm alone is asked to stop', () => npm.kill('SIGTERM')],
