@@ -45,7 +45,7 @@ export class SseWriter {
 
   /**
    * Writes the parts of an output as they come. Events come no faster than the client reads. `eventsOf`: the events of a
-   * part, which is JSON text.
+   * part, which is JSON text. Rejects with what they throw.
    */
   async follow(
     events: Observable<MessageEvent>,
@@ -53,22 +53,33 @@ export class SseWriter {
   ): Promise<StreamEnd> {
     const end: StreamEnd = { kind: 'cut', whole: undefined };
     let reading: Subscription | undefined;
-    await new Promise<void>((resolve) => {
-      reading = events.subscribe({
-        next: ({ type, id, data }) => {
-          if (type === undefined) this.write(': keep-alive\n\n');
-          else if (type === 'output' && id?.endsWith('.whole') === true) end.whole = deltaOf(data);
-          else if (type === 'output') for (const one of eventsOf(deltaOf(data))) this.send(one);
-          else end.kind = type === 'reset' ? 'reset' : 'done';
-          if (end.kind === 'reset') resolve();
-        },
-        error: () => resolve(),
-        complete: resolve,
+    const take = ({ type, id, data }: MessageEvent): void => {
+      if (type === undefined) this.write(': keep-alive\n\n');
+      else if (type === 'output' && id?.endsWith('.whole') === true) end.whole = deltaOf(data);
+      else if (type === 'output') for (const one of eventsOf(deltaOf(data))) this.send(one);
+      else end.kind = type === 'reset' ? 'reset' : 'done';
+    };
+    try {
+      await new Promise<void>((resolve, reject) => {
+        reading = events.subscribe({
+          next: (message) => {
+            // RxJS would throw an error of its reader where nothing catches it.
+            try {
+              take(message);
+            } catch (error) {
+              reject(error as Error);
+            }
+            if (end.kind === 'reset') resolve();
+          },
+          error: () => resolve(),
+          complete: resolve,
+        });
+        this.response.once('close', resolve);
+        if (this.response.destroyed) resolve();
       });
-      this.response.once('close', resolve);
-      if (this.response.destroyed) resolve();
-    });
-    reading?.unsubscribe();
+    } finally {
+      reading?.unsubscribe();
+    }
     return end;
   }
 
