@@ -15,6 +15,7 @@ import { serveDocs } from './openapi/docs.js';
 import type { ShownModel } from './openapi/served-document.js';
 import { Draining, refuseWhileDraining } from './draining.js';
 import { HttpConnections } from './http-connections.js';
+import { hasOneHost } from './one-host.js';
 import { QuietNestLogger } from './logging.module.js';
 import { OtherApis } from './other-apis.js';
 import { refuseUnserved } from './problem.filter.js';
@@ -48,7 +49,7 @@ export function configureHttp(
   const fields = app.get(AnswerFields);
   app.use(fields.security());
   if (fields.cors !== undefined) app.use(fields.cors);
-  app.use(refuseWithoutHost);
+  app.use(refuseWithoutOneHost);
   app.use(refuseWhileDraining(app.get(Draining)));
   app.use(refuseUnserved(app.get(OtherApis)));
   serveDocs(app, models);
@@ -61,8 +62,8 @@ export function configureHttp(
   app.get(HttpConnections).install(server);
 }
 
-/** Earlier versions know calls without a Host (RFC 9112, 3.2). */
-function refuseWithoutHost({ httpVersion, headers }: Request, _: Response, next: NextFunction): void {
-  if (headers.host !== undefined || httpVersion !== '1.1') return next();
-  next(new DomainError('bad_request', 'The header "Host" is missing.'));
+function refuseWithoutOneHost(request: Request, _: Response, next: NextFunction): void {
+  if (hasOneHost(request)) return next();
+  const fault = request.headers.host === undefined ? 'is missing' : 'is there more than once. Send it once';
+  next(new DomainError('bad_request', `The header "Host" ${fault}.`));
 }

@@ -8,6 +8,7 @@ import { ClientAddress } from '../http/client-address.js';
 import { BodyReader } from '../http/body-reader.js';
 import { Draining } from '../http/draining.js';
 import { PINO } from '../http/logging.module.js';
+import { hasOneHost } from '../http/one-host.js';
 import { answerProblem, toAnswer } from '../http/problem.js';
 import { type Reply, sendReply, setFields } from '../http/reply.js';
 import { chooseRequestId, requestIdHeader } from '../http/request-id.js';
@@ -86,8 +87,9 @@ export class FastPath {
 }
 
 /** undefined: it is neither call, or it has something unusual that needs Express. */
-function fastCallOf({ method, url, headers }: IncomingMessage): FastCall | undefined {
-  if (headers.expect !== undefined || headers.host === undefined) return undefined;
+function fastCallOf(request: IncomingMessage): FastCall | undefined {
+  const { method, url, headers } = request;
+  if (headers.expect !== undefined || !hasOneHost(request)) return undefined;
   if (method === 'POST') {
     const written = submission.exec(url!)?.[1];
     const modelId = written?.includes('%') === true ? modelIdOfPath(url!) : written;
