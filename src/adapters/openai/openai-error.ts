@@ -15,6 +15,7 @@ const kinds: Partial<Record<string, { status?: number; code: string | null }>> =
   missing_key: { code: null },
   invalid_key: { code: 'invalid_api_key' },
   unknown_model: { code: 'model_not_found' },
+  gone: { status: 404, code: 'gone' },
   rate_limited: { code: 'rate_limit_exceeded' },
   queue_full: { code: 'rate_limit_exceeded' },
   caller_busy: { code: 'rate_limit_exceeded' },
