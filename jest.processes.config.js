@@ -14,4 +14,6 @@ export default {
     '<rootDir>/test/queue/{plans,state-machine}.test.ts',
   ],
   testPathIgnorePatterns: ['/node_modules/'],
+  // A test of a command starts up to ten processes. Where four files run on two slow cores, each takes 2 to 3 s.
+  testTimeout: 60_000,
 };
