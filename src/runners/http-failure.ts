@@ -73,7 +73,7 @@ export async function failureOf(answer: HttpAnswer, mapped?: Outage, isPrompt = 
     const follow = 'If the answer promises an output, set "follow" of the runner in models.yaml';
     return new RunFailure(`The model answered ${status}: ${why}. ${follow}.`);
   }
-  if (status >= 300 && status <= 399) {
+  if (status >= 300 && status <= 399 && mapped === undefined) {
     return new RunFailure(`The model answered ${status}: redirects are not followed.`);
   }
   const text = await readWords(answer);

@@ -245,6 +245,14 @@ describe('a models file', () => {
       '"cancel" of "follow" is not for a run whose "events" are read',
     ],
     [
+      '{ kind: http, url: "http://a/", request: { headers: { Trailer: x-sum } } }',
+      'headers: "Trailer" is set by the service itself',
+    ],
+    [
+      '{ kind: http, url: "http://a/", follow: { headers: { transfer-encoding: chunked } } }',
+      'headers: "transfer-encoding" is set by the service itself',
+    ],
+    [
       '{ kind: http, url: "http://a/", follow: { url: "http://b/jobs" } }',
       'url: expected a URL that begins with {base}/, {url} or /, because only the server of "url" is asked',
     ],

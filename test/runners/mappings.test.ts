@@ -40,6 +40,8 @@ test.each([
   ['busy', { busy: [409] }, 409, 'free'],
   ['busy, also where another attempt would be made', { busy: [429] }, 429, 'free'],
   ['away at once', { away: [502] }, 502, 'free'],
+  ['a redirect, and busy', { busy: [302] }, 302, 'free'],
+  ['a redirect, and away', { away: [307] }, 307, 'free'],
   ['not named by the mapping', { busy: [409] }, 502, 'costly'],
   ['not named by the mapping, and a refusal', { away: [502] }, 409, undefined],
 ])('a status that is %s', async (_, options, status, outage) => {
@@ -62,6 +64,26 @@ test('the second of a status that says "away" begins at the end of the input', a
   answer(502);
   const options = { away: [502], request: { multipart: { file: '$.prompt' } } };
   expect((await failureOf(slow, run(options))).options.outage).toBe('free');
+});
+
+test.each([
+  [
+    'ends a line',
+    'audio/wav\r\ncontent-disposition: form-data; name="model"\r\n',
+    'application/octet-stream',
+  ],
+  ['is none', 'é', 'application/octet-stream'],
+  ['is one', 'audio/wav', 'audio/wav'],
+])('a data URL whose media type %s is a part of a form with no other headers', async (_, type, expected) => {
+  answer(200, '1');
+  const request = { multipart: { model: 'whisper-1', file: '$.file' } };
+  await runner.run(run({ request }, JSON.stringify({ file: `data:${type};base64,aGk=` })));
+  const { bytes, headers } = server.calls[0]!;
+  const form = await new Response(new Uint8Array(bytes), {
+    headers: { 'content-type': headers['content-type']! },
+  }).formData();
+  const file = form.get('file') as File;
+  expect([form.getAll('model'), file.type, await file.text()]).toEqual([['whisper-1'], expected, 'hi']);
 });
 
 test('lines of a model of this service are read as ever where its mapping says nothing of its answer', async () => {

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { v5 } from 'uuid';
-import type { Files } from '../../files/files.js';
+import { isContentType } from '../../files/file-name.js';
+import { type Files, otherType } from '../../files/files.js';
 import type { JsonThreads } from '../../json/json-threads.js';
 import { type BodyAsk, bodyOf, type FoundPart } from '../../json/mapped-json.js';
 import { plainPath } from '../../json/paths.js';
@@ -199,7 +200,9 @@ function filePart(
   length: number,
   chunks: Part['chunks'],
 ): Part {
-  const head = `content-disposition: form-data; name="${quoted(name)}"; filename="${quoted(fileName)}"\r\ncontent-type: ${contentType}\r\n\r\n`;
+  // That of a data URL is a text of the caller, which could add headers and parts.
+  const type = isContentType(contentType) ? contentType : otherType;
+  const head = `content-disposition: form-data; name="${quoted(name)}"; filename="${quoted(fileName)}"\r\ncontent-type: ${type}\r\n\r\n`;
   return { head, length, chunks };
 }
 

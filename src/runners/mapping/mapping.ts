@@ -148,6 +148,8 @@ const method = /^[A-Z]{1,20}$/;
 /** A value of the header `accept`. */
 const mediaTypes = /^[\w.+*-]+\/[\w.+*-]+[\w.+*/;=, -]{0,1000}$/;
 const maxHealthUrlLength = 1_000;
+/** Headers that say where a body ends. Node adds its own, and throws for a trailer of a body with a length. */
+const ofFraming = new Set(['trailer', 'transfer-encoding']);
 
 interface HealthMappingOptions {
   url: string;
@@ -479,6 +481,7 @@ function readHeaders(value: unknown, mayQuoteAnswer: boolean): ReadonlyMap<strin
       } catch {
         throw new Error(`"${name}" is not the name of a header`);
       }
+      if (ofFraming.has(name.toLowerCase())) throw new Error(`"${name}" is set by the service itself`);
       return [
         name.toLowerCase(),
         Template.read(typeof text === 'number' ? String(text) : text, { mayQuoteAnswer }),
