@@ -25,6 +25,8 @@ const [up, down, raw] = ['acme/up', 'acme/down', 'acme/raw'] as const;
 const away = new RunFailure('The model answered 503.', { code: 'model_unavailable', outage: 'free' });
 let lines: [level: string, line: unknown][];
 let circuits: Circuits;
+let known: readonly Model[];
+let changes: Subject<void>;
 let availability: 'available' | 'unavailable';
 
 beforeAll(() => {
@@ -35,11 +37,13 @@ beforeEach(() => {
   jest.useFakeTimers();
   lines = [];
   availability = 'unavailable';
+  known = models;
+  changes = new Subject();
   circuits = new Circuits(
     {
-      all: () => models,
-      get: (id: string) => models.find((one) => one.id === id),
-      changes: new Subject(),
+      all: () => known,
+      get: (id: string) => known.find((one) => one.id === id),
+      changes,
     } as unknown as ModelsService,
     { depth: () => 3 } as unknown as WaitingIndex,
     { of: () => availability } as unknown as ModelAvailability,
@@ -196,6 +200,15 @@ describe('with a health check', () => {
     expect([circuits.room(id), circuits.isProbeDue(id)]).toEqual([0, false]);
     circuits.endHealthCheck(circuits.startHealthChecks()[0]!);
     expect([circuits.room(id), circuits.opened, lines.length]).toEqual([Infinity, [], 2]);
+  });
+
+  it('says nothing about an address that its models left during the check', () => {
+    const check = circuits.startHealthChecks()[0]!;
+    known = models.filter((one) => one.id !== id);
+    changes.next();
+    circuits.endHealthCheck(check, away);
+    jest.advanceTimersByTime(600_000);
+    expect([lines, jest.getTimerCount()]).toEqual([[], 0]);
   });
 
   it('says nothing where the first check succeeds', () => {

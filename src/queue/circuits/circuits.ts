@@ -175,6 +175,8 @@ export class Circuits {
 
   /** `failure`: undefined: the server is ready. */
   endHealthCheck({ target, probe }: HealthProbe, failure?: RunFailure): void {
+    // The file was read again during the check, and no model has the address any more.
+    if (target.models.length === 0) return;
     if (failure === undefined) this.close(target, probe);
     else this.open(target, failure.message, failure.options.retryAfterMs, probe);
   }
