@@ -105,11 +105,15 @@ export class OptionMap {
 }
 
 /**
- * Substitutes variables in a text, or in the texts of a list. Throws with the names of variables that are not set,
+ * Substitutes variables in a text, or in the texts of a list or a map. Throws with the names of variables that are not set,
  * never with values.
  */
 function substituted(value: unknown, environment: Config['environment']): unknown {
   if (Array.isArray(value)) return value.map((item) => substituted(item, environment));
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(
+      Object.entries(value).map(([name, item]) => [name, substituted(item, environment)]),
+    );
   if (typeof value !== 'string') return value;
   const missing = new Set<string>();
   const result = value.replaceAll(/\$\{([^}]*)(\}?)/g, (_, name: string, end: string) => {

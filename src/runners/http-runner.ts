@@ -80,14 +80,14 @@ class HttpRunnerOptions extends RunnerOptions {
 
   override secrets(): readonly string[] {
     const passwords = this.addresses().flatMap(passwordsOf);
-    const parameters = this.addresses().flatMap((url) => [...new URL(url).searchParams]);
-    const named = [
-      ...Object.entries(this.headers),
-      ...parameters,
-      ...textsIn(this.request),
-      ...textsIn(this.follow),
-      ...textsIn(this.attach),
-    ].filter(([name]) => secretName.test(name));
+    const texts = [this.request, this.follow, this.attach, this.health].flatMap((option) => textsIn(option));
+    const urls = [
+      ...this.addresses(),
+      ...texts.flatMap(([name, text]) => (/^(?:url|result)$/.test(name) ? text : [])),
+    ];
+    const named = [...Object.entries(this.headers), ...urls.flatMap(parametersOf), ...texts].filter(
+      ([name]) => secretName.test(name),
+    );
     // The token of "Bearer <token>".
     return [...passwords, ...named.flatMap(([, text]) => text.split(' '))];
   }
@@ -137,6 +137,12 @@ function mappingFor(options: MappingOptions, addresses: readonly string[]): Mapp
     throw new Error('"attach" needs {run_id} in "request", such as url: \'{url}/{run_id}\'');
   compiled.set(options, mapping);
   return mapping;
+}
+
+/** Returns the parameters in the query of a URL, or of a template for one. */
+function parametersOf(url: string): [name: string, text: string][] {
+  const at = url.indexOf('?');
+  return at === -1 ? [] : [...new URLSearchParams(url.slice(at).replace(/#.*$/s, ''))];
 }
 
 /** Returns the names and texts of all members of a mapping's request, however deep. */

@@ -146,6 +146,29 @@ describe('a models file', () => {
     expect(model!.runner.addresses()).toEqual(['http://models.internal/a', 'http://models.internal/b']);
   });
 
+  it('has it put into a map in a list, such as a message or a call that cancels', () => {
+    const options =
+      'request: { set: { messages: [{ role: system, content: "${TOKEN}" }] } }, follow: { url: "{url}/{$.id}", ' +
+      'done: $.done, cancel: [{ url: "{url}/stop", body: { token: "${TOKEN}" } }] }';
+    const [model] = parse(withRunner(`{ kind: http, url: "http://a/", ${options} }`));
+    expect(model!.runner).toMatchObject({
+      request: { set: { messages: [{ content: 'hush-hush' }] } },
+      follow: { cancel: [{ body: { token: 'hush-hush' } }] },
+    });
+  });
+
+  it.each([
+    'headers: { authorization: "Bearer ${TOKEN}" }',
+    'request: { url: "/run?api_key=${TOKEN}" }',
+    'request: { multipart: { token: "${TOKEN}" } }',
+    'follow: { url: "{url}/jobs?a=1&token=${TOKEN}", done: $.done }',
+    'follow: { url: "{url}", done: $.done, cancel: [{ url: "/stop", body: { secret: ["${TOKEN}"] } }] }',
+    'health: { url: "/health?key=${TOKEN}" }',
+  ])('keeps what is secret in %s', (options) => {
+    const [model] = parse(withRunner(`{ kind: http, url: "http://a/", ${options} }`));
+    expect(model!.runner.secrets()).toContain('hush-hush');
+  });
+
   it('has it put into the texts of a list, too, for a kind that takes one', () => {
     class Command extends RunnerOptions {
       @Allow()
