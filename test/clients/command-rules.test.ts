@@ -132,6 +132,14 @@ test('lines end with LF, CR LF or CR, and may come in pieces', () => {
   ]);
 });
 
+test('a long line may come in many pieces', () => {
+  const lines = new Lines(/\r?\n/, 2 ** 28);
+  const piece = Buffer.alloc(2 ** 16, 'a');
+  for (let i = 0; i < 1_000; i++) expect(lines.push(piece)).toEqual([]);
+  expect(lines.push(Buffer.from('\r\nb')).map(({ length }) => length)).toEqual([1_000 * piece.length]);
+  expect(lines.end()).toEqual(['b']);
+});
+
 test('a line without an end comes in pieces', () => {
   const lines = new Lines(/\n/, 4);
   expect(lines.push(Buffer.from('abcdefghij'))).toEqual(['abcd', 'efgh']);

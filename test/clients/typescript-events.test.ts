@@ -26,6 +26,12 @@ it('has the name that it was given, or that of events without', () =>
     'message',
   ]));
 
+it('may have a line of many pieces', () => {
+  const piece = 'a'.repeat(2 ** 16);
+  const pieces = ['data: ', ...Array.from({ length: 1_000 }, () => piece), '\n', '\n'];
+  expect(parsed(pieces).map(({ data }) => data.length)).toEqual([1_000 * piece.length]);
+});
+
 it('is the same in whatever pieces it comes', () => {
   const line = fc.oneof(
     fc.constantFrom('', 'data', ':', 'id: 1', 'id: 2', 'data: b', 'event: c'),

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ._lines import Lines
+
 
 @dataclass(frozen=True)
 class Event:
@@ -14,15 +16,14 @@ class EventParser:
     """Parses server-sent events from chunks that end anywhere. It never returns an event that was cut."""
 
     def __init__(self) -> None:
-        self._rest = b""
+        self._lines = Lines()
         self._id: str | None = None
         self._name = ""
         self._data: list[str] = []
 
     def feed(self, chunk: bytes) -> list[Event]:
-        *lines, self._rest = (self._rest + chunk).split(b"\n")
         events = []
-        for line in lines:
+        for line in self._lines.feed(chunk):
             event = self._take(line.removesuffix(b"\r").decode())
             if event is not None:
                 events.append(event)

@@ -1,3 +1,5 @@
+import { LineSplitter } from './lines.js';
+
 export interface ServerEvent {
   /** `message` if the event has no name. */
   name: string;
@@ -7,7 +9,8 @@ export interface ServerEvent {
 
 /** Parses a `text/event-stream` incrementally, by the rules of the HTML standard. */
 export class EventParser {
-  private rest = '';
+  // A carriage return at the end may be the first half of a line break.
+  private readonly lines = new LineSplitter(/\r\n|\n|\r(?!$)/);
   private id = '';
   private name = '';
   private data: string[] = [];
@@ -15,10 +18,7 @@ export class EventParser {
   /** Returns the events that this piece of text completes. */
   push(text: string): ServerEvent[] {
     const events: ServerEvent[] = [];
-    // A carriage return at the end may be the first half of a line break.
-    const lines = (this.rest + text).split(/\r\n|\n|\r(?!$)/);
-    this.rest = lines.pop()!;
-    for (const line of lines) {
+    for (const line of this.lines.push(text)) {
       if (line !== '') this.field(line);
       else if (this.data.length > 0) {
         events.push({ name: this.name || 'message', id: this.id, data: this.data.join('\n') });

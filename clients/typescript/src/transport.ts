@@ -1,5 +1,6 @@
 import { Deadline, pause } from './deadline.js';
 import { abortError, isTurnedAway, mayPass, NowServingError } from './errors.js';
+import { LineSplitter } from './lines.js';
 import { EventParser, type ServerEvent } from './sse.js';
 import type { ClientOptions } from './types.js';
 
@@ -129,13 +130,11 @@ export class Transport {
 
   /** Yields the lines of one answer, which has the type `application/x-ndjson`. Throws if it may be truncated. */
   async *lines(call: Call): AsyncGenerator<string, void, void> {
-    let rest = '';
+    const lines = new LineSplitter(/\n/);
     for await (const text of this.pieces({ firstMs: silenceMs, ...call }, 'application/x-ndjson', true)) {
-      const lines = (rest + text).split('\n');
-      rest = lines.pop()!;
-      yield* lines;
+      yield* lines.push(text);
     }
-    if (rest !== '') throw truncated('The last line is truncated.');
+    if (lines.rest !== '') throw truncated('The last line is truncated.');
   }
 
   /** Yields the text of one answer as it arrives. `isWhole`: throws if its end may be missing. */

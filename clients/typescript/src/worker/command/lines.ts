@@ -1,29 +1,23 @@
 import { StringDecoder } from 'node:string_decoder';
+import { LineSplitter } from '../../lines.js';
 
-/** Splits text into lines as it arrives. */
+/** Splits bytes into lines as they arrive, without the blank ones. */
 export class Lines {
   private readonly decoder = new StringDecoder('utf8');
-  private rest = '';
+  private readonly lines: LineSplitter;
 
   /** A line longer than `maxLength` is returned in several pieces. */
-  constructor(
-    private readonly separator: RegExp,
-    private readonly maxLength: number,
-  ) {}
+  constructor(separator: RegExp, maxLength: number) {
+    this.lines = new LineSplitter(separator, maxLength);
+  }
 
   push(chunk: Uint8Array): string[] {
-    const lines = (this.rest + this.decoder.write(chunk)).split(this.separator);
-    this.rest = lines.pop()!;
-    while (this.rest.length > this.maxLength) {
-      lines.push(this.rest.slice(0, this.maxLength));
-      this.rest = this.rest.slice(this.maxLength);
-    }
-    return lines.filter((line) => line.trim() !== '');
+    return withoutBlanks(this.lines.push(this.decoder.write(chunk)));
   }
 
   end(): string[] {
-    const last = this.rest + this.decoder.end();
-    this.rest = '';
-    return last.trim() === '' ? [] : [last];
+    return withoutBlanks([...this.lines.push(this.decoder.end()), this.lines.rest]);
   }
 }
+
+const withoutBlanks = (lines: readonly string[]): string[] => lines.filter((line) => line.trim() !== '');
