@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping
 
 from . import _calls as calls
 from . import _files as files
-from ._retry import problem_of
+from ._lines import Lines
+from ._retry import stream_problem_of
 from ._sending import Deadline, result, send, wait_to_retry
 from ._settings import Settings
-from ._steps import Answer, Close, Emit, Flow, Lost, Open, Read, Sleep
+from ._steps import Close, Emit, Flow, Lost, Open, Read, Sleep
 from .errors import NowServingError
 from .types import Batch, BatchCounts
 
@@ -84,20 +85,18 @@ def lines(settings: Settings, path: str) -> Flow[None]:
     asks = calls.call(settings, "GET", path, headers={"accept": f"{TYPE}, application/problem+json"})
     while True:
         outcome = yield Open(asks, SILENCE_S, shows_end=True)
-        is_open = isinstance(outcome, Answer) and outcome.status == 200
-        error = None if is_open else problem_of(outcome, None)
-        rest = b""
+        error = stream_problem_of(outcome, TYPE, None)
+        split = Lines()
         while error is None:
             chunk = yield Read()
-            if chunk is None and rest == b"":
+            if chunk is None and split.rest == b"":
                 yield Close()
                 return
             if chunk is None or isinstance(chunk, Lost):
                 why = chunk.why if isinstance(chunk, Lost) else "The last line is truncated."
                 error = NowServingError("connection_failed", why)
                 break
-            *whole, rest = (rest + chunk).split(b"\n")
-            for text in whole:
+            for text in split.feed(chunk):
                 limit = math.inf
                 parsed = json.loads(text)
                 if parsed["custom_id"] not in emitted:

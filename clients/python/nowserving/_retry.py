@@ -40,6 +40,16 @@ def problem_of(outcome: Answer | Lost, request_id: str | None) -> NowServingErro
     )
 
 
+def stream_problem_of(outcome: Answer | Lost, type: str, request_id: str | None) -> NowServingError | None:
+    """Returns the error of an opened answer, or None if it is a stream of the type."""
+    if not isinstance(outcome, Answer) or outcome.status != 200:
+        return problem_of(outcome, request_id)
+    if outcome.headers.get("content-type", type).lower().startswith(type):
+        return None
+    said = f"The answer does not have the type {type}."
+    return NowServingError("invalid_response", said, status=200, request_id=request_id)
+
+
 def retry_delay(error: NowServingError, failures: int, settings: Settings, limit: float) -> float | None:
     """Returns the seconds until the next try after this many failures, or None if there is none."""
     if failures > limit or not is_passing(error):
@@ -79,9 +89,9 @@ def is_turned_away(error: NowServingError) -> bool:
 def retry_after_of(answer: Answer) -> float | None:
     """Returns the seconds of the field, which has seconds or a date (RFC 9110)."""
     text = answer.headers.get("retry-after", "").strip()
-    if text.isdigit():
-        return float(text)
     try:
+        if text.isdigit():
+            return float(text)
         at = parsedate_to_datetime(text)
     except (TypeError, ValueError):
         return None

@@ -10,7 +10,7 @@ from typing import TypeVar
 from collections.abc import Callable, Mapping
 
 from . import _calls as calls
-from ._retry import problem_of, retry_after_of
+from ._retry import problem_of, retry_after_of, stream_problem_of
 from ._sending import Deadline, send, wait_to_retry
 from ._settings import Settings
 from ._sse import Event, EventParser
@@ -22,6 +22,7 @@ T = TypeVar("T")
 
 # The service sends a comment every 15 s. A stream that is silent for three times as long is dead.
 STREAM_SILENCE_S = 45.0
+STREAM_TYPE = "text/event-stream"
 # The time for calls that cancel abandoned requests, because they delay the caller's exit.
 EXIT_S = 5.0
 FIRST_POLL_S = 0.1
@@ -151,7 +152,7 @@ def _read_stream(
     failures = 0
     while True:
         deadline.check(request_id)
-        headers = {"accept": "text/event-stream"}
+        headers = {"accept": STREAM_TYPE}
         if last_id is not None:
             headers["last-event-id"] = last_id
         path = calls.request_path(request_id, route)
@@ -159,8 +160,7 @@ def _read_stream(
         outcome = yield Open(stream, deadline.bound(STREAM_SILENCE_S))
         if isinstance(outcome, Answer) and outcome.status == 204:
             return
-        is_open = isinstance(outcome, Answer) and outcome.status == 200
-        error = None if is_open else problem_of(outcome, request_id)
+        error = stream_problem_of(outcome, STREAM_TYPE, request_id)
         parser = EventParser()
         while error is None:
             chunk = yield Read()

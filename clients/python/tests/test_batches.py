@@ -188,3 +188,10 @@ def test_each_call_is_that_of_the_contract(flow: Any, sent: str, body: Any) -> N
     step = played.calls[0]
     assert (None if step.call.body is None else json.loads(step.call.body)) == body  # type: ignore[arg-type]
     assert step.call.headers["authorization"] == "Key k"
+
+
+def test_a_page_in_place_of_the_lines_is_an_error() -> None:
+    flow = Api(settings(retries=1)).batch_lines("b", "output")
+    played = Played(flow, [answer(200, content_type="text/html")] * 2)
+    assert isinstance(played.raised, NowServingError)
+    assert played.raised.code == "invalid_response"

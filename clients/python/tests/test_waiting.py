@@ -213,3 +213,18 @@ def test_an_outage_ends_with_the_deadline() -> None:
     played = Played(flow, [STREAM, event(1, RUNNING), None, *[Lost("x")] * 14], clock)
     assert isinstance(played.raised, NowServingError)
     assert (played.raised.code, played.raised.request_id) == ("deadline_exceeded", "r")
+
+
+def test_a_page_in_place_of_a_stream_is_an_error_in_the_end() -> None:
+    html = answer(200, content_type="text/html")
+    played = Played(Api(settings(retries=2)).follow("r", False, None), [html] * 3)
+    assert isinstance(played.raised, NowServingError)
+    assert (played.raised.code, played.raised.status) == ("invalid_response", 200)
+
+
+def test_after_news_a_page_in_place_of_a_stream_is_an_outage() -> None:
+    html = answer(200, content_type="text/html; charset=utf-8")
+    stream = answer(200, content_type="text/event-stream; charset=utf-8")
+    outcomes = [stream, event(1, RUNNING), None, *[html] * 20, stream, event(2, DONE)]
+    played = Played(Api(settings(retries=2)).follow("r", False, None), outcomes)
+    assert played.emitted == [RUNNING, DONE]
