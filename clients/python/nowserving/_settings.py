@@ -27,6 +27,12 @@ class Settings:
     random: Callable[[], float] = jitter
 
     def __post_init__(self) -> None:
+        if self.key is not None:
+            key = self.key.strip()  # such as the line end of a file
+            # The error of a header would show the key.
+            if not (key.isascii() and key.isprintable()):
+                raise ValueError("The key has characters that no key has.")
+            object.__setattr__(self, "key", key)
         if not self.url.startswith(("http://", "https://")):
             raise ValueError(f"The address of the service must begin with http:// or https://, unlike {self.url}.")
         # The longest time that the service holds a call.

@@ -176,3 +176,15 @@ def test_the_ids_of_many_are_returned_though_some_stay_refused_or_get_no_answer(
     assert keys == [["key 0", "key 1"], ["key 1"], ["key 1"]]
     cut, _ = submit_many(2, first, Lost("x"), Lost("x"), retries=1)
     assert cut.returned == [accepted("r0"), {"status": 0, "code": "connection_failed", "detail": "x"}]
+
+
+@pytest.mark.parametrize("text", ["²", "9" * 400])
+def test_an_odd_retry_after_is_no_other_error(text: str) -> None:
+    assert retry_after_of(answer(503, retry_after=text)) in (None, float("inf"))
+
+
+def test_the_line_end_of_a_key_is_not_sent_and_a_key_that_cannot_be_sent_is_not_told() -> None:
+    assert settings(key="ns_k\r\n").key == "ns_k"
+    for key in ("ns_secret\nns_k", "ns_sécret"):
+        with pytest.raises(ValueError, match="^The key has characters that no key has.$"):
+            settings(key=key)

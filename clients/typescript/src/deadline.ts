@@ -1,3 +1,6 @@
+/** The longest time of a timer. A timer with a longer one fires at once. */
+export const maxTimerMs = 2 ** 31 - 1;
+
 /** Aborts when `outer` does, or when the time set by `start` is over. */
 export class Deadline {
   isOver = false;
@@ -19,7 +22,7 @@ export class Deadline {
     this.timer = setTimeout(() => {
       this.isOver = true;
       this.abort();
-    }, ms);
+    }, Math.min(ms, maxTimerMs));
   }
 
   pause(): void {
@@ -45,7 +48,7 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
       signal?.removeEventListener('abort', done);
       resolve();
     };
-    const timer = setTimeout(done, ms);
+    const timer = setTimeout(done, Math.min(ms, maxTimerMs));
     signal?.addEventListener('abort', done);
   });
 }

@@ -58,7 +58,7 @@ export class Transport {
     if (!/^https?:\/\/[^/]/.test(url))
       throw new TypeError(`The address of the service must begin with http:// or https://, unlike ${url}.`);
     this.base = url.replace(/\/+$/, '');
-    this.headers = key === undefined ? {} : { authorization: `Key ${key}` };
+    this.headers = authorizationOf(key);
     this.retries = retries;
     this.timeoutMs = timeoutS * 1_000;
     this.fetch = (target, init) => fetch(target, init); // a browser's own fetch fails as a method of another object
@@ -209,6 +209,15 @@ export class Transport {
       deadline.end();
     }
   }
+}
+
+/** Returns the header for a key. White space around the key, such as the line end of a file, is ignored. */
+export function authorizationOf(key: string | undefined): Record<string, string> {
+  if (key === undefined) return {};
+  const trimmed = key.trim();
+  // The error of `Headers` would show the key.
+  if (!/^[\x20-\x7e]*$/.test(trimmed)) throw new TypeError('The key has characters that no key has.');
+  return { authorization: `Key ${trimmed}` };
 }
 
 /**

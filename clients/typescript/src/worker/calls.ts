@@ -1,5 +1,5 @@
 import { Deadline, pause } from '../deadline.js';
-import { secondsOf } from '../transport.js';
+import { authorizationOf, secondsOf } from '../transport.js';
 import type { Backoff } from './backoff.js';
 
 export interface WorkerCall {
@@ -39,7 +39,7 @@ export class WorkerCalls {
     if (!/^https?:\/\/[^/]/.test(url))
       throw new TypeError(`The address of the service must begin with http:// or https://, unlike ${url}.`);
     this.base = url.replace(/\/+$/, '');
-    this.authorization = key === undefined ? {} : { authorization: `Key ${key}` };
+    this.authorization = authorizationOf(key);
   }
 
   /** Makes one try. Rejects if there is no readable answer. */

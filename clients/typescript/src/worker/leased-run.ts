@@ -1,3 +1,4 @@
+import { maxTimerMs } from '../deadline.js';
 import { Backoff } from './backoff.js';
 import { isSuccess, type WorkerCall, type WorkerCalls } from './calls.js';
 import { type ClaimedRun, factsOf } from './claimed-run.js';
@@ -80,7 +81,7 @@ export class LeasedRun {
 
   async carryOut(): Promise<void> {
     const { remaining_ms: ms } = this.claimed;
-    if (typeof ms === 'number' && ms < 2 ** 31) {
+    if (typeof ms === 'number' && ms <= maxTimerMs) {
       this.timer = setTimeout(() => this.abort('timed_out'), ms);
     }
     const end = await this.run().catch((error: unknown) => this.endOf(error));
@@ -109,7 +110,8 @@ export class LeasedRun {
       noteStuck();
     };
     this.stuckTimers.push(setTimeout(note, Math.min(returnMs, stuckMs / 2)).unref());
-    if (stuckMs < 2 ** 31) this.stuckTimers.push(setTimeout(() => outlived(this, reason), stuckMs).unref());
+    if (stuckMs <= maxTimerMs)
+      this.stuckTimers.push(setTimeout(() => outlived(this, reason), stuckMs).unref());
   }
 
   /** The run no longer has the lease, so further work of the handler is useless. */

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
+import { maxTimerMs } from '../../deadline.js';
 import { type Exit, startError } from './exit-codes.js';
 
 /** A process that left the group may keep the pipes open. They are cut after this long without new or unread bytes. */
@@ -79,7 +80,7 @@ export class ProcessGroup {
   end(killAfterMs: number): void {
     if (this.isOver || this.timer !== undefined) return;
     this.kill('SIGTERM');
-    this.timer = setTimeout(() => this.kill('SIGKILL'), killAfterMs);
+    this.timer = setTimeout(() => this.kill('SIGKILL'), Math.min(killAfterMs, maxTimerMs));
   }
 
   kill(signal: NodeJS.Signals): void {
