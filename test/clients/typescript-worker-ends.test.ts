@@ -101,6 +101,9 @@ test.each<[string, unknown, string]>([
   ['an infinity within', { scores: [1, -Infinity] }, '-Infinity is not a JSON number.'],
   ['a big integer', 1n, 'Do not know how to serialize a BigInt'],
   ['a function', () => 1, 'A function is not a JSON value.'],
+  ['bytes', new Uint8Array(2), 'A Uint8Array is not a JSON value.'],
+  ['bytes within', { image: Buffer.alloc(2) }, 'A Buffer is not a JSON value.'],
+  ['a map', new Map([['a', 1]]), 'A Map is not a JSON value.'],
   ['a circle', circular, 'Converting circular structure to JSON'],
 ])('an output that is no JSON fails the run: %s', async (_name, output, why) => {
   work(() => output);
@@ -123,4 +126,68 @@ test.each([[{ score: NaN }], [circular]])('details that are no JSON are left out
   service.offer();
   expect(bodyOf(await callTo('failure'))).toEqual({ message: 'no', retryable: false, status: 422 });
   await callTo('claims', 2);
+});
+
+test('a generator that is not asynchronous gives deltas, too', async () => {
+  work(function* () {
+    yield 'a';
+    yield 'b';
+  });
+  service.offer();
+  expect((await callTo('output')).body).toBe('');
+  const events = service.of('events').map(({ body }) => body);
+  expect(events.join('')).toBe('{"type":"delta","delta":"a"}\n{"type":"delta","delta":"b"}\n');
+});
+
+test.each<[string, unknown, object]>([
+  ['has no text', Object.create(null), { message: 'The handler threw something without a text.' }],
+  ['has a very long text', new Fail('a'.repeat(10_000_000)), { message: 'a'.repeat(8_192) }],
+])('a run fails with what its handler throws, also when that %s', async (_name, thrown, failure) => {
+  work(() => Promise.reject(thrown as Error));
+  service.offer();
+  expect(bodyOf(await callTo('failure'))).toMatchObject(failure);
+  await callTo('claims', 2);
+});
+
+test('the runs of a worker that has for ever to stop go on', async () => {
+  const { drain, over } = work(
+    async (_input, run) => {
+      await until(() => service.of('beats').some(({ body }) => body.includes('"drain"')));
+      return { isStopped: run.signal.aborted };
+    },
+    { grace: Infinity },
+  );
+  service.offer();
+  await callTo('beats');
+  drain();
+  expect(bodyOf(await callTo('output'))).toEqual({ isStopped: false });
+  await over;
+});
+
+test('a beat comes before the lease ends, whatever a Retry-After says', async () => {
+  service.next['beats'] = [problem(503, 'overloaded', { 'retry-after': '1000' })];
+  work((_input, run) => untilAborted(run));
+  service.offer();
+  await callTo('beats', 2);
+});
+
+test('the line end of a key is not sent', async () => {
+  work(() => 1, { key: 'ns_k\n' });
+  expect((await callTo('claims')).headers.authorization).toBe('Key ns_k');
+});
+
+test('a key that cannot be sent is not told', async () => {
+  await expect(work(() => 1, { key: 'ns_secret\nns_k' }).over).rejects.toThrow(
+    new TypeError('The key has characters that no key has.'),
+  );
+  expect(workers.lines.join()).not.toContain('ns_secret');
+});
+
+test('a worker says that something else answers its claims', async () => {
+  service.next['claims'] = [404, 404, 404].map((status) => [status, '<html>']);
+  work(() => 1);
+  await callTo('claims', 3);
+  expect(workers.lines).toContain(
+    'The service does not answer; the worker keeps trying: something else answered 404',
+  );
 });

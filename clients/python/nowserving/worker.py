@@ -68,6 +68,8 @@ STUCK_EXIT = 70
 LOOK_S = 1.0
 READY_TIMEOUT_S = 5.0
 BYTES_PER_S = 64 * 1024
+# A longer pause is more than a lock can wait for.
+MAX_PAUSE_S = 1e6
 # Statuses below 500 after which another try may succeed.
 PASSING = (408, 409, 425, 429)
 # A file that is not there, or not any more.
@@ -101,6 +103,8 @@ class Away(Exception):
 
     def __init__(self, message: str = "The worker's backend is away.", *, after: float = 5.0) -> None:
         super().__init__(message)
+        if not 0 <= after < math.inf:
+            raise ValueError(f"The seconds of Away must be a number of at least 0, not {after}.")
         self.after = after
 
 
@@ -314,7 +318,10 @@ class _Options(NamedTuple):
 
 
 def say(line: str) -> None:
-    print(f"nowserving: {line}", file=sys.stderr, flush=True)
+    try:
+        print(f"nowserving: {line}", file=sys.stderr, flush=True)
+    except (OSError, ValueError):
+        pass  # nobody reads standard error any more
 
 
 class Backoff:
@@ -360,7 +367,7 @@ class Answer:
         self.is_success = 200 <= status <= 299
         body: Any = None
         try:
-            body = {} if status == 204 else json.loads(data)
+            body = {} if status == 204 else _parsed(data)
         except ValueError:
             if self.is_success:
                 raise
@@ -384,6 +391,21 @@ class Answer:
         return not self.is_passing and self.status not in (401, 403)
 
 
+def _parsed(data: str | bytes) -> Any:
+    """Reads JSON, also whole numbers of more than 4,300 digits, which Python refuses."""
+    try:
+        return json.loads(data)
+    except ValueError:
+        return json.loads(data, parse_int=_number)
+
+
+def _number(digits: str) -> int | float:
+    try:
+        return int(digits)
+    except ValueError:
+        return float(digits)
+
+
 def _read(response: http.client.HTTPResponse) -> Answer:
     data = response.read()
     return Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, data)
@@ -394,9 +416,10 @@ def _seconds(field: str | None) -> float | None:
         return None
     try:
         if field.isdigit():
-            return float(field)
-        return max(0.0, email.utils.parsedate_to_datetime(field).timestamp() - time.time())
-    except (TypeError, ValueError):
+            return min(float(field), MAX_PAUSE_S)
+        seconds = email.utils.parsedate_to_datetime(field).timestamp() - time.time()
+        return min(max(0.0, seconds), MAX_PAUSE_S)
+    except (OverflowError, TypeError, ValueError):
         return None
 
 
@@ -461,7 +484,11 @@ class _Service:
 
     def __init__(self, url: str, key: str | None) -> None:
         self.base = url.rstrip("/")
-        self.authorization = {} if key is None else {"Authorization": f"Key {key}"}
+        secret = "" if key is None else key.strip()  # such as the line end of a file
+        # The error of a header would show the key.
+        if not (secret.isascii() and secret.isprintable()):
+            raise ValueError("The key has characters that no key has.")
+        self.authorization = {"Authorization": f"Key {secret}"} if secret else {}
         self._pid = os.getpid()
         self._idle: list[_Line] = []
 
@@ -725,7 +752,7 @@ class _Leased:
                 return "failure", failure_of(Stopped(reason))
             if isinstance(error, Away):
                 model = self.run.model
-                say(f"{self.request_id}: the run is handed back, and no run of {model} is claimed for {error.after:g} s: {error}")
+                say(f"{self.request_id}: the run is handed back, and no run of {model} is claimed for {error.after:g} s: {_text(error)}")
                 self._pause(model, error.after)
                 return "release", {"retry_after_s": error.after}
             failure = failure_of(error)
@@ -736,7 +763,7 @@ class _Leased:
     def _input(self) -> Any:
         if self._claimed.get("input_url") is None:
             return self._claimed.get("input")
-        return json.loads(self.run.download(self._claimed["input_url"]))
+        return _parsed(self.run.download(self._claimed["input_url"]))
 
     def _tell(self, kind: str, what: Any) -> None:
         """Sends the end of the run until it is taken or the lease is lost."""
@@ -943,14 +970,19 @@ class _Worker:
                 if self._has_said_stuck:
                     self._ask()
                 body = self._claim_for(models, free)
-            began, answer, retry_after = time.monotonic(), None, None
+            began, answer, retry_after, fault = time.monotonic(), None, None, ""
             try:
                 answer = self._service.once("POST", "/claims", body, wait=hold.seconds, line=self._claim_line)
                 retry_after = answer.retry_after
+                if answer.status == 200 and not isinstance(answer.body.get("runs"), list):
+                    answer, fault = None, "something else answered 200"
+                elif answer.is_passing and answer.code is None:
+                    fault = f"something else answered {answer.status}"
             except Exception as error:
-                if backoff.has_failed and not is_unreached and not self._is_draining:
-                    is_unreached = True
-                    say(f"The service does not answer; the worker keeps trying: {error!r}")
+                fault = repr(error)
+            if fault and backoff.has_failed and not is_unreached and not self._is_draining:
+                is_unreached = True
+                say(f"The service does not answer; the worker keeps trying: {fault}")
             if answer is None or answer.is_passing:
                 hold.broken(time.monotonic() - began)
                 self._pause(backoff.next(retry_after))
@@ -1103,7 +1135,8 @@ class _Worker:
                     continue  # it was cut so that the next beat has these
             if answer is None or answer.is_passing:
                 hold.broken(time.monotonic() - began)
-                time.sleep(backoff.next(None if answer is None else answer.retry_after))
+                # Even a longer Retry-After must not let the leases end.
+                time.sleep(min(backoff.next(None if answer is None else answer.retry_after), LEASED_PAUSE_S / 2))
                 continue
             backoff.reset()
             hold.answered()
@@ -1656,9 +1689,9 @@ def _output_of(result: Any, run: Run) -> Any:
 def failure_of(error: BaseException) -> dict[str, Any]:
     """Returns the failure as the service takes it. Callers see it, so it has no stack and is short."""
     if isinstance(error, Fail):
-        return {"message": str(error), "retryable": False, **_told(status=error.status, details=error.details)}
+        return {"message": _text(error), "retryable": False, **_told(status=error.status, details=error.details)}
     if isinstance(error, (Retry, Away)):
-        return {"message": str(error), "retryable": True, **_told(retry_after_s=error.after)}
+        return {"message": _text(error), "retryable": True, **_told(retry_after_s=error.after)}
     if isinstance(error, Stopped):
         return {"message": str(error), "retryable": error.reason != "cancelled"}
     if isinstance(error, TransferError) and error.status in MISSING:
@@ -1667,7 +1700,15 @@ def failure_of(error: BaseException) -> dict[str, Any]:
 
 
 def _described(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}".split("\n", 1)[0][:MAX_FAILURE]
+    return f"{type(error).__name__}: {_text(error)}".split("\n", 1)[0][:MAX_FAILURE]
+
+
+def _text(error: BaseException) -> str:
+    """The service keeps no more of it."""
+    try:
+        return str(error)[:MAX_TEXT]
+    except Exception:
+        return "The error has no text."
 
 
 def _told(**fields: Any) -> dict[str, Any]:
@@ -1722,7 +1763,7 @@ def _try_once(handlers: Mapping[str, Handler], text: str) -> None:
     claimed = {"request_id": "00000000-0000-7000-8000-000000000000", "model_id": model, "attempt": 1}
     try:
         try:
-            given = json.loads(text)
+            given = _parsed(text)
         except ValueError:
             raise Fail("""The value of --try must be JSON, such as --try '{"prompt":"hello"}'.""") from None
         output = _execute(handler, given, Run(claimed, show, _LocalFiles()))

@@ -290,3 +290,45 @@ def test_failures_of_the_kinds() -> None:
     assert failure_of(Retry("The GPU is busy.", after=5)) == {"message": "The GPU is busy.", "retryable": True, "retry_after_s": 5}
     assert failure_of(Away(after=7))["retry_after_s"] == 7
     assert failure_of(TransferError("broken", status=503)) == {"message": "TransferError: broken", "retryable": True}
+
+
+def test_the_line_end_of_a_key_is_not_sent(protocol: Protocol, start: Any) -> None:
+    start('serve({"me/x": lambda input, run: 1})', NOWSERVING_KEY="ns_k\n")
+    until(lambda: protocol.of("claims"))
+    assert protocol.calls[0][1]["authorization"] == "Key ns_k"
+
+
+def test_a_key_that_cannot_be_sent_is_not_told(start: Any) -> None:
+    started = start('serve({"me/x": lambda input, run: 1})', NOWSERVING_KEY="ns_secret\nns_k")
+    printed = started.communicate(timeout=20)[1]
+    assert "The key has characters that no key has." in printed
+    assert "ns_secret" not in printed
+
+
+@pytest.mark.parametrize("status", [200, 404])
+def test_a_worker_says_that_something_else_answers_its_claims(protocol: Protocol, start: Any, status: int) -> None:
+    protocol.next["claims"] = [(status, {"error": "?"})] * 3
+    started = start('serve({"me/x": lambda input, run: 1})')
+    until(lambda: len(protocol.of("claims")) > 3)
+    assert f"keeps trying: something else answered {status}" in said(started)
+
+
+def test_a_beat_comes_before_the_leases_end_whatever_a_retry_after_says(protocol: Protocol, start: Any) -> None:
+    protocol.next["beats"] = [(200, {}), (503, {"code": "overloaded", "retry_after_s": 1000})]
+    protocol.run = RUN
+    start('serve({"me/x": lambda input, run: run.cancelled.wait()})')
+    until(lambda: len(protocol.of("beats")) > 2)
+
+
+def test_the_longest_retry_after_does_not_end_a_worker(protocol: Protocol, start: Any) -> None:
+    protocol.next["claims"] = [(503, {"code": "overloaded", "retry_after_s": "9" * 400})]
+    started = start('serve({"me/x": lambda input, run: 1})')
+    until(lambda: protocol.of("claims"))
+    assert "Error" not in said(started)
+
+
+@pytest.mark.parametrize("after", ["None", "float('nan')", "float('inf')", "-1"])
+def test_away_has_a_number_of_seconds(protocol: Protocol, start: Any, after: str) -> None:
+    protocol.run = RUN
+    start(f"from worker import Away\ndef handle(input, run):\n    raise Away(after={after})\nserve({{'me/x': handle}})")
+    assert until(lambda: protocol.of("failure"))

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from nowserving.worker import Fail, _put
+from nowserving.worker import Fail, _put, failure_of
+from scripted import Scripted, answer
 from support import until
 from worker_protocol import RUN, Protocol
 
@@ -153,3 +154,45 @@ serve({"me/x": story})
 """
     printed, _ = start(story, "--try", "{}").communicate(timeout=20)
     assert json.loads(printed.splitlines()[-1]) == {"type": "output", "output": ["ab", {"n": 1}, "cd"]}
+
+
+TEXTLESS = """
+class Textless(Exception):
+    def __str__(self):
+        raise RuntimeError
+def handle(input, run):
+    raise Textless
+serve({"me/x": handle})
+"""
+
+
+def test_a_run_fails_with_what_its_handler_raises_also_when_that_has_no_text(protocol: Protocol, start: Any) -> None:
+    protocol.run = RUN
+    start(TEXTLESS)
+    [failure] = until(lambda: protocol.of("failure"))
+    assert json.loads(failure) == {"message": "Textless: The error has no text.", "retryable": True}
+
+
+def test_a_very_long_text_is_cut() -> None:
+    assert failure_of(Fail("a" * 10_000_000))["message"] == "a" * 8_192
+
+
+def test_a_worker_goes_on_when_nobody_reads_its_standard_error(protocol: Protocol, start: Any) -> None:
+    protocol.next["claims"] = [(200, {"runs": [RUN]}), (200, {"runs": [{**RUN, "lease_token": "t2"}]})]
+    started = start('import os\nos.close(2)\nserve({"me/x": lambda input, run: 1 / 0})')
+    until(lambda: len(protocol.of("failure")) == 2)
+    assert started.poll() is None
+
+
+def test_an_input_may_have_a_number_of_many_digits(protocol: Protocol, start: Any) -> None:
+    # Python's own server writes no such number.
+    digits = "1" * 5_000
+    claim = answer(json.dumps({"runs": [{**RUN, "input": "?"}]}).replace('"?"', digits).encode())
+    taken = answer(b"{}")
+    with Scripted(lambda head: claim if "/claims" in head and not claimed_before(server) else taken) as server:
+        start('serve({"me/x": lambda input, run: str(input)})', NOWSERVING_URL=server.url)
+        until(lambda: b'"inf"' in server.bodies)
+
+
+def claimed_before(server: Scripted) -> bool:
+    return sum("/claims" in head for head in server.heads) > 1

@@ -7,7 +7,7 @@ const beatWaitS = 10;
 /** A run that ends sooner needs no beat. */
 const newLeaseMs = 250;
 const shortMs = 1_000;
-/** A lease outlasts three beats. */
+/** A lease outlasts three beats. Even a longer `Retry-After` must not let it end. */
 const maxPauseMs = 4_000;
 
 export interface BeatHooks {
@@ -49,7 +49,7 @@ export class Beats {
       if (signal.aborted) continue;
       if (answer === undefined || isPassing(answer)) {
         hold.broken(performance.now() - startedMs);
-        await pause(backoff.next(answer?.retryAfterS), signal);
+        await pause(Math.min(backoff.next(answer?.retryAfterS), maxPauseMs), signal);
         continue;
       }
       backoff.reset();

@@ -29,8 +29,8 @@ export function outputText(output: unknown): string {
 }
 
 async function outputOf(result: unknown, run: Run, room: () => Promise<void>): Promise<unknown> {
-  if (!isIterable(result)) return result;
-  const iterator = result[Symbol.asyncIterator]();
+  const iterator = iteratorOf(result);
+  if (iterator === undefined) return result;
   try {
     for (;;) {
       const { done, value } = await iterator.next();
@@ -62,6 +62,13 @@ export function voiceOf(add: EventSender['add']): Pick<Run, 'log' | 'progress' |
   };
 }
 
-function isIterable(value: unknown): value is AsyncIterable<unknown, unknown> {
-  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+/** undefined: the value is an output. An array is one, too. */
+function iteratorOf(
+  value: unknown,
+): AsyncIterator<unknown, unknown> | Iterator<unknown, unknown> | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (Symbol.asyncIterator in value)
+    return (value as AsyncIterable<unknown, unknown>)[Symbol.asyncIterator]();
+  if (Symbol.iterator in value && 'next' in value) return value as Iterator<unknown, unknown>;
+  return undefined;
 }

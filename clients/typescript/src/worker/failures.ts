@@ -1,6 +1,8 @@
 import { isJson } from './json-text.js';
 
 const maxMessageLength = 500;
+/** Of an error that the handler threw for callers. The service keeps no more. */
+const maxMeantLength = 8_192;
 
 /** Why a run must stop; the `reason` of the error that `run.signal` throws. */
 export type StopReason = 'cancelled' | 'timed_out' | 'lost' | 'shutdown';
@@ -30,6 +32,8 @@ export class Away extends Error {
 
   constructor(message = "The worker's backend is away.", { after = 5 }: { after?: number } = {}) {
     super(message);
+    if (!(after >= 0 && after < Infinity))
+      throw new RangeError(`The seconds of Away must be a number of at least 0, not ${after}.`);
     this.name = 'Away';
     this.after = after;
   }
@@ -123,14 +127,22 @@ export interface Failure {
 
 export function failureOf(error: unknown): Failure {
   if (error instanceof Fail) {
-    const { message, status, details } = error;
+    const { status, details } = error;
     const model_message = lastWords.get(error);
-    return { message, retryable: false, ...told({ status, details, model_message }) };
+    return {
+      message: error.message.slice(0, maxMeantLength),
+      retryable: false,
+      ...told({ status, details, model_message }),
+    };
   }
   if (error instanceof Retry || error instanceof Away) {
-    const { message, after } = error;
+    const { after } = error;
     const model_message = lastWords.get(error);
-    return { message, retryable: true, ...told({ retry_after_s: after, model_message }) };
+    return {
+      message: error.message.slice(0, maxMeantLength),
+      retryable: true,
+      ...told({ retry_after_s: after, model_message }),
+    };
   }
   if (error instanceof TransferError && missing.includes(error.status))
     return { message: error.message, retryable: false, status: 422 };
@@ -145,6 +157,13 @@ function told<Fields extends object>(fields: Fields): Partial<Fields> {
 
 /** The message is shown to callers, so it has no stack and a bounded length. */
 export function described(error: unknown): string {
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  return text.split('\n', 1)[0]!.slice(0, maxMessageLength);
+  return textOf(error).split('\n', 1)[0]!.slice(0, maxMessageLength);
+}
+
+function textOf(error: unknown): string {
+  try {
+    return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  } catch {
+    return 'The handler threw something without a text.'; // such as an object without a prototype
+  }
 }

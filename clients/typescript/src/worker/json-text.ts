@@ -3,18 +3,25 @@ export class JsonText {
   constructor(readonly text: string) {}
 }
 
+const lost = [ArrayBuffer, Blob, Map, Set, Promise];
+
 /** Returns a value as JSON text. Throws if it is not valid JSON. */
 export function jsonOf(value: unknown): string {
   if (value instanceof JsonText) return value.text;
-  const text = JSON.stringify(value, finite) as string | undefined;
+  const text = JSON.stringify(value, allowed) as string | undefined;
   if (text === undefined) throw new TypeError(`A ${typeof value} is not a JSON value.`);
   return text;
 }
 
-/** Throws on NaN and infinities, which JSON.stringify would silently turn into null. */
-function finite(_name: string, value: unknown): unknown {
-  if (typeof value !== 'number' || Number.isFinite(value)) return value;
-  throw new TypeError(`${value} is not a JSON number.`);
+/** Throws on what JSON.stringify would silently turn into something else, such as NaN into null and a Map into {}. */
+function allowed(this: unknown, name: string, value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw new TypeError(`${value} is not a JSON number.`);
+  if (typeof value !== 'object' || value === null) return value;
+  const given = (this as Record<string, unknown>)[name]; // before its `toJSON`, which bytes have
+  if (ArrayBuffer.isView(given) || lost.some((type) => given instanceof type))
+    throw new TypeError(`A ${(given as object).constructor.name} is not a JSON value.`);
+  return value;
 }
 
 export function isJson(value: unknown): boolean {

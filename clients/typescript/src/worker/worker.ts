@@ -118,7 +118,9 @@ export class Worker {
       const answer = await this.calls
         .once({ method: 'POST', path: '/claims', body, waitS: hold.seconds, signal })
         .catch((error: unknown) => this.unreached(error, backoff));
-      if (answer === undefined || isPassing(answer)) {
+      if (answer === undefined || isPassing(answer) || isOfAnother(answer)) {
+        if (answer !== undefined && answer.code === undefined)
+          this.unreached(`something else answered ${answer.status}`, backoff);
         hold.broken(performance.now() - startedMs);
         await pause(backoff.next(answer?.retryAfterS), signal);
         continue;
@@ -238,6 +240,8 @@ export class Worker {
     });
   }
 }
+
+const isOfAnother = ({ status, body }: Answer): boolean => status === 200 && !Array.isArray(body['runs']);
 
 function claimedRuns({ text }: Answer): ClaimedRun[] {
   const runs = partsOf(memberOf(text, 'runs') ?? '[]');
