@@ -42,6 +42,9 @@ it('takes a body as bytes, and a secret without its prefix', async () => {
   expect(await codeOf(new Uint8Array(raw).buffer, headers(), bytes.toString('base64'))).toBe('verified');
 });
 
+it('takes a secret with the line end of a file', async () =>
+  expect(await codeOf(body, headers(), `${secret}\n`)).toBe('verified'));
+
 it('takes one good signature among others, as while a secret is rotated', async () => {
   const other = sign(body, { by: randomBytes(24) });
   expect(await codeOf(body, headers(`${other} v1a,AAAA v1,%% ${sign()}`), secret)).toBe('verified');

@@ -69,6 +69,8 @@ def new_key() -> str:
 
 def idempotency(key: str | None) -> dict[str, str]:
     """Returns the header: a quoted string, as in the IETF's draft."""
+    if key is not None and not (key.isascii() and key.isprintable()):
+        raise ValueError("An Idempotency-Key has printable ASCII characters only.")
     escaped = (key or new_key()).replace("\\", "\\\\").replace('"', '\\"')
     return {"idempotency-key": f'"{escaped}"'}
 

@@ -11,6 +11,7 @@ import pytest
 
 from nowserving import AsyncClient, Client
 from nowserving._api import Api
+from nowserving._calls import idempotency
 from nowserving._resources import AsyncBatches, AsyncWebhookEndpoints, Batches, WebhookEndpoints
 from nowserving._steps import Send
 from support import Played, answer, settings
@@ -76,6 +77,12 @@ def test_what_is_no_id_is_refused(id: str) -> None:
     for flow in (lambda: api.cancel(id), lambda: api.model(f"a/{id}")):
         with pytest.raises(ValueError, match="is not an id"):
             flow()
+
+
+@pytest.mark.parametrize("key", ["a\nb", "é"])
+def test_an_idempotency_key_that_cannot_be_sent_is_a_mistake_of_the_caller(key: str) -> None:
+    with pytest.raises(ValueError, match="printable ASCII"):
+        idempotency(key)
 
 
 def test_each_of_many_submissions_has_an_idempotency_key() -> None:

@@ -58,6 +58,7 @@ def test_one_of_several_signatures_and_secrets_is_enough() -> None:
         {"webhook_id": "msg_another"},
         {"webhook_timestamp": str(AT + 1)},
         {"webhook_timestamp": "now"},
+        {"webhook_timestamp": "9" * 5_000},
         {"webhook_timestamp": "１６"},
         {"webhook_signature": ""},
         {"webhook_signature": "v1,"},
@@ -77,5 +78,11 @@ def test_a_missing_header_is_named() -> None:
 
 
 def test_a_secret_that_is_none_is_a_mistake_of_the_caller() -> None:
-    with pytest.raises(ValueError, match="whsec_"):
-        verify(secret="whsec_?")
+    for none in ("whsec_?", "whsec_", ""):
+        empty = base64.b64encode(hmac.digest(b"", f"{HEADERS['webhook-id']}.{AT}.{BODY}".encode(), hashlib.sha256))
+        with pytest.raises(ValueError, match="whsec_"):
+            verify(secret=none, webhook_signature=f"v1,{empty.decode()}")
+
+
+def test_the_line_end_of_a_secret_is_no_part_of_it() -> None:
+    assert verify(secret=f"{SECRET}\n") == json.loads(BODY)

@@ -97,7 +97,7 @@ function fieldOf(headers: WebhookHeaders, name: string): string | undefined {
 }
 
 function secretBytes(secret: string): Uint8Array<ArrayBuffer> {
-  const bytes = bytesOf(secret.replace(/^whsec_/, ''));
+  const bytes = bytesOf(secret.trim().replace(/^whsec_/, ''));
   if (bytes === undefined || bytes.length === 0)
     throw new TypeError('The secret of a webhook must be whsec_ followed by base64.');
   return bytes;
