@@ -191,3 +191,11 @@ test('a worker says that something else answers its claims', async () => {
     'The service does not answer; the worker keeps trying: something else answered 404',
   );
 });
+
+test('a worker has no more runs than a beat may name', async () => {
+  const said = 'The concurrency must be 1000 at most, not 1001.';
+  await expect(work(() => 1, { concurrency: 1_001 }).over).rejects.toThrow(new TypeError(said));
+  work(() => 1, { concurrency: () => 1_001 });
+  await callTo('claims');
+  expect(workers.lines).toContain(`The concurrency stays 1: TypeError: ${said}`);
+});

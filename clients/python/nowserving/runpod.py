@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ._adapter import STAND_INS, Execution, parser_of, set_arguments
-from .worker import Fail, Run, _is_imported_by_multiprocessing, say, serve
+from .worker import MAX_CONCURRENCY, Fail, Run, _is_imported_by_multiprocessing, say, serve
 
 __all__ = ["progress_update", "start"]
 
@@ -51,7 +51,7 @@ def _modified(modifier: Callable[[int], int] | None) -> int | Callable[[], int]:
 
     def concurrency() -> int:
         nonlocal current
-        current = modifier(current)
+        current = min(modifier(current), MAX_CONCURRENCY)
         return current
 
     return concurrency

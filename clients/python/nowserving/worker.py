@@ -48,6 +48,8 @@ __all__ = ["Away", "Fail", "Retry", "Run", "Stopped", "TransferError", "serve"]
 CLAIM_WAIT_S = 20
 # Runs per claim.
 MAX_RUNS = 100
+# A beat renews at most this many leases.
+MAX_CONCURRENCY = 1_000
 # A handler may block the interpreter for 20 s, so the last beat must be recent.
 BEAT_WAIT_S = 5
 # This long after a claim a waiting beat is cut and sent again, with the new leases.
@@ -286,6 +288,8 @@ def serve(
             raise ValueError(f"The address of the service must begin with http:// or https://, unlike {address}.")
         if not callable(concurrency) and concurrency < 1:
             raise ValueError(f"The concurrency must be a whole number of at least 1, not {concurrency}.")
+        if not callable(concurrency):
+            _assert_not_above(concurrency)
         if isinstance(ready, str) and not _is_http(ready):
             raise ValueError('The URL of the option "ready" must begin with http:// or https://.')
         if not handlers:
@@ -303,6 +307,11 @@ def serve(
     if isinstance(models, str):
         return decorate
     return start(models)
+
+
+def _assert_not_above(concurrency: int) -> None:
+    if concurrency > MAX_CONCURRENCY:
+        raise ValueError(f"The concurrency must be {MAX_CONCURRENCY} at most, not {concurrency}.")
 
 
 def _is_http(url: str) -> bool:
@@ -1028,6 +1037,7 @@ class _Worker:
             given = self._options.concurrency()
             if not isinstance(given, int) or given < 0:
                 raise ValueError(f"The concurrency must be a whole number of at least 0, not {given}.")
+            _assert_not_above(given)
             self._concurrency = given
             self._concurrency_fault = ""
         except Exception as error:

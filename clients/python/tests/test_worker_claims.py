@@ -314,7 +314,7 @@ def test_a_worker_says_that_something_else_answers_its_claims(protocol: Protocol
 
 
 def test_a_beat_comes_before_the_leases_end_whatever_a_retry_after_says(protocol: Protocol, start: Any) -> None:
-    protocol.next["beats"] = [(200, {}), (503, {"code": "overloaded", "retry_after_s": 1000})]
+    protocol.next["beats"] = [(503, {"code": "overloaded", "retry_after_s": 1000})] * 2
     protocol.run = RUN
     start('serve({"me/x": lambda input, run: run.cancelled.wait()})')
     until(lambda: len(protocol.of("beats")) > 2)
@@ -332,3 +332,10 @@ def test_away_has_a_number_of_seconds(protocol: Protocol, start: Any, after: str
     protocol.run = RUN
     start(f"from worker import Away\ndef handle(input, run):\n    raise Away(after={after})\nserve({{'me/x': handle}})")
     assert until(lambda: protocol.of("failure"))
+
+
+@pytest.mark.parametrize("concurrency", ["1_001", "lambda: 1_001"])
+def test_a_worker_has_no_more_runs_than_a_beat_may_name(protocol: Protocol, start: Any, concurrency: str) -> None:
+    started = start(f'serve({{"me/x": lambda input, run: 1}}, concurrency={concurrency})')
+    until(lambda: started.poll() is not None or protocol.of("claims"))
+    assert "ValueError: The concurrency must be 1000 at most, not 1001." in said(started)

@@ -51,6 +51,8 @@ export class KnownWorker {
   /** Its claims that wait on this node. */
   waitingClaims = 0;
   waitingBeats = 0;
+  /** Cancels that an answer to a beat has reported. They do not end the next beat's wait. */
+  readonly reportedCancels = new Set<string>();
 
   constructor(
     readonly uid: string,

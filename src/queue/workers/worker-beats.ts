@@ -48,8 +48,6 @@ class WaitingBeat {
 export class WorkerBeats {
   private readonly waiting = new Set<WaitingBeat>();
   private readonly byRequest = new Map<string, Set<WaitingBeat>>();
-  /** By the uid of the worker: cancels that an answer has reported. They do not end the next beat's wait. */
-  private readonly reported = new Map<string, Set<string>>();
   private isStopped = false;
 
   constructor(
@@ -108,9 +106,8 @@ export class WorkerBeats {
   }
 
   private hasNews({ worker, cancel, lost }: WaitingBeat): boolean {
-    const reported = this.reported.get(worker.uid);
     if (lost.size > 0 || worker.told !== worker.answered) return true;
-    return [...cancel].some((id) => reported?.has(id) !== true);
+    return [...cancel].some((id) => !worker.reportedCancels.has(id));
   }
 
   private note(beat: WaitingBeat, what: 'cancel' | 'lost', id: string): void {
@@ -135,8 +132,7 @@ export class WorkerBeats {
     const { worker, cancel, lost } = beat;
     const { told } = worker;
     worker.answered = told;
-    if (cancel.size > 0)
-      this.reported.set(worker.uid, new Set([...(this.reported.get(worker.uid) ?? []), ...cancel]));
+    for (const id of cancel) worker.reportedCancels.add(id);
     beat.resolve({ told, cancel: [...cancel].filter((id) => !lost.has(id)), lost: [...lost] });
   }
 
@@ -167,11 +163,8 @@ export class WorkerBeats {
   }
 
   /** Forgets reported cancels of runs that the worker no longer has. */
-  private forgetEnded({ worker: { uid }, leases }: WaitingBeat): void {
-    const reported = this.reported.get(uid);
-    if (reported === undefined) return;
-    for (const id of reported) if (!leases.has(id)) reported.delete(id);
-    if (reported.size === 0) this.reported.delete(uid);
+  private forgetEnded({ worker: { reportedCancels }, leases }: WaitingBeat): void {
+    for (const id of reportedCancels) if (!leases.has(id)) reportedCancels.delete(id);
   }
 }
 

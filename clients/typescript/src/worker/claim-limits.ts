@@ -4,6 +4,9 @@ import { Backoff } from './backoff.js';
 import { described } from './failures.js';
 import type { ServeOptions } from './types.js';
 
+/** A beat renews at most this many leases. */
+const maxConcurrency = 1_000;
+
 /** How often a backend is asked, and for how long its last "ready" counts. */
 const lookMs = 1_000;
 const readyTimeoutMs = 5_000;
@@ -24,6 +27,7 @@ export class ClaimLimits {
     private readonly options: Pick<ServeOptions, 'concurrency' | 'ready'> & { say(line: string): void },
   ) {
     this.runsNow = typeof options.concurrency === 'number' ? options.concurrency : 1;
+    assertNotAbove(this.runsNow);
   }
 
   /** How many runs the worker may have. What the option's function cannot say stays as it was. */
@@ -34,6 +38,7 @@ export class ClaimLimits {
       const given = concurrency();
       if (!Number.isInteger(given) || given < 0)
         throw new TypeError(`The concurrency must be a whole number of at least 0, not ${given}.`);
+      assertNotAbove(given);
       this.runsNow = given;
       this.runsFault = '';
     } catch (error) {
@@ -84,6 +89,12 @@ export class ClaimLimits {
     if (!isReady) await pause(lookMs, signal);
     return isReady;
   }
+}
+
+/** Throws if a worker cannot have that many runs. */
+function assertNotAbove(concurrency: number): void {
+  if (concurrency > maxConcurrency)
+    throw new TypeError(`The concurrency must be ${maxConcurrency} at most, not ${concurrency}.`);
 }
 
 /** The URL of a backend may hold a secret, so `why` does not name it. */
