@@ -1,6 +1,9 @@
+import { EventEmitter2 } from '@nestjs/event-emitter';
 import { Rescuer } from '../../src/queue/runs/duties/rescuer.js';
+import type { CompletedRequest } from '../../src/queue/request-events.js';
 import { QueueEvents } from '../../src/queue/queue-events.js';
 import { WorkerBeats } from '../../src/queue/workers/worker-beats.js';
+import { WorkerEnds } from '../../src/queue/workers/worker-ends.js';
 import { until } from '../support/index.js';
 import { expectRefusal, sendThenRead } from '../support/hostile-client.js';
 import { problemOf, verdict } from '../support/queue-calls.js';
@@ -77,6 +80,23 @@ describe('an output', () => {
     expect(await verdict(worker.events(run, 0, []))).toEqual([410, 'lease_lost']);
     expect(await (await calls.response(run.request_id)).json()).toEqual([1, 2]);
     expect(await attempts(run)).toEqual(['succeeded']);
+  });
+
+  test('that is sent several times at once ends the run once', async () => {
+    const ended: string[] = [];
+    const note = (events: readonly CompletedRequest[]): void =>
+      void ended.push(...events.map(({ id }) => id));
+    service.app.get(EventEmitter2).on('request.completed', note);
+    const run = await begin();
+    const [{ key_id: keyId }] = (await service.query<{ key_id: string }>(
+      `SELECT split_part(claim_id, ' ', 1) AS key_id FROM lease WHERE request_id = $1`,
+      [run.request_id],
+    )) as [{ key_id: string }];
+    const lease = readLeaseToken(keyId, run.lease_token)!;
+    const sent = [1, 2, 3].map(() => service.app.get(WorkerEnds).succeed(lease, '1'));
+    expect(await Promise.all(sent)).toEqual(['taken', 'taken', 'taken']);
+    service.app.get(EventEmitter2).off('request.completed', note);
+    expect(ended).toEqual([run.request_id]);
   });
 
   test('that is no JSON or too large is refused, and the lease goes on', async () => {

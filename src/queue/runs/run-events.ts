@@ -7,11 +7,13 @@ import { readOutputOf } from '../reads/queries/read-output.js';
 import { type OutputRows, QueueEvents } from '../queue-events.js';
 import { outputOf } from './event-buffer.js';
 import { deltasEveryMs, EventWriter } from './event-writer.js';
+import { inRounds } from '../../tools/in-rounds.js';
 import { persist } from '../../database/persist.js';
 import { UnstoredResults } from './unstored-results.js';
 import { Rhythm } from './rhythm.js';
 
 const maxWeight = 1024 * 1024;
+const requestIdOf = ({ requestId }: EventBatch): string => requestId;
 const sum = (lengths: number[]): number => lengths.reduce((total, length) => total + length, 0);
 const lengthOf = ({ logs, deltas }: EventBatch): number =>
   sum(logs.map(({ message }) => message.length)) + sum(deltas.map(({ length }) => length));
@@ -60,26 +62,22 @@ export class RunEvents {
   }
 
   private async write(batches: EventBatch[]): Promise<(Appended | undefined)[]> {
-    const results = new Map<EventBatch, Appended | undefined>();
-    // Two batches of one request cannot share a statement, such as one that is sent again while the first is in
-    // progress.
-    for (let left = batches; left.length > 0; left = left.filter((batch) => !results.has(batch))) {
-      const taken = new Set<string>();
-      const once = left.filter(({ requestId }) => !taken.has(requestId) && taken.add(requestId));
+    // A batch may be sent again while the first is in progress.
+    const results = await inRounds(batches, requestIdOf, async (once) => {
       const appended = await appendEvents(this.database, once);
-      for (const batch of once) results.set(batch, appended.get(batch.requestId));
-    }
+      return once.map(({ requestId }) => appended.get(requestId));
+    });
     this.publish(batches, results);
-    return batches.map((batch) => results.get(batch));
+    return results;
   }
 
-  private publish(batches: EventBatch[], results: ReadonlyMap<EventBatch, Appended | undefined>): void {
+  private publish(batches: EventBatch[], results: readonly (Appended | undefined)[]): void {
     const changed = new Set<string>();
     const output: OutputRows[] = [];
-    for (const batch of batches) {
+    for (const [i, batch] of batches.entries()) {
       const { requestId: id, from, count, logs, progress, deltas } = batch;
       if (logs.length > 0 || progress !== null) changed.add(id);
-      const appended = results.get(batch);
+      const appended = results[i];
       if (deltas.length === 0 || appended === undefined) continue;
       const { attempt, next, nextIndex } = appended;
       // The index of what was written before is unknown, so readers read the table.
@@ -89,7 +87,7 @@ export class RunEvents {
     this.events.publish({ changed: [...changed], output });
     this.events.emit('request.progressed', () =>
       batches
-        .filter((batch) => results.get(batch) !== undefined)
+        .filter((_, i) => results[i] !== undefined)
         .map(({ requestId: id, progress, logs, deltas }) => {
           return { id, progress, hasLogs: logs.length > 0, hasOutput: deltas.length > 0 };
         }),

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
 import { Batcher } from '../../tools/batcher.js';
+import { inRounds } from '../../tools/in-rounds.js';
 import { FileUses } from '../retention/file-uses.js';
 import { requeue, type Requeue } from '../runs/queries/requeue.js';
 import type { WaitingRequest } from '../waiting/queries/waiting.js';
@@ -23,7 +24,13 @@ export class WorkerStore implements EndWriter {
     files: FileUses,
   ) {
     this.finishes = new Batcher(
-      (items) => finishAndPublish(database, events, files, items, 'worker'),
+      // The end of a run may be sent again while the first is in progress.
+      (items) =>
+        inRounds(
+          items,
+          ({ requestId }) => requestId,
+          (once) => finishAndPublish(database, events, files, once, 'worker'),
+        ),
       finishBatches,
     );
   }
