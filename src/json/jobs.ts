@@ -170,7 +170,7 @@ export const runs: Runs = {
   },
 
   body({ set, multipart }, input) {
-    const [parts, bytes] = bodyOf(JSON.parse(input.toString()), {
+    const [parts, bytes] = bodyOf(input.toString(), {
       set,
       multipart: multipart?.map(([name, from]) => [
         name,

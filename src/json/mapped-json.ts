@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { rawMember } from '../tools/json-scanner.js';
 import { mergePatch } from '../tools/merge-patch.js';
 import { storableJsonBytes } from '../tools/storable-text.js';
 import { isObject } from '../http/input/json-body.js';
@@ -127,7 +128,7 @@ export function outputIn(
       if (there !== undefined) output = placed(output, location, markFor(there.file, there.bytes));
     }
   const text = JSON.stringify(output);
-  if (found.length === 0) return inOnePiece(Buffer.from(text));
+  if (found.length === 0) return inOnePiece((asWritten && writtenAt(paths, asWritten)) ?? Buffer.from(text));
   // Every second one is the index of a file.
   const parts = text.split(new RegExp(`${mark}-(\\d+)-`));
   const inOrder = parts.filter((_, i) => i % 2 === 1).map((index) => found[Number(index)]!);
@@ -137,6 +138,18 @@ export function outputIn(
     { lengths: all.map(({ length }) => length), files: inOrder.map(({ file }) => file) },
     Buffer.concat(all),
   ];
+}
+
+/** Returns the output as it was written. undefined: its path is not one of plain names. */
+function writtenAt(paths: readonly Path[], json: Buffer): Buffer | undefined {
+  const [path, ...others] = paths;
+  if (path === undefined) return json;
+  const { steps, values } = path;
+  if (steps === undefined || values !== undefined || others.length > 0) return undefined;
+  let text: string | undefined = json.toString();
+  for (const step of steps)
+    text = typeof step === 'string' && text !== undefined ? rawMember(text, step) : undefined;
+  return text === undefined ? undefined : Buffer.from(text);
 }
 
 function inOnePiece(json: Buffer): [FoundOutput, Buffer] {
@@ -179,10 +192,11 @@ function placed(output: unknown, location: readonly (string | number)[], url: st
   return output;
 }
 
-/** Returns the body that an input becomes: JSON, or the parts of a form with the bytes of its embedded files. */
-export function bodyOf(input: unknown, { set, multipart }: BodyAsk): [FoundPart[] | undefined, Buffer] {
-  const merged = set === undefined ? input : mergePatch(input, set);
-  if (multipart === undefined) return [undefined, Buffer.from(JSON.stringify(merged))];
+/** Returns the body that an input, a JSON text, becomes: JSON, or the parts of a form with the bytes of its embedded files. */
+export function bodyOf(input: string, { set, multipart }: BodyAsk): [FoundPart[] | undefined, Buffer] {
+  const json = set === undefined ? input : mergePatch(input, set);
+  if (multipart === undefined) return [undefined, Buffer.from(json)];
+  const merged: unknown = JSON.parse(json);
   const files: Buffer[] = [];
   const parts: FoundPart[] = [];
   /** Members of the input that have parts of their own. */

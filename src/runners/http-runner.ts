@@ -322,7 +322,7 @@ export class HttpRunner implements Runner {
       ...(onSent && { onSent }),
     });
     const encoding = answer.headers['content-encoding'] ?? 'identity';
-    return { ...answer, chunks: encoding === 'identity' ? chunksOf(received) : compressed };
+    return { ...answer, chunks: /^(?:identity)?$/i.test(encoding) ? chunksOf(received) : compressed };
   }
 
   /** Returns what is sent for a run, by the mapping of its model. */
@@ -372,6 +372,8 @@ export class HttpRunner implements Runner {
             : 'it is an event stream; set "delta", "output" or "assemble" of "response" in models.yaml',
         );
       case 'text/plain':
+      // The subtitles that servers of Whisper answer.
+      case 'text/vtt':
         if (mapped !== undefined) return mapped.readText(answer);
         if (!hasOwnEnd) throw endUnknown();
         return JSON.stringify(decode(await readBody(chunks, maxOutputBytes)));

@@ -22,14 +22,14 @@ export async function readJsonOutput(
   threads: JsonThreads,
 ): Promise<string | Buffer> {
   const bytes = await readBody(chunks, maxBytes);
-  const showsItsEnd = hasOwnEnd || /^\s*[[{]/.test(bytes.subarray(0, 1_000).toString('latin1'));
+  const showsItsEnd = hasOwnEnd || /^\s*[[{]/.test(bytes.subarray(0, 1_000).toString());
   if (bytes.length > maxInlineBytes) {
     const [{ fault }, output] = await inThread(threads, 'output', {}, bytes, run);
     if (!showsItsEnd || (!hasOwnEnd && fault !== undefined)) throw endUnknown();
     if (fault === undefined) return output;
     throw new RunFailure(fault === 'is not UTF-8' ? notUtf8 : notJson);
   }
-  const isJson = isUtf8(bytes) && parseJson(bytes.toString()) !== undefined;
+  const isJson = isUtf8(bytes) && parseJson(decode(bytes)) !== undefined;
   if (!hasOwnEnd && !(isJson && showsItsEnd)) throw endUnknown();
   const text = decode(bytes);
   if (isJson) return text;

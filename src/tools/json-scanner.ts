@@ -163,10 +163,18 @@ function digits(bytes: Uint8Array, start: number): number {
  * above 2^53. If there are several, the last one counts, as in JSON.parse. `text` must be an object.
  */
 export function rawMember(text: string, name: string): string | undefined {
+  return rawMembers(text, (one) => one === name).get(name);
+}
+
+/** Returns the texts of the members of a JSON object that are asked for, by name, like `rawMember`. */
+export function rawMembers(
+  text: string,
+  isAsked: (name: string) => boolean = () => true,
+): Map<string, string> {
   let depth = 0;
   let start = 0;
   let key: string | undefined;
-  let found: string | undefined;
+  const found = new Map<string, string>();
   for (let at = 0; at < text.length; at++) {
     const character = text.charCodeAt(at);
     if (character === 0x22 /* " */) {
@@ -176,7 +184,7 @@ export function rawMember(text: string, name: string): string | undefined {
     } else if (character === 0x7b || character === 0x5b) depth++;
     else if (depth === 1 && character === 0x3a /* : */) start = at + 1;
     else if (depth === 1 && (character === 0x2c /* , */ || character === 0x7d) /* } */) {
-      if (key === name) found = text.slice(start, at).trim();
+      if (key !== undefined && isAsked(key)) found.set(key, text.slice(start, at).trim());
       key = undefined;
       if (character === 0x7d) depth--;
     } else if (character === 0x7d || character === 0x5d) depth--;

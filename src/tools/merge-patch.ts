@@ -1,16 +1,15 @@
-type Members = Record<string, unknown>;
+import { rawMembers } from './json-scanner.js';
 
-/** Merges a patch over a JSON value (JSON Merge Patch, RFC 7396). Neither is changed. */
-export function mergePatch(target: unknown, patch: unknown): unknown {
-  if (!isObject(patch)) return patch;
-  const members = new Map(isObject(target) ? Object.entries(target) : []);
+/**
+ * Merges a patch over a JSON text (JSON Merge Patch, RFC 7396). What the patch does not name stays as it was written,
+ * because numbers could change.
+ */
+export function mergePatch(target: string, patch: unknown): string {
+  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return JSON.stringify(patch);
+  const members = target.trimStart().startsWith('{') ? rawMembers(target) : new Map<string, string>();
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) members.delete(name);
-    else if (value !== undefined) members.set(name, mergePatch(members.get(name), value));
+    else if (value !== undefined) members.set(name, mergePatch(members.get(name) ?? '', value));
   }
-  return Object.fromEntries(members);
-}
-
-function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return `{${[...members].map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
 }

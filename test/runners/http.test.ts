@@ -84,6 +84,12 @@ describe('a JSON answer', () => {
     expect(await runner.run(httpRun())).toBe(output);
   });
 
+  it('may begin with a byte order mark, and say that it is not compressed', async () => {
+    const bytes = Buffer.from('\ufeff {"a":1.0}');
+    server.respond = json(bytes, 200, { 'content-encoding': 'Identity' });
+    expect(await runner.run(httpRun())).toBe(' {"a":1.0}');
+  });
+
   it('may come in pieces that cut its characters', async () => {
     const output = JSON.stringify({ text: 'žluťoučký 🐈' });
     server.respond = trickle(output, 1);

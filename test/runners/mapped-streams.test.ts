@@ -220,6 +220,17 @@ test.each([
   expect([failure?.message, failure?.options.retryable]).toEqual([message, false]);
 });
 
+test('a stream may report an error in a field of its own, as llama.cpp did', async () => {
+  const said = 'error: {"code":400,"message":"the request exceeds the context size","type":"invalid"}\n\n';
+  for (const [preset, url] of [['openai'], ['llama.cpp', 'http://gpu:8080/completion']] as const) {
+    const { failure } = await read([`error: comes\n\n${said}`], { preset, ...(url && { url }) });
+    expect(failure).toMatchObject({
+      message: 'the request exceeds the context size',
+      options: { code: 'model_error', retryable: false },
+    });
+  }
+});
+
 test('a stream that is silent for longer than its idle timeout is broken', async () => {
   const { failure } = await read([chunk({ content: 'H' }), new Promise<never>(() => undefined)], {
     preset: 'openai',

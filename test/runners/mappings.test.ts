@@ -24,9 +24,11 @@ function answer(status: number, body = '', type = 'application/json'): void {
 test.each([
   ['text', 'text/plain; charset=utf-8', 'H\u00e9 "you"\n', '"H\u00e9 \\"you\\"\\n"'],
   ['an empty text', 'text/plain', '', '""'],
+  ['a text of subtitles', 'text/vtt; charset=utf-8', 'WEBVTT\n', '"WEBVTT\\n"'],
 ])('%s is a JSON string', async (_, type, body, output) => {
   answer(200, body, type);
   expect(await runner.run(run({}))).toBe(output);
+  expect(await runner.run(run({ response: { error: '$.error' } }))).toBe(output);
 });
 
 test('an event stream without a mapping is refused with what to set', async () => {
@@ -221,6 +223,29 @@ test('an input that is only wrapped keeps each byte', async () => {
   answer(200, '1');
   await runner.run(run({ request: { wrap: 'input' } }, '{"n": 12345678901234567890, "a":1e400}'));
   expect(server.calls[0]!.body).toBe('{"input":{"n": 12345678901234567890, "a":1e400}}');
+});
+
+test('an input that is set keeps the numbers that are not', async () => {
+  answer(200, '1');
+  const request = { set: { a: { b: 2, c: null }, seed: 7, id: null } };
+  const input =
+    '{"id": 1, "n": 12345678901234567890, "\\u0061": {"c": 3, "d": 1e400}, "x": {"a": [1.0, "}"]}, "seed": "{"}';
+  await runner.run(run({ request }, input));
+  expect(server.calls[0]!.body).toBe(
+    '{"n":12345678901234567890,"a":{"d":1e400,"b":2},"x":{"a": [1.0, "}"]},"seed":7}',
+  );
+  await runner.run(run({ request: { set: { a: { b: { c: null } } } } }, '[{"a": 1}]'));
+  expect(server.calls[1]!.body).toBe('{"a":{"b":{}}}');
+});
+
+test.each([
+  [{ output: '$.output' }, '{"n": 12345678901234567890, "a": 1.0}'],
+  [{ output: '$.output.n' }, '12345678901234567890'],
+  [{ output: '$.output', files: { path: '$..*', data_urls: true } }, '{"n": 12345678901234567890, "a": 1.0}'],
+  [{ files: '$.data[*].b64_json' }, '{"output": {"n": 12345678901234567890, "a": 1.0}}'],
+])('an output at %j keeps its numbers', async (response, output) => {
+  answer(200, '{"output": {"n": 12345678901234567890, "a": 1.0}}');
+  expect(await runner.run(run({ response }))).toBe(output);
 });
 
 test('a header that is not printable ASCII fails the request and is not sent', async () => {

@@ -19,9 +19,10 @@ export async function* readEvents(chunks: Chunks, maxEventBytes: number): AsyncG
   const parser = createParser({
     maxBufferSize: maxEventBytes,
     onEvent: ({ event, data }) => events.push({ type: event, data }),
-    onError: ({ type }) => {
-      // Unknown fields and times for reconnecting are ignored.
+    onError: ({ type, field, value = '' }) => {
       if (type === 'max-buffer-size-exceeded') throw tooLarge(maxEventBytes);
+      // Until the end of 2025, llama.cpp reported errors in a field of its own. Other unknown fields are ignored.
+      if (field === 'error' && value.startsWith('{')) events.push({ type: 'error', data: value });
     },
   });
   for await (const chunk of chunks) {

@@ -125,7 +125,7 @@ async function changed(
   ask: BodyAsk,
   threads: JsonThreads,
 ): Promise<[FoundPart[] | undefined, Buffer]> {
-  if (run.input.length <= maxInlineBytes) return bodyOf(JSON.parse(run.input), ask);
+  if (run.input.length <= maxInlineBytes) return bodyOf(run.input, ask);
   const multipart = ask.multipart?.map(
     ([name, from]) => [name, typeof from === 'string' ? from : plainPath(from)] as const,
   );
