@@ -27,6 +27,7 @@ export class FollowedRuns {
   /** Emits when a followed run of this node has ended. */
   readonly ends = new Subject<void>();
   private readonly log = new Logger(FollowedRuns.name);
+  private readonly cancels = new Set<Promise<void>>();
 
   constructor(
     private readonly database: Database,
@@ -58,12 +59,22 @@ export class FollowedRuns {
     return found && { ...found, ...(mayBeginAnew && { ageMs: 0 }), address: addressOf(model, found) };
   }
 
-  /** Cancels runs at their servers that nobody waits for. */
+  /** Begins to cancel runs at their servers that nobody waits for. A server that is slow delays those of no other. */
   async cancelAbandoned(): Promise<void> {
     const { following } = this;
     if (following.size === 0) return;
     const abandoned = await takeAbandonedRuns(this.database, [...following.keys()]);
-    await Promise.all(abandoned.map((run) => this.cancel(run, following.get(run.modelId))));
+    for (const run of abandoned) {
+      const cancelling: Promise<void> = this.cancel(run, following.get(run.modelId)).finally(() =>
+        this.cancels.delete(cancelling),
+      );
+      this.cancels.add(cancelling);
+    }
+  }
+
+  /** Waits for the cancels in progress. */
+  async settled(): Promise<void> {
+    await Promise.all(this.cancels);
   }
 
   private get following(): ReadonlyMap<string, Model> {

@@ -16,6 +16,11 @@ export class FollowKeeper extends Duty {
     });
   }
 
+  override async stop(): Promise<void> {
+    await super.stop();
+    await this.followed.settled();
+  }
+
   async runOnce(): Promise<void> {
     this.isDue = false;
     await this.followed.cancelAbandoned();
