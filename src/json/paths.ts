@@ -1,4 +1,5 @@
-import { type JSONPathNodeList, type JSONPathQuery, jsonpath, type JSONValue } from 'json-p3';
+import { JSONPathEnvironment, type JSONPathNodeList, type JSONPathQuery, type JSONValue } from 'json-p3';
+import { maxModelDepth } from '../tools/storable-text.js';
 
 /** A path as it is passed between threads. */
 export interface PlainPath {
@@ -15,6 +16,8 @@ export interface Path extends PlainPath {
 }
 
 const maxPathLength = 1_000;
+/** Its own limit of 50 levels is less than an answer may have. */
+const jsonpath = new JSONPathEnvironment({ maxRecursionDepth: maxModelDepth + 2 });
 
 /** Reads a path, or `{ path, in }`: a path and the only values there that count. */
 export function readPath(value: unknown): Path {

@@ -248,6 +248,15 @@ test.each([
   expect(await runner.run(run({ response }))).toBe(output);
 });
 
+test.each([40, 60, 990])('an output of %i levels, each of which may have a file, is read', async (levels) => {
+  const output = `${'['.repeat(levels)}1${']'.repeat(levels)}`;
+  const json = `{"status":"succeeded","output":${output}}`;
+  for (const [body, type] of [[json], [`data: ${json}\n\n`, 'text/event-stream']] as const) {
+    answer(200, body, type);
+    expect(String(await runner.run(run({ preset: 'cog' })))).toBe(output);
+  }
+});
+
 test('a header that is not printable ASCII fails the request and is not sent', async () => {
   const { message } = await failureOf(runner, run({ request: { headers: { 'x-user': '{tag.user}' } } }));
   expect(message).toBe('The header x-user would hold characters that are not printable ASCII.');

@@ -13,10 +13,19 @@ import {
 import { type Path, type PlainPath, plainPath } from '../../json/paths.js';
 import { maxInlineBytes } from '../../models/input-schemas.js';
 import { type Run, RunFailure } from '../../queue/runs/runner.js';
+import { isDeeperThan } from '../../tools/json-scanner.js';
 import { parseJson } from '../../tools/storable-text.js';
 import { decode, notUtf8 } from '../model-answer.js';
 import { keepOutput } from '../file-output.js';
 import { inThread } from '../output.js';
+
+/** The time that a path such as `$..*` takes grows with each level. */
+const maxInlineDepth = 48;
+
+/** Returns whether JSON is too large, or has too many levels, to be read in the event loop. */
+export function isHeavy(json: string): boolean {
+  return json.length > maxInlineBytes || isDeeperThan(json, maxInlineDepth);
+}
 
 /** The parts of a JSON answer, with the bytes of its output. */
 export interface JsonAnswer extends Found {
@@ -39,6 +48,7 @@ export class AnswerReader {
   async read(bytes: Buffer, asks: Asks): Promise<JsonAnswer | undefined> {
     if (bytes.length > maxInlineBytes) return this.readLarge(bytes, asks);
     const text = decode(bytes);
+    if (isHeavy(text)) return this.readLarge(bytes, asks);
     const json = parseJson(text);
     if (json === undefined) return undefined;
     const [found, output] = findIn(json.value, Buffer.from(text), asks);

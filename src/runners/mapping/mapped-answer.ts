@@ -11,7 +11,7 @@ import { cleanText, parseJson } from '../../tools/storable-text.js';
 import { decode, readBody, readLines } from '../model-answer.js';
 import type { HttpAnswer } from '../http-failure.js';
 import { endUnknown } from '../output.js';
-import type { AnswerReader, JsonAnswer } from './answer-reader.js';
+import { type AnswerReader, isHeavy, type JsonAnswer } from './answer-reader.js';
 import { Assembly } from './assembly.js';
 import { readEvents } from './event-stream.js';
 import type { Mapping, ResponseMapping } from './mapping.js';
@@ -199,7 +199,7 @@ export class MappedAnswer {
   private takeText(text: string): boolean | Promise<boolean> {
     this.bytes += text.length;
     if (this.bytes > this.maxBytes * chunkOverhead) throw this.tooLarge();
-    if (text.length > maxInlineBytes) return this.takeLarge(text);
+    if (isHeavy(text)) return this.takeLarge(text);
     const json = parseJson(text);
     if (json === undefined) return false;
     this.take(json.value, text);
