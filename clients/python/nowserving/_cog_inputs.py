@@ -107,7 +107,10 @@ def read_as(hint: Any, value: Any) -> Any:
     if hint is int and isinstance(value, float) and value.is_integer():
         return int(value)
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            raise Invalid("must be a smaller number") from None
     if hint in NAMES:
         expect(hint, value)
     return value
@@ -175,7 +178,10 @@ class Files:
             return [self.fetched(one) for one in value]
         if not isinstance(value, Remote):
             return value
-        path = self._fetch(value.url)
+        try:
+            path = self._fetch(value.url)
+        except ValueError:  # of its base64, or of an address such as http://[
+            raise Fail("A file of the input is neither a data: URL nor another one.", status=422) from None
         return open(path, "rb") if value.is_open else path
 
     def _fetch(self, url: str) -> Path:

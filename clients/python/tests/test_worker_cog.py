@@ -122,6 +122,7 @@ def test_inputs_have_defaults_and_types(protocol: Protocol, start_file: Any, giv
         ({"prompt": "cat", "steps": 1.5}, '"steps" must be a whole number'),
         ({"prompt": "cat", "steps": True}, '"steps" must be a whole number'),
         ({"prompt": "cat", "steps": None}, '"steps" must be a whole number'),
+        ({"prompt": "cat", "scale": 10**400}, '"scale" must be a smaller number'),
         ({"prompt": "cat", "size": "huge"}, "\"size\" must be one of 'small', 'large', not 'huge'"),
         ({"prompt": "cat", "tags": ["a", 7]}, '"tags" must be a text'),
         ({"prompt": "cat", "fast": 1}, '"fast" must be true or false'),
@@ -184,6 +185,14 @@ def test_a_text_that_is_no_url_is_not_a_file(protocol: Protocol, start_file: Any
     run(protocol, image="cat", sound="data:,", others=[])
     start_file("cog", "predict.py:Predictor", predict=predictor(FILES))
     assert failure_of(protocol)["message"] == 'The input is invalid: "image" must be the URL of a file.'
+
+
+@pytest.mark.parametrize("image", ["data:;base64,a", "http://[/a.png"])
+def test_a_faulty_url_fails_the_request(protocol: Protocol, start_file: Any, image: str) -> None:
+    run(protocol, image=image, sound="data:,", others=[])
+    start_file("cog", "predict.py:Predictor", predict=predictor(FILES))
+    said = "A file of the input is neither a data: URL nor another one."
+    assert failure_of(protocol) == {"message": said, "retryable": False, "status": 422}
 
 
 def test_files_of_other_origins_must_be_allowed(protocol: Protocol, start_file: Any) -> None:
