@@ -115,6 +115,23 @@ test('a cancel ends the process group', async () => {
   await worker.stop();
 }, 60_000);
 
+test('a terminal that is gone ends the worker with its commands', async () => {
+  const worker = await work(
+    'me/slow',
+    'echo begun >&2; exec sleep 1000',
+    '--grace',
+    '0',
+    '--kill-after',
+    '0s',
+  );
+  const id = await calls.submit('me/slow');
+  await calls.reached(id, 'IN_PROGRESS');
+  worker.kill('SIGHUP');
+  expect(await worker.exited).toEqual({ code: 0, signal: null });
+  expect(await calls.status(id)).toMatchObject({ status: 'IN_QUEUE' });
+  await calls.cancel(id);
+}, 60_000);
+
 test('half an output of a command that is told to end is none, whatever its exit code', async () => {
   const script = `trap 'exit 0' TERM; printf half; echo said >&2; sleep 1000 & wait`;
   const saidHalf = (id: string) =>

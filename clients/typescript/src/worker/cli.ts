@@ -9,10 +9,13 @@ const usageExit = 64;
 const orphanMs = 500;
 
 /**
- * Fires when the parent process is gone. npx ends on a signal without passing it on, so its worker gets another parent.
+ * Fires when the terminal is gone, which would end the worker without its commands, or the parent process. npx ends on a
+ * signal without passing it on, so its worker gets another parent.
  */
-function orphaned(): AbortSignal {
+function orphaned(isFromNpx: boolean): AbortSignal {
   const gone = new AbortController();
+  process.on('SIGHUP', () => gone.abort());
+  if (!isFromNpx) return gone.signal;
   const { ppid } = process;
   const timer = setInterval(() => {
     if (process.ppid === ppid) return;
@@ -38,9 +41,9 @@ async function main(): Promise<void> {
   // A path is relative to our folder, not to the temporary folder of a run. A name without a slash is looked up in
   // PATH.
   const program = command.command.includes('/') ? resolve(command.command) : command.command;
-  const isFromNpx = process.env['npm_command'] === 'exec';
-  const signal = isFromNpx ? { signal: orphaned() } : {};
-  await serve(model, commandHandler({ ...command, command: program }), { ...options, ...signal });
+  process.stderr.on('error', () => undefined); // nobody reads it any more
+  const signal = orphaned(process.env['npm_command'] === 'exec');
+  await serve(model, commandHandler({ ...command, command: program }), { ...options, signal });
 }
 
 main().catch((error: unknown) => {
