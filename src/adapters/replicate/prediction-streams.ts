@@ -1,5 +1,5 @@
 import { Injectable, type MessageEvent } from '@nestjs/common';
-import { concat, concatMap, defer, EMPTY, merge, type Observable, takeUntil, takeWhile } from 'rxjs';
+import { concat, concatMap, defer, EMPTY, map, merge, type Observable, takeUntil, takeWhile } from 'rxjs';
 import { type Caller, hasScope } from '../../auth/caller.js';
 import { CallerWatch } from '../../auth/caller-watch.js';
 import { DomainError } from '../../errors/domain-error.js';
@@ -7,6 +7,7 @@ import { QueueService } from '../../queue/queue.service.js';
 import { StatusSources } from '../../queue/reads/status-sources.js';
 import type { StatusRow } from '../../queue/reads/status-row.js';
 import { RequestHandlers } from '../../requests/request-handlers.js';
+import { idOf, type OutputPosition } from '../../stream/output-place.js';
 import { type OutputHeaders, OutputStreams } from '../../stream/output-streams.js';
 import { statusMessages } from '../../stream/status-messages.js';
 import type { StreamCall } from '../../stream/status-streams.js';
@@ -47,7 +48,10 @@ export class PredictionStreams {
     const parts = outputs.pipe(concatMap(toParts));
     // The end comes after the last line of the log.
     const ends = defer(() => this.requests.find(caller, row.id)).pipe(concatMap(endOf));
-    return concat(merge(parts, logs), ends).pipe(takeWhile(({ type }) => type !== 'done', true));
+    return concat(merge(parts, logs), ends).pipe(
+      takeWhile(({ type }) => type !== 'done', true),
+      map(withPlace(headers['last-event-id'])),
+    );
   }
 
   private logsOf(row: StatusRow, upTo: number): Observable<MessageEvent> {
@@ -70,22 +74,37 @@ function assertMayRead(caller: Caller | undefined): void {
 /** Returns an event of the service's own stream in Replicate's form. Texts are sent as they are. */
 function toParts(event: MessageEvent): MessageEvent[] {
   if (event.type === undefined) return [event];
-  if (event.type === 'reset') return [errorOf(begunAgain), doneOf('error')];
+  if (event.type === 'reset') return [{ ...errorOf(begunAgain), id: event.id! }, doneOf('error')];
   if (event.type !== 'output') return [];
   const [, delta] = /^\{"index":\d+,"delta":(.*)\}$/s.exec(event.data as string)!;
   const value: unknown = delta!.startsWith('"') ? JSON.parse(delta!) : delta;
   return [{ type: 'output', id: event.id!, data: value as string }];
 }
 
+/**
+ * Gives events other than parts the id of the part before them, so that a reader continues there whatever its last event
+ * was. Before the first part the id is empty. The Python client drops events that have none.
+ */
+function withPlace(seen: OutputPosition | undefined): (event: MessageEvent) => MessageEvent {
+  let place = seen === undefined ? '' : idOf(seen);
+  return (event) => {
+    if (event.type === undefined) return event;
+    place = event.id ?? place;
+    return { ...event, id: place };
+  };
+}
+
 /** Returns nothing if the prediction has not ended, because the service stops. */
 function endOf(row: StatusRow): MessageEvent[] {
+  // An EventSource that connects again after the end is answered that there is nothing more.
+  const id = idOf({ attempt: row.attempt, at: 'done' });
   switch (statusOf(row)) {
     case 'succeeded':
-      return [doneOf()];
+      return [{ ...doneOf(), id }];
     case 'canceled':
-      return [doneOf('canceled')];
+      return [{ ...doneOf('canceled'), id }];
     case 'failed':
-      return [errorOf(failureMessage(row.error!)), doneOf('error')];
+      return [errorOf(failureMessage(row.error!)), { ...doneOf('error'), id }];
     default:
       return [];
   }
