@@ -83,6 +83,12 @@ export class SseWriter {
     return end;
   }
 
+  /** Sends the head before the first event. An error after it has no status of its own. */
+  begin(): void {
+    this.writeHead();
+    this.response.flushHeaders();
+  }
+
   send(event: SentEvent): void {
     const text = typeof event === 'string' ? '' : `event: ${event.event}\n`;
     this.write(`${text}data: ${typeof event === 'string' ? event : event.data}\n\n`);
@@ -100,15 +106,17 @@ export class SseWriter {
   private write(text: string): void {
     const { response } = this;
     if (response.destroyed || response.writableEnded) return;
-    if (!this.hasBegun) {
-      response.writeHead(200, {
-        'Content-Type': 'text/event-stream; charset=utf-8',
-        'Cache-Control': 'no-cache, no-transform',
-        'X-Accel-Buffering': 'no',
-      });
-      writeInPieces(response);
-    }
+    if (!this.hasBegun) this.writeHead();
     response.write(text);
+  }
+
+  private writeHead(): void {
+    this.response.writeHead(200, {
+      'Content-Type': 'text/event-stream; charset=utf-8',
+      'Cache-Control': 'no-cache, no-transform',
+      'X-Accel-Buffering': 'no',
+    });
+    writeInPieces(this.response);
   }
 }
 

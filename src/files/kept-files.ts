@@ -10,6 +10,7 @@ import { Files } from './files.js';
 import {
   deleteKeptFile,
   findKeptFile,
+  isPlaceOfFile,
   keepFile,
   type KeptFile,
   type KeptFilesPage,
@@ -42,9 +43,14 @@ export class KeptFiles {
     return file;
   }
 
-  list(page: KeptFilesPage): Promise<KeptFile[]> {
-    if (page.after !== null && !isUuid(page.after)) throw unknownFile();
-    return listKeptFiles(this.database, page);
+  async list(page: KeptFilesPage): Promise<KeptFile[]> {
+    const { after, keyId } = page;
+    if (after !== null && !isUuid(after)) throw unknownFile();
+    const found = await listKeptFiles(this.database, page);
+    // An empty page would be taken for the last one.
+    if (found.length === 0 && after !== null && !(await isPlaceOfFile(this.database, after, keyId)))
+      throw unknownFile();
+    return found;
   }
 
   async send(id: string, keyId: string, request: IncomingMessage, response: ServerResponse): Promise<void> {

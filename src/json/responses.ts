@@ -192,7 +192,7 @@ function eventsOfPart(part: JsonObject, at: object, isBegun: boolean): JsonObjec
 
 /** Returns the output of a model as items of a response, also if the model speaks another form. */
 function itemsOf(output: unknown, id: string): unknown[] {
-  if (isObject(output) && Array.isArray(output['output'])) return output['output'] as unknown[];
+  if (isObject(output) && isItems(output['output'])) return output['output'];
   const message = chatMessageIn(output);
   const calls = Array.isArray(message?.['tool_calls']) ? message['tool_calls'].filter(isObject) : [];
   const items = calls.map((call, index) => {
@@ -207,6 +207,10 @@ function itemsOf(output: unknown, id: string): unknown[] {
   if (typeof refusal === 'string' && refusal !== '') said.content = refusedContent(said.content, refusal);
   return [{ ...said, status }, ...items];
 }
+
+/** Every item has a type, by which clients tell them apart. The output of another model may be a list, too. */
+const isItems = (value: unknown): value is JsonObject[] =>
+  Array.isArray(value) && value.every((item) => isObject(item) && typeof item['type'] === 'string');
 
 /** Returns the parts of a message that ends with a refusal. A message without a text has only the refusal. */
 const refusedContent = (content: readonly JsonObject[], refusal: string): JsonObject[] => [

@@ -1,3 +1,4 @@
+import OpenAI from 'openai';
 import { openai } from '../support/servers/openai.js';
 import { testQueue } from '../support/test-queue.js';
 
@@ -115,6 +116,35 @@ test('a response that was erased is not streamed', async () => {
   const { id } = (await (await call('', { model: 'acme/plain' })).json()) as { id: string };
   expect((await call(`/${id}`, undefined, 'DELETE')).status).toBe(200);
   expect((await call(`/${id}?stream=true`)).status).toBe(404);
+});
+
+test.each([{ output: ['a', 'b'] }, { output: [null] }, { output: [{ text: 'a' }] }])(
+  'a response shows an output with a list that has no items as a text: %j',
+  async (output) => {
+    const text = JSON.stringify(output);
+    const answer = await call('', { model: 'acme/plain', body: text });
+    expect(await answer.json()).toMatchObject({
+      output: [{ type: 'message', content: [{ type: 'output_text', text }] }],
+    });
+  },
+);
+
+test('a stream in background that waits has its head, so that its client does not repeat the call', async () => {
+  const client = new OpenAI({
+    ...{ baseURL: `${service.url}/openai/v1`, apiKey: service.key },
+    ...{ timeout: 3_000, maxRetries: 1 },
+  });
+  const body = { model: 'acme/plain', input: 'hi', hold: true } as { model: string; input: string };
+  const stream = await client.responses.create({ ...body, background: true, stream: true });
+  const rows = await service.query<{ id: string }>(
+    'SELECT id FROM request WHERE position($1 IN input::text) > 0',
+    ['"hold":true,"background":true,"stream":true'],
+  );
+  expect(rows).toHaveLength(1);
+  expect((await call(`/${rows[0]!.id}/cancel`, {})).status).toBe(200);
+  const types: string[] = [];
+  for await (const { type } of stream) types.push(type);
+  expect(types.at(-1)).toBe('response.failed');
 });
 
 test('the head of a stream has no events', async () => {

@@ -67,7 +67,7 @@ export class ChoiceChunks extends DataChunks {
     const chunks = chunksIn(part);
     if (chunks !== undefined) {
       this.stream.shown = 'chunks';
-      return chunks.filter((chunk) => this.stream.includesUsage || !isOnlyUsage(chunk));
+      return this.asked(chunks);
     }
     return this.delta(part);
   }
@@ -76,11 +76,15 @@ export class ChoiceChunks extends DataChunks {
     const value: unknown = JSON.parse(delta);
     if (hasChoices(value)) {
       this.stream.shown = 'chunks';
-      return [delta];
+      return this.asked([delta]);
     }
     const chunks = chunksOfText(this.stream, typeof value === 'string' ? value : delta);
     this.stream.shown = 'texts';
     return chunks;
+  }
+
+  private asked(chunks: readonly string[]): string[] {
+    return chunks.filter((chunk) => this.stream.includesUsage || !isOnlyUsage(chunk));
   }
 
   protected restOf(output: string, readers: Readers): Promise<string[]> {

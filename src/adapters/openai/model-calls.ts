@@ -27,7 +27,7 @@ import type { ModelCall } from './model-call.js';
 import { wrongAt } from './openai-error.js';
 import { answerText, answerTexts, type Readers } from './wire.js';
 
-type Kind = 'chat' | 'completion' | 'embeddings' | 'images' | 'speech';
+type Kind = 'chat' | 'completion' | 'embeddings' | 'images' | 'speech' | 'transcription';
 
 /** By the kind of a call here: the calls of a server that answer it. */
 const answering: Readonly<Record<Kind, readonly [string, ...string[]]>> = {
@@ -36,6 +36,7 @@ const answering: Readonly<Record<Kind, readonly [string, ...string[]]>> = {
   embeddings: ['embeddings'],
   images: ['images/generations', 'images/edits'],
   speech: ['audio/speech'],
+  transcription: ['audio/transcriptions', 'audio/translations'],
 };
 
 /** Serves the calls that submit and wait, by the rules of the service's own calls. Only the wire format differs. */
@@ -54,7 +55,7 @@ export class ModelCalls {
     private readonly config: Config,
   ) {}
 
-  async answer(kind: Kind, call: ModelCall): Promise<void> {
+  async answer(kind: Exclude<Kind, 'transcription'>, call: ModelCall): Promise<void> {
     const { asked, held } = await this.read(kind, call);
     if (asked.stream) {
       const { row } = held;
@@ -98,6 +99,7 @@ export class ModelCalls {
     await this.bodies.checkAgain(call);
     const { input, sameIn } = inputOf(form);
     const asked = callBodyOf(input);
+    assertAnswers(this.newRequests.modelNamed(call.caller, asked.model), 'transcription');
     const body = Buffer.from(JSON.stringify(input));
     const { maxBodyBytes } = this.config;
     if (body.length > maxBodyBytes)
@@ -159,6 +161,8 @@ export class ModelCalls {
   ): Promise<void> {
     const { caller, request, response } = call;
     const writer = new SseWriter(response);
+    // A client without a head repeats the call after a while, and the request would continue besides the new one.
+    if (chunks.failsInEvents) writer.begin();
     const events = this.streams.events(call, begun, { show: (part) => part, endsWithAttempt: true });
     const end = await writer.follow(events, (part) => chunks.part(part));
     if (response.destroyed) return;

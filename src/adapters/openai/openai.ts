@@ -24,6 +24,8 @@ export const openai: AdapterParts = {
   requestFields: [
     'OpenAI-Organization',
     'OpenAI-Project',
+    // Firefox and Safari let the client set it.
+    'User-Agent',
     'X-Stainless-Arch',
     'X-Stainless-Helper-Method',
     'X-Stainless-Lang',

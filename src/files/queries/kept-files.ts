@@ -96,6 +96,19 @@ export function listKeptFiles(
 }
 
 /*
+ * Purpose: tells an end of the list from a file that is no place in it.
+ * Race: none (read only).
+ * Index: file_pkey.
+ */
+const placeStatement = statement('place_of_file')`SELECT id FROM file
+WHERE id = $1::uuid AND api_key_id = $2::uuid`;
+
+/** Returns whether a page can continue after a file. */
+export async function isPlaceOfFile(database: Database, id: string, keyId: string): Promise<boolean> {
+  return (await database.query<{ id: string }>(placeStatement, [id, keyId])).length > 0;
+}
+
+/*
  * Purpose: deletes a file that a key keeps. Requests that name it still find it. The pruner removes it after that.
  * Race: of two deletions one finds it.
  * Index: file_pkey.

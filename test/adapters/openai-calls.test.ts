@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import { ndjson } from '../support/model-server.js';
+import { testQueue } from '../support/test-queue.js';
+
+const at = (path: string): object => ({ runner: { preset: 'openai', path } });
+const { service } = testQueue({
+  limits: 'off',
+  config: { adapters: ['openai'], corsOrigins: ['https://app.example'] },
+  models: { 'acme/chat': at('/v1/chat/completions'), 'acme/plain': {} },
+});
+const call = (path: string, init: RequestInit = {}): Promise<Response> =>
+  fetch(`${service.url}/openai/v1${path}`, {
+    ...init,
+    headers: { authorization: `Bearer ${service.key}`, ...(init.headers as object) },
+  });
+const post = (path: string, body: object): Promise<Response> =>
+  call(path, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json' },
+  });
+
+const choices = [{ index: 0, delta: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }];
+const chunks = [
+  { id: 'c', object: 'chat.completion.chunk', choices },
+  { id: 'c', object: 'chat.completion.chunk', choices: [], usage: { total_tokens: 8 } },
+];
+
+test.each([
+  [{}, chunks.slice(0, 1)],
+  [{ stream_options: { include_usage: true } }, chunks],
+])('deltas that are chunks have the usage only if the call asks for it: %j', async (options, shown) => {
+  const body = ndjson(chunks.map((delta) => ({ type: 'delta', delta })));
+  const asked = { model: 'acme/plain', stream: true, type: 'application/x-ndjson', body };
+  const text = await (await post('/chat/completions', { ...asked, ...options })).text();
+  const sent = text.split('\n\n').filter((event) => event.startsWith('data: {'));
+  expect(sent.map((event) => JSON.parse(event.slice(6)) as unknown)).toEqual(shown);
+});
+
+test('a form for a model that answers chats is refused, and no request is made', async () => {
+  const form = new FormData();
+  form.set('model', 'acme/chat');
+  form.set('file', new Blob(['hello'], { type: 'audio/wav' }), 'speech.wav');
+  const answer = await call('/audio/transcriptions', { method: 'POST', body: form });
+  expect([answer.status, await answer.json()]).toMatchObject([
+    400,
+    { error: { param: 'model', message: expect.stringContaining('not audio/transcriptions') } },
+  ]);
+  expect(await service.query("SELECT FROM request WHERE model_id = 'acme/chat'")).toEqual([]);
+});
+
+test('a page of files after one that is not there is not taken for the last one', async () => {
+  for (const path of ['/files', '/batches']) {
+    const answer = await call(`${path}?after=${randomUUID()}`);
+    expect([path, answer.status]).toEqual([path, 404]);
+  }
+});
+
+test('a page of files after the last one is empty', async () => {
+  const form = new FormData();
+  form.set('purpose', 'batch');
+  form.set('file', new Blob(['{}']), 'lines.jsonl');
+  const { id } = (await (await call('/files', { method: 'POST', body: form })).json()) as { id: string };
+  expect(await (await call(`/files?after=${id}`)).json()).toMatchObject({ data: [], has_more: false });
+});
+
+test('a page in a browser that sends the name of the client may call', async () => {
+  const answer = await fetch(`${service.url}/openai/v1/models`, {
+    method: 'OPTIONS',
+    headers: {
+      ...{ origin: 'https://app.example', 'access-control-request-method': 'GET' },
+      'access-control-request-headers': 'authorization, user-agent',
+    },
+  });
+  expect(answer.headers.get('access-control-allow-headers')).toMatch(/\bUser-Agent\b/);
+});
