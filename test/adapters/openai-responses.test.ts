@@ -112,6 +112,34 @@ test.each([
   expect(events.map(({ event }) => event)).toContain(`response.${type}.done`);
 });
 
+test('the events of a server that does not number them have numbers', async () => {
+  const response = { object: 'response', status: 'completed', output: [] };
+  const own = [
+    ...[
+      { type: 'response.created', response },
+      { type: 'response.output_text.delta', delta: 'a' },
+    ],
+    ...[{ type: 'response.output_text.delta', delta: 'b', sequence_number: -1 }],
+    { type: 'response.completed', response },
+  ];
+  const play = model.respond;
+  model.respond = (one) => {
+    one.response.writeHead(200, { 'content-type': 'text/event-stream' });
+    one.response.end(own.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''));
+  };
+  try {
+    const events = await eventsOf(await call('', { model: 'acme/response', input: 'hi', stream: true }));
+    expect(events.map(({ event, data }) => [event, data.sequence_number])).toEqual(
+      own.map(({ type }, at) => [type, at]),
+    );
+    const { id } = events.at(-1)!.data.response!;
+    const rest = await eventsOf(await call(`/${id}?stream=true&starting_after=1`));
+    expect(rest.map(({ data }) => data.sequence_number)).toEqual([2, 3]);
+  } finally {
+    model.respond = play;
+  }
+});
+
 test('a response that was erased is not streamed', async () => {
   const { id } = (await (await call('', { model: 'acme/plain' })).json()) as { id: string };
   expect((await call(`/${id}`, undefined, 'DELETE')).status).toBe(200);

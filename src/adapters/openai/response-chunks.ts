@@ -119,10 +119,11 @@ export class ResponseChunks implements Chunks {
   /** `value`: undefined if the event is too large to be parsed here. */
   private event(type: string, text: string, number: number, value?: JsonObject): SentEvent[] {
     this.isOwn = true;
-    const at = Number.isInteger(number) ? number : this.next;
+    const isNumbered = Number.isInteger(number) && number >= 0;
+    const at = isNumbered ? number : this.next;
     this.next = atEnd.includes(type) ? at : at + 1;
     if (at <= this.after || atEnd.includes(type)) return [];
-    if (!ofResponse.includes(type)) return [{ event: type, data: text }];
+    if (!ofResponse.includes(type)) return [{ event: type, data: isNumbered ? text : withNumber(text, at) }];
     const head = this.head(type === 'response.queued' ? 'queued' : 'in_progress');
     const data = { type, sequence_number: at, response: responseOf(head, value?.['response']) };
     return [{ event: type, data: JSON.stringify(data) }];
@@ -193,6 +194,10 @@ export class ResponseChunks implements Chunks {
 /** Returns whether an event of a server may be passed on, under a type that is a line of the stream. */
 const isEventType = (type: unknown): type is string =>
   typeof type === 'string' && /^response\.[\w.]+$/.test(type);
+
+/** Servers such as llama.cpp do not number their events. Of two members with one name the last one counts. */
+const withNumber = (event: string, number: number): string =>
+  `${event.trimEnd().slice(0, -1)},"sequence_number":${number}}`;
 
 /** `json`: an event made here, whose first member is its type. */
 const eventOf = (json: string): SentEvent => ({ event: /^\{"type":"([\w.]+)"/.exec(json)![1]!, data: json });
