@@ -52,6 +52,16 @@ test.each([
   expect([failed.outage, failed.retryable]).toEqual([outage, outage !== undefined]);
 });
 
+test.each([10, 100_000])(
+  'what a mapping does not set is sent as it was written: %i characters',
+  async (length) => {
+    answer(200, '{}');
+    const input = `{"seed":9223372036854775807,"temperature":1.0,"prompt":"${'a'.repeat(length)}"}`;
+    await runner.run(run({ request: { set: { model: 'my/llama' } } }, input));
+    expect(server.calls[0]!.body).toBe(`${input.slice(0, -1)},"model":"my/llama"}`);
+  },
+);
+
 test('the second of a status that says "away" begins at the end of the input', async () => {
   async function* slowly(): AsyncGenerator<Buffer> {
     yield Buffer.from('half');
