@@ -22,7 +22,14 @@ import type { JsonObject } from '../json/assemblers.js';
 import { AnswerReader } from './mapping/answer-reader.js';
 import { cancelRun, Follower, type SendCall, type ServerCall } from './mapping/follower.js';
 import { MappedAnswer } from './mapping/mapped-answer.js';
-import { bodyFor, headersFor, pathFor, templatesIn, valuesFor } from './mapping/mapped-request.js';
+import {
+  bodyFor,
+  headersFor,
+  pathFor,
+  type RequestBody,
+  templatesIn,
+  valuesFor,
+} from './mapping/mapped-request.js';
 import {
   checkAttach,
   checkFollow,
@@ -257,11 +264,18 @@ export class HttpRunner implements Runner {
     mapping: Mapping | undefined,
     send: SendCall,
   ): Promise<HttpAnswer> {
-    const request = await this.requestFor(run, start, url, mapping);
+    const { fault, ...request } = await this.requestFor(run, start, url, mapping);
     const [first, ...others] = mapping?.request.accept ?? [
       mapping?.readsStreams === true ? acceptStreams : accept,
     ];
-    const ask = (kind: string): Promise<HttpAnswer> => send({ ...request, accept: kind, signal: run.signal });
+    const ask = async (kind: string): Promise<HttpAnswer> => {
+      try {
+        return await send({ ...request, accept: kind, signal: run.signal });
+      } catch (error) {
+        // The connection was closed here, because the rest of the input was missing.
+        throw fault?.() ?? error;
+      }
+    };
     let answer = await ask(first!);
     for (const kind of others) {
       if (answer.status !== 406) break;
@@ -331,19 +345,25 @@ export class HttpRunner implements Runner {
     start: number,
     url: string,
     mapping: Mapping | undefined,
-  ): Promise<Omit<ServerCall, 'signal'>> {
+  ): Promise<Omit<ServerCall, 'signal'> & Pick<RequestBody, 'fault'>> {
     if (mapping === undefined) return { method: 'POST', body: run.input, contentType: 'application/json' };
     const { request } = mapping;
     const { requestId, attempt } = run;
     const facts = (): Promise<RequestFacts> => run.facts();
     const values = await valuesFor({ requestId, attempt, start, facts }, url, templatesIn(request));
-    const { contentType, body, length } = await bodyFor(run, request, values, this.files, this.threads);
+    const { contentType, body, length, fault } = await bodyFor(
+      run,
+      request,
+      values,
+      this.files,
+      this.threads,
+    );
     const path = request.url && pathFor(request.url, values);
     const headers = {
       ...headersFor(request, values),
       ...(length !== undefined && { 'content-length': length }),
     };
-    return { method: request.method, path, body, headers, contentType };
+    return { method: request.method, path, body, headers, contentType, ...(fault && { fault }) };
   }
 
   private async read(

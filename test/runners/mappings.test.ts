@@ -78,6 +78,26 @@ test('the second of a status that says "away" begins at the end of the input', a
   expect((await failureOf(slow, run(options))).options.outage).toBe('free');
 });
 
+test('a file of the input that cannot be read to its end says nothing about the server', async () => {
+  async function* half(): AsyncGenerator<Buffer> {
+    yield Buffer.from('half');
+    throw new Error('the store of files is away');
+  }
+  const file = { name: 'a.wav', contentType: 'audio/wav', size: 8 };
+  for (const read of [half, () => Promise.reject(new Error('the store of files is away'))]) {
+    const files = { named: () => Promise.resolve({ file, read }) } as unknown as Files;
+    const broken = new HttpRunner(new Config(), new Tracing(), files, threads);
+    const { message, options } = await failureOf(
+      broken,
+      run({ request: { multipart: { file: '$.prompt' } } }),
+    );
+    expect([message, options]).toEqual([
+      'A file of the input cannot be read now.',
+      { code: 'model_error', retryable: true, cause: expect.any(Error) },
+    ]);
+  }
+});
+
 test.each([
   [
     'ends a line',

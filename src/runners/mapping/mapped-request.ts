@@ -18,6 +18,8 @@ export interface RequestBody {
   readonly body: string | Buffer | (() => Readable);
   /** Bytes of a body that is read while it is sent. */
   readonly length?: number;
+  /** Returns why such a body could not be read to its end. */
+  readonly fault?: () => RunFailure | undefined;
 }
 
 /** Returns the values of the placeholders for a run that is sent to `url`. */
@@ -216,10 +218,16 @@ function formBody(parts: readonly Part[]): RequestBody {
   const headOf = ({ head }: Part): Buffer => Buffer.from(`--${boundary}\r\n${head}`);
   const end = Buffer.from(`--${boundary}--\r\n`);
   const length = parts.reduce((sum, part) => sum + headOf(part).length + part.length + 2, end.length);
+  let fault: RunFailure | undefined;
   async function* chunks(): AsyncGenerator<Buffer> {
     for (const part of parts) {
       yield headOf(part);
-      yield* await part.chunks();
+      try {
+        yield* await part.chunks();
+      } catch (cause) {
+        fault = new RunFailure('A file of the input cannot be read now.', { retryable: true, cause });
+        throw fault;
+      }
       yield Buffer.from('\r\n');
     }
     yield end;
@@ -228,5 +236,6 @@ function formBody(parts: readonly Part[]): RequestBody {
     contentType: `multipart/form-data; boundary=${boundary}`,
     body: () => Readable.from(chunks()),
     length,
+    fault: () => fault,
   };
 }
