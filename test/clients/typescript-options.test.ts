@@ -26,3 +26,31 @@ test('the line end of a key is not sent, and a key that cannot be sent is not to
   const unsendable = { url: 'http://queue', key: 'ns_secret\nns_k', fetch };
   expect(() => createClient(unsendable)).toThrow(new TypeError('The key has characters that no key has.'));
 });
+
+const answered = (status: number, body: string, type = 'application/json') =>
+  createClient({
+    url: 'http://queue',
+    retries: 0,
+    fetch: () => Promise.resolve(new Response(body, { status, headers: { 'content-type': type } })),
+  });
+
+test.each(['null', '"text"', '7', '[]'])(
+  'an answer that is no object is none of the service: %s',
+  async (body) => {
+    const client = answered(200, body);
+    await expect(client.run('a/b', { input: {} })).rejects.toMatchObject({ code: 'invalid_response' });
+    await expect(client.list().next()).rejects.toMatchObject({ code: 'invalid_response' });
+    expect(await client.response('r')).toEqual(JSON.parse(body));
+  },
+);
+
+test('nor is an event that is no JSON', async () => {
+  const client = answered(200, 'id: 1\ndata: {"status"\n\n', 'text/event-stream');
+  await expect(client.follow('r').next()).rejects.toMatchObject({ code: 'invalid_response' });
+  await expect(client.output('r').next()).rejects.toMatchObject({ code: 'invalid_response' });
+});
+
+test('a problem of another service is told by its text', async () => {
+  const body = '{"detail":[{"msg":"missing"}],"code":7}';
+  await expect(answered(422, body).status('r')).rejects.toMatchObject({ code: 'http_422', detail: body });
+});

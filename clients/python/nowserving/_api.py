@@ -77,7 +77,7 @@ class Api:
         return self._of_request("GET", request_id, "/status", query=calls.logs_query(logs))
 
     def response(self, request_id: str, logs: bool) -> Flow[Any]:
-        return self._of_request("GET", request_id, query=calls.logs_query(logs))
+        return self._of_request("GET", request_id, query=calls.logs_query(logs), is_value=True)
 
     def cancel(self, request_id: str) -> Flow[t.CancelAnswer]:
         return self._of_request("PUT", request_id, "/cancel")
@@ -96,7 +96,7 @@ class Api:
         return self._of_request("POST", request_id, path)
 
     def input(self, request_id: str) -> Flow[Any]:
-        return self._of_request("GET", request_id, "/input")
+        return self._of_request("GET", request_id, "/input", is_value=True)
 
     def list(self, limit: int | None, given: Mapping[str, Any]) -> Flow[None]:
         query = {**calls.filters(given), **({} if limit is None else {"limit": limit})}

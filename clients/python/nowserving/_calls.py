@@ -26,6 +26,7 @@ def call(
     query: Mapping[str, Any] | None = None,
     headers: Mapping[str, str] | None = None,
     body: Any = None,
+    is_value: bool = False,
 ) -> Call:
     sent = {
         "accept": "application/json, application/problem+json",
@@ -38,7 +39,7 @@ def call(
     if body is not None:
         sent["content-type"] = "application/json"
         content = json.dumps(body, allow_nan=False).encode()
-    return Call(method, settings.url + path, tuple(_pairs(query or {})), sent, content)
+    return Call(method, settings.url + path, tuple(_pairs(query or {})), sent, content, is_value)
 
 
 def segment(text: str) -> str:

@@ -55,6 +55,9 @@ def send(
         patience_s = deadline.bound(settings.timeout_s + held_s)
         outcome = yield Send(with_headers(call, calls.prefer(held_s)), patience_s)
         error = problem_of(outcome, request_id)
+        if error is None and not (call.is_value or isinstance(outcome.json, dict) or outcome.status == 204):
+            said = "The answer is not a JSON object."
+            error = NowServingError("invalid_response", said, status=outcome.status, request_id=request_id)
         if error is None:
             return outcome  # type: ignore[no-any-return]
         failures = yield from wait_to_retry(settings, error, failures, deadline, limit)

@@ -34,6 +34,8 @@ class Call:
     query: tuple[tuple[str, str], ...] = ()
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     body: bytes | Content | None = field(default=None, repr=False)
+    # True: the answer may be any JSON value. Others are objects.
+    is_value: bool = False
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import json
 import math
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 from collections.abc import Callable, Mapping
 
 from . import _calls as calls
@@ -71,7 +71,7 @@ def wait(settings: Settings, request_id: str, deadline: Deadline) -> Flow[Result
             yield Sleep(pause_s)
             poll_s = min(LAST_POLL_S, poll_s * 1.5)
     # If the request failed, the answer is its error.
-    response = calls.call(settings, "GET", calls.request_path(request_id))
+    response = calls.call(settings, "GET", calls.request_path(request_id), is_value=True)
     answer = yield from send(settings, response, request_id=request_id, deadline=deadline)
     return Result(request_id, answer.json, status)
 
@@ -95,7 +95,7 @@ def follow(settings: Settings, request_id: str, logs: bool, deadline: Deadline) 
     """Emits statuses until the last one."""
 
     def take(event: Event) -> Flow[bool]:
-        status = json.loads(event.data)
+        status = _json_of(event, request_id)
         if status["status"] != "COMPLETED":
             yield Emit(status)
             return False
@@ -117,7 +117,7 @@ def output(
 
     def take(event: Event) -> Flow[bool]:
         nonlocal success
-        said = json.loads(event.data)
+        said = _json_of(event, request_id)
         if event.name == "output":
             yield Emit(said["delta"])
         elif event.name == "reset" and on_reset is not None:
@@ -131,8 +131,17 @@ def output(
     yield from _read_stream(settings, request_id, "/output/stream", {}, deadline, take)
     if not success:
         # If the request failed, the answer is its error.
-        response = calls.call(settings, "GET", calls.request_path(request_id))
+        response = calls.call(settings, "GET", calls.request_path(request_id), is_value=True)
         yield from send(settings, response, request_id=request_id, deadline=deadline)
+
+
+def _json_of(event: Event, request_id: str) -> Any:
+    """An event is never truncated, so what is no JSON is not from the service."""
+    try:
+        return json.loads(event.data)
+    except ValueError:
+        said = "An event of the stream is not JSON."
+        raise NowServingError("invalid_response", said, request_id=request_id) from None
 
 
 def _read_stream(

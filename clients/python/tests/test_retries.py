@@ -188,3 +188,13 @@ def test_the_line_end_of_a_key_is_not_sent_and_a_key_that_cannot_be_sent_is_not_
     for key in ("ns_secret\nns_k", "ns_sécret"):
         with pytest.raises(ValueError, match="^The key has characters that no key has.$"):
             settings(key=key)
+
+
+@pytest.mark.parametrize("body", [b"null", b'"text"', b"7", b"[]"])
+def test_an_answer_that_is_no_object_is_none_of_the_service(body: bytes) -> None:
+    api = Api(settings(retries=0))
+    for flow in (api.status("r", False), api.run("m", {}, None, {}, None, False), api.models()):
+        played = Played(flow, [Answer(200, {}, body)])
+        assert isinstance(played.raised, NowServingError)
+        assert played.raised.code == "invalid_response"
+    assert Played(api.response("r", False), [Answer(200, {}, body)]).returned == json.loads(body)

@@ -228,3 +228,10 @@ def test_after_news_a_page_in_place_of_a_stream_is_an_outage() -> None:
     outcomes = [stream, event(1, RUNNING), None, *[html] * 20, stream, event(2, DONE)]
     played = Played(Api(settings(retries=2)).follow("r", False, None), outcomes)
     assert played.emitted == [RUNNING, DONE]
+
+
+def test_an_event_that_is_no_json_is_none_of_the_service() -> None:
+    for flow in (Api(settings()).follow("r", False, None), Api(settings()).output("r", None, None)):
+        played = Played(flow, [STREAM, b'data: {"status"\n\n'])
+        assert isinstance(played.raised, NowServingError)
+        assert played.raised.code == "invalid_response"

@@ -130,12 +130,12 @@ export class Client {
 
   /** Returns the output of a request. Rejects with `not_completed` before the request completes. */
   response<Output = unknown>(requestId: string, { waitS, signal }: WaitOptions = {}): Promise<Output> {
-    return this.about(requestId, [], { hold: waitS, signal });
+    return this.about(requestId, [], { hold: waitS, signal, isValue: true });
   }
 
   /** Returns the input of a request, as it was submitted. */
   input<Input = unknown>(requestId: string, { signal }: CallOptions = {}): Promise<Input> {
-    return this.about(requestId, ['input'], { signal });
+    return this.about(requestId, ['input'], { signal, isValue: true });
   }
 
   status(requestId: string, { logs, waitS, signal }: StatusOptions = {}): Promise<Status> {

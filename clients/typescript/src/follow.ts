@@ -1,6 +1,6 @@
 import { pause } from './deadline.js';
 import { type Link, reopened } from './reopened.js';
-import { type Call, secondsOf, type Transport } from './transport.js';
+import { type Call, jsonOfEvent, secondsOf, type Transport } from './transport.js';
 import type { Status } from './types.js';
 
 export interface Followed {
@@ -66,7 +66,7 @@ async function* streamed(transport: Transport, followed: Followed, seen: Seen, l
   link.failed = 0;
   seen.logsFromStart();
   for await (const { data } of reopened(transport, callOf(followed, 'status', 'stream'), link)) {
-    const news = seen.withNewLogs(JSON.parse(data) as Status);
+    const news = seen.withNewLogs(jsonOfEvent<Status>(data));
     if (news !== undefined) yield news;
     if (seen.hasCompleted) return;
     if (news !== undefined) link.failed = 0;

@@ -1,6 +1,6 @@
 import { type Followed, holdSeconds, polled, spells } from './follow.js';
 import { type Link, reopened } from './reopened.js';
-import { silenceMs, type Transport } from './transport.js';
+import { jsonOfEvent, silenceMs, type Transport } from './transport.js';
 import type { OutputOptions, Result, Status } from './types.js';
 
 type Growing = Pick<OutputOptions, 'onReset' | 'signal'> & { requestId: string };
@@ -24,11 +24,11 @@ export async function* growing<Delta>(
     link.failed = 0;
     for await (const { name, data } of reopened(transport, call, link)) {
       link.failed = 0;
-      const { delta, attempt, success } = JSON.parse(data) as {
+      const { delta, attempt, success } = jsonOfEvent<{
         delta: Delta;
         attempt: number;
         success: boolean;
-      };
+      }>(data);
       if (name === 'done' && success) return;
       hasEnded = name === 'done';
       if (hasEnded) break;

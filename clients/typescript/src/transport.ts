@@ -18,6 +18,8 @@ export interface Call {
   finishes?: boolean | undefined;
   /** The id of the request that the call is about. */
   requestId?: string;
+  /** The answer may be any JSON value. Others are objects. */
+  isValue?: boolean;
 }
 
 interface Upload {
@@ -202,6 +204,8 @@ export class Transport {
       if (!response.ok) throw problemOf(response, text, call);
       const body = (response.status === 204 ? undefined : JSON.parse(text)) as T;
       if (mayBeCut(response, body)) throw new SyntaxError('The number may be truncated.');
+      if (call.isValue !== true && response.status !== 204 && !isObject(body))
+        throw new SyntaxError('The service answers with objects.');
       return { status: response.status, headers: response.headers, body };
     } catch (error) {
       throw explained(error, deadline, call);
@@ -253,6 +257,18 @@ export function isFramed(headers: Headers): boolean {
 const mayBeCut = (response: Response, body: unknown): boolean =>
   typeof body === 'number' && hidesItsEnd(response);
 
+const isObject = (body: unknown): boolean =>
+  typeof body === 'object' && body !== null && !Array.isArray(body);
+
+/** Returns the JSON of an event. It is never truncated, so what is no JSON is not from the service. */
+export function jsonOfEvent<T>(data: string): T {
+  try {
+    return JSON.parse(data) as T;
+  } catch (cause) {
+    throw new NowServingError('invalid_response', 'An event of the stream is not JSON.', { cause });
+  }
+}
+
 /** Browsers do not show how a body is framed, and a `Response` made by a program has no URL. */
 function hidesItsEnd({ url, headers }: Response): boolean {
   const { process } = globalThis as { process?: { versions?: { node?: string } } };
@@ -286,13 +302,9 @@ function problemOf(
   text: string,
   { requestId }: Call,
 ): NowServingError {
-  const {
-    code = `http_${status}`,
-    detail = statusText || text.slice(0, 200),
-    errors,
-    details,
-  } = parsed(text);
-  return new NowServingError(code, detail, {
+  const { code, detail, errors, details } = parsed(text);
+  const said = typeof detail === 'string' ? detail : statusText || text.slice(0, 200);
+  return new NowServingError(typeof code === 'string' ? code : `http_${status}`, said, {
     status,
     errors,
     details,
@@ -302,7 +314,7 @@ function problemOf(
   });
 }
 
-type Problem = Partial<Pick<NowServingError, 'code' | 'detail' | 'errors' | 'details'>>;
+type Problem = { code?: unknown; detail?: unknown } & Partial<Pick<NowServingError, 'errors' | 'details'>>;
 
 /** Empty if something other than the service answered. */
 function parsed(text: string): Problem {

@@ -1,7 +1,7 @@
 import { isJson } from './json-text.js';
 
 const maxMessageLength = 500;
-/** Of an error that the handler threw for callers. The service keeps no more. */
+/** The service keeps no more of a message that is meant for callers. */
 const maxMeantLength = 8_192;
 
 /** Why a run must stop; the `reason` of the error that `run.signal` throws. */
