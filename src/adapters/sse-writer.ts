@@ -26,7 +26,7 @@ export interface StreamEnd {
   whole: string | undefined;
 }
 
-/** The data of an event, or its type and its data. */
+/** The data of an event, or its type and its data. Line ends in the data, which is JSON text, mean nothing. */
 export type SentEvent = string | { event: string; data: string };
 
 export const lengthOf = (event: SentEvent): number =>
@@ -90,8 +90,9 @@ export class SseWriter {
   }
 
   send(event: SentEvent): void {
-    const text = typeof event === 'string' ? '' : `event: ${event.event}\n`;
-    this.write(`${text}data: ${typeof event === 'string' ? event : event.data}\n\n`);
+    const [head, data] = typeof event === 'string' ? ['', event] : [`event: ${event.event}\n`, event.data];
+    // A line end would end the event.
+    this.write(`${head}data: ${data.replace(/[\r\n]+/g, ' ')}\n\n`);
   }
 
   end(): void {

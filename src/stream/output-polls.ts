@@ -40,7 +40,7 @@ export class OutputPolls {
 
   /**
    * Returns the next parts, as soon as there are some, or the end. Returns nothing once the wait is over. A part counts
-   * as read when it is returned.
+   * as read when it is returned, but not to a HEAD, whose answer has no body.
    */
   async next(call: StreamCall, requestId: string, waitMs: number): Promise<ReadOutput> {
     const hold = chargesOf(call.request)?.take('streams', 1);
@@ -51,7 +51,8 @@ export class OutputPolls {
         const place = await this.places.of(row.id);
         const read = await this.read(call, row, place, Math.max(0, until - performance.now()));
         await this.watch.confirm(call);
-        const isUnmoved = read.place === null || read.place === place || call.response.destroyed;
+        const isUnread = call.request.method === 'HEAD' || call.response.destroyed;
+        const isUnmoved = isUnread || read.place === null || read.place === place;
         if (isUnmoved || (await this.places.move(row.id, place, read.place!))) return read;
       }
     } finally {

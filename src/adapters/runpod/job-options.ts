@@ -25,7 +25,7 @@ function ofPolicy(
   if (!isObject(policy)) throw new DomainError('bad_request', 'The option "policy" takes an object.');
   const { executionTimeout, ttl, lowPriority } = policy;
   const [runMs, waitMs] = [msOf('executionTimeout', executionTimeout), msOf('ttl', ttl)];
-  if (lowPriority !== undefined && typeof lowPriority !== 'boolean')
+  if (lowPriority !== undefined && lowPriority !== null && typeof lowPriority !== 'boolean')
     throw new DomainError('bad_request', 'The option "policy.lowPriority" takes true or false.');
   // A time above the model's own limit is accepted and has no effect.
   return {
