@@ -65,11 +65,13 @@ export class HeldCalls {
 
   /** Submits, or takes up the request of the same call before. */
   async begin(submission: HeldSubmission): Promise<HeldCall> {
-    const { caller, modelName, body, options, response, isRepeated, sameIn = body } = submission;
+    const { caller, modelName, body, headers, options, response, isRepeated, sameIn = body } = submission;
     const model = this.newRequests.modelNamed(caller, modelName);
     chargesOf(response.req)?.take('streams', 1);
     const fingerprint = fingerprintOf(model.id, sameIn, options);
-    const before = isRepeated ? await this.abandoned.takeUp(caller.keyId, fingerprint) : undefined;
+    // An idempotency key says itself which call is repeated. Calls with the same body may have others.
+    const isFoundByBody = isRepeated && headers['idempotency-key'] === undefined;
+    const before = isFoundByBody ? await this.abandoned.takeUp(caller.keyId, fingerprint) : undefined;
     const requestId = before ?? (await this.submit(submission, model));
     chargesOf(response.req)?.releaseBody();
     const ends = this.follow(requestId, submission, fingerprint);
