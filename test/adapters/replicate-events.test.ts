@@ -141,7 +141,7 @@ async function streamed(
   place = '',
 ): Promise<StreamEvent[]> {
   const controller = new AbortController();
-  const headers = place === '' ? {} : { 'last-event-id': place };
+  const headers: Record<string, string> = place === '' ? {} : { 'last-event-id': place };
   const answer = await fetch(url, { headers, signal: controller.signal });
   expect(answer.status).toBe(200);
   const events: StreamEvent[] = [];
