@@ -58,7 +58,7 @@ export async function sendFile(
   }
   if (bytes === undefined) response.end();
   // A client that disconnects is no error. If a store gives less than the file has, the answer breaks off.
-  else await pipeline(bytes, bodyOf(response, length)).catch(() => undefined);
+  else await pipeline(bytes, fileBody(response, length)).catch(() => undefined);
 }
 
 function wrongLength(): Error {
@@ -71,7 +71,7 @@ function wrongLength(): Error {
  * Frees the chunks that it has sent. If the number of bytes is not `length`, it closes the connection. Otherwise the
  * client would take the next answer for the rest of this one.
  */
-function bodyOf(response: ServerResponse, length: number): Writable {
+export function fileBody(response: ServerResponse, length: number): Writable {
   let left = length;
   const body = new Writable({
     write(chunk: Buffer, _encoding, done) {

@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { readdirSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { FileCalls, fileId, someBytes } from '../support/file-calls.js';
 import { ndjson } from '../support/model-server.js';
 import { testQueue } from '../support/test-queue.js';
 
@@ -73,4 +76,20 @@ test('a page in a browser that sends the name of the client may call', async () 
     },
   });
   expect(answer.headers.get('access-control-allow-headers')).toMatch(/\bUser-Agent\b/);
+});
+
+test('speech that has lost its end where it is stored breaks off', async () => {
+  const url = await new FileCalls(service).store(someBytes(100_000), 'audio/mpeg', 'speech.mp3');
+  const folder = join(service.config.dataDir, 'files');
+  const stored = readdirSync(folder, { recursive: true, encoding: 'utf8' }).find((name) =>
+    name.includes(`${fileId(url)}-`),
+  )!;
+  truncateSync(join(folder, stored), 70_000);
+  const answer = await call('/audio/speech', {
+    method: 'POST',
+    body: JSON.stringify({ model: 'acme/plain', body: JSON.stringify({ file: { url } }) }),
+    signal: AbortSignal.timeout(5_000),
+  });
+  expect([answer.status, answer.headers.get('content-length')]).toEqual([200, '100000']);
+  await expect(answer.arrayBuffer()).rejects.toThrow('terminated');
 });

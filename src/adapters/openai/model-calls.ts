@@ -6,6 +6,7 @@ import { Config } from '../../config/config.js';
 import { DomainError } from '../../errors/domain-error.js';
 import type { ProblemCode } from '../../errors/problem-codes.js';
 import { Files } from '../../files/files.js';
+import { fileBody } from '../../files/send-file.js';
 import { Uploads, type UploadedFile } from '../../files/uploads.js';
 import { chargesOf } from '../../http/charges.js';
 import { ClientAddress } from '../../http/client-address.js';
@@ -238,7 +239,7 @@ export class ModelCalls {
       const bytes = await found.read();
       response.writeHead(200, { 'Content-Type': contentType, 'Content-Length': size });
       // A client that disconnects is no error.
-      await pipeline(bytes, response).catch(() => undefined);
+      await pipeline(bytes, fileBody(response, size)).catch(() => undefined);
     } else if (isText) {
       const text = Buffer.from(JSON.parse(output) as string);
       chargesOf(request)?.chargeAnswer(text.length);
