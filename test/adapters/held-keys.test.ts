@@ -23,7 +23,9 @@ async function closedCall(key: string): Promise<string> {
   const { id } = await until(() => model.calls[before]);
   controller.abort();
   await closed;
-  await until(async () => (await service.query('SELECT 1 FROM abandoned_call WHERE request_id = $1', [id]))[0]);
+  await until(
+    async () => (await service.query('SELECT 1 FROM abandoned_call WHERE request_id = $1', [id]))[0],
+  );
   return id;
 }
 
