@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { idTimeMs } from '../../src/database/days.js';
 import { overlaps } from '../clock.js';
 import type { Cluster } from '../cluster/cluster.js';
 import type { FaultRecord } from '../faults/fault.js';
@@ -8,7 +9,7 @@ import { nonceOf, sha256 } from '../model/made.js';
 import type { FileMade, RunLog } from '../model/run-log.js';
 import type { Random } from '../random.js';
 import type { WorkLog } from '../workers/work-log.js';
-import type { RequestRow, StoredState } from './stored-state.js';
+import { isDropped, type RequestRow, type StoredState } from './stored-state.js';
 
 interface FileRow {
   id: string;
@@ -23,6 +24,16 @@ interface FileRow {
 const atOnce = 8;
 /** A node gives up an upload that receives nothing for a minute, unless the node is killed before. */
 const stallMs = 65_000;
+
+/** A file that no request has named is removed a day after it was initiated. */
+const unnamedMs = 24 * 3_600_000;
+
+/** True: the file of a run was removed in time, with its request, or because its run was lost and nothing names it. */
+function isRemoved(requestId: string, url: string, stored: StoredState): boolean {
+  if (isDropped(requestId, stored)) return true;
+  const output = stored.requests.get(requestId)?.output as { drawing?: string } | null | undefined;
+  return output?.drawing !== url && stored.nowMs - idTimeMs(requestId) > unnamedMs;
+}
 
 /** Checks that a file is there as it was made, on every node, or not at all. */
 export class FileCheck {
@@ -42,7 +53,8 @@ export class FileCheck {
     for (const row of rows) this.files.set(row.id, row);
     for (const row of stored.requests.values()) this.checkOutput(row, runs, work);
     for (const { file, requestId } of work.runs) {
-      if (file !== undefined) this.checkMade(file.url, file, requestId);
+      if (file !== undefined && !isRemoved(requestId, file.url, stored))
+        this.checkMade(file.url, file, requestId);
     }
     const left = [...rows];
     const fetchSome = async (): Promise<void> => {

@@ -4,13 +4,17 @@ import { followedModel } from '../model/followed-jobs.js';
 import { nonceOf } from '../model/made.js';
 import type { ModelRun, RunLog, Starts } from '../model/run-log.js';
 import type { WorkLog, WorkRun } from '../workers/work-log.js';
-import { countedAttempt, type RequestRow, type StoredState } from './stored-state.js';
+import { countedAttempt, isDropped, type RequestRow, type StoredState } from './stored-state.js';
 
 /** Checks that every request has one end, and that its rows, attempts and events agree. */
 export function checkRequests(stored: StoredState, ledger: Ledger, runs: RunLog, work: WorkLog): void {
+  let dropped = 0;
   for (const id of ledger.accepted.keys()) {
-    if (!stored.requests.has(id)) ledger.violate('an accepted request is stored', 'there is no such row', id);
+    if (isDropped(id, stored)) dropped++;
+    else if (!stored.requests.has(id))
+      ledger.violate('an accepted request is stored', 'there is no such row', id);
   }
+  if (dropped > 0) ledger.count('requests of days that were dropped', dropped);
   for (const [table, rows] of Object.entries(stored.left)) {
     if (rows > 0) ledger.violate('nothing waits or runs in the end', `${table} has ${rows} rows`);
   }

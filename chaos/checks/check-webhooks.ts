@@ -1,7 +1,7 @@
 import type { Service } from '../cluster/cluster.js';
 import type { Ledger } from '../load/ledger.js';
 import type { WebhookCall } from '../model/webhook-receiver.js';
-import type { RequestRow, StoredState } from './stored-state.js';
+import { isDropped, type RequestRow, type StoredState } from './stored-state.js';
 
 interface DeliveryRow {
   id: string;
@@ -12,10 +12,11 @@ interface DeliveryRow {
 /** Every completion of a request with a webhook was sent, under one id, and nothing else was sent. */
 export async function checkWebhooks(
   { postgres }: Pick<Service, 'postgres'>,
-  { requests }: StoredState,
+  stored: StoredState,
   calls: readonly WebhookCall[],
   ledger: Ledger,
 ): Promise<void> {
+  const { requests } = stored;
   const deliveries = await postgres.query<DeliveryRow>(
     `SELECT id, request_id AS "requestId", state FROM webhook_delivery`,
   );
@@ -34,6 +35,7 @@ export async function checkWebhooks(
   }
   const known = new Map(deliveries.map(({ id, requestId }) => [id, requestId]));
   for (const { webhookId, body } of calls) {
+    if (isDropped(body.request_id, stored)) continue;
     const row = requests.get(body.request_id);
     if (known.get(webhookId) !== body.request_id || row === undefined)
       ledger.violate('a webhook is of a completed request, under its id', webhookId, body.request_id);

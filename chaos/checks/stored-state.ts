@@ -1,3 +1,4 @@
+import { idTimeMs } from '../../src/database/days.js';
 import type { Service } from '../cluster/cluster.js';
 import type { SteppedClock } from '../cluster/stepped-clock.js';
 import type { Step } from '../model/behaviour.js';
@@ -47,7 +48,13 @@ export interface StoredState {
   idempotencyKeys: { key: string; id: string }[];
   /** Rows left in the tables of waiting and running requests. */
   left: { queue_entry: number; delayed_entry: number; lease: number };
+  /** The time of the database, and the beginning of its first day, in milliseconds since 1970. */
+  nowMs: number;
+  firstDayMs: number;
 }
+
+/** True: the request is of a day that is over for longer than the retention, so that its partition was dropped. */
+export const isDropped = (id: string, { firstDayMs }: StoredState): boolean => idTimeMs(id) < firstDayMs;
 
 export async function readStoredState({
   postgres,
@@ -81,10 +88,16 @@ export async function readStoredState({
             (SELECT count(*)::integer FROM delayed_entry) AS delayed_entry,
             (SELECT count(*)::integer FROM lease) AS lease`,
   );
+  const [times] = await postgres.query<Pick<StoredState, 'nowMs' | 'firstDayMs'>>(
+    `SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS "nowMs",
+            extract(epoch FROM min(to_date(right(relname, 8), 'YYYYMMDD')))::float8 * 1000 AS "firstDayMs"
+     FROM pg_class WHERE relname ~ '^request_[0-9]{8}$' AND relkind = 'r'`,
+  );
   return {
     requests: new Map(rows.map((row) => [row.id, row])),
     idempotencyKeys: await postgres.query('SELECT key, request_id AS id FROM idempotency_key'),
     left: left!,
+    ...times!,
   };
 }
 

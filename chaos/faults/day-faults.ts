@@ -80,20 +80,21 @@ export const endOfDay: FaultKind = {
       await sleep(10_000);
     }
     const isRight = async (): Promise<boolean> => {
-      const { ahead, old } = await readPartitions(cluster);
-      return ahead >= daysAhead && old === 0;
+      const { ahead, old, isEarly } = await readPartitions(cluster);
+      return ahead >= daysAhead && old === 0 && !isEarly;
     };
     const { expiring } = cluster.callers;
     const rule = 'a key that has expired is refused, a minute after a step at the latest';
     await Promise.all(expiring.map((caller) => expectAnswer(context, caller, 401, readAgainMs, rule)));
     count('keys that expired', expiring.length);
     const areRight = await within(roundsMs, isRight);
-    const { ahead, old, oldOutput, days } = await readPartitions(cluster);
+    const { ahead, old, isEarly, oldOutput, days } = await readPartitions(cluster);
     const yesterday = new Date(Date.now() - dayMs).toISOString().slice(0, 10);
     count('days whose partitions were dropped', days[0] === yesterday ? 0 : 1);
     count('days of partitions ahead', ahead);
     if (!areRight || oldOutput > 0) {
-      const detail = `${old} old ones and ${oldOutput} of outputs, of ${days.join()}`;
+      const early = isEarly ? ', and one was dropped too early' : '';
+      const detail = `${old} old ones and ${oldOutput} of outputs, of ${days.join()}${early}`;
       violate('partitions are made and dropped in time', detail);
     }
   },
@@ -104,6 +105,8 @@ interface Partitions {
   ahead: number;
   /** Days that are older than the retention. */
   old: number;
+  /** A day that the retention keeps has none. */
+  isEarly: boolean;
   oldOutput: number;
   /** The days of all partitions, in order. */
   days: string[];
@@ -113,6 +116,7 @@ async function readPartitions({ postgres }: Cluster): Promise<Partitions> {
   const [row] = await postgres.query<Partitions>(
     `SELECT max(day) - (clock_timestamp() AT TIME ZONE 'UTC')::date AS ahead,
             count(*) FILTER (WHERE day + 1 < (clock_timestamp() - interval '30 hours') AT TIME ZONE 'UTC')::integer AS old,
+            min(day) > ((clock_timestamp() - interval '30 hours') AT TIME ZONE 'UTC')::date AS "isEarly",
             (SELECT count(*) FROM pg_class
              WHERE relname ~ '^output_delta_[0-9]{12}$' AND relkind = 'r'
                AND to_timestamp(right(relname, 12), 'YYYYMMDDHH24MI')
