@@ -67,7 +67,7 @@ export class SseWriter {
             try {
               take(message);
             } catch (error) {
-              reject(error as Error);
+              reject(error);
             }
             if (end.kind === 'reset') resolve();
           },

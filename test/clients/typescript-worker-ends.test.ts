@@ -143,7 +143,7 @@ test.each<[string, unknown, object]>([
   ['has no text', Object.create(null), { message: 'The handler threw something without a text.' }],
   ['has a very long text', new Fail('a'.repeat(10_000_000)), { message: 'a'.repeat(8_192) }],
 ])('a run fails with what its handler throws, also when that %s', async (_name, thrown, failure) => {
-  work(() => Promise.reject(thrown as Error));
+  work(() => Promise.reject(thrown));
   service.offer();
   expect(bodyOf(await callTo('failure'))).toMatchObject(failure);
   await callTo('claims', 2);

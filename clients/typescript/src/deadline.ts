@@ -19,10 +19,13 @@ export class Deadline {
   /** Restarts the time. An earlier deadline no longer counts. */
   start(ms: number): void {
     this.pause();
-    this.timer = setTimeout(() => {
-      this.isOver = true;
-      this.abort();
-    }, Math.min(ms, maxTimerMs));
+    this.timer = setTimeout(
+      () => {
+        this.isOver = true;
+        this.abort();
+      },
+      Math.min(ms, maxTimerMs),
+    );
   }
 
   pause(): void {

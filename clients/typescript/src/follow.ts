@@ -66,7 +66,7 @@ async function* streamed(transport: Transport, followed: Followed, seen: Seen, l
   link.failed = 0;
   seen.logsFromStart();
   for await (const { data } of reopened(transport, callOf(followed, 'status', 'stream'), link)) {
-    const news = seen.withNewLogs(jsonOfEvent<Status>(data));
+    const news = seen.withNewLogs(jsonOfEvent(data) as Status);
     if (news !== undefined) yield news;
     if (seen.hasCompleted) return;
     if (news !== undefined) link.failed = 0;

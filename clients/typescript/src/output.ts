@@ -24,11 +24,11 @@ export async function* growing<Delta>(
     link.failed = 0;
     for await (const { name, data } of reopened(transport, call, link)) {
       link.failed = 0;
-      const { delta, attempt, success } = jsonOfEvent<{
+      const { delta, attempt, success } = jsonOfEvent(data) as {
         delta: Delta;
         attempt: number;
         success: boolean;
-      }>(data);
+      };
       if (name === 'done' && success) return;
       hasEnded = name === 'done';
       if (hasEnded) break;

@@ -261,9 +261,9 @@ const isObject = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && !Array.isArray(body);
 
 /** Returns the JSON of an event. It is never truncated, so what is no JSON is not from the service. */
-export function jsonOfEvent<T>(data: string): T {
+export function jsonOfEvent(data: string): unknown {
   try {
-    return JSON.parse(data) as T;
+    return JSON.parse(data);
   } catch (cause) {
     throw new NowServingError('invalid_response', 'An event of the stream is not JSON.', { cause });
   }
