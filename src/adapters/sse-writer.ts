@@ -45,7 +45,7 @@ export class SseWriter {
 
   /**
    * Writes the parts of an output as they come. Events come no faster than the client reads. `eventsOf`: the events of a
-   * part, which is JSON text. Rejects with what they throw.
+   * part, which is JSON text. Rejects if they throw.
    */
   async follow(
     events: Observable<MessageEvent>,
@@ -66,8 +66,8 @@ export class SseWriter {
             // RxJS would throw an error of its reader where nothing catches it.
             try {
               take(message);
-            } catch (error) {
-              reject(error);
+            } catch (cause) {
+              reject(new Error('a part of an output cannot be read', { cause }));
             }
             if (end.kind === 'reset') resolve();
           },

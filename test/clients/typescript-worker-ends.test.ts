@@ -139,8 +139,8 @@ test('a generator that is not asynchronous gives deltas, too', async () => {
   expect(events.join('')).toBe('{"type":"delta","delta":"a"}\n{"type":"delta","delta":"b"}\n');
 });
 
-test.each<[string, unknown, object]>([
-  ['has no text', Object.create(null), { message: 'The handler threw something without a text.' }],
+test.each<[string, Error, object]>([
+  ['has no text', Object.create(null) as Error, { message: 'The handler threw something without a text.' }],
   ['has a very long text', new Fail('a'.repeat(10_000_000)), { message: 'a'.repeat(8_192) }],
 ])('a run fails with what its handler throws, also when that %s', async (_name, thrown, failure) => {
   work(() => Promise.reject(thrown));
