@@ -105,10 +105,8 @@ export class Files {
   async named(url: string): Promise<{ file: StoredFile; read: () => Promise<Readable> } | undefined> {
     const [, id, name] = ownFile.exec(url) ?? [];
     if (id === undefined || name === undefined) return undefined;
-    const file = await this.find(id, decodeURIComponent(name)).catch((error: unknown) => {
-      if (error instanceof URIError) return undefined;
-      throw error;
-    });
+    const decoded = decodedName(name);
+    const file = decoded === undefined ? undefined : await this.find(id, decoded);
     if (file === undefined) return undefined;
     // No range is empty.
     if (file.size === 0) return { file, read: () => Promise.resolve(Readable.from([])) };
@@ -225,6 +223,15 @@ const lines: Readonly<Record<StorageFault, string>> = {
 
 /** A file's URL: our base may have a path, and may differ from node to node. */
 const ownFile = /^https?:\/\/[^/?#]+(?:\/[^?#]*)?\/v1\/files\/([0-9a-f-]{36})\/([^/?#]+)$/;
+
+/** undefined: the name is not percent-encoded correctly. */
+function decodedName(name: string): string | undefined {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return undefined;
+  }
+}
 
 const isFileId = (text: string): boolean => fileId.test(text);
 

@@ -18,7 +18,10 @@ export function* piecesOf(text: string, encoding: 'latin1' | 'utf8' = 'utf8'): G
   }
 }
 
-/** From here on, long texts written to the response go out in pieces, and later writes follow them. */
+/**
+ * From here on, long texts written to the response go out in pieces, and later writes follow them. The end takes no text
+ * and no callback, so an error must be answered before.
+ */
 export function writeInPieces(response: ServerResponse): void {
   const write = response.write.bind(response) as (chunk: string | Buffer) => boolean;
   const end = response.end.bind(response) as () => void;

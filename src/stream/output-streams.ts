@@ -67,14 +67,15 @@ export class OutputStreams {
         : new DomainError('bad_request', `The header "Last-Event-ID": ${expected}.`);
     }
     if (request.method !== 'HEAD') chargesOf(request)?.take('streams', 1);
+    const hasDone = seen !== undefined && 'at' in seen && seen.at === 'done';
+    if (row.outcome === 'succeeded' && !hasDone && !(await this.queue.hasOutput(row.id))) throw gone();
     useStreamHead(response);
     if (request.method === 'HEAD') return EMPTY;
-    writeInPieces(response);
-    if (seen !== undefined && 'at' in seen && seen.at === 'done') {
+    if (hasDone) {
       response.status(204).end(); // an EventSource does not reconnect after a 204
       return EMPTY;
     }
-    if (row.outcome === 'succeeded' && !(await this.queue.hasOutput(row.id))) throw gone();
+    writeInPieces(response);
     return this.events({ request, response, caller }, row, { seen });
   }
 

@@ -1,6 +1,6 @@
 import { BatchCalls, inputLines } from '../support/batch-calls.js';
 import { FileCalls } from '../support/file-calls.js';
-import { keyHeader } from '../support/queue-calls.js';
+import { keyHeader, verdict } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
 
 const { service, calls, model } = testQueue({
@@ -55,6 +55,12 @@ test('takes lines from a list and from a file, with numbers and members as they 
   const batch = await batches.ended(ofFile.batch_id);
   expect(batch.counts).toMatchObject({ total: 1, completed: 1 });
   expect(model.calls.some(({ body }) => body.includes('12345678901234567890.10'))).toBe(true);
+});
+
+test.each(['none', '%zz'])('refuses a file that is not there: %s', async (name) => {
+  const input_file = `${service.url}/v1/files/0198c2c5-7f4a-7c3e-8a27-3f1b2d4c5e6f/${name}`;
+  const body = JSON.stringify({ model_id: 'test/wide', input_file });
+  expect(await verdict(batches.call('', { method: 'POST', body }))).toEqual([422, 'input_file_not_found']);
 });
 
 test.each([

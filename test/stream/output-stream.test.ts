@@ -285,3 +285,9 @@ test('a client that does not read costs bounded memory, while others get everyth
   const parts = ({ events }: OutputStreamReader): unknown[] => events.map(({ id, data }) => [id, data.index]);
   expect(parts(slow)).toEqual(parts(quick));
 });
+
+test('a stream whose output is gone is refused with a whole answer', async () => {
+  const id = await here.run('test/model');
+  await here.service.query('UPDATE request SET output = NULL WHERE id = $1', [id]);
+  expect(await verdict(here.service.get(`${here.path(id)}/output/stream`))).toEqual([410, 'gone']);
+});
