@@ -28,6 +28,8 @@ export async function sendLines(
   await pipeline(Readable.from(whole, { objectMode: true, highWaterMark: 1 }), response).catch(() =>
     response.destroy(),
   );
+  // If the client had gone already, `whole` has not begun, and closes nothing that was opened for the first lines.
+  await bytes.return(undefined);
 }
 
 /** The service's own name and type of a file of a batch. */

@@ -1,0 +1,34 @@
+import { once } from 'node:events';
+import { createServer, get, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Response } from 'express';
+import { linesFile, sendLines } from './send-lines.js';
+
+test('a file is closed whose client has gone before its first bytes were read', async () => {
+  let isClosed = false;
+  const sent = new Promise<void>((done, fail) => {
+    const server = createServer((_, response) => {
+      server.close();
+      sendLines(response as ServerResponse as Response, linesFile('a'), linesAfter(response)).then(
+        done,
+        fail,
+      );
+    });
+    server.listen(0, '127.0.0.1', () => {
+      const call = get({ port: (server.address() as AddressInfo).port, host: '127.0.0.1' });
+      call.on('error', () => undefined);
+      server.once('request', () => call.destroy());
+    });
+  });
+  async function* linesAfter(response: ServerResponse): AsyncGenerator<Buffer> {
+    try {
+      await once(response, 'close');
+      yield Buffer.from('{}\n');
+      yield Buffer.from('{}\n');
+    } finally {
+      isClosed = true;
+    }
+  }
+  await sent;
+  expect(isClosed).toBe(true);
+});
