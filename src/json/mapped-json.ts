@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { rawMember } from '../tools/json-scanner.js';
+import type { JSONPathNode } from 'json-p3';
+import { rawElements, rawMember, rawMembers } from '../tools/json-scanner.js';
 import { mergePatch } from '../tools/merge-patch.js';
 import { storableJsonBytes } from '../tools/storable-text.js';
 import { isObject } from '../http/input/json-body.js';
 import { fileBytes, isDataUrl } from './embedded-file.js';
-import { firstAt, nodesAt, type Path, type PlainPath, valuesAt } from './paths.js';
+import { firstAt, firstNodeAt, nodesAt, type Path, type PlainPath, valuesAt } from './paths.js';
+import { type Location, textsAt, withTexts } from './written.js';
 
 /** Values of an answer by their paths. */
 export type Quotes = Readonly<Record<string, string | number>>;
@@ -114,21 +116,27 @@ export function outputIn(
   asWritten: Buffer | undefined,
   { paths, files, address }: OutputAsk<Path>,
 ): [FoundOutput | undefined, Buffer] {
-  let output = paths.length > 0 ? paths.flatMap((path) => valuesAt(path, json))[0] : json;
+  const output: unknown = paths.length > 0 ? paths.flatMap((path) => valuesAt(path, json))[0] : json;
   if (output === undefined) return [undefined, none];
   // The text stays as it was written, because numbers could change.
   if (asWritten !== undefined && paths.length === 0 && files.length === 0) return inOnePiece(asWritten);
   const mark = randomUUID();
-  const found: { file: FoundFile; bytes: Buffer }[] = [];
-  const markFor = (file: FoundFile, bytes = none): string => `${mark}-${found.push({ file, bytes }) - 1}-`;
+  const found: { file: FoundFile; bytes: Buffer; location: Location }[] = [];
+  const seen = new Set<unknown>();
   for (const [index, ask] of files.entries())
     for (const { value, location } of nodesAt(ask.path, output)) {
+      const key = JSON.stringify(location);
+      if (seen.has(key)) continue;
       const file = ask.quotes && { ask: index, quotes: quotedAt(ask.quotes, value) };
       const there = file === undefined ? fileAt(value, ask, address) : { file, bytes: none };
-      if (there !== undefined) output = placed(output, location, markFor(there.file, there.bytes));
+      if (there === undefined) continue;
+      seen.add(key);
+      found.push({ ...there, location });
     }
-  const text = JSON.stringify(output);
-  if (found.length === 0) return inOnePiece((asWritten && writtenAt(paths, asWritten)) ?? Buffer.from(text));
+  const written = asWritten && writtenAt(paths, asWritten);
+  if (found.length === 0) return inOnePiece(written ?? Buffer.from(JSON.stringify(output)));
+  const marks = found.map(({ location }, i) => ({ location, text: `${mark}-${i}-` }));
+  const text = withTexts(written?.toString() ?? JSON.stringify(output), marks);
   // Every second one is the index of a file.
   const parts = text.split(new RegExp(`${mark}-(\\d+)-`));
   const inOrder = parts.filter((_, i) => i % 2 === 1).map((index) => found[Number(index)]!);
@@ -174,59 +182,47 @@ function fileAt(
   return embedded && { file: { contentType: embedded.contentType }, bytes: embedded.bytes };
 }
 
-/**
- * Puts the URL of a file in its place and returns the output. An object gets the URL as its member `url`. A member
- * `b64_json` is renamed to `url`, as OpenAI's API names it.
- */
-function placed(output: unknown, location: readonly (string | number)[], url: string): unknown {
-  const name = location.at(-1);
-  if (name === undefined) return isObject(output) ? { ...output, url } : url;
-  let parent = output as Record<string | number, unknown>;
-  for (const step of location.slice(0, -1)) parent = parent[step] as typeof parent;
-  const value = parent[name];
-  if (isObject(value)) value['url'] = url;
-  else if (name === 'b64_json') {
-    delete parent[name];
-    parent['url'] = url;
-  } else parent[name] = url;
-  return output;
-}
+type GivenPart = { name: string; text: string } | { name: string; node: JSONPathNode };
 
 /** Returns the body that an input, a JSON text, becomes: JSON, or the parts of a form with the bytes of its embedded files. */
 export function bodyOf(input: string, { set, multipart }: BodyAsk): [FoundPart[] | undefined, Buffer] {
   const json = set === undefined ? input : mergePatch(input, set);
   if (multipart === undefined) return [undefined, Buffer.from(json)];
   const merged: unknown = JSON.parse(json);
-  const files: Buffer[] = [];
-  const parts: FoundPart[] = [];
-  /** Members of the input that have parts of their own. */
-  const used = new Set<unknown>();
-  const names = new Set(multipart.map(([name]) => name));
-  for (const [name, from] of multipart) {
-    if (name === '*') continue;
-    if (typeof from === 'string') parts.push({ name, text: from });
-    else
-      for (const { location, value } of nodesAt(from, merged)) {
-        used.add(location[0]);
-        parts.push(partOf(name, value, files));
-      }
-  }
+  const given = multipart.flatMap(([name, from]): GivenPart[] => {
+    if (name === '*') return [];
+    if (typeof from === 'string') return [{ name, text: from }];
+    return [...nodesAt(from, merged)].map((node) => ({ name, node }));
+  });
   const others = multipart.find(([name]) => name === '*')?.[1];
-  const object = others === undefined || typeof others === 'string' ? undefined : firstAt([others], merged);
-  if (isObject(object))
-    for (const [name, value] of Object.entries(object))
-      if (!used.has(name) && !names.has(name) && value !== null)
-        for (const one of Array.isArray(value) ? (value as unknown[]) : [value])
-          parts.push({ name: Array.isArray(value) ? `${name}[]` : name, text: textOf(one) });
+  const all = others === undefined || typeof others === 'string' ? undefined : firstNodeAt(others, merged);
+  // As they were written, because numbers could change.
+  const locations = given.flatMap((one) => ('node' in one ? [one.node.location] : []));
+  const texts = textsAt(json, all === undefined ? locations : [...locations, all.location]).values();
+  const files: Buffer[] = [];
+  const parts = given.map((one): FoundPart =>
+    'node' in one ? partOf(one.name, one.node.value, texts.next().value!, files) : one,
+  );
+  if (!isObject(all?.value)) return [parts, Buffer.concat(files)];
+  /** Members of the input that have parts of their own. */
+  const used = new Set<unknown>(locations.map(([member]) => member));
+  const names = new Set(multipart.map(([name]) => name));
+  for (const [name, text] of rawMembers(texts.next().value!)) {
+    if (used.has(name) || names.has(name) || text === 'null') continue;
+    if (text.startsWith('['))
+      for (const one of rawElements(text)) parts.push({ name: `${name}[]`, text: textOf(one) });
+    else parts.push({ name, text: textOf(text) });
+  }
   return [parts, Buffer.concat(files)];
 }
 
-function partOf(name: string, value: unknown, files: Buffer[]): FoundPart {
-  if (typeof value !== 'string') return { name, text: textOf(value) };
+function partOf(name: string, value: unknown, json: string, files: Buffer[]): FoundPart {
+  if (typeof value !== 'string') return { name, text: json };
   const embedded = isDataUrl(value) ? fileBytes(value) : undefined;
   if (embedded === undefined) return { name, value };
   files.push(embedded.bytes);
   return { name, contentType: embedded.contentType, length: embedded.bytes.length };
 }
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+/** Returns a text without its quotes, and any other JSON as it is. */
+const textOf = (json: string): string => (json.startsWith('"') ? (JSON.parse(json) as string) : json);

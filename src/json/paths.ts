@@ -1,4 +1,10 @@
-import { JSONPathEnvironment, type JSONPathNodeList, type JSONPathQuery, type JSONValue } from 'json-p3';
+import {
+  JSONPathEnvironment,
+  type JSONPathNode,
+  type JSONPathNodeList,
+  type JSONPathQuery,
+  type JSONValue,
+} from 'json-p3';
 import { maxModelDepth } from '../tools/storable-text.js';
 
 /** A path as it is passed between threads. */
@@ -80,10 +86,16 @@ export function valuesAt(path: Path, json: unknown): unknown[] {
   return path.values === undefined ? values : values.filter((value) => path.values!.includes(value));
 }
 
+const isEmpty = (value: unknown): boolean =>
+  value === null || value === undefined || value === '' || value === false;
+
 /** Returns the first value at any of the paths that is not null, false or an empty text. undefined: there is none. */
 export function firstAt(paths: readonly Path[], json: unknown): unknown {
-  for (const path of paths)
-    for (const value of valuesAt(path, json))
-      if (value !== null && value !== undefined && value !== '' && value !== false) return value;
+  for (const path of paths) for (const value of valuesAt(path, json)) if (!isEmpty(value)) return value;
   return undefined;
+}
+
+/** Returns the first such value with its location. */
+export function firstNodeAt(path: Path, json: unknown): JSONPathNode | undefined {
+  return [...nodesAt(path, json)].find(({ value }) => !isEmpty(value));
 }

@@ -192,6 +192,11 @@ export function rawMembers(
   return found;
 }
 
+/** Returns the JSON text of an object. `members`: the texts of its members, by name. */
+export function objectOf(members: ReadonlyMap<string, string>): string {
+  return `{${[...members].map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
+}
+
 /** Returns the texts of the elements of a JSON array, like `rawMember` for a member. `text` must be an array. */
 export function rawElements(text: string): string[] {
   const elements: string[] = [];

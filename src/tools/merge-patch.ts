@@ -1,4 +1,4 @@
-import { rawMembers } from './json-scanner.js';
+import { objectOf, rawMembers } from './json-scanner.js';
 
 /**
  * Merges a patch over a JSON text (JSON Merge Patch, RFC 7396). What the patch does not name stays as it was written,
@@ -11,5 +11,5 @@ export function mergePatch(target: string, patch: unknown): string {
     if (value === null) members.delete(name);
     else if (value !== undefined) members.set(name, mergePatch(members.get(name) ?? '', value));
   }
-  return `{${[...members].map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
+  return objectOf(members);
 }

@@ -134,6 +134,18 @@ test('an output that is a file as a whole becomes its URL', async () => {
   expect(await result(run({ response }))).toBe(`image/png ${sha256(picture)}`);
 });
 
+test.each([10, 100_000])('an output with files keeps its numbers: %i characters', async (length) => {
+  const small = picture.subarray(0, 100);
+  const [more, data] = ['x'.repeat(length), small.toString('base64')];
+  const json = `{"data": [{"b64_json": "${data}", "url": null, "n": 12345678901234567890}, [1e400]], "more": "${more}"}`;
+  server.respond = ({ response }) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end(json);
+  const whole = await runner.run(run({ response: { files: '$.data[*].b64_json' } }));
+  expect(String(whole)).toBe(
+    `{"data":[{"url":"image/png ${sha256(small)}","n":12345678901234567890},[1e400]],"more":"${more}"}`,
+  );
+});
+
 test('only data URLs are files where the mapping says so', async () => {
   const hash = 'a'.repeat(64);
   answers({ '/predict': [hash, 'data:text/plain,a%20b%zz'] });

@@ -278,6 +278,27 @@ test.each([
   expect(await runner.run(run({ response }))).toBe(output);
 });
 
+test.each([10, 100_000])(
+  'a form has the numbers of an input as they were written: %i characters',
+  async (length) => {
+    answer(200, '1');
+    const request = { multipart: { seed: '$.seed', more: '$.more', '*': '$' } };
+    const numbers = '"seed":12345678901234567890,"more":{"n": 1e400},"other":9007199254740993,"list":[1.0]';
+    const input = `{${numbers},"text":"${'x'.repeat(length)}"}`;
+    await runner.run(run({ request }, input));
+    const { bytes, headers } = server.calls[0]!;
+    const form = await new Response(new Uint8Array(bytes), {
+      headers: { 'content-type': headers['content-type']! },
+    }).formData();
+    expect(['seed', 'more', 'other', 'list[]'].map((name) => form.get(name))).toEqual([
+      '12345678901234567890',
+      '{"n": 1e400}',
+      '9007199254740993',
+      '1.0',
+    ]);
+  },
+);
+
 test.each([40, 60, 990])('an output of %i levels, each of which may have a file, is read', async (levels) => {
   const output = `${'['.repeat(levels)}1${']'.repeat(levels)}`;
   const json = `{"status":"succeeded","output":${output}}`;
