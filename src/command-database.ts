@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isatty } from 'node:tty';
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
 import type { Config } from './config/config.js';
@@ -8,13 +9,18 @@ import { createDataSource } from './database/data-source.js';
 import { openDatabase } from './database/open-database.js';
 import type { ReachOptions } from './database/reach.js';
 import { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
-import { exitNow, onStopSignals } from './tools/stop-signals.js';
+import { exitNow, exitWithoutTerminal, onStopSignals } from './tools/stop-signals.js';
 
 // A command must stop an embedded server that it started. An interrupted start is undone, and a change in progress
 // completes. Work that only reads may heed the signal.
 const start = new AbortController();
 const interrupted = new Error('Interrupted before anything was changed.');
-onStopSignals(() => start.abort(interrupted), exitNow);
+const signals = onStopSignals(() => start.abort(interrupted), exitNow);
+const terminals = [0, 1, 2].filter(isatty);
+process.on('SIGHUP', () => {
+  if (!terminals.every(isatty)) exitWithoutTerminal();
+  signals.receive('SIGHUP');
+});
 
 /**
  * Connects a command to the service's database, whose schema is that of this release or a newer one. `entities`: of the

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Command, CommanderError } from 'commander';
 import { redacted } from './config/config.js';
 
@@ -6,8 +7,19 @@ import { redacted } from './config/config.js';
  * program and its subcommands must throw (`exitOverride`).
  */
 export async function runCommandLine(program: Command): Promise<void> {
+  // A reader that has gone must not end the process in the middle of a change. Without listeners, Node would do that.
+  let unwritten: NodeJS.ErrnoException | undefined;
+  process.stdout.on('error', (error) => {
+    unwritten = error;
+    process.exitCode = 1;
+  });
+  process.stderr.on('error', () => undefined);
   try {
     await program.parseAsync();
+    // The error of a write comes a moment later.
+    await nextTurn();
+    if (unwritten !== undefined)
+      throw new Error(`The output cannot be written (${unwritten.code ?? 'error'}).`);
   } catch (error) {
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
     else {

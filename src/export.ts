@@ -14,8 +14,6 @@ import { exportLine } from './requests/cli/export-line.js';
 import { type ExportCall, exportProgram } from './requests/cli/export-program.js';
 
 /** `npm run export`. Exit code 0: all are printed. 1: failed, with the reason on standard error. 2: wrong usage. */
-process.stdout.on('error', () => undefined); // `print` fails instead
-
 await runCommandLine(exportProgram(exportAll).exitOverride());
 
 async function exportAll({ since, until, key, model }: ExportCall): Promise<void> {

@@ -6,7 +6,7 @@ import { type Config, loadConfig, redacted } from './config/config.js';
 import { ApiDocument } from './http/openapi/api-document.js';
 import { warningOfNode } from './internals/node-version.js';
 import { type RunningService, startService } from './service.js';
-import { exitNow, onStopSignals } from './tools/stop-signals.js';
+import { exitNow, exitWithoutTerminal, onStopSignals } from './tools/stop-signals.js';
 
 /**
  * The process: reads settings, starts the service, handles signals. If it cannot start, it prints one clear line and
@@ -25,14 +25,11 @@ async function main(): Promise<void> {
     (signal) => (service === undefined ? start.abort() : void end(service, delayAfter(signal, config))),
     (signal) => (service === undefined ? exitNow(signal) : service.endGracePeriod()),
   );
-  // At exit, Node 20 resets the terminal. If the terminal is gone, this fails and hangs forever. This listener runs
-  // before the others, because the log's own exit listener throws when it cannot write.
-  const killNow = (): void => void process.kill(process.pid, 'SIGKILL');
   const terminals = [0, 1, 2].filter(isatty);
   // A SIGHUP from a closed terminal stops the service. Any other SIGHUP reloads the models file.
   process.on('SIGHUP', () => {
     if (terminals.length > 0 && !terminals.every(isatty)) {
-      process.prependOnceListener('exit', killNow);
+      exitWithoutTerminal();
       signals.receive('SIGHUP');
     } else if (!signals.wasReceived)
       void starting.then(

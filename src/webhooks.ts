@@ -15,6 +15,7 @@ program
   .action(({ port, secret }: { port: number; secret?: string }) => {
     const print = (text: string): void => void process.stdout.write(text);
     const server = webhookListener({ secret, print });
+    process.stdout.once('error', () => process.exit(1)); // nobody reads it any more
     server.once('error', (error) => {
       process.stderr.write(`${error.message}\n`);
       process.exitCode = 1;

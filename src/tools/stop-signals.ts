@@ -39,3 +39,11 @@ export function onStopSignals(
 export function exitNow(signal: NodeJS.Signals): never {
   process.exit(128 + constants.signals[signal]);
 }
+
+/**
+ * Exits without the code of Node 20 that resets the terminal. If the terminal is gone, that fails and hangs forever. Runs
+ * before the other listeners, because that of the log throws when it cannot write.
+ */
+export function exitWithoutTerminal(): void {
+  process.prependOnceListener('exit', () => void process.kill(process.pid, 'SIGKILL'));
+}

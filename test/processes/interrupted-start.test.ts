@@ -58,18 +58,21 @@ describe('a start that waits for the lock of the migrations', () => {
     await service.stop();
   });
 
-  test('is also that of the keys program, which then changes nothing', async () => {
-    const program = new SpawnedService(
-      { DATABASE_URL: database.url },
-      { script: 'dist/src/keys.js', args: ['create', '--name', 'none'] },
-    );
-    await waiting(program);
-    program.kill('SIGINT');
-    expect(await program.exited).toEqual({ code: 1, signal: null });
-    expect(program.output).toContain('Interrupted before anything was changed.');
-    const { rows } = await session.query(`SELECT to_regclass('api_key') AS "table"`);
-    expect(rows).toEqual([{ table: null }]);
-  });
+  test.each(['SIGINT', 'SIGHUP'] as const)(
+    'is also that of the keys program, which then changes nothing: %s',
+    async (signal) => {
+      const program = new SpawnedService(
+        { DATABASE_URL: database.url },
+        { script: 'dist/src/keys.js', args: ['create', '--name', 'none'] },
+      );
+      await waiting(program);
+      program.kill(signal);
+      expect(await program.exited).toEqual({ code: 1, signal: null });
+      expect(program.output).toContain('Interrupted before anything was changed.');
+      const { rows } = await session.query(`SELECT to_regclass('api_key') AS "table"`);
+      expect(rows).toEqual([{ table: null }]);
+    },
+  );
 });
 
 describe('a start that waits for its database', () => {

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +11,7 @@ import { createDataSource } from '../../src/database/data-source.js';
 import { EmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.js';
 import { AdminCalls } from '../support/admin-calls.js';
 import { Caller } from '../support/caller.js';
+import { root } from '../support/page-examples.js';
 import {
   createTestDatabase,
   SpawnedService,
@@ -74,6 +77,18 @@ describe('the keys command', () => {
     } finally {
       await service.stop();
     }
+  });
+
+  test('a reader that has gone ends no command in the middle, and is said in a sentence', async () => {
+    const program = join(root, 'dist/src/keys.js');
+    const env = { PATH: process.env['PATH'], DATABASE_URL: database.url };
+    const command = spawn(process.execPath, [program, 'create', '--name', 'unread'], { env });
+    command.stdout.destroy();
+    let said = '';
+    command.stderr.on('data', (text: Buffer) => (said += String(text)));
+    const [code] = (await once(command, 'close')) as [number];
+    expect([code, said]).toEqual([1, 'The output cannot be written (EPIPE).\n']);
+    expect((await list()).map(({ name }) => name)).toContain('unread');
   });
 
   test('create keeps every option', async () => {
