@@ -159,10 +159,12 @@ export const auditPath = (filter: AuditFilter, cursor?: string) =>
 export const listAudit = (filter: AuditFilter, cursor?: string, signal?: AbortSignal) =>
   answer(api.GET('/v1/admin/audit', { params: { query: auditQuery(filter, cursor) }, signal }));
 
-export const submit = (model: string, input: object) =>
+/** `json`: the input as it is sent. Its numbers may be larger than JavaScript can hold. */
+export const submit = (model: string, json: string) =>
   answer(
     api.POST('/v1/queue/{model_id}', {
       params: { path: { model_id: model } },
-      body: input as Record<string, unknown>,
+      body: {},
+      bodySerializer: () => json,
     }),
   );

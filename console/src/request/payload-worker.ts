@@ -1,4 +1,5 @@
 import { answerTexts } from './answer-text';
+import { parseExactly } from './exact-json';
 import { boundedView, elementFor, type Shown } from './payload';
 
 export interface PayloadQuestion {
@@ -29,7 +30,7 @@ function read(text: string): PayloadAnswer {
   } catch {
     return bounded(text);
   }
-  const shown = boundedView(value, (url, type) => {
+  const shown = boundedView(parseExactly(text, value), (url, type) => {
     const blob = toBlob(url, type);
     if (blob === undefined) return undefined;
     const name = `media-${Object.keys(blobs).length}`;

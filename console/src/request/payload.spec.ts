@@ -1,3 +1,4 @@
+import { parseExactly } from './exact-json';
 import { boundedView, elementFor, filesOf, mediaOf, type Shown } from './payload';
 
 const url = (text: string, type: string) => ({ url: `blob:${type}`, bytes: text.length });
@@ -81,3 +82,15 @@ test.each([
   ['text/html', undefined],
   ['constructor/x', undefined],
 ])('%s is shown by %s', (type, element) => expect(elementFor(type)).toBe(element));
+
+test('numbers that JavaScript would change are shown as they were written', () => {
+  const json = `{"seed": 12345678901234567890, "text": "12345678901234567890", "long": 1${'0'.repeat(9_000)}}`;
+  const shown = boundedView(parseExactly(json, JSON.parse(json)), url);
+  expect(shown).toMatchObject({
+    entries: [
+      { value: { kind: 'scalar', text: '12345678901234567890' } },
+      { value: { kind: 'text', text: '12345678901234567890' } },
+      { value: { kind: 'scalar', text: `1${'0'.repeat(3_999)}…` } },
+    ],
+  });
+});

@@ -1,3 +1,5 @@
+import { numberIn } from './exact-json';
+
 /** The parts of a payload that are shown, bounded so that 30 MB do not freeze a tab. */
 export type Shown =
   | { kind: 'text'; text: string; rest: number }
@@ -44,6 +46,9 @@ function fileOf(text: string, { content_type: type, size }: Beside): ShownFile |
   };
 }
 
+/** A number may have a million digits. */
+const shortened = (text: string): string => (text.length > maxText ? `${text.slice(0, maxText)}…` : text);
+
 /** `toUrl` turns the content of a data URL into an address and returns its size. */
 export function boundedView(
   value: unknown,
@@ -53,6 +58,8 @@ export function boundedView(
   const look = (part: unknown, depth: number, beside: Beside = {}): Shown => {
     nodes += 1;
     if (typeof part === 'string') {
+      const number = numberIn(part);
+      if (number !== undefined) return { kind: 'scalar', text: shortened(number) };
       const type = embeddedType(part);
       const media = type === undefined ? undefined : toUrl(part, type);
       if (media !== undefined) return { kind: 'media', type: type!, ...media };

@@ -11,7 +11,11 @@ const schema: JsonSchema = {
     options: { type: 'object' },
   },
 };
-const value = (fields: Record<string, string>, json = '') => inputOf({ fields, json }, schema);
+const value = (fields: Record<string, string>, json = '') => parsed({ fields, json }, schema);
+const parsed = (...given: Parameters<typeof inputOf>) => {
+  const { json, ...others } = inputOf(...given);
+  return { value: JSON.parse(json) as unknown, ...others };
+};
 
 test('each member gets the field of its kind', () => {
   expect(Object.values(schema.properties!).map(kindOf)).toEqual([
@@ -33,8 +37,21 @@ test('fields become JSON of their types, and empty ones are left out', () => {
 });
 
 test('without a schema the input is JSON, and says what is wrong with it', () => {
-  expect(inputOf(emptyInput(null), null)).toEqual({ value: { prompt: 'hello' } });
+  expect(parsed(emptyInput(null), null)).toEqual({ value: { prompt: 'hello' } });
   expect(inputOf({ fields: {}, json: '[1]' }, null).fault).toBe('The input is a JSON object.');
   expect(inputOf({ fields: {}, json: '{' }, null).fault).toBe('The input is no JSON yet.');
   expect(value({ options: '{' }).fault).toBe('“options” is no JSON.');
+});
+
+test('numbers are sent as they were typed, also those that JavaScript cannot hold', () => {
+  const fields = { width: '12345678901234567890', options: '{"seed": 12345678901234567891, "scale": 1e400}' };
+  expect(inputOf({ fields, json: '' }, schema).json).toBe(
+    '{"width":12345678901234567890,"options":{"seed": 12345678901234567891, "scale": 1e400}}',
+  );
+  const json = '{ "seed": 12345678901234567890 }';
+  expect(inputOf({ fields: {}, json: `${json}\n` }, null).json).toBe(json);
+  expect(inputOf({ fields: { width: '1.' }, json }, schema).json).toBe(
+    '{"width":1, "seed": 12345678901234567890 }',
+  );
+  expect(inputOf({ fields: { width: '.5' }, json: '{}' }, schema).json).toBe('{"width":0.5}');
 });

@@ -26,33 +26,44 @@ export function emptyInput(schema: JsonSchema | null): Input {
   return { fields: {}, json: hasFields(schema) ? '' : '{\n  "prompt": "hello"\n}' };
 }
 
-/** Returns the input to send, or why it cannot be sent. */
+const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/**
+ * Returns the JSON to send, or why it cannot be sent. It has the numbers as they were typed, because JavaScript would
+ * change a seed of 64 bits.
+ */
 export function inputOf(
   { fields, json }: Input,
   schema: JsonSchema | null,
-): { value: object; fault?: string } {
-  const value: Record<string, unknown> = {};
+): { json: string; fault?: string } {
+  const members: string[] = [];
+  const object = (): string => `{${members.join(',')}}`;
   for (const [name, text] of Object.entries(fields)) {
     const property = schema?.properties?.[name];
     if (property === undefined || text === '') continue;
     const kind = kindOf(property);
-    if (kind === 'text') value[name] = text;
-    else if (kind === 'number') value[name] = Number(text);
-    else {
-      try {
-        value[name] = JSON.parse(text) as unknown;
-      } catch {
-        return { value, fault: `“${name}” is no JSON.` };
-      }
-    }
+    if (!(kind === 'text' || kind === 'number' || isJson(text)))
+      return { json: object(), fault: `“${name}” is no JSON.` };
+    const isTyped = kind === 'number' && !jsonNumber.test(text);
+    const value = kind === 'text' ? JSON.stringify(text) : isTyped ? String(Number(text)) : text.trim();
+    members.push(`${JSON.stringify(name)}:${value}`);
   }
-  if (json.trim() === '') return { value };
+  if (json.trim() === '') return { json: object() };
+  if (!isJson(json)) return { json: object(), fault: 'The input is no JSON yet.' };
+  const rest = JSON.parse(json) as unknown;
+  if (typeof rest !== 'object' || rest === null || Array.isArray(rest))
+    return { json: object(), fault: 'The input is a JSON object.' };
+  if (members.length === 0) return { json: json.trim() };
+  // Of two members with one name, the last counts.
+  if (Object.keys(rest).length > 0) members.push(json.trim().slice(1, -1));
+  return { json: object() };
+}
+
+function isJson(text: string): boolean {
   try {
-    const rest = JSON.parse(json) as unknown;
-    if (typeof rest !== 'object' || rest === null || Array.isArray(rest))
-      return { value, fault: 'The input is a JSON object.' };
-    return { value: { ...value, ...rest } };
+    JSON.parse(text);
+    return true;
   } catch {
-    return { value, fault: 'The input is no JSON yet.' };
+    return false;
   }
 }

@@ -15,9 +15,9 @@ const examples = {
 type Language = keyof typeof examples;
 
 /** Shows the same call in several languages, with the service's address as the reader sees it. */
-export function CallExamples({ model, input }: { model: string; input: unknown }) {
+export function CallExamples({ model, json }: { model: string; json: string }) {
   const [language, setLanguage] = useState<Language>('curl');
-  const text = examples[language](model, JSON.stringify(input));
+  const text = examples[language](model, json);
   return (
     <div className="stack">
       <div className="tabs" role="group" aria-label="Language">

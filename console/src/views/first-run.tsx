@@ -14,7 +14,7 @@ export function FirstRun({ models }: { models: readonly AdminModel[] }) {
   const [, navigate] = useLocation();
   const [prompt, setPrompt] = useState('a quiet harbour at dusk');
   const sending = useMutation({
-    mutationFn: () => submit(demo, { prompt }),
+    mutationFn: () => submit(demo, JSON.stringify({ prompt })),
     onSuccess: ({ request_id }) => navigate(`/requests/${request_id}`),
   });
   const model = models.find(({ id }) => id === demo) ?? models[0];
@@ -44,7 +44,7 @@ export function FirstRun({ models }: { models: readonly AdminModel[] }) {
         </form>
       )}
       {sending.error !== null && <Failure error={sending.error} />}
-      {model !== undefined && <CallExamples model={model.id} input={{ prompt }} />}
+      {model !== undefined && <CallExamples model={model.id} json={JSON.stringify({ prompt })} />}
     </section>
   );
 }

@@ -59,8 +59,8 @@ function Trial({ model }: { model: string }) {
 
 function Form({ view }: { view: ModelView }) {
   const [input, setInput] = useState<Input>(() => emptyInput(view.input_schema));
-  const { value, fault } = inputOf(input, view.input_schema);
-  const sending = useMutation({ mutationFn: () => submit(view.id, value) });
+  const { json, fault } = inputOf(input, view.input_schema);
+  const sending = useMutation({ mutationFn: () => submit(view.id, json) });
   const errors = sending.error instanceof Problem ? sending.error.errors : [];
   return (
     <>
@@ -96,7 +96,7 @@ function Form({ view }: { view: ModelView }) {
           )}
           <section className="card stack" aria-label="The same call">
             <h2>The same call</h2>
-            <CallExamples model={view.id} input={value} />
+            <CallExamples model={view.id} json={json} />
           </section>
         </div>
       </div>
