@@ -18,6 +18,7 @@ const kinds = {
   joined: () => new JoinedAssembler(),
   last: () => new LastAssembler(),
   response: () => new ResponseAssembler(),
+  transcript: () => new TranscriptAssembler(),
 } satisfies Record<string, () => Assembler>;
 
 export type AssemblerKind = keyof typeof kinds;
@@ -205,6 +206,69 @@ class ResponseAssembler implements Assembler {
   get output(): unknown {
     return this.last.response;
   }
+}
+
+/**
+ * Events of a transcription, in the form of OpenAI's API, whose last has the whole text, or of vLLM and SGLang, which
+ * send choices as in a chat. Older versions of speaches send only the text of each segment.
+ */
+class TranscriptAssembler implements Assembler {
+  private last: JsonObject = {};
+  private text = '';
+  private reason: unknown;
+  private usage: unknown;
+
+  add(chunk: JsonObject): void {
+    const { type, choices, text, usage } = chunk;
+    if (usage !== undefined && usage !== null) this.usage = usage;
+    if (Array.isArray(choices)) for (const choice of choices.filter(isObject)) this.addChoice(choice);
+    else if (type === undefined && typeof text === 'string') this.text = inWords(this.text, text);
+    this.last = chunk;
+  }
+
+  private addChoice({ delta, finish_reason: reason }: JsonObject): void {
+    const content = isObject(delta) ? delta.content : undefined;
+    if (typeof content === 'string') this.text += content;
+    this.reason = reason ?? null;
+  }
+
+  get isComplete(): boolean {
+    const { type, text } = this.last;
+    if (type !== undefined) return type === 'transcript.text.done';
+    return this.hasChoices ? typeof this.reason === 'string' : typeof text === 'string';
+  }
+
+  private get hasChoices(): boolean {
+    return Array.isArray(this.last.choices);
+  }
+
+  get sum(): JsonObject {
+    if (this.last.type !== undefined) return this.last;
+    const { text, reason, usage } = this;
+    const delta = { content: text };
+    return { ...(this.hasChoices ? { choices: [{ delta, finish_reason: reason }] } : { text }), usage };
+  }
+
+  get ends(): JsonObject {
+    const { type } = this.last;
+    if (type !== undefined) return { type };
+    return this.hasChoices ? { choices: [{ finish_reason: this.reason }] } : { text: '' };
+  }
+
+  get output(): unknown {
+    if (this.last.type === undefined) {
+      const { text, usage } = this;
+      return { text, ...(usage !== undefined && { usage }) };
+    }
+    const { type: _type, ...output } = this.last;
+    return Object.fromEntries(Object.entries(output).filter(([, value]) => value !== null));
+  }
+}
+
+/** Joins the texts of two segments, which may have lost the space between them. */
+function inWords(before: string, text: string): string {
+  const isApart = before === '' || text === '' || /\s$/.test(before) || /^\s/.test(text);
+  return isApart ? before + text : `${before} ${text}`;
 }
 
 export function isObject(value: unknown): value is JsonObject {

@@ -65,6 +65,16 @@ test('a run is followed until it is done, with its progress and what its log gai
   expect(server.calls.every(({ headers }) => headers['x-api-key'] === 'of the model')).toBe(true);
 });
 
+test('a run that has failed is no outage, although the call for its message breaks', async () => {
+  answers['GET /jobs/a%2Fb'] = [{ state: 'failed' }];
+  answers['GET /jobs/a%2Fb/result'] = [0];
+  const { output: _output, ...others } = follow;
+  const one = run({ follow: { ...others, error: '$.none', result: '{base}/jobs/{$.id}/result' } });
+  const failed = await failureOf(runner, one);
+  expect(failed.message).toBe('The model reports that its run failed, without a message.');
+  expect(failed.options).toEqual({ code: 'model_error', retryable: false });
+});
+
 test.each([201, 202])('a first answer with status %s is a promise', async (status) => {
   server.respond = ({ method, response }) => {
     const json = method === 'POST' ? { id: 1 } : { state: 'done', output: 'x' };

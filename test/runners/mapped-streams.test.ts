@@ -144,6 +144,33 @@ test('a chat is whole without [DONE] where all its choices have ended and the an
   expect(open.failure?.options.outage).toBe('costly');
 });
 
+test.each(['', '\n', '\r\n'])('the last event may lack its blank line, and end with %j', async (end) => {
+  const stream = chunk({ role: 'assistant', content: 'Hi' });
+  const mark = await read([stream, chunk({}, 'stop'), `data: [DONE]${end}`], {
+    preset: 'openai',
+    hasOwnEnd: false,
+  });
+  expect(mark.output).toContain('"content":"Hi"');
+  const last = await read([event({ text: 'a' }), event({ text: 'b', last: 1 }).trim() + end], {
+    options: { response: { delta: '$.text', end: '$.last' } },
+    hasOwnEnd: false,
+  });
+  expect(texts(last.run)).toBe('ab');
+  const cut = await read([stream, chunk({}, 'stop').slice(0, -10) + end], { preset: 'openai' });
+  expect(cut.failure?.options.outage).toBe('costly');
+});
+
+test('a transcription whose server sends only texts is whole where the answer has an end of its own', async () => {
+  const stream = event({ text: 'Hello there.' }) + event({ text: 'Again.', segments: [] });
+  const url = 'http://gpu:8000/v1/audio/transcriptions';
+  const { output } = await read([stream], { preset: 'openai', url });
+  expect(output).toBe('{"text":"Hello there. Again."}');
+  const cut = await read([stream], { preset: 'openai', url, hasOwnEnd: false });
+  expect(cut.failure?.options.outage).toBe('costly');
+  const open = [event({ type: 'transcript.text.delta', delta: 'Hello' })];
+  expect((await read(open, { preset: 'openai', url })).failure?.options.outage).toBe('costly');
+});
+
 test('the stream of a response may have [DONE] after its end', async () => {
   const { stream, answer, url } = recorded['a response']!;
   const { output } = await read([stream + done], { preset: 'openai', url: url! });

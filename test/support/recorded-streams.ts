@@ -18,6 +18,10 @@ export const chunk = (delta: object, finish: string | null = null, index = 0): s
 const usage = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 };
 export const done = 'data: [DONE]\n\n';
 
+const transcription = { ...head, id: 'trsc-1', object: 'transcription.chunk' };
+const heard = (delta: object, finish: string | null = null): string =>
+  event({ ...transcription, choices: [{ delta, finish_reason: finish }] });
+
 const message = {
   ...{ id: 'msg_1', type: 'message', status: 'completed', role: 'assistant' },
   content: [{ type: 'output_text', text: 'Héllo 👋', annotations: [] }],
@@ -194,6 +198,28 @@ export const recorded: Readonly<Record<string, RecordedStream>> = {
     ].join(''),
     said: 'Hello there',
     answer: { text: 'Hello there', usage: { type: 'tokens', total_tokens: 9 } },
+  },
+  'a transcription of vLLM or SGLang': {
+    preset: 'openai',
+    url: 'http://gpu:8000/v1/audio/transcriptions',
+    stream: [
+      heard({ content: 'Hello' }),
+      // The audio is transcribed in parts, and each part has an end.
+      heard({ content: ' there' }, 'stop'),
+      heard({ content: ' again' }),
+      heard({}, 'stop'),
+      event({ ...transcription, choices: [], usage }),
+      done,
+    ].join(''),
+    said: 'Hello there again',
+    answer: { text: 'Hello there again', usage },
+  },
+  'a translation of vLLM': {
+    preset: 'openai',
+    url: 'http://gpu:8000/v1/audio/translations',
+    stream: heard({ content: 'Hello' }) + heard({ content: ' there' }, 'stop') + done,
+    said: 'Hello there',
+    answer: { text: 'Hello there' },
   },
   'a response': {
     preset: 'openai',

@@ -1,17 +1,29 @@
 import { createParser } from 'eventsource-parser';
+import { maxInlineBytes } from '../../models/input-schemas.js';
 import { RunFailure } from '../../queue/runs/runner.js';
 import type { Chunks } from '../../outgoing/answer-body.js';
+import { parseJson } from '../../tools/storable-text.js';
 import { notUtf8, tooLarge } from '../model-answer.js';
 
 /** An event of a stream: its type, if it has one, and its data lines, joined by line feeds. */
 export interface StreamEvent {
   type: string | undefined;
   data: string;
+  /** The stream has ended without the blank line after the event, so its rest may be missing. */
+  mayBeCut?: true;
+}
+
+/** Returns whether an event may have lost its end. A whole object or list, or null, has not. */
+export function isCut({ data, mayBeCut }: StreamEvent): boolean {
+  if (mayBeCut !== true) return false;
+  const json = data.length > maxInlineBytes ? undefined : parseJson(data);
+  return json === undefined || typeof json.value !== 'object';
 }
 
 /**
- * Yields the events of an event stream (`text/event-stream`), those of a chunk at once, across chunk borders. An event
- * that the stream's end cuts off is not yielded, as the standard demands.
+ * Yields the events of an event stream (`text/event-stream`), those of a chunk at once, across chunk borders. The
+ * standard drops an event without a blank line after it. Here it is yielded, because some servers end their last event
+ * like this.
  */
 export async function* readEvents(chunks: Chunks, maxEventBytes: number): AsyncGenerator<StreamEvent[]> {
   let events: StreamEvent[] = [];
@@ -32,7 +44,8 @@ export async function* readEvents(chunks: Chunks, maxEventBytes: number): AsyncG
     events = [];
     yield complete;
   }
-  decoded(decoder, undefined);
+  parser.feed(`${decoded(decoder, undefined)}\n\n`);
+  if (events.length > 0) yield events.map((event) => ({ ...event, mayBeCut: true }));
 }
 
 function decoded(decoder: InstanceType<typeof TextDecoder>, chunk: Buffer | undefined): string {

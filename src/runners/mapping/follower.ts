@@ -9,7 +9,7 @@ import { decode, readBody } from '../model-answer.js';
 import { breakOf, failureOf, type HttpAnswer } from '../http-failure.js';
 import { endUnknown } from '../output.js';
 import type { AnswerReader, FetchFile, JsonAnswer } from './answer-reader.js';
-import { readEvents } from './event-stream.js';
+import { isCut, readEvents } from './event-stream.js';
 import {
   headersFor,
   pathFor,
@@ -160,7 +160,9 @@ export class Follower {
     return this.once(this.pathOf('url'), async ({ chunks }) => {
       const watched = new WatchedChunks(chunks, this.mapping.idleTimeoutMs);
       for await (const events of readEvents(watched, this.reader.maxBytes))
-        for (const { type = 'message', data } of events) {
+        for (const event of events) {
+          const { type = 'message', data } = event;
+          if (isCut(event)) continue;
           if (types.failed.includes(type)) {
             const json = parseJson(data);
             throw failure(json === undefined ? data : json.value);
@@ -209,12 +211,16 @@ export class Follower {
   /** Returns the server's message about a run that failed, if it is where the output would be. */
   private async words(): Promise<unknown> {
     if (this.follow.result === undefined) return undefined;
-    const answer = await this.call(this.pathOf('result'), this.run.signal);
     try {
+      const signal = AbortSignal.any([this.run.signal, AbortSignal.timeout(callTimeoutMs)]);
+      const answer = await this.call(this.pathOf('result'), signal);
       const text = (await readBeginning(answer.chunks, maxWordsBytes)).toString('utf8');
-      return parseJson(text)?.value ?? text;
-    } finally {
       answer.close();
+      return parseJson(text)?.value ?? text;
+    } catch (error) {
+      // The run has failed, whatever this call does.
+      if (this.run.signal.aborted) throw error;
+      return undefined;
     }
   }
 

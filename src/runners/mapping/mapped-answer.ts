@@ -13,7 +13,7 @@ import type { HttpAnswer } from '../http-failure.js';
 import { endUnknown } from '../output.js';
 import { type AnswerReader, isHeavy, type JsonAnswer } from './answer-reader.js';
 import { Assembly } from './assembly.js';
-import { readEvents } from './event-stream.js';
+import { isCut, readEvents } from './event-stream.js';
 import type { Mapping, ResponseMapping } from './mapping.js';
 import { broken, WatchedChunks } from './watched-chunks.js';
 
@@ -120,13 +120,15 @@ export class MappedAnswer {
     const { texts } = this.mapping.response.end;
     return this.readParts(answer, async (chunks) => {
       for await (const events of readEvents(chunks, this.maxBytes))
-        for (const { type, data } of events) {
+        for (const event of events) {
+          const { type, data } = event;
           if (texts.includes(data.trim())) {
             this.hasEndMark = true;
             return;
           }
           // Some servers end a stream of any kind with [DONE].
           if (data === '' || (this.hasEnded && data.trim() === '[DONE]')) continue;
+          if (isCut(event)) return;
           if (type === 'error') throw this.errorEvent(data);
           const taken = this.takeText(data);
           if (taken !== true && !(await taken))
@@ -173,11 +175,8 @@ export class MappedAnswer {
     const { paths, texts } = this.mapping.response.end;
     const isMarked = paths.length + texts.length > 0;
     // Some servers of OpenAI's API leave the mark out. All their choices have a finish reason then.
-    return (
-      hasOwnEnd &&
-      (!isMarked || this.mapping.response.assemble === 'chat') &&
-      this.assembly?.isComplete !== false
-    );
+    const mayLackMark = ['chat', 'transcript'].includes(this.mapping.response.assemble ?? '');
+    return hasOwnEnd && (!isMarked || mayLackMark) && this.assembly?.isComplete !== false;
   }
 
   /** Returns the failure of a stream that has ended before its output was whole. */
