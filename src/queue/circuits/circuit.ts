@@ -109,10 +109,16 @@ export class Circuit {
   close(probe: Probe): Outage | undefined {
     if (!this.release(probe)) return undefined;
     const { outage } = this;
+    this.forget();
+    return outage;
+  }
+
+  /** Closes the circuit, whatever is known of the address. */
+  forget(): void {
     this.outage = undefined;
+    this.probe = undefined;
     this.isUnknown = false;
     this.yieldsSlots = false;
-    return outage;
   }
 
   /**

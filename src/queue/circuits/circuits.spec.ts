@@ -79,6 +79,17 @@ it('is one for all models of an address, but for those that have it off', () => 
   expect(rooms()).toEqual([0, 0, Infinity]);
 });
 
+it('forgets its outage when a file has it off, so that a later file does not bring it back', () => {
+  fail(up);
+  known = models.map((one) => ({ ...one, circuit: false }) as Model);
+  changes.next();
+  expect(rooms()).toEqual([Infinity, Infinity, Infinity]);
+  known = models;
+  changes.next();
+  expect(rooms()).toEqual([Infinity, Infinity, Infinity]);
+  expect(circuits.nextProbeInMs(up)).toBeUndefined();
+});
+
 it('is one warning at first, one a minute while it lasts and one line at its end, without secrets', () => {
   const second = start();
   fail(up);

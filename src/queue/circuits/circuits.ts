@@ -294,10 +294,12 @@ export class Circuits {
       });
       if (targets.length > 0) this.addresses.set(id, new Addresses(targets, circuit));
     }
-    for (const [key, { timer, reminder, models }] of before) {
+    for (const [key, { timer, reminder, models, circuit }] of before) {
       if (now.has(key) && models.length > 0) continue;
       clearTimeout(timer);
       clearInterval(reminder);
+      // The outage would have no probe if a later file had the circuit on again.
+      circuit.forget();
     }
     const changed = new Set([...opened, ...this.opened].map(({ modelId }) => modelId));
     if (changed.size > 0) this.changes.next([...changed].map((modelId) => ({ modelId, isReached: false })));
