@@ -1,4 +1,5 @@
 import { DomainError } from '../errors/domain-error.js';
+import { Pieces } from '../tools/pieces.js';
 
 /** A line of a file, without its line break. */
 export interface TextLine {
@@ -15,19 +16,18 @@ const lineFeed = 0x0a;
 export async function* linesOf(source: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<TextLine> {
   let number = 0;
   let end = 0;
-  let parts: Buffer[] = [];
+  const parts = new Pieces();
   let length = 0;
   const finish = (last: Buffer, breakLength: number): TextLine => {
-    const bytes = parts.length === 0 ? last : Buffer.concat([...parts, last]);
+    const bytes = length === 0 ? last : Buffer.concat([...parts.take(), last]);
     if (bytes.length > maxBytes) throw tooLong(number + 1, maxBytes);
-    parts = [];
     length = 0;
     return { bytes, number: ++number, end: (end += bytes.length + breakLength) };
   };
   for await (const chunk of source) {
     let from = 0;
     const skip = (): void => {
-      const blank = parts.length === 0 ? blankLines(chunk, from) : { lines: 0, end: from };
+      const blank = length === 0 ? blankLines(chunk, from) : { lines: 0, end: from };
       number += blank.lines;
       end += blank.end - from;
       from = blank.end;
@@ -44,8 +44,8 @@ export async function* linesOf(source: AsyncIterable<Buffer>, maxBytes: number):
     length += chunk.length - from;
     if (length > maxBytes) throw tooLong(number + 1, maxBytes);
   }
-  if (parts.length === 0) return;
-  const line = finish(parts.pop()!, 0);
+  if (length === 0) return;
+  const line = finish(Buffer.alloc(0), 0);
   if (!isBlank(line.bytes)) yield line;
 }
 

@@ -6,6 +6,7 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { DomainError } from '../errors/domain-error.js';
 import { AtATime } from '../tools/at-a-time.js';
+import { Pieces } from '../tools/pieces.js';
 import { chargesOf } from './charges.js';
 import { slowBody, tooSlow } from './slow-body.js';
 
@@ -109,7 +110,7 @@ function collect(
 ): Promise<Buffer> {
   const charges = chargesOf(request);
   return new Promise<Buffer>((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    const chunks = new Pieces();
     let size = 0;
     let received = 0;
     const onReceived = (chunk: Buffer): void => {
@@ -132,7 +133,7 @@ function collect(
     const onEnd = (): void => {
       request.off(slowBody, onSlow);
       // This listener lives as long as the exchange, so it must keep no chunks.
-      resolve(joined(charges?.name ?? '', chunks.splice(0), size));
+      resolve(joined(charges?.name ?? '', chunks.take(), size));
     };
     const onClose = (): void => {
       if (!request.complete) fail(aborted());

@@ -4,6 +4,7 @@ import { Config } from '../../../config/config.js';
 import { Clock } from '../../../database/clock.js';
 import { collect } from '../../../outgoing/answer-body.js';
 import { Outgoing } from '../../../outgoing/outgoing.js';
+import { Pieces } from '../../../tools/pieces.js';
 
 const timeoutSeconds = 5;
 const maxAnswerBytes = 1024 * 1024;
@@ -59,10 +60,10 @@ export class OidcProvider {
       ...(body && { body: String(body as string | URLSearchParams) }),
       ...(signal !== undefined && { signal }),
     });
-    const parts: Buffer[] = [];
+    const parts = new Pieces();
     if ((await collect(answer.body, maxAnswerBytes, parts)) > maxAnswerBytes)
       throw new Error(`the provider's answer is larger than ${maxAnswerBytes} bytes`);
-    return new Response(Buffer.concat(parts), {
+    return new Response(Buffer.concat(parts.take()), {
       status: answer.status,
       headers: Object.entries(answer.headers).map(([name, value]): [string, string] => [name, String(value)]),
     });
