@@ -80,15 +80,13 @@ const none: Buffer = Buffer.alloc(0);
 /** A longer value is returned only if it is a text. */
 const maxValueLength = 64 * 1024;
 
-/**
- * Returns the parts of an answer that are asked for, and the bytes of its output and of its files. `json` is changed.
- */
+/** Returns the parts of an answer that are asked for, and the bytes of its output and of its files. */
 export function findIn(json: unknown, asWritten: Buffer, asks: Asks): [Found, Buffer] {
   const { values: paths, quotes = [], output: ask, outputWith } = asks;
   const values = Object.fromEntries(
     Object.entries(paths).map(([name, list]) => [name, brief(firstAt(list, json))]),
   );
-  const quoted = quotedAt(quotes, json);
+  const quoted = quotedAt(quotes, json, () => asWritten.toString());
   const hasOutput = ask !== undefined && (outputWith === undefined || values[outputWith] !== undefined);
   const [output, bytes] = hasOutput ? outputIn(json, asWritten, ask) : [undefined, none];
   const showsItsEnd = typeof json === 'object' && json !== null;
@@ -100,17 +98,25 @@ function brief(value: unknown): unknown {
   return JSON.stringify(value).length <= maxValueLength ? value : {};
 }
 
-function quotedAt(paths: readonly Path[], json: unknown): Quotes {
-  const found = paths.map((path): [string, unknown] => [path.text, valuesAt(path, json)[0]]);
-  return Object.fromEntries(
-    found.filter(
-      (entry): entry is [string, string | number] =>
-        typeof entry[1] === 'string' || typeof entry[1] === 'number',
-    ),
-  );
+/** `written`: returns the text of the value, if there is one. */
+function quotedAt(paths: readonly Path[], json: unknown, written: () => string | undefined): Quotes {
+  const quotes: Record<string, string | number> = {};
+  for (const path of paths) {
+    const [value] = valuesAt(path, json);
+    if (typeof value === 'string' || Number.isSafeInteger(value))
+      quotes[path.text] = value as string | number;
+    else if (typeof value === 'number') quotes[path.text] = numberAt(path, value, json, written());
+  }
+  return quotes;
 }
 
-/** Returns the output in an answer, in pieces. undefined: there is nothing at its paths. `json` is changed. */
+/** Returns a number as it was written, because an id may be greater than 2^53. */
+function numberAt(path: Path, value: number, json: unknown, written: string | undefined): string | number {
+  const node = [...nodesAt(path, json)].find((one) => one.value === value);
+  return written === undefined || node === undefined ? value : textsAt(written, [node.location])[0]!;
+}
+
+/** Returns the output in an answer, in pieces. undefined: there is nothing at its paths. */
 export function outputIn(
   json: unknown,
   asWritten: Buffer | undefined,
@@ -121,19 +127,20 @@ export function outputIn(
   // The text stays as it was written, because numbers could change.
   if (asWritten !== undefined && paths.length === 0 && files.length === 0) return inOnePiece(asWritten);
   const mark = randomUUID();
+  const written = asWritten && writtenAt(paths, asWritten);
   const found: { file: FoundFile; bytes: Buffer; location: Location }[] = [];
   const seen = new Set<unknown>();
   for (const [index, ask] of files.entries())
     for (const { value, location } of nodesAt(ask.path, output)) {
       const key = JSON.stringify(location);
       if (seen.has(key)) continue;
-      const file = ask.quotes && { ask: index, quotes: quotedAt(ask.quotes, value) };
+      const textOfIt = (): string | undefined => written && textsAt(written.toString(), [location])[0];
+      const file = ask.quotes && { ask: index, quotes: quotedAt(ask.quotes, value, textOfIt) };
       const there = file === undefined ? fileAt(value, ask, address) : { file, bytes: none };
       if (there === undefined) continue;
       seen.add(key);
       found.push({ ...there, location });
     }
-  const written = asWritten && writtenAt(paths, asWritten);
   if (found.length === 0) return inOnePiece(written ?? Buffer.from(JSON.stringify(output)));
   const marks = found.map(({ location }, i) => ({ location, text: `${mark}-${i}-` }));
   const text = withTexts(written?.toString() ?? JSON.stringify(output), marks);

@@ -75,6 +75,16 @@ test('a run that has failed is no outage, although the call for its message brea
   expect(failed.options).toEqual({ code: 'model_error', retryable: false });
 });
 
+test('an id that is a number of 64 bits keeps its digits', async () => {
+  server.respond = ({ method, url, response }) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    if (method === 'POST') response.end('{"job": {"id": 12345678901234567890}}');
+    else response.end(`{"state": "done", "output": "${url}"}`);
+  };
+  const one = run({ follow: { ...follow, url: '{base}/jobs/{$.job.id}', cancel: undefined } });
+  expect(await runner.run(one)).toBe('"/jobs/12345678901234567890"');
+});
+
 test.each([201, 202])('a first answer with status %s is a promise', async (status) => {
   server.respond = ({ method, response }) => {
     const json = method === 'POST' ? { id: 1 } : { state: 'done', output: 'x' };
