@@ -132,12 +132,12 @@ export function outputIn(
   const seen = new Set<unknown>();
   for (const [index, ask] of files.entries())
     for (const { value, location } of nodesAt(ask.path, output)) {
-      const key = JSON.stringify(location);
-      if (seen.has(key)) continue;
       const textOfIt = (): string | undefined => written && textsAt(written.toString(), [location])[0];
       const file = ask.quotes && { ask: index, quotes: quotedAt(ask.quotes, value, textOfIt) };
       const there = file === undefined ? fileAt(value, ask, address) : { file, bytes: none };
       if (there === undefined) continue;
+      const key = JSON.stringify(location);
+      if (seen.has(key)) continue;
       seen.add(key);
       found.push({ ...there, location });
     }
