@@ -394,9 +394,16 @@ export class HttpRunner implements Runner {
       case 'text/plain':
       // The subtitles that servers of Whisper answer.
       case 'text/vtt':
+      case 'application/x-subrip':
         if (mapped !== undefined) return mapped.readText(answer);
         if (!hasOwnEnd) throw endUnknown();
         return JSON.stringify(decode(await readBody(chunks, maxOutputBytes)));
+      case 'text/html': {
+        // whisper.cpp calls its transcriptions HTML. A page is one of a proxy.
+        if (mapped === undefined || mapping?.request.multipart === undefined) break;
+        const text = await mapped.readText(answer);
+        if (text === undefined || !/^"(?:\s|\\[nrt])*</.test(text.slice(0, 1_000).toString())) return text;
+      }
     }
     if (type === '' || /^text\/|[/+]json$/.test(type)) {
       const got = type.slice(0, 100) || 'no content type';

@@ -25,10 +25,29 @@ test.each([
   ['text', 'text/plain; charset=utf-8', 'H\u00e9 "you"\n', '"H\u00e9 \\"you\\"\\n"'],
   ['an empty text', 'text/plain', '', '""'],
   ['a text of subtitles', 'text/vtt; charset=utf-8', 'WEBVTT\n', '"WEBVTT\\n"'],
+  ['subtitles of whisper.cpp', 'application/x-subrip', '1\n', '"1\\n"'],
 ])('%s is a JSON string', async (_, type, body, output) => {
   answer(200, body, type);
   expect(await runner.run(run({}))).toBe(output);
   expect(await runner.run(run({ response: { error: '$.error' } }))).toBe(output);
+});
+
+test('a transcription that whisper.cpp calls HTML is a text, and a page is refused', async () => {
+  const url = `${server.url}/v1/audio/transcriptions`;
+  const heard = run({ preset: 'openai', url });
+  answer(200, ' [BLANK_AUDIO] Hi\n', 'text/html; charset=utf-8');
+  expect(await runner.run(heard)).toBe('" [BLANK_AUDIO] Hi\\n"');
+  answer(200, '\n <html>Log in</html>', 'text/html');
+  expect((await failureOf(runner, heard)).message).toContain('got text/html');
+});
+
+test('numbers of a form stay as they were written', async () => {
+  answer(200, '1');
+  const input = '{"seed": 12345678901234567890, "list": [12345678901234567891, "a"], "deep": {"n": 1e400}}';
+  await runner.run(run({ request: { multipart: { first: '$.seed', '*': '$' } } }, input));
+  const { body } = server.calls.at(-1)!;
+  for (const text of ['12345678901234567890', '12345678901234567891', '{"n": 1e400}'])
+    expect(String(body)).toContain(`\r\n\r\n${text}\r\n`);
 });
 
 test('an event stream without a mapping is refused with what to set', async () => {
