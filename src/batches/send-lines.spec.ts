@@ -6,13 +6,10 @@ import { linesFile, sendLines } from './send-lines.js';
 
 test('a file is closed whose client has gone before its first bytes were read', async () => {
   let isClosed = false;
-  const sent = new Promise<void>((done, fail) => {
+  const sent = new Promise<void>((resolve) => {
     const server = createServer((_, response) => {
       server.close();
-      sendLines(response as ServerResponse as Response, linesFile('a'), linesAfter(response)).then(
-        done,
-        fail,
-      );
+      resolve(sendLines(response as ServerResponse as Response, linesFile('a'), linesAfter(response)));
     });
     server.listen(0, '127.0.0.1', () => {
       const call = get({ port: (server.address() as AddressInfo).port, host: '127.0.0.1' });

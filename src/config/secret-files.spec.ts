@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { secretVariables } from '../tools/redaction.js';
 import { loadConfig, redacted } from './config.js';
+import { valueOrFile } from './secret-files.js';
 
 let directory: string;
 beforeAll(() => (directory = mkdtempSync(join(tmpdir(), 'nowserving-secrets-'))));
@@ -43,4 +44,9 @@ it('says what is wrong with such a file, without its content and its name', () =
   expect(load({ SECRETS_KEY_FILE: file('hush hush'), PORT: 'x' })).toThrow(
     /^These settings are wrong:\n.*PORT: .*\n {2}SECRETS_KEY: expected 32 random bytes in base64 or hex/,
   );
+});
+
+it('a variable that has the line end of a file is read without it', () => {
+  expect(valueOrFile('TOKEN', { TOKEN: ' hush \r\n' })).toBe(' hush ');
+  expect(valueOrFile('TOKEN', { TOKEN: '\n' })).toBeUndefined();
 });

@@ -12,7 +12,8 @@ export function valueOrFile(name: string, environment: Environment): string | un
     (Object.hasOwn(environment, key) && environment[key]) || undefined;
   const variable = `${name}_FILE`;
   const [value, file] = [own(name), own(variable)?.trim()];
-  if (!file) return value;
+  // A variable that was set from a file may have its line end, which no header can have.
+  if (!file) return value?.replace(/[\r\n]+$/, '') || undefined;
   if (value?.trim()) throw new Error(`${variable}: set ${name} or ${variable}, not both`);
   let content: string;
   try {

@@ -31,7 +31,11 @@ beforeAll(async () => {
       maxFileBytes: 32 * 1024 * 1024,
       files: { kind: 's3', bucket: 'bucket', prefix: 'some/where' },
       s3Endpoint: `http://127.0.0.1:${(way.address() as AddressInfo).port}`,
-      environment: { AWS_ACCESS_KEY_ID: s3.accessKeyId, AWS_SECRET_ACCESS_KEY: s3.secretAccessKey },
+      // A value that comes from a file, as secrets do, may have the line end of the file.
+      environment: {
+        AWS_ACCESS_KEY_ID: `${s3.accessKeyId}\n`,
+        AWS_SECRET_ACCESS_KEY: `${s3.secretAccessKey}\n`,
+      },
     },
   });
   files = new FileCalls(service);

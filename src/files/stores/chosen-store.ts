@@ -10,11 +10,12 @@ export const chosenStore = {
   useFactory: ({ files, dataDir, s3Endpoint: endpoint, environment }: Config): FileStore => {
     if (files.kind === 'disk') return new DiskStore(dataDir);
     const { bucket, prefix } = files;
-    const region = environment['AWS_REGION'] || environment['AWS_DEFAULT_REGION'] || 'us-east-1';
+    const read = (name: string): string | undefined => environment[name]?.trim() || undefined;
+    const region = read('AWS_REGION') ?? read('AWS_DEFAULT_REGION') ?? 'us-east-1';
     const credentials = {
-      accessKeyId: environment['AWS_ACCESS_KEY_ID'] ?? '',
-      secretAccessKey: environment['AWS_SECRET_ACCESS_KEY'] ?? '',
-      sessionToken: environment['AWS_SESSION_TOKEN'] || undefined,
+      accessKeyId: read('AWS_ACCESS_KEY_ID') ?? '',
+      secretAccessKey: read('AWS_SECRET_ACCESS_KEY') ?? '',
+      sessionToken: read('AWS_SESSION_TOKEN'),
     };
     return new S3Store({ bucket, prefix, endpoint, region, ...credentials });
   },
