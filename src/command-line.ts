@@ -9,7 +9,7 @@ import { redacted } from './config/config.js';
 export async function runCommandLine(program: Command): Promise<void> {
   // A reader that has gone must not end the process in the middle of a change. Without listeners, Node would do that.
   let unwritten: NodeJS.ErrnoException | undefined;
-  process.stdout.on('error', (error) => {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     unwritten = error;
     process.exitCode = 1;
   });

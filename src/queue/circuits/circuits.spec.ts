@@ -81,7 +81,7 @@ it('is one for all models of an address, but for those that have it off', () => 
 
 it('forgets its outage when a file has it off, so that a later file does not bring it back', () => {
   fail(up);
-  known = models.map((one) => ({ ...one, circuit: false }) as Model);
+  known = models.map((one) => ({ ...one, circuit: false }));
   changes.next();
   expect(rooms()).toEqual([Infinity, Infinity, Infinity]);
   known = models;
