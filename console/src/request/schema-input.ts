@@ -54,7 +54,7 @@ export function inputOf(
   if (typeof rest !== 'object' || rest === null || Array.isArray(rest))
     return { json: object(), fault: 'The input is a JSON object.' };
   if (members.length === 0) return { json: json.trim() };
-  // Of two members with one name, the last counts.
+  // The last of two members with one name counts.
   if (Object.keys(rest).length > 0) members.push(json.trim().slice(1, -1));
   return { json: object() };
 }
