@@ -203,7 +203,7 @@ export function bodyOf(input: string, { set, multipart }: BodyAsk): [FoundPart[]
   });
   const others = multipart.find(([name]) => name === '*')?.[1];
   const all = others === undefined || typeof others === 'string' ? undefined : firstNodeAt(others, merged);
-  // As they were written, because numbers could change.
+  // The texts stay as they were written, because numbers could change.
   const locations = given.flatMap((one) => ('node' in one ? [one.node.location] : []));
   const texts = textsAt(json, all === undefined ? locations : [...locations, all.location]).values();
   const files: Buffer[] = [];

@@ -15,7 +15,7 @@ test('a call may have no time limit', async () => {
   expect(await client.models()).toEqual([]);
 });
 
-test('the line end of a key is not sent, and a key that cannot be sent is not told', async () => {
+test('the line end of a key is not sent, and a key that cannot be sent is not shown', async () => {
   const keys: unknown[] = [];
   const fetch: typeof globalThis.fetch = (_url, init) => {
     keys.push(new Headers(init!.headers).get('authorization'));
@@ -50,7 +50,7 @@ test('nor is an event that is no JSON', async () => {
   await expect(client.output('r').next()).rejects.toMatchObject({ code: 'invalid_response' });
 });
 
-test('a problem of another service is told by its text', async () => {
+test('an error of another service has its text', async () => {
   const body = '{"detail":[{"msg":"missing"}],"code":7}';
   await expect(answered(422, body).status('r')).rejects.toMatchObject({ code: 'http_422', detail: body });
 });

@@ -176,7 +176,7 @@ test('the line end of a key is not sent', async () => {
   expect((await callTo('claims')).headers.authorization).toBe('Key ns_k');
 });
 
-test('a key that cannot be sent is not told', async () => {
+test('a key that cannot be sent is not shown', async () => {
   await expect(work(() => 1, { key: 'ns_secret\nns_k' }).over).rejects.toThrow(
     new TypeError('The key has characters that no key has.'),
   );

@@ -8,9 +8,10 @@ function modelOf(id: string, { url }: ModelServer): object {
   return { id, runner: { kind: 'http', url, follow } };
 }
 
+const looksAt = ({ calls }: ModelServer): number => calls.filter(({ method }) => method === 'GET').length;
 const cancelsAt = ({ calls }: ModelServer): Call[] => calls.filter(({ method }) => method === 'DELETE');
 
-test('a server that does not answer a cancel delays those of no other server', async () => {
+test('a server that does not answer a cancel delays those of no other server, and is not asked again meanwhile', async () => {
   const silent = await new ModelServer().start();
   const other = await new ModelServer().start();
   other.respond = ({ response }) =>
@@ -22,13 +23,25 @@ test('a server that does not answer a cancel delays those of no other server', a
   const service = await startTestService({ limits: 'off', models });
   try {
     const calls = new QueueCalls(service);
-    for (const [model, server] of [['test/silent', silent] as const, ['test/other', other] as const]) {
+    const cancelOne = async (model: string, server: ModelServer): Promise<void> => {
+      const [asked, before] = [looksAt(server), cancelsAt(server).length];
       const id = await calls.submit(model);
-      await until(() => server.calls.some(({ method }) => method === 'GET'));
+      await until(() => looksAt(server) > asked);
       await calls.cancel(id);
-      await until(() => cancelsAt(server).length > 0);
-    }
+      await until(() => cancelsAt(server).length > before);
+    };
+    await cancelOne('test/silent', silent);
+    await cancelOne('test/other', other);
     expect(cancelsAt(silent)[0]!.closed).toBe(false);
+    // As if ten seconds had passed.
+    await service.query(
+      `UPDATE followed_run SET cancel_after = clock_timestamp() WHERE model_id = 'test/silent'`,
+    );
+    await cancelOne('test/other', other);
+    expect(
+      await service.query(`SELECT cancel_tries AS tries FROM followed_run WHERE model_id = 'test/silent'`),
+    ).toEqual([{ tries: 1 }]);
+    expect(cancelsAt(silent)).toHaveLength(1);
   } finally {
     await Promise.all([silent.stop(), other.stop()]);
     await service.stop();

@@ -34,11 +34,11 @@ test.each([
 
 test('a transcription that whisper.cpp calls HTML is a text, and a page is refused', async () => {
   const url = `${server.url}/v1/audio/transcriptions`;
-  const heard = run({ preset: 'openai', url });
+  const transcription = run({ preset: 'openai', url });
   answer(200, ' [BLANK_AUDIO] Hi\n', 'text/html; charset=utf-8');
-  expect(await runner.run(heard)).toBe('" [BLANK_AUDIO] Hi\\n"');
+  expect(await runner.run(transcription)).toBe('" [BLANK_AUDIO] Hi\\n"');
   answer(200, '\n <html>Log in</html>', 'text/html');
-  expect((await failureOf(runner, heard)).message).toContain('got text/html');
+  expect((await failureOf(runner, transcription)).message).toContain('got text/html');
 });
 
 test('numbers of a form stay as they were written', async () => {

@@ -19,7 +19,7 @@ const usage = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 };
 export const done = 'data: [DONE]\n\n';
 
 const transcription = { ...head, id: 'trsc-1', object: 'transcription.chunk' };
-const heard = (delta: object, finish: string | null = null): string =>
+const segment = (delta: object, finish: string | null = null): string =>
   event({ ...transcription, choices: [{ delta, finish_reason: finish }] });
 
 const message = {
@@ -203,11 +203,11 @@ export const recorded: Readonly<Record<string, RecordedStream>> = {
     preset: 'openai',
     url: 'http://gpu:8000/v1/audio/transcriptions',
     stream: [
-      heard({ content: 'Hello' }),
+      segment({ content: 'Hello' }),
       // The audio is transcribed in parts, and each part has an end.
-      heard({ content: ' there' }, 'stop'),
-      heard({ content: ' again' }),
-      heard({}, 'stop'),
+      segment({ content: ' there' }, 'stop'),
+      segment({ content: ' again' }),
+      segment({}, 'stop'),
       event({ ...transcription, choices: [], usage }),
       done,
     ].join(''),
@@ -217,7 +217,7 @@ export const recorded: Readonly<Record<string, RecordedStream>> = {
   'a translation of vLLM': {
     preset: 'openai',
     url: 'http://gpu:8000/v1/audio/translations',
-    stream: heard({ content: 'Hello' }) + heard({ content: ' there' }, 'stop') + done,
+    stream: segment({ content: 'Hello' }) + segment({ content: ' there' }, 'stop') + done,
     said: 'Hello there',
     answer: { text: 'Hello there' },
   },

@@ -195,7 +195,7 @@ export class ResponseChunks implements Chunks {
 const isEventType = (type: unknown): type is string =>
   typeof type === 'string' && /^response\.[\w.]+$/.test(type);
 
-/** Servers such as llama.cpp do not number their events. Of two members with one name the last one counts. */
+/** Servers such as llama.cpp do not number their events. The last of two members with one name counts. */
 const withNumber = (event: string, number: number): string =>
   `${event.trimEnd().slice(0, -1)},"sequence_number":${number}}`;
 

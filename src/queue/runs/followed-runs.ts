@@ -27,7 +27,8 @@ export class FollowedRuns {
   /** Emits when a followed run of this node has ended. */
   readonly ends = new Subject<void>();
   private readonly log = new Logger(FollowedRuns.name);
-  private readonly cancels = new Set<Promise<void>>();
+  /** The cancels in progress. A call for one may take longer than the time after which its run is taken again. */
+  private readonly cancels = new Map<Abandoned, Promise<void>>();
 
   constructor(
     private readonly database: Database,
@@ -63,18 +64,23 @@ export class FollowedRuns {
   async cancelAbandoned(): Promise<void> {
     const { following } = this;
     if (following.size === 0) return;
-    const abandoned = await takeAbandonedRuns(this.database, [...following.keys()]);
+    const abandoned = await takeAbandonedRuns(
+      this.database,
+      [...following.keys()],
+      [...this.cancels.keys()].map(({ requestId }) => requestId),
+    );
     for (const run of abandoned) {
-      const cancelling: Promise<void> = this.cancel(run, following.get(run.modelId)).finally(() =>
-        this.cancels.delete(cancelling),
+      const cancelling = this.cancel(run, following.get(run.modelId));
+      this.cancels.set(
+        run,
+        cancelling.finally(() => this.cancels.delete(run)),
       );
-      this.cancels.add(cancelling);
     }
   }
 
   /** Waits for the cancels in progress. */
   async settled(): Promise<void> {
-    await Promise.all(this.cancels);
+    await Promise.all(this.cancels.values());
   }
 
   private get following(): ReadonlyMap<string, Model> {

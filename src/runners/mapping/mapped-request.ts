@@ -202,7 +202,7 @@ function filePart(
   length: number,
   chunks: Part['chunks'],
 ): Part {
-  // That of a data URL is a text of the caller, which could add headers and parts.
+  // The type in a data URL is a text of the caller, which could add headers and parts.
   const type = isContentType(contentType) ? contentType : otherType;
   const head = `content-disposition: form-data; name="${quoted(name)}"; filename="${quoted(fileName)}"\r\ncontent-type: ${type}\r\n\r\n`;
   return { head, length, chunks };

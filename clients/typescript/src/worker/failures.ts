@@ -132,7 +132,7 @@ export function failureOf(error: unknown): Failure {
     return {
       message: error.message.slice(0, maxMeantLength),
       retryable: false,
-      ...told({ status, details, model_message }),
+      ...validOf({ status, details, model_message }),
     };
   }
   if (error instanceof Retry || error instanceof Away) {
@@ -141,7 +141,7 @@ export function failureOf(error: unknown): Failure {
     return {
       message: error.message.slice(0, maxMeantLength),
       retryable: true,
-      ...told({ retry_after_s: after, model_message }),
+      ...validOf({ retry_after_s: after, model_message }),
     };
   }
   if (error instanceof TransferError && missing.includes(error.status))
@@ -151,7 +151,7 @@ export function failureOf(error: unknown): Failure {
 }
 
 /** Drops the fields that are not valid JSON, so that the failure itself is still reported. */
-function told<Fields extends object>(fields: Fields): Partial<Fields> {
+function validOf<Fields extends object>(fields: Fields): Partial<Fields> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => isJson(value))) as Partial<Fields>;
 }
 

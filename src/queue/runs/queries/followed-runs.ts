@@ -72,7 +72,7 @@ const isOver = `(request.id IS NULL OR request.state = 'COMPLETED' OR NOT ${isCu
 
 /*
  * Purpose: takes the runs that are to be cancelled at their servers, and forgets those that succeeded. What a node has
- *   taken is taken again 10 s later, unless it was cancelled by then.
+ *   taken is taken again 10 s later, unless it was cancelled by then. Those that this node is cancelling are left out.
  * Race: SKIP LOCKED leaves a row to the node that has it. A run that is cancelled twice does no harm.
  * Index: followed_run is scanned, it has a row per followed run; request_pkey.
  */
@@ -83,6 +83,7 @@ const takeStatement = statement('take_abandoned_runs')`WITH over AS MATERIALIZED
   LEFT JOIN recent_request AS request ON request.id = followed_run.request_id
   WHERE followed_run.cancel_after <= clock_timestamp()
     AND (followed_run.model_id = ANY ($1::text[]) OR followed_run.began_at < clock_timestamp() - interval '1 day')
+    AND followed_run.request_id <> ALL ($2::uuid[])
     AND ${isOver}
   LIMIT 100 FOR UPDATE OF followed_run SKIP LOCKED
 ), forgotten AS (
@@ -100,8 +101,13 @@ const takeStatement = statement('take_abandoned_runs')`WITH over AS MATERIALIZED
 SELECT request_id AS "requestId", start, attempt, model_id AS "modelId", address, answer, cancel_tries AS tries
 FROM taken`;
 
-export function takeAbandonedRuns(database: Database, modelIds: readonly string[]): Promise<Abandoned[]> {
-  return database.query<Abandoned>(takeStatement, [modelIds]);
+/** `inProgress`: the requests whose runs this node is cancelling. */
+export function takeAbandonedRuns(
+  database: Database,
+  modelIds: readonly string[],
+  inProgress: readonly string[],
+): Promise<Abandoned[]> {
+  return database.query<Abandoned>(takeStatement, [modelIds, inProgress]);
 }
 
 /* Purpose: forgets a run that its server has cancelled. Race: none; the row is not used any more. Index: its primary key. */
