@@ -8,7 +8,15 @@ import { planFor } from '../chaos/model/behaviour.js';
 import type { Random } from '../chaos/random.js';
 
 const submissionsPerSecond = 5;
-const models = ['chaos/fast', 'chaos/fast', 'chaos/slow', 'chaos/single', 'chaos/tokens', 'chaos/followed'];
+/** Submissions of each model among twenty. A model whose runs take seconds has few, so that it catches up after failovers. */
+const shares = {
+  'chaos/fast': 10,
+  'chaos/slow': 3,
+  'chaos/single': 4,
+  'chaos/tokens': 2,
+  'chaos/followed': 1,
+};
+const models = Object.entries(shares).flatMap(([modelId, times]) => Array<string>(times).fill(modelId));
 
 /** Callers that submit, most of them with an `Idempotency-Key` that lets them repeat a call, and poll. */
 export class DrillCallers {

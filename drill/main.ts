@@ -1,7 +1,7 @@
 import { commandFor, readOptions, usage } from './options.js';
 import { writeResult } from './results.js';
 import { runDrill } from './run-drill.js';
-import { findPrograms, MissingPrograms } from './topology/programs.js';
+import { findPrograms, MissingPrograms, versionOf, warningOf } from './topology/programs.js';
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
@@ -12,6 +12,8 @@ async function main(): Promise<boolean> {
     return false;
   }
   const programs = findPrograms(options.pgbouncer);
+  const warning = warningOf(versionOf(programs.patroni));
+  if (warning !== undefined) print(warning);
   const command = commandFor(options);
   print(command);
   const result = await runDrill(options, programs, print);

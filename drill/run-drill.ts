@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkCalm } from '../chaos/checks/check-calm.js';
@@ -29,7 +28,7 @@ import type { Options } from './options.js';
 import { PrimaryWatch } from './primary-watch.js';
 import { Prober } from './prober.js';
 import type { DrillResult, FaultResult } from './results.js';
-import type { Programs } from './topology/programs.js';
+import { type Programs, versionOf } from './topology/programs.js';
 import { Topology } from './topology/topology.js';
 
 const services = 3;
@@ -293,14 +292,12 @@ class Drill {
 
   private versions(): Record<string, string> {
     const { patroni, etcd, haproxy, postgresBin } = this.programs;
-    const ask = (program: string, flag: string): string =>
-      execFileSync(program, [flag], { encoding: 'utf8' }).split('\n')[0]!.trim();
     return {
       node: process.version,
-      postgres: ask(join(postgresBin, 'postgres'), '--version'),
-      patroni: ask(patroni, '--version'),
-      etcd: ask(etcd, '--version'),
-      haproxy: ask(haproxy, '-v'),
+      postgres: versionOf(join(postgresBin, 'postgres')),
+      patroni: versionOf(patroni),
+      etcd: versionOf(etcd),
+      haproxy: versionOf(haproxy, '-v'),
     };
   }
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -42,6 +43,24 @@ export function findPrograms(
   if (withPgBouncer) find('pgbouncer');
   if (missing.length === 0) return programs;
   throw new MissingPrograms(`The drill needs ${missing.join(', ')}. Install with apt-get: ${packages}.`);
+}
+
+/** Returns the first line that a program prints about its version. */
+export function versionOf(program: string, flag = '--version'): string {
+  return execFileSync(program, [flag], { encoding: 'utf8' }).split('\n')[0]!.trim();
+}
+
+/**
+ * Returns a warning if this version of Patroni may let a frozen primary take the key back from its successor in etcd, so
+ * that what the successor acknowledged is lost. Patroni's pull request 2693 mended it in 3.0.3.
+ */
+export function warningOf(version: string): string | undefined {
+  const [, major, minor, patch] = (/(\d+)\.(\d+)\.(\d+)/.exec(version) ?? []).map(Number);
+  if (major === undefined || 10_000 * major + 100 * minor! + patch! >= 30_003) return undefined;
+  return (
+    `warning: ${version} may lose acknowledged writes after 'primary frozen', and so break the drill. ` +
+    'Put 3.0.3 or newer first in PATH; Debian 13 has one.'
+  );
 }
 
 /** The newest version that Debian has installed. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PrimaryWatch } from '../../drill/primary-watch.js';
 import { haproxyConfiguration } from '../../drill/topology/haproxy.js';
 import { patroniTimes } from '../../drill/topology/patroni-settings.js';
-import { findPrograms } from '../../drill/topology/programs.js';
+import { findPrograms, warningOf } from '../../drill/topology/programs.js';
 import { temporaryDirectory } from '../support/data-directory.js';
 import { readPage } from '../support/page-examples.js';
 
@@ -36,6 +36,12 @@ test('without its programs, the drill names them and the packages that have them
   expect(find).toThrow(/needs pgbouncer\./);
   write(join(folder, 'pgbouncer'));
   expect(find()).toMatchObject({ patroni: join(folder, 'patroni'), postgresBin: bin });
+});
+
+test('the drill warns of a Patroni whose frozen primaries take the key back', () => {
+  expect(warningOf('patroni 3.0.2')).toContain('3.0.2 may lose');
+  expect(warningOf('patroni 2.1.10')).toContain('2.1.10 may lose');
+  for (const version of ['3.0.3', '3.1.0', '4.0.7']) expect(warningOf(`patroni ${version}`)).toBeUndefined();
 });
 
 test('an interruption of the database ends with the write after its longest silence', () => {
