@@ -102,13 +102,27 @@ export class HeldQueue implements AuditedQueue {
   }
 
   private async order(): Promise<string[]> {
-    const rows = await this.cluster.postgres.query<{ id: string }>(
+    let rows: { id: string }[] | undefined;
+    let error: unknown;
+    const found = within(answerMs, async () => {
+      rows = await this.read().catch((reason: unknown) => {
+        error = reason;
+        return undefined;
+      });
+      return rows !== undefined;
+    });
+    // After a failover HAProxy may end a session once more.
+    if (!(await found)) throw error;
+    return rows!.map(({ id }) => id);
+  }
+
+  private read(): Promise<{ id: string }[]> {
+    return this.cluster.postgres.query<{ id: string }>(
       `SELECT request_id AS id
        FROM (SELECT model_id, priority, virtual_start, seq, request_id FROM queue_entry UNION ALL
              SELECT model_id, priority, virtual_start, seq, request_id FROM delayed_entry) AS waiting
        WHERE model_id = $1 ORDER BY priority, virtual_start, seq`,
       [this.modelId],
     );
-    return rows.map(({ id }) => id);
   }
 }

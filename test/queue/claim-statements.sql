@@ -229,7 +229,7 @@ FROM assigned;
 WITH lost AS (
   DELETE FROM node
   WHERE id <> $1::uuid
-    AND heartbeat_at < clock_timestamp() - $2::float8 * interval '1 millisecond'
+    AND heartbeat_at < least(clock_timestamp(), to_timestamp($3::float8 / 1000)) - $2::float8 * interval '1 millisecond'
   RETURNING *
 ), kept AS (
   UPDATE node_name
@@ -251,7 +251,7 @@ WITH orphan AS MATERIALIZED (
   SELECT request_id FROM lease
   WHERE worker_id IS NULL
     AND (NOT EXISTS (SELECT FROM node WHERE node.id = lease.node_id)
-         OR deadline_at < clock_timestamp() - interval '30 seconds')
+         OR deadline_at < least(clock_timestamp(), to_timestamp($5::float8 / 1000)) - interval '30 seconds')
   LIMIT 500 FOR UPDATE SKIP LOCKED
 ), taken AS (
   DELETE FROM lease USING orphan
@@ -346,7 +346,7 @@ WHERE NOT EXISTS (SELECT FROM node WHERE node.id = slot_grant.node_id)
 -- rescue_from_workers
 WITH orphan AS MATERIALIZED (
   SELECT request_id FROM lease
-  WHERE worker_id IS NOT NULL AND expires_at < clock_timestamp()
+  WHERE worker_id IS NOT NULL AND expires_at < least(clock_timestamp(), to_timestamp($5::float8 / 1000))
   LIMIT 500 FOR UPDATE SKIP LOCKED
 ), taken AS (
   DELETE FROM lease USING orphan

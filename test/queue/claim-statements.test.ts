@@ -22,7 +22,12 @@ const submission = {
 };
 const workerSlots = [{ workerId: id, claimId: id, claimHash: Buffer.alloc(1), token: id }];
 const bounded = { isBounded: true, isReserved: false };
-const terms = { lostLimit: 2, lost: requestErrors.nodeLost(0), cancelled: requestErrors.cancelled(0) };
+const terms = {
+  lostLimit: 2,
+  lost: requestErrors.nodeLost(0),
+  cancelled: requestErrors.cancelled(0),
+  nowMs: 0,
+};
 
 /** Returns the texts that the calls send, by the names of the statements. */
 async function textsOf(calls: (database: Database) => Promise<unknown>[]): Promise<Record<string, string>> {

@@ -75,3 +75,23 @@ test('a step of the clock of the database lets no node give up another', async (
   // It sends no heartbeat by the new time either, so it is lost.
   await until(async () => !(await nodes()).includes(id), { message: 'a node that is silent is given up' });
 });
+
+test('a step of the clock that no heartbeat has noticed lets no node give up another', async () => {
+  const [cluster, clock] = [service.app.get(Cluster), service.app.get(Clock)];
+  const [heartbeat, rescuer] = [service.app.get(Heartbeat), service.app.get(Rescuer)];
+  const id = randomUUID();
+  await register(service.app.get(Database), { id, name: 'third', role: 'all', version: '1.0.0' });
+  const isThere = async (): Promise<boolean> =>
+    (await service.query('SELECT FROM node WHERE id = $1', [id])).length === 1;
+  // The rounds of the service give up no node meanwhile.
+  cluster.beats = 0;
+  await service.query(`UPDATE node SET heartbeat_at = heartbeat_at - interval '60 seconds' WHERE id = $1`, [
+    id,
+  ]);
+  clock.set(clock.now() - 60_000, performance.now());
+  await rescuer.rescueFromNodes();
+  expect(await isThere()).toBe(true);
+  await heartbeat.runOnce();
+  await rescuer.rescueFromNodes();
+  expect(await isThere()).toBe(false);
+});

@@ -188,5 +188,6 @@ export function logLines({ id, token }: Held, from: number, count = 1): EventBat
 /** Rescues the requests of all nodes whose heartbeat is at least that old. */
 export async function rescueSome(database: Database, nodeId: string, lostLimit: number, lostAfterMs = -1) {
   const [lost, cancelled] = [requestErrors.nodeLost(0), requestErrors.cancelled(0)];
-  return (await rescue(database, { nodeId, lostAfterMs, lostLimit, lost, cancelled })).requests;
+  const terms = { lostLimit, lost, cancelled, nowMs: Infinity };
+  return (await rescue(database, { nodeId, lostAfterMs, ...terms })).requests;
 }

@@ -33,7 +33,7 @@ export function claimAs(
 /** Rescues all requests of the workers whose leases have expired. */
 export function rescueFrom(database: Database, lostLimit: number) {
   const [lost, cancelled] = [requestErrors.workerLost(0), requestErrors.cancelled(0)];
-  return rescueFromWorkers(database, { lostLimit, lost, cancelled });
+  return rescueFromWorkers(database, { lostLimit, lost, cancelled, nowMs: Infinity });
 }
 
 /** Makes the look-ups of every call about a run. Lost leases are not found. */

@@ -92,13 +92,14 @@ export class Rescuer extends Duty {
   }
 
   private termsOf(how: 'nodeLost' | 'workerLost'): RescueTerms {
-    const now = this.clock.now();
+    const nowMs = this.clock.now();
     const limits = this.models.all().map(({ id, lostAttempts }) => [id, lostAttempts] as const);
     return {
       lostLimit: defaultLostAttempts,
       lostLimits: Object.fromEntries(limits.filter(([, limit]) => limit !== defaultLostAttempts)),
-      lost: requestErrors[how](now),
-      cancelled: requestErrors.cancelled(now),
+      lost: requestErrors[how](nowMs),
+      cancelled: requestErrors.cancelled(nowMs),
+      nowMs,
     };
   }
 

@@ -19,6 +19,13 @@ export interface Rescued extends WaitingRequest {
   isFollowed: boolean;
 }
 
+/**
+ * The database's time, but not later than the caller's clock shows it. A caller whose heartbeat has not noticed yet that
+ * the database's clock was set forward would otherwise take living nodes and workers for lost.
+ */
+const noLaterThan = (nowMs: string): string =>
+  `least(clock_timestamp(), to_timestamp(${nowMs}::float8 / 1000))`;
+
 /*
  * Purpose: gives up silent nodes, and then their slots (drop_grants). node_name keeps their last state for operators.
  * Race: several nodes may do it at once; a DELETE deletes a row once. A node that beats at this very moment holds its
@@ -28,7 +35,7 @@ export interface Rescued extends WaitingRequest {
 const giveUpStatement = statement('give_up_nodes')`WITH lost AS (
   DELETE FROM node
   WHERE id <> $1::uuid
-    AND heartbeat_at < clock_timestamp() - $2::float8 * interval '1 millisecond'
+    AND heartbeat_at < ${noLaterThan('$3')} - $2::float8 * interval '1 millisecond'
   RETURNING *
 ), kept AS (
   UPDATE node_name
@@ -150,13 +157,13 @@ const ofNodes = rescueStatement(
   'rescue',
   `worker_id IS NULL
     AND (NOT EXISTS (SELECT FROM node WHERE node.id = lease.node_id)
-         OR deadline_at < clock_timestamp() - interval '30 seconds')`,
+         OR deadline_at < ${noLaterThan('$5')} - interval '30 seconds')`,
   'node_lost',
   'The node that ran it was lost.',
 );
 const ofWorkers = rescueStatement(
   'rescue_from_workers',
-  `worker_id IS NOT NULL AND expires_at < clock_timestamp()`,
+  `worker_id IS NOT NULL AND expires_at < ${noLaterThan('$5')}`,
   'worker_lost',
   'The worker that ran it was lost.',
 );
@@ -169,14 +176,20 @@ export interface RescueTerms {
   /** The error of such a request. */
   lost: RequestError;
   cancelled: RequestError;
+  /** Milliseconds since 1970, as the caller's clock shows the database's time. */
+  nowMs: number;
 }
 
 export async function rescue(
   database: Database,
   options: RescueTerms & { nodeId: string; lostAfterMs: number },
 ): Promise<{ nodes: RequestEvents['node.lost']; requests: Rescued[] }> {
-  const { nodeId, lostAfterMs } = options;
-  const nodes = await database.query<{ id: string; name: string }>(giveUpStatement, [nodeId, lostAfterMs]);
+  const { nodeId, lostAfterMs, nowMs } = options;
+  const nodes = await database.query<{ id: string; name: string }>(giveUpStatement, [
+    nodeId,
+    lostAfterMs,
+    nowMs,
+  ]);
   const requests = await database.query<Rescued>(ofNodes, valuesOf(options));
   await database.query(dropGrants);
   return { nodes, requests };
@@ -187,9 +200,10 @@ export function rescueFromWorkers(database: Database, options: RescueTerms): Pro
   return database.query<Rescued>(ofWorkers, valuesOf(options));
 }
 
-const valuesOf = ({ lostLimit, lostLimits = {}, lost, cancelled }: RescueTerms): unknown[] => [
+const valuesOf = ({ lostLimit, lostLimits = {}, lost, cancelled, nowMs }: RescueTerms): unknown[] => [
   lostLimit,
   JSON.stringify(lost),
   JSON.stringify(cancelled),
   JSON.stringify(lostLimits),
+  nowMs,
 ];
