@@ -111,7 +111,7 @@ export function unavailable(): DomainError {
 }
 
 /** Calls that are counted together. They wait until there is a share for them, or it is certain that there is none. */
-export interface HeldCall {
+export interface WaitingCall {
   since: number;
   /** The number of calls. */
   count: number;
@@ -141,8 +141,8 @@ const prefetchPart = 1 / 4;
 /** The budget of one caller on this node: its shares, and the calls that wait for them. */
 export class Budget {
   readonly windows: readonly ShareWindow[];
-  private readonly heldCalls: HeldCall[] = [];
-  /** The number of calls in `heldCalls`. */
+  private readonly waitingCalls: WaitingCall[] = [];
+  /** The number of calls in `waitingCalls`. */
   heldCount = 0;
   askedAt: number | undefined;
   /** A statement for it is under way, so no other may be sent. */
@@ -171,24 +171,24 @@ export class Budget {
       this.windows.map(({ window }) => window),
     );
     // The old answers were for the old share.
-    for (const call of this.heldCalls.splice(0)) budget.hold({ ...call, answeredAt: undefined });
+    for (const call of this.waitingCalls.splice(0)) budget.addWaiting({ ...call, answeredAt: undefined });
     this.heldCount = 0;
     return budget;
   }
 
   /** The waiting calls, in the order in which they came. */
-  get held(): readonly HeldCall[] {
-    return this.heldCalls;
+  get waiting(): readonly WaitingCall[] {
+    return this.waitingCalls;
   }
 
-  hold(call: HeldCall): void {
-    this.heldCalls.push(call);
+  addWaiting(call: WaitingCall): void {
+    this.waitingCalls.push(call);
     this.heldCount += call.count;
   }
 
   /** Takes the first waiting call off the list. */
-  unhold(): HeldCall {
-    const call = this.heldCalls.shift()!;
+  takeWaiting(): WaitingCall {
+    const call = this.waitingCalls.shift()!;
     this.heldCount -= call.count;
     return call;
   }

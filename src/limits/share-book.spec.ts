@@ -70,13 +70,33 @@ test('one that comes back while its row is removed has no share, asks only after
   const idle = book.takeIdle(6_001);
   expect(idle).toEqual([budget]);
   expect(book.admit(budget, 6_002)).toBeUndefined();
-  book.hold(budget, { since: 6_002, count: 1, admit: () => undefined, reject: () => undefined }, true);
+  book.addWaiting(budget, { since: 6_002, count: 1, admit: () => undefined, reject: () => undefined }, true);
   expect(book.takeWanting(1, 6_002)).toEqual([]);
   book.forget(idle);
   book.release(idle);
   expect(book.takeWanting(1, 6_003)).toEqual([budget]);
   expect(budget.toRequest(1, 6_003)).toMatchObject({ held: [0], needed: [1] });
   expect(book.budgetOf(subject('address:1', false))).toBe(budget);
+});
+
+test('a call that cannot know what other holders use is rejected after 10 s', () => {
+  const book = new ShareBook();
+  book.holdUntil = Infinity;
+  const budget = book.budgetOf(subject('address:1', false));
+  const ended: string[] = [];
+  for (const since of [0, 4_000]) {
+    const admit = (): void => void ended.push(`${since} admitted or refused`);
+    const reject = (): void => void ended.push(`${since} rejected`);
+    book.addWaiting(budget, { since, count: 1, admit, reject }, true);
+  }
+  book.serveAllHeld(9_999);
+  expect(ended).toEqual([]);
+  book.serveAllHeld(10_000);
+  expect(ended).toEqual(['0 rejected']);
+  budget.windows[0]!.share = 10;
+  book.serveAllHeld(10_001);
+  expect(ended).toEqual(['0 rejected', '4000 admitted or refused']);
+  expect(book.awaited.size).toBe(0);
 });
 
 test('a row of a caller that is not known here is removed, one of a known caller stays', () => {

@@ -5,11 +5,12 @@ import {
   Budget,
   type BudgetKey,
   type Grant,
-  type HeldCall,
+  type WaitingCall,
   idOf,
   keyOf,
   type LimitSubject,
   type ShareRow,
+  unavailable,
   type WindowUse,
 } from './budget.js';
 
@@ -21,6 +22,11 @@ const holdMs = 250;
 const holdAnsweredMs = 100;
 /** Interval at which a budget with waiting calls is asked for again, because a message may be lost. */
 const askEveryMs = 100;
+/**
+ * No call waits longer than this: while rounds are slow, nodes cannot distinguish silent holders, and `holdUntil` may
+ * move on without end.
+ */
+const longestHoldMs = 10_000;
 const retainedWhenAsked = 1 / 2; // of its unused share
 /** Greatest age of the use that a row shows. */
 export const writeAfterMs = 10_000;
@@ -35,7 +41,7 @@ const maxIdleFound = 1_000;
 export class ShareBook {
   private readonly budgets = new Map<string, Budget>();
   readonly wanting = new Set<Budget>(); // to be asked for
-  readonly holding = new Set<Budget>(); // calls wait for these
+  readonly awaited = new Set<Budget>(); // calls wait for these
   /** Budgets used since their rows were written, and the time since when. */
   private readonly unwritten = new Map<Budget, number>();
   private readonly due = new Set<Budget>(); // to be written with the next round
@@ -126,9 +132,9 @@ export class ShareBook {
   }
 
   /** Holds the call until the share grows, the use falls, or the call has waited long enough. */
-  hold(budget: Budget, call: HeldCall, asks: boolean): void {
-    budget.hold(call);
-    this.holding.add(budget);
+  addWaiting(budget: Budget, call: WaitingCall, asks: boolean): void {
+    budget.addWaiting(call);
+    this.awaited.add(budget);
     if (asks) this.ask(budget, call.since);
   }
 
@@ -152,39 +158,47 @@ export class ShareBook {
 
   applyGrant(budget: Budget, { shares, unallocated, isShort }: Grant, now: number, mayServe: boolean): void {
     this.rowless.delete(budget);
-    for (const call of budget.held) if (call.since <= budget.askedAt!) call.answeredAt ??= now;
+    for (const call of budget.waiting) if (call.since <= budget.askedAt!) call.answeredAt ??= now;
     budget.windows.forEach((window, i) => {
       if (shares[i]! > window.share) budget.forgetRefusal();
       window.share = shares[i]!;
       window.unallocated = unallocated[i]!;
     });
     if (!mayServe) return;
-    this.serveHeld(budget, now);
+    this.serveWaiting(budget, now);
     // Calls that came while it was asked for. If the grant was short, they wait for the next sweep.
-    if (budget.held.length > 0 && !isShort) this.wanting.add(budget);
+    if (budget.waiting.length > 0 && !isShort) this.wanting.add(budget);
   }
 
-  /** Admits waiting calls in their order as far as the share goes, and refuses those that waited long enough. */
-  serveHeld(budget: Budget, now: number): void {
+  /**
+   * Admits waiting calls in their order as far as the share goes, and refuses those that waited long enough. A call that
+   * waited too long for other holders is neither: it may be within its limit.
+   */
+  serveWaiting(budget: Budget, now: number): void {
     let isRefused = false;
-    for (let call = budget.held[0]; call !== undefined; call = budget.held[0]) {
+    for (let call = budget.waiting[0]; call !== undefined; call = budget.waiting[0]) {
       const { since, answeredAt = Infinity, count, isSome } = call;
       const admission = this.admit(budget, now, count);
       if (admission !== undefined) {
-        budget.unhold().admit(admission, count);
+        budget.takeWaiting().admit(admission, count);
         continue;
       }
       const isExhausted = budget.isExhaustedFor(count);
-      if (!isExhausted && now < Math.max(since + holdMs, answeredAt + holdAnsweredMs, this.holdUntil)) break;
+      const holdUntil = Math.max(since + holdMs, answeredAt + holdAnsweredMs, this.holdUntil);
+      if (!isExhausted && now < holdUntil) {
+        if (now < since + longestHoldMs) break;
+        budget.takeWaiting().reject(unavailable());
+        continue;
+      }
       const admitted = isSome === true ? this.admitSome(budget, now, count) : 0;
       const refused = count - admitted;
       const refusal = isRefused
         ? budget.refusal(now, refused)
         : budget.refuse(now, { inVain: !isExhausted, count: refused });
       isRefused = true;
-      budget.unhold().admit(refusal, admitted);
+      budget.takeWaiting().admit(refusal, admitted);
     }
-    if (budget.held.length === 0) this.holding.delete(budget);
+    if (budget.waiting.length === 0) this.awaited.delete(budget);
   }
 
   /** Counts as many of `count` calls as there is room for, and returns how many. */
@@ -195,18 +209,18 @@ export class ShareBook {
   }
 
   serveAllHeld(now: number): void {
-    for (const budget of this.holding) {
-      this.serveHeld(budget, now);
-      if (budget.held.length > 0) this.ask(budget, now);
+    for (const budget of this.awaited) {
+      this.serveWaiting(budget, now);
+      if (budget.waiting.length > 0) this.ask(budget, now);
     }
   }
 
   /** Rejects the calls that wait for these budgets, by default all, and came at `by` or before. */
-  rejectHeld(error: unknown, budgets: Iterable<Budget> = this.holding, by = Infinity): void {
+  rejectWaiting(error: unknown, budgets: Iterable<Budget> = this.awaited, by = Infinity): void {
     for (const budget of [...budgets]) {
-      while (budget.held.length > 0 && budget.held[0]!.since <= by) budget.unhold().reject(error);
-      if (budget.held.length > 0) continue;
-      this.holding.delete(budget);
+      while (budget.waiting.length > 0 && budget.waiting[0]!.since <= by) budget.takeWaiting().reject(error);
+      if (budget.waiting.length > 0) continue;
+      this.awaited.delete(budget);
       this.wanting.delete(budget);
     }
   }
@@ -218,7 +232,7 @@ export class ShareBook {
     const budgets: Budget[] = [];
     for (const key of keys) {
       const budget = this.budgets.get(idOf(key));
-      if (budget === undefined || budget.isBusy || budget.held.length > 0) continue;
+      if (budget === undefined || budget.isBusy || budget.waiting.length > 0) continue;
       if (budget.shrink(retainedWhenAsked, now)) budgets.push(budget);
       else this.putBackUnwritten([budget]); // its row may show more
     }
@@ -230,7 +244,7 @@ export class ShareBook {
     for (const key of keys) {
       const budget = this.budgets.get(idOf(key));
       budget?.forgetRefusal();
-      if (budget !== undefined && budget.held.length > 0) this.wanting.add(budget);
+      if (budget !== undefined && budget.waiting.length > 0) this.wanting.add(budget);
     }
   }
 
@@ -285,7 +299,7 @@ export class ShareBook {
         this.idleScan = this.budgets.values();
         break;
       }
-      if (budget.isBusy || budget.held.length > 0 || now - budget.calledAt <= budget.longestMs) continue;
+      if (budget.isBusy || budget.waiting.length > 0 || now - budget.calledAt <= budget.longestMs) continue;
       for (const list of [this.unwritten, this.due, this.wanting, this.rowless]) list.delete(budget);
       budget.shrink(0, now);
       budget.isBusy = true;
@@ -297,7 +311,7 @@ export class ShareBook {
   /** Forgets budgets whose rows were deleted. A budget with calls that came meanwhile stays, without a share. */
   forget(idle: readonly Budget[]): void {
     for (const budget of idle) {
-      if (budget.held.length > 0 || !this.isKnown(budget)) continue;
+      if (budget.waiting.length > 0 || !this.isKnown(budget)) continue;
       this.remove(budget);
       this.wanting.delete(budget);
     }
@@ -337,14 +351,14 @@ export class ShareBook {
 
   /** Drops all shares. Waiting calls keep waiting, for the shares of the node's next holder. */
   beginAnew(): void {
-    const waiting = [...this.holding].map((budget) => budget.anew());
-    const lists = [this.budgets, this.wanting, this.holding, this.unwritten, this.due, this.rowless];
+    const waiting = [...this.awaited].map((budget) => budget.anew());
+    const lists = [this.budgets, this.wanting, this.awaited, this.unwritten, this.due, this.rowless];
     for (const list of lists) list.clear();
     this.addresses = 0;
     this.hasDefaultShare = false;
     for (const budget of waiting) {
       this.add(budget);
-      for (const list of [this.holding, this.wanting]) list.add(budget);
+      for (const list of [this.awaited, this.wanting]) list.add(budget);
     }
   }
 }

@@ -6,7 +6,7 @@ import {
   type Admission,
   type Budget,
   type BudgetKey,
-  type HeldCall,
+  type WaitingCall,
   idOf,
   keyOf,
   type LimitSubject,
@@ -130,7 +130,7 @@ export class ShareKeeper {
     await Promise.allSettled([this.loop.ended, ...this.grants]);
     this.aliveAt = -Infinity;
     const rows = this.book.lastRows(this.host.now());
-    this.book.rejectHeld(unavailable());
+    this.book.rejectWaiting(unavailable());
     this.book.beginAnew();
     if (this.isRegistered) await this.store.leave(this.holder, rows);
   }
@@ -146,7 +146,7 @@ export class ShareKeeper {
       budget.standingRefusal(now, count) ?? (isLate ? undefined : this.decide(budget, now, count));
     if (decided !== undefined) return decided;
     if (isLate && budget.heldCount + count > budget.maxHeld) throw unavailable();
-    return new Promise((admit, reject) => this.hold(budget, { since: now, count, admit, reject }, isLate));
+    return new Promise((admit, reject) => this.wait(budget, { since: now, count, admit, reject }, isLate));
   }
 
   /** Counts as many of `count` calls as there is room for, all at the same time: in one step and by one grant. */
@@ -166,7 +166,7 @@ export class ShareKeeper {
     const decided = isLate || most <= 0 ? undefined : this.decide(budget, now, most);
     if (decided?.admitted === true) return ended(decided, most);
     if (decided !== undefined) {
-      const admitted = budget.held.length > 0 ? 0 : this.book.admitSome(budget, now, most);
+      const admitted = budget.waiting.length > 0 ? 0 : this.book.admitSome(budget, now, most);
       return {
         admitted,
         admission: admitted > 0 ? budget.refuse(now, { count: count - admitted }) : decided,
@@ -176,7 +176,7 @@ export class ShareKeeper {
     if (most <= 0) return { admitted: 0, admission: budget.refuse(now) };
     return new Promise((resolve, reject) => {
       const admit = (last: Admission, admitted: number): void => resolve(ended(last, admitted));
-      this.hold(budget, { since: now, count: most, isSome: true, admit, reject }, isLate);
+      this.wait(budget, { since: now, count: most, isSome: true, admit, reject }, isLate);
     });
   }
 
@@ -226,16 +226,16 @@ export class ShareKeeper {
     return isLate;
   }
 
-  private hold(budget: Budget, call: HeldCall, isLate: boolean): void {
+  private wait(budget: Budget, call: WaitingCall, isLate: boolean): void {
     if (isLate && !this.loop.isRunning) this.isRoundDue = true;
-    this.book.hold(budget, call, !isLate);
+    this.book.addWaiting(budget, call, !isLate);
     this.sweepSoon();
     this.runSoon();
   }
 
   /** undefined: the call must wait. */
   private decide(budget: Budget, now: number, count: number): Admission | undefined {
-    const admission = budget.held.length === 0 ? this.book.admit(budget, now, count) : undefined;
+    const admission = budget.waiting.length === 0 ? this.book.admit(budget, now, count) : undefined;
     if (admission !== undefined) {
       if (budget.runsLow && this.book.ask(budget, now)) this.askIn(collectAheadMs);
       return admission;
@@ -277,21 +277,21 @@ export class ShareKeeper {
       this.cancelSweep = undefined;
       const now = this.host.now();
       if (this.mayAdmit(now)) this.book.serveAllHeld(now);
-      else this.book.rejectHeld(unavailable(), undefined, this.mayWait ? now - lateMs : now);
+      else this.book.rejectWaiting(unavailable(), undefined, this.mayWait ? now - lateMs : now);
       if (this.book.wanting.size > 0) this.runSoon();
-      if (this.book.holding.size > 0 && !this.isStopped) this.sweepSoon();
+      if (this.book.awaited.size > 0 && !this.isStopped) this.sweepSoon();
     });
   }
 
   private runSoon(): void {
     if (this.isStopped) return;
     if (this.hasWork) void this.loop.run();
-    if (this.book.holding.size > 0 && this.book.wanting.size > 0) this.askIn(0);
+    if (this.book.awaited.size > 0 && this.book.wanting.size > 0) this.askIn(0);
   }
 
   private get hasWork(): boolean {
     if (this.isStopped) return false;
-    if (!this.isRegistered) return !this.isAsleep || this.book.holding.size > 0;
+    if (!this.isRegistered) return !this.isAsleep || this.book.awaited.size > 0;
     return this.isWriteDue || this.asked.size > 0;
   }
 
@@ -309,13 +309,13 @@ export class ShareKeeper {
       } catch (error) {
         this.host.failed?.(error);
         this.isUncertain = true;
-        this.book.rejectHeld(error);
+        this.book.rejectWaiting(error);
         this.abandonRound();
         this.asked.clear();
         this.tickIn(retryMs);
         return;
       }
-      if (this.book.holding.size > 0) this.ask();
+      if (this.book.awaited.size > 0) this.ask();
     }
   }
 
@@ -505,7 +505,7 @@ export class ShareKeeper {
     } catch (error) {
       this.host.failed?.(error);
       this.book.release(budgets);
-      this.book.rejectHeld(error, budgets);
+      this.book.rejectWaiting(error, budgets);
       // If the shares were granted all the same, the next write gives them back.
       this.book.putBackUnwritten(budgets);
     }

@@ -50,7 +50,7 @@ export interface QueueChanges {
   /** Output of running requests. */
   output?: OutputRows[];
   /** Running requests asked to stop. The node that executes a run aborts it. */
-  cancelled?: string[];
+  toStop?: string[];
   /** Requests whose workers have lost their leases. */
   lost?: string[];
   /** Uids of workers that are new, or that have a new order of an operator. */
@@ -92,7 +92,7 @@ export class QueueEvents {
     this.publish({
       removed: [...ended],
       changed: ended.map(({ id }) => id),
-      ...(requested && { cancelled: requested }),
+      ...(requested && { toStop: requested }),
     });
     this.emit('request.completed', () =>
       ended.map(({ id, modelId, runs }) => ({ id, modelId, outcome, attempt: runs })),

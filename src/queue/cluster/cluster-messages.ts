@@ -15,7 +15,6 @@ interface WireMessage extends Pick<
   QueueChanges,
   | 'work'
   | 'changed'
-  | 'cancelled'
   | 'lost'
   | 'workers'
   | 'circuits'
@@ -25,6 +24,8 @@ interface WireMessage extends Pick<
   | 'times'
   | 'missed'
 > {
+  /** The requests of `toStop`, by the name that nodes of earlier releases know. */
+  cancelled?: string[];
   /** Requests that have more output. */
   output?: string[];
   node: string;
@@ -45,8 +46,8 @@ const maxMessageCharacters = 7_000;
 const maxNumbers = 300;
 
 /**
- * Publishes this process's changes to the other nodes, and their changes in this process. One of them is `cancelled`:
- * the node that executes the run aborts it (`Dispatcher`).
+ * Publishes this process's changes to the other nodes, and their changes in this process. One of them is `toStop`: the
+ * node that executes the run aborts it (`Dispatcher`).
  */
 @Injectable()
 export class ClusterMessages {
@@ -111,7 +112,7 @@ export class ClusterMessages {
     const released = pending.flatMap((changes) => changes.released ?? []);
     const changed = pending.flatMap((changes) => changes.changed ?? []);
     const output = new Set(pending.flatMap((changes) => changes.output ?? []).map(({ id }) => id));
-    const cancelled = pending.flatMap((changes) => changes.cancelled ?? []);
+    const toStop = pending.flatMap((changes) => changes.toStop ?? []);
     const lost = pending.flatMap((changes) => changes.lost ?? []);
     const workers = pending.flatMap((changes) => changes.workers ?? []);
     const circuits = pending.flatMap((changes) => changes.circuits ?? []);
@@ -131,7 +132,16 @@ export class ClusterMessages {
       released: toWire(released),
     };
     const rest = {
-      ...{ work: [...work], changed, output: [...output], cancelled, lost, workers, circuits, nextProbes },
+      ...{
+        work: [...work],
+        changed,
+        output: [...output],
+        cancelled: toStop,
+        lost,
+        workers,
+        circuits,
+        nextProbes,
+      },
       ...{ probeNow, suspects, times },
     };
     const chunks = chunkMessages({ ...entries, ...rest });
@@ -151,6 +161,7 @@ export class ClusterMessages {
       held = [],
       released = [],
       output = [],
+      cancelled: toStop = [],
       ...rest
     } = JSON.parse(payload) as WireMessage;
     this.cluster.markSeen(node);
@@ -163,7 +174,7 @@ export class ClusterMessages {
       held: held.flatMap(fromWire),
       released: released.flatMap(fromWire),
     };
-    this.events.publish({ ...entries, ...rest, output: output.map((id) => ({ id })) }, 'elsewhere');
+    this.events.publish({ ...entries, ...rest, toStop, output: output.map((id) => ({ id })) }, 'elsewhere');
   }
 }
 

@@ -59,9 +59,9 @@ export class Dispatcher {
     models.changes.subscribe(() => {
       for (const id of this.follow()) this.wake(id);
     });
-    events.subscribe(({ work, cancelled }) => {
+    events.subscribe(({ work, toStop }) => {
       for (const id of work ?? []) this.wake(id);
-      for (const id of cancelled ?? []) runs.abort(id, 'cancelled');
+      for (const id of toStop ?? []) runs.abort(id, 'cancelled');
     });
     circuits.wakes.subscribe((ids) => void this.wakeInTurn(ids));
   }

@@ -55,8 +55,8 @@ export class WorkerBeats {
     workers: KnownWorkers,
     private readonly runs: LeasedRuns,
   ) {
-    events.subscribe(({ cancelled, lost }) => {
-      for (const id of cancelled ?? []) for (const beat of this.of(id)) this.note(beat, 'cancel', id);
+    events.subscribe(({ toStop, lost }) => {
+      for (const id of toStop ?? []) for (const beat of this.of(id)) this.note(beat, 'cancel', id);
       for (const id of lost ?? []) for (const beat of this.of(id)) void this.noteLoss(beat, id);
     });
     workers.toldChanges.subscribe((worker) => {
