@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { brokenLinks, overview, pages as pagesOfSite, stage } from '../../site/pages.js';
 import { temporaryDirectory } from '../support/data-directory.js';
@@ -8,6 +8,11 @@ const files = pagesOfSite().map(({ file }) => file);
 
 test('every link of a page leads to a file, and to a heading in it', () => {
   expect(brokenLinks()).toEqual([]);
+});
+
+test('ARCHITECTURE.md stays a page that one reads to the end: 12 KiB', () => {
+  const size = statSync(new URL('../../ARCHITECTURE.md', import.meta.url)).size;
+  expect(size).toBeLessThanOrEqual(12 * 1_024);
 });
 
 test('the site has every page of the repository once', () => {
