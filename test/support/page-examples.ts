@@ -133,7 +133,7 @@ export const notRun: { page: string; first: string; reason: string }[] = [
   },
   {
     page: 'docs/backups.md',
-    first: `jq -r 'select(.at > "2026-03-01T02:00:00Z" and (.action | test("revoke|update|erase|delete|rotate|end|remove|disable|pause|concurrency|start"))) | [.at, .action, .target] | @tsv' audit.ndjson`,
+    first: `jq -r 'select(.at > "2026-03-01T02:00:00Z" and (.action | test("^(key[.](revoke|update)|request[.](erase|delete)|file[.]delete|secret[.]rotate|session[.]end|endpoint[.](remove|disable|enable|update)|model[.](pause|resume|concurrency)|operation[.]start)$"))) | [.at, .action, .target] | @tsv' audit.ndjson`,
     reason: 'needs jq and an export that was kept before a restore',
   },
   {
@@ -144,8 +144,7 @@ export const notRun: { page: string; first: string; reason: string }[] = [
   },
   {
     page: 'docs/backups.md',
-    first:
-      'pg_restore --no-owner --exit-on-error -d "$DATABASE_URL" nowserving.dump      # as the service\'s role',
+    first: 'pg_restore --no-owner --exit-on-error -d "$DATABASE_URL" nowserving.dump',
     reason: 'needs an empty database; tried by hand with PostgreSQL 15',
   },
   {
