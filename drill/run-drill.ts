@@ -97,7 +97,7 @@ class Drill {
     this.random = new Random(String(seed));
     this.receiver = new WebhookReceiver(this.random.fork('receiver'));
     const replication = options.async ? 'asynchronous' : options.strict ? 'strict' : 'synchronous';
-    this.topology = new Topology(programs, replication, pgbouncer, this.random.fork('topology'));
+    this.topology = new Topology(programs, replication, pgbouncer);
     const { topology, ledger, client, random } = this;
     this.service = { apiNodes: this.nodes, callers: new Callers(), postgres: topology };
     this.submitter = new Submitter(this.service, client, ledger, this.receiver, random.fork('submit'));

@@ -8,7 +8,6 @@ import { within } from '../../chaos/clock.js';
 import { accepts, PgBouncer } from '../../chaos/cluster/pgbouncer.js';
 import { ProxyThread } from '../../chaos/cluster/proxy-thread.js';
 import { queryOnce } from '../../chaos/cluster/query-once.js';
-import type { Random } from '../../chaos/random.js';
 import { settingsOfRole } from '../../src/database/sessions.js';
 import { findUser } from '../../src/embedded-postgres/server-program.js';
 import type { Daemon } from './daemon.js';
@@ -51,7 +50,6 @@ export class Topology {
     private readonly programs: Programs,
     readonly replication: Replication,
     private readonly pgbouncer: boolean,
-    private readonly random: Random,
   ) {}
 
   get haproxy(): Daemon {
@@ -78,7 +76,7 @@ export class Topology {
     const { programs, directory, password, replication } = this;
     chmodSync(directory, 0o711);
     const user = await findUser();
-    const ports = await fixedPorts(4 * size + 1, this.random);
+    const ports = await fixedPorts(4 * size + 1);
     const next = (): number => ports.shift()!;
     const etcdPorts = Array.from({ length: size }, () => ({ client: next(), peer: next() }));
     this.etcd = etcdMembers(programs.etcd, directory, etcdPorts);
