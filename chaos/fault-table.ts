@@ -1,4 +1,4 @@
-import type { StoredState } from './checks/stored-state.js';
+import { isDropped, type StoredState } from './checks/stored-state.js';
 import type { FaultRecord } from './faults/fault.js';
 import { servedAfterMs, takenUpAfterMs } from './faults/recovery.js';
 import type { Ledger } from './load/ledger.js';
@@ -14,7 +14,7 @@ export interface FaultRow {
   affected: number;
   servedMs: number[];
   takenUpMs: number[];
-  /** Accepted requests among the affected that did not complete. */
+  /** Accepted requests among the affected that did not complete, without those of days that retention has dropped. */
   lost: number;
 }
 
@@ -34,7 +34,8 @@ export function faultRows(
       affected: affected.length,
       servedMs: made.flatMap((record) => servedAfterMs(record, others)),
       takenUpMs: made.flatMap((record) => takenUpAfterMs(record, others, runs, stored)),
-      lost: affected.filter((id) => stored.requests.get(id)?.state !== 'COMPLETED').length,
+      lost: affected.filter((id) => !isDropped(id, stored) && stored.requests.get(id)?.state !== 'COMPLETED')
+        .length,
     };
   });
 }

@@ -160,7 +160,8 @@ function checkOnce({ requests }: StoredState, ledger: Ledger): void {
     if (other !== undefined) ledger.violate('a submission is stored once', `${marker}: ${other}`, id);
     idOfMarker.set(marker, id);
   }
-  ledger.count('requests stored but never acknowledged', requests.size - ledger.accepted.size);
+  const unacknowledged = [...requests.keys()].filter((id) => !ledger.accepted.has(id));
+  ledger.count('requests stored but never acknowledged', unacknowledged.length);
 }
 
 /** The answers to a caller agree with what is stored. */
