@@ -166,7 +166,7 @@ test('the runs of a worker that has for ever to stop go on', async () => {
 
 test('a beat comes before the lease ends, whatever a Retry-After says', async () => {
   service.next['beats'] = [problem(503, 'overloaded', { 'retry-after': '1000' })];
-  work((_input, run) => untilAborted(run));
+  work((_input, run) => untilAborted(run), { grace: 0 });
   service.offer();
   await callTo('beats', 2);
 });
