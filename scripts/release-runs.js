@@ -15,8 +15,9 @@ const end = '<!-- until here -->';
 const readings = {
   upgrade: ({ to, wrong }) => ({ commit: to.commit, tree: to.tree, faults: wrong.length }),
   // What asynchronous replication loses is measured, and is no violation.
-  drill: ({ commit, sourceTree, options, violations }) => ({
+  drill: ({ commit, sourceTree, options, violations, lost, accepted }) => ({
     ...{ commit, tree: sourceTree, faults: options.async ? 0 : violations.length },
+    measured: options.async && `${lost} of ${accepted.toLocaleString('en')} lost`,
   }),
   chaos: ({ commit, sourceTree, violations }) => ({ commit, tree: sourceTree, faults: violations.length }),
   bench: ({ git, scenes }) => ({
@@ -96,7 +97,8 @@ export function runsOf(tree) {
 /** Returns the lines of the table between its markers. */
 export function tableOf(tree) {
   const link = ({ file }) => `[${file.split('/').at(-1).slice(0, 15)}](../${file})`;
-  const faultsOf = ({ folder }, { faults }) => {
+  const faultsOf = ({ folder }, { faults, measured }) => {
+    if (measured) return measured;
     const noun = folder === 'bench' ? 'missed bars' : 'violations';
     return faults === 0 ? 'sound' : `${faults} ${noun}`;
   };
