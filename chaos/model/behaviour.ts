@@ -1,4 +1,5 @@
 import type { Random } from '../random.js';
+import { minFileBytes } from './made.js';
 
 /** An action of the model in one attempt. The input of a request names one for each attempt. */
 export type Step =
@@ -119,7 +120,7 @@ const cutWords = (random: Random): Step => ({
 const picture = (random: Random): Step & { do: 'file' } => ({
   do: 'file',
   ms: random.integer(100, 3_000),
-  bytes: random.integer(1, 600_000),
+  bytes: random.integer(minFileBytes, 600_000),
 });
 
 function sometimes(random: Random, probability: number, step: () => Step): Step[] {

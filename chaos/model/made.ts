@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
 
+/** A file of this size has room for the whole nonce of its run. */
+export const minFileBytes = 100;
+
 /** The bytes of a file that one run makes. They differ from those of every other run. */
 export function fileBytes(nonce: string, length: number): Buffer {
+  if (length < minFileBytes) throw new Error(`A file of ${length} bytes may be that of another run`);
   return Buffer.alloc(length, `${nonce}\n`);
 }
 
