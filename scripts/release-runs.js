@@ -99,8 +99,8 @@ export function tableOf(tree) {
   const link = ({ file }) => `[${file.split('/').at(-1).slice(0, 15)}](../${file})`;
   const faultsOf = ({ folder }, { faults, measured }) => {
     if (measured) return measured;
-    const noun = folder === 'bench' ? 'missed bars' : 'violations';
-    return faults === 0 ? 'sound' : `${faults} ${noun}`;
+    const noun = folder === 'bench' ? 'missed bar' : 'violation';
+    return faults === 0 ? 'sound' : `${faults} ${noun}${faults === 1 ? '' : 's'}`;
   };
   const filesOf = (run) => {
     if (run.results.length > 0)
@@ -111,13 +111,15 @@ export function tableOf(tree) {
     return `none yet; the last of other sources, ${sources}: ${link(run.latest)}, ${faultsOf(run, run.latest)}`;
   };
   const rows = runsOf(tree).map(
-    (run) => `| ${run.name} | \`${run.command.trim()}\` | ${run.amount} of ${run.needed} | ${filesOf(run)} |`,
+    (run) => `|${run.name}|\`${run.command.trim()}\`|${run.amount} of ${run.needed}|${filesOf(run)}|`,
   );
   return [
     `The tree of the sources is \`${tree}\`.`,
     '',
-    '| run | command | made, of those needed | results |',
-    '| --- | --- | --- | --- |',
+    // Aligned, the table would be mostly spaces.
+    '<!-- prettier-ignore -->',
+    '|run|command|made, of those needed|results|',
+    '|-|-|-|-|',
     ...rows,
   ];
 }
