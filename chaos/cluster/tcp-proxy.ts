@@ -118,8 +118,9 @@ export class TcpProxy {
     client.once('data', (chunk) => (pair.isChannel = chunk.includes('nowserving channel')));
     this.pipe(pair, client, server);
     this.pipe(pair, server, client);
+    // One side may stay open a little longer than the other, to end its writes. `close` must find it.
     const closed = (): void => {
-      this.pairs.delete(pair);
+      if (client.closed && server.closed) this.pairs.delete(pair);
     };
     client.once('close', closed);
     server.once('close', closed);
