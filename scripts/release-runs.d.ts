@@ -16,7 +16,7 @@ export interface WantedRun {
 
 export const page: string;
 export function runsOf(tree: string): WantedRun[];
-export function tableOf(tree: string): string[];
-export function readTable(): { tree: string | undefined; table: string; causes: string };
-export function withTable(tree: string): string;
+export function listOf(tree: string): string[];
+export function readList(): { tree: string | undefined; causes: string };
+export function withList(tree: string): string;
 export function unexplained(tree: string): string[];

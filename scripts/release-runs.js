@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 /*
  * The runs that a release needs beside `.ci/run`, because they take hours, and the results that are recorded. A run counts
- * for a release if it had the tree of its sources. docs/reliability.md has the table.
+ * for a release if it had the tree of its sources. docs/reliability.md lists them.
  */
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -94,8 +94,8 @@ export function runsOf(tree) {
   });
 }
 
-/** Returns the lines of the table between its markers. */
-export function tableOf(tree) {
+/** Returns the lines of the list between its markers. */
+export function listOf(tree) {
   const link = ({ file }) => `[${file.split('/').at(-1).slice(0, 15)}](../${file})`;
   const faultsOf = ({ folder }, { faults, measured }) => {
     if (measured) return measured;
@@ -110,39 +110,35 @@ export function tableOf(tree) {
     const sources = other === undefined ? `commit ${commit}` : `tree ${other.slice(0, 10)}`;
     return `none yet; the last of other sources, ${sources}: ${link(run.latest)}, ${faultsOf(run, run.latest)}`;
   };
-  const rows = runsOf(tree).map(
-    (run) => `|${run.name}|\`${run.command.trim()}\`|${run.amount} of ${run.needed}|${filesOf(run)}|`,
+  const lines = runsOf(tree).map(
+    (run) => `- **${run.name}** (\`${run.command.trim()}\`), ${run.amount} of ${run.needed}: ${filesOf(run)}`,
   );
   return [
-    `The tree of the sources is \`${tree}\`.`,
+    `The tree of the sources is \`${tree}\`. Each run, with how many were made of those needed:`,
     '',
-    // Aligned, the table would be mostly spaces.
-    '<!-- prettier-ignore -->',
-    '|run|command|made, of those needed|results|',
-    '|-|-|-|-|',
-    ...rows,
+    ...lines,
   ];
 }
 
-/** Returns the tree that the page names, its table, and the text below it, which has the causes of failed runs. */
-export function readTable() {
+/** Returns the tree that the page names, and the text below its list, which has the causes of failed runs. */
+export function readList() {
   const text = readFileSync(page, 'utf8');
   const [from, to] = [text.indexOf(begin), text.lastIndexOf(end)];
-  if (from < 0 || to < from) throw new Error('docs/reliability.md has no markers for the table of runs');
-  const table = text.slice(from + begin.length, to).trim();
-  return { tree: /`([0-9a-f]{40})`/.exec(table)?.[1], table, causes: text.slice(to + end.length) };
+  if (from < 0 || to < from) throw new Error('docs/reliability.md has no markers for the list of runs');
+  const list = text.slice(from + begin.length, to).trim();
+  return { tree: /`([0-9a-f]{40})`/.exec(list)?.[1], causes: text.slice(to + end.length) };
 }
 
-/** Returns the page with the table of these sources. */
-export function withTable(tree) {
+/** Returns the page with the list of these sources. */
+export function withList(tree) {
   const text = readFileSync(page, 'utf8');
   const [from, to] = [text.indexOf(begin), text.lastIndexOf(end)];
-  return `${text.slice(0, from)}${begin}\n\n${tableOf(tree).join('\n')}\n\n${text.slice(to)}`;
+  return `${text.slice(0, from)}${begin}\n\n${listOf(tree).join('\n')}\n\n${text.slice(to)}`;
 }
 
-/** Returns the failed runs of these sources whose cause is not below the table. */
+/** Returns the failed runs of these sources whose cause is not below the list. */
 export function unexplained(tree) {
-  const { causes } = readTable();
+  const { causes } = readList();
   return runsOf(tree)
     .flatMap(({ results }) => results)
     .filter(({ file, faults }) => faults > 0 && !causes.includes(file))

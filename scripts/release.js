@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format } from 'prettier';
 import { released } from './release-changelog.js';
-import { page, readTable, runsOf, unexplained, withTable } from './release-runs.js';
+import { page, readList, runsOf, unexplained, withList } from './release-runs.js';
 
 /**
  * `npm run release -- changelog` moves the entries under Unreleased into the section of the version, with today's date.
@@ -21,7 +21,7 @@ if (command === 'changelog') {
   const today = new Date().toISOString().slice(0, 10);
   writeFileSync(changelog, released(readFileSync(changelog, 'utf8'), version, today));
 } else if (command === 'runs') {
-  writeFileSync(page, await format(withTable(tree), { parser: 'markdown', printWidth: 110 }));
+  writeFileSync(page, await format(withList(tree), { parser: 'markdown', printWidth: 110 }));
 } else if (command === 'check') {
   const missing = [...missingInChangelog(), ...missingInGit(), ...missingRuns()];
   for (const line of missing) console.log(`missing: ${line}`);
@@ -52,7 +52,7 @@ function missingInGit() {
 }
 
 function missingRuns() {
-  const isOld = readTable().tree !== tree;
+  const isOld = readList().tree !== tree;
   return [
     ...(isOld ? ['docs/reliability.md names other sources; npm run release -- runs'] : []),
     ...runsOf(tree)

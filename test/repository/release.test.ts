@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { format } from 'prettier';
 import { sourcesHere } from '../../chaos/results.js';
 import { released } from '../../scripts/release-changelog.js';
-import { page, readTable, runsOf, unexplained, withTable } from '../../scripts/release-runs.js';
+import { page, readList, runsOf, unexplained, withList } from '../../scripts/release-runs.js';
 import { temporaryDirectory } from '../support/data-directory.js';
 
 test('a run names the tree of the sources that it ran, also before they are committed', async () => {
@@ -32,10 +32,10 @@ test('a run names the tree of the sources that it ran, also before they are comm
 });
 
 describe('the runs of the release in docs/reliability.md', () => {
-  const { tree } = readTable();
+  const { tree } = readList();
 
   it('are those that are recorded; npm run release -- runs writes them', async () => {
-    const written = await format(withTable(tree!), { parser: 'markdown', printWidth: 110 });
+    const written = await format(withList(tree!), { parser: 'markdown', printWidth: 110 });
     expect(readFileSync(page, 'utf8')).toBe(written);
   });
 
