@@ -16,7 +16,6 @@ export interface WantedRun {
 
 export const page: string;
 export function runsOf(tree: string): WantedRun[];
-export function listOf(tree: string): string[];
 export function readList(): { tree: string | undefined; causes: string };
 export function withList(tree: string): string;
 export function unexplained(tree: string): string[];

@@ -95,7 +95,7 @@ export function runsOf(tree) {
 }
 
 /** Returns the lines of the list between its markers. */
-export function listOf(tree) {
+function listOf(tree) {
   const link = ({ file }) => `[${file.split('/').at(-1).slice(0, 15)}](../${file})`;
   const faultsOf = ({ folder }, { faults, measured }) => {
     if (measured) return measured;
