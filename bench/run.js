@@ -1,4 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Bench } from './support/bench.js';
@@ -47,7 +48,20 @@ function chosenScenes() {
   });
 }
 
-/** A scene that throws counts as missed; the others go on. */
+/** A scene that waits in vain must not keep the others from running. */
+const longestMs = ({ long }) => (long ? 90 : 20) * 60_000;
+
+/** Rejects when the scene takes too long. Its processes then end with it. */
+async function withinTime(scene, running) {
+  const ended = new AbortController();
+  const late = delay(longestMs(scene), undefined, { signal: ended.signal }).then(() => {
+    throw new Error(`scene ${scene.number} did not end within ${longestMs(scene) / 60_000} minutes`);
+  });
+  late.catch(() => undefined);
+  return Promise.race([running, late]).finally(() => ended.abort());
+}
+
+/** A scene that throws counts as missed, and the next one is played. */
 async function play(bench, scene) {
   say(`scene ${scene.number}: ${scene.title}`);
   const started = performance.now();
@@ -58,7 +72,7 @@ async function play(bench, scene) {
     ...{ seconds: since(started), rows },
   });
   try {
-    return result(await scene.run(bench));
+    return result(await withinTime(scene, scene.run(bench)));
   } catch (error) {
     say(error.stack);
     const rows = [

@@ -1,9 +1,9 @@
 import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { keyHeader } from '../support/built-service.js';
+import { nextMessage } from '../support/child.js';
 import { cpuMsOf, cpuMsOfChildren } from '../support/cpu.js';
 import { smallInput } from '../support/inputs.js';
 import { plainRow, promiseRow, shown } from '../support/rows.js';
@@ -39,7 +39,7 @@ export async function measureStreams(bench, { model, body, mostCores }) {
   const after = [cpuMsOf(service.pid), cpuMsOfChildren(bench.postgres.pid)];
   const [cores, postgresCores] = after.map((ms, i) => (ms - before[i]) / tookMs);
   reading.send('done');
-  const [{ lateMs, wrong, done }] = await once(reading, 'message');
+  const { lateMs, wrong, done } = await nextMessage(reading);
   const isWhole = wrong === 0 && lateMs.length === words && done === streams;
   return [
     promiseRow(
@@ -65,6 +65,6 @@ async function read(bench, service, ids) {
   writeFileSync(file, ids.join('\n'));
   const child = fork(client, [service.url, file, keyHeader.Authorization]);
   bench.atEndOfScene(async () => void child.kill());
-  await once(child, 'message');
+  await nextMessage(child);
   return child;
 }

@@ -8,8 +8,9 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const models = fileURLToPath(new URL('../models.yaml', import.meta.url));
 
 const both = (limits) => ({ RATE_LIMIT_SUBMIT: limits, RATE_LIMIT_OTHER: limits, RATE_LIMIT_BATCH: limits });
-/** `high` is above what any scene reaches, while the accounting itself stays on. */
-const limitsOf = { high: both('1000000/s,60000000/m'), off: both('off'), shipped: {} };
+/** `high` is above what any scene reaches, while the accounting itself stays on: a scene's client stands for many. */
+const high = { ...both('1000000/s,60000000/m'), MAX_CALLER_STREAMS: '20000' };
+const limitsOf = { high, off: both('off'), shipped: {} };
 
 export const apiKey = 'bench-key-0123456789abcdef';
 export const keyHeader = { Authorization: `Key ${apiKey}` };

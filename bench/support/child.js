@@ -16,6 +16,19 @@ const startPatienceMs = 120_000;
  */
 
 /**
+ * The next message of a child. Rejects if the child ends without one.
+ * @param {import('node:child_process').ChildProcess} child
+ */
+export function nextMessage(child) {
+  return new Promise((resolve, reject) => {
+    child.once('message', resolve);
+    child.once('exit', (code) =>
+      reject(new Error(`${child.spawnargs[1]} ended without a message, exit code ${code}`)),
+    );
+  });
+}
+
+/**
  * @param {object} options
  * @param {string[]} options.args of node
  * @param {Record<string, string>} options.env

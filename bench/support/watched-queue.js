@@ -1,10 +1,10 @@
 import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { keyHeader } from './built-service.js';
+import { nextMessage } from './child.js';
 import { cpuMsOf, residentBytesOf } from './cpu.js';
 import { smallInput } from './inputs.js';
 import { withClient } from './postgres.js';
@@ -56,11 +56,10 @@ async function watch(bench, service, watcher, ids) {
   writeFileSync(file, ids.join('\n'));
   const child = fork(client(watcher), [service.url, file, keyHeader.Authorization]);
   bench.atEndOfScene(async () => void child.kill());
-  await once(child, 'message');
+  await nextMessage(child);
   return async () => {
     child.send('done');
-    const [noted] = await once(child, 'message');
-    return noted;
+    return nextMessage(child);
   };
 }
 
