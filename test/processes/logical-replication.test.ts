@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { openDatabase } from '../../src/database/open-database.js';
@@ -27,19 +28,26 @@ afterAll(async () => {
   await model.stop();
 });
 
-async function startServer(): Promise<string> {
-  const server = new EmbeddedPostgres(join(await temporaryDirectory(), 'data'));
+/** Returns a session on a new server. */
+async function startServer(): Promise<{ url: string; client: pg.Client }> {
+  const dataDir = join(await temporaryDirectory(), 'data');
+  const server = new EmbeddedPostgres(dataDir);
   servers.push(server);
-  const first = await connect(await server.start());
+  const first = await connect(await server.start(), dataDir);
   await first.query('ALTER SYSTEM SET wal_level = logical');
   await first.end();
   clients.pop();
   await server.stop();
-  return server.start();
+  const url = await server.start();
+  return { url, client: await connect(url, dataDir) };
 }
 
-async function connect(url: string): Promise<pg.Client> {
+/** A session that its server ends makes the test fail, and the end of the server's log says why. */
+async function connect(url: string, dataDir: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
+  client.on('error', ({ message }) => {
+    console.error(`${message}\n${readFileSync(join(dataDir, 'postgres.log'), 'utf8').slice(-8_000)}`);
+  });
   clients.push(client);
   await client.connect();
   return client;
@@ -66,8 +74,8 @@ const tablesOf = (client: pg.Client): Promise<{ name: string }[]> =>
   );
 
 test('the service moves to another PostgreSQL by logical replication', async () => {
-  const [oldUrl, newUrl] = [await startServer(), await startServer()];
-  const [old, next] = [await connect(oldUrl), await connect(newUrl)];
+  const { url: oldUrl, client: old } = await startServer();
+  const { url: newUrl, client: next } = await startServer();
   model.hold();
   let calls = await startOn(oldUrl);
   const done = await calls.submit('test/moved');
