@@ -25,7 +25,7 @@ const open = (id) =>
         `Accept: text/event-stream\r\nAuthorization: ${authorization}\r\n\r\n`,
     );
     socket.on('data', (data) => {
-      if (/^HTTP\/1\.1 [45]/.test(data)) throw new Error(`A call was refused:\n${data}`);
+      if (/^HTTP\/1\.1 [45]/.test(data)) throw new Error(`A call was refused:\n${String(data)}`);
       resolve();
       const now = performance.timeOrigin + performance.now();
       const received = rest + data;

@@ -30,7 +30,7 @@ export async function watchEach({ path, field }, watch) {
       socket.setEncoding('latin1');
       socket.on('data', (data) => {
         const at = performance.timeOrigin + performance.now();
-        if (/^HTTP\/1\.1 [45]/.test(data)) throw new Error(`A call was refused:\n${data}`);
+        if (/^HTTP\/1\.1 [45]/.test(data)) throw new Error(`A call was refused:\n${String(data)}`);
         read(data, (state) => {
           messages++;
           states[state] ??= at;

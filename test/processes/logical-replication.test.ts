@@ -46,7 +46,8 @@ async function startServer(): Promise<{ url: string; client: pg.Client }> {
 async function connect(url: string, dataDir: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', ({ message }) => {
-    console.error(`${message}\n${readFileSync(join(dataDir, 'postgres.log'), 'utf8').slice(-8_000)}`);
+    const log = readFileSync(join(dataDir, 'postgres.log'), 'utf8');
+    process.stderr.write(`${message}\n${log.slice(-8_000)}\n`);
   });
   clients.push(client);
   await client.connect();
