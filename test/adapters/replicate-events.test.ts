@@ -173,8 +173,14 @@ test('a stream continues where it broke off, whatever its last event was, and en
   expect(begun).toMatchObject({ data: 'first', place: '' });
   await model.say(id, [delta('one '), delta('two ')]);
   await streamed(url, ({ data }) => data === 'two ');
-  await model.say(id, [log('second')]);
-  const before = await streamed(url, ({ data }) => data === 'second', begun!.place);
+  // A stream that continues has only the lines that are said after it was opened.
+  let said: Promise<unknown> | undefined;
+  const saysSecond = ({ data }: { data: string }): boolean => {
+    if (data === 'two ') said = model.say(id, [log('second')]);
+    return data === 'second';
+  };
+  const before = await streamed(url, saysSecond, begun!.place);
+  await said;
   const after = streamed(url, () => false, before.findLast(({ type }) => type === 'logs')!.place);
   await model.say(id, [delta('three')]);
   (await model.arrived(id)).response.end();
