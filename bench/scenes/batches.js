@@ -32,7 +32,7 @@ export const scene = {
       const waits = await neighbourWaits(bench, perSecond);
       rows.push(
         shown(plainRow(`p99 ms of the wait at ${perSecond}/s beside a batch`, waits.beside)),
-        plainRow(`ms above 1.2 × of that alone`, waits.beside - 1.2 * waits.alone, {
+        plainRow(`ms above 1.2 × of that without a batch`, waits.beside - 1.2 * waits.alone, {
           most: runMs,
           tail: true,
         }),

@@ -22,9 +22,9 @@ export const scene = {
     });
     const options = { field: 'seconds', bar: { most: 1.2 } };
     return [
-      turnsRow('s to the last, beside one that refuses', turns.refused, 'alone', turns.alone, options),
-      turnsRow('s to the last, beside one that hangs', turns.hung, 'alone', turns.alone, options),
-      ...cpuRows('delivery, beside one that refuses', turns.refused, turns.alone, 'alone'),
+      turnsRow('s to the last, beside one that refuses', turns.refused, 'without it', turns.alone, options),
+      turnsRow('s to the last, beside one that hangs', turns.hung, 'without it', turns.alone, options),
+      ...cpuRows('delivery, beside one that refuses', turns.refused, turns.alone, 'without it'),
     ];
   },
 };
