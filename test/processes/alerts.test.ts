@@ -41,7 +41,7 @@ beforeAll(async () => {
   await writeFile(join(directory, 'models.yaml'), file);
   for (const name of ['alpha', 'beta']) nodes.push(await node(name));
   prometheus = await Prometheus.start(nodes.map(({ url }) => new URL(url).host));
-}, 120_000);
+});
 
 afterAll(async () => {
   await prometheus.stop();
@@ -49,7 +49,7 @@ afterAll(async () => {
   await model.stop();
   await rm(directory, { recursive: true, force: true });
   await database.drop();
-}, 60_000);
+});
 
 const submit = (id: string): Promise<{ request_id: string }> => submitTo(nodes[0]!.url, key, id, {});
 
@@ -79,4 +79,4 @@ test('a full queue, a dead model and a dead node each fire their alert, and are 
   model.release();
   await model.start();
   await prometheus.calmed('NowServingModelUnavailable');
-}, 180_000);
+});

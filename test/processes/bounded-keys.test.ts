@@ -5,7 +5,7 @@ import { until } from '../support/index.js';
 
 const maxRunning = 2;
 let cluster: ProcessCluster;
-beforeAll(async () => (cluster = await new ProcessCluster().start(9)), 30_000);
+beforeAll(async () => (cluster = await new ProcessCluster().start(9)));
 afterAll(() => cluster.stop());
 
 test('of three nodes that run requests one is killed: no more of a key run at once than its bound, and all end', async () => {
@@ -47,4 +47,4 @@ test('of three nodes that run requests one is killed: no more of a key run at on
     await api.query(`SELECT outcome, count(*)::integer FROM request GROUP BY outcome ORDER BY outcome`),
   ).toEqual([{ outcome: 'succeeded', count: 80 }]);
   for (const node of nodes.filter((one) => one !== (victim ?? nodes[0]))) await node.stop();
-}, 90_000);
+});

@@ -28,11 +28,11 @@ beforeAll(async () => {
   const sample = readFileSync('deploy/haproxy-cells.cfg', 'utf8').replace('/etc/haproxy/cells.map', map);
   const [one, two] = services.map(({ url }) => Number(new URL(url).port));
   proxy = await ProxyProgram.start('haproxy', [one!, two!], sample);
-}, 120_000);
+});
 afterAll(async () => {
   await proxy.stop();
   for (const service of services) await service.stop();
-}, 60_000);
+});
 
 interface Submitted {
   request_id: string;

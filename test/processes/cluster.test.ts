@@ -1,5 +1,5 @@
 import { until } from '../support/index.js';
-import { givenUp, ProcessCluster } from '../support/process-cluster.js';
+import { ProcessCluster } from '../support/process-cluster.js';
 import type { StreamReader } from '../support/stream-reader.js';
 
 type Scenario = (cluster: ProcessCluster) => Promise<void>;
@@ -21,7 +21,7 @@ beforeAll(() => {
 afterAll(async () => {
   await Promise.allSettled(going.values());
   for (const cluster of clusters) await cluster.stop();
-}, 120_000);
+});
 
 test.each([
   [
@@ -30,7 +30,7 @@ test.each([
   ],
   ['a frozen process changes nothing after its runs were taken over, and works again', frozen],
   ['a process that was given up stops its runs by itself when it wakes, and joins again', woken],
-])('%s', (_, scenario) => going.get(scenario)!, 120_000);
+])('%s', (_, scenario) => going.get(scenario)!);
 
 async function expectTwoRuns(stream: StreamReader): Promise<void> {
   await stream.ended;
@@ -51,7 +51,7 @@ async function killed(cluster: ProcessCluster): Promise<void> {
   const starting = cluster.scheduler();
   first.kill('SIGKILL');
   const second = await starting;
-  await until(() => model.times(a) === 2 && model.times(b) === 2, givenUp);
+  await until(() => model.times(a) === 2 && model.times(b) === 2);
   expect([model.times(c), model.times(d)]).toEqual([0, 0]); // they were behind, and still are
 
   await model.answer(a, undefined, 2);
@@ -60,7 +60,7 @@ async function killed(cluster: ProcessCluster): Promise<void> {
   const following = cluster.scheduler();
   second.kill('SIGKILL'); // it has the second run of b and the first of c
   const third = await following;
-  await until(() => model.times(c) === 2, givenUp);
+  await until(() => model.times(c) === 2);
   await cluster.completed(b);
   model.release();
   await cluster.completed(c, d);
@@ -98,7 +98,7 @@ async function frozen(cluster: ProcessCluster): Promise<void> {
   const stream = await cluster.stream(id);
   first.kill('SIGSTOP');
   const second = await cluster.scheduler();
-  await until(() => model.times(id) === 2, givenUp);
+  await until(() => model.times(id) === 2);
   await model.answer(id, undefined, 2);
   await cluster.completed(id);
   await model.answer(id); // the frozen node finds this answer when it wakes
@@ -106,7 +106,7 @@ async function frozen(cluster: ProcessCluster): Promise<void> {
   await second.stop();
 
   const next = await cluster.submit(); // only the thawed node is left to run it
-  await until(() => model.times(next) === 1, givenUp);
+  await until(() => model.times(next) === 1);
   model.release();
   await cluster.completed(next);
   await first.stop();
@@ -130,9 +130,9 @@ async function woken(cluster: ProcessCluster): Promise<void> {
   await until(async () => {
     const status = (await (await api.get(`/v1/queue/requests/${id}/status`)).json()) as { status: string };
     return status.status === 'IN_QUEUE';
-  }, givenUp);
+  });
   only.kill('SIGCONT');
-  await until(() => model.times(id) === 2 && model.running === 1, givenUp); // the node gave up the first call
+  await until(() => model.times(id) === 2 && model.running === 1); // the node gave up the first call
   model.release();
   await cluster.completed(id);
   await only.stop();

@@ -38,7 +38,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   below = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/queue`;
   ({ request_id: id } = await submitTo(service.url, key, 'demo/text/echo', { prompt: 'a secret' }));
-}, 60_000);
+});
 
 afterAll(async () => {
   await browser.close();

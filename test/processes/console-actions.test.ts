@@ -22,7 +22,7 @@ let tab: ConsoleTab;
 beforeAll(async () => {
   browser = await launchChromium();
   tab = await (await ConsoleTab.open(browser, service.url)).signIn(service.key);
-}, 60_000);
+});
 afterAll(() => browser.close());
 afterEach(() => {
   expect(tab.strangers()).toEqual([]);

@@ -27,7 +27,7 @@ beforeAll(async () => {
   ids.running = (await shop.send(inputLines(500), '?model_id=acme/image/upscale')).batch_id;
   await shop.until(ids.running, ({ counts }) => counts.running === 2);
   tab = await (await ConsoleTab.open(browser, service.url)).signIn(service.key);
-}, 60_000);
+});
 afterAll(async () => {
   await browser.close();
   model.release();

@@ -33,9 +33,8 @@ beforeAll(async () => {
   calls = new QueueCalls(service);
   browser = await launchChromium();
   tab = await ConsoleTab.open(browser, service.url);
-  tab.page.setDefaultTimeout(30_000);
   await tab.signIn(service.key);
-}, 120_000);
+});
 afterAll(async () => {
   await browser.close();
   gate.open();
@@ -44,7 +43,7 @@ afterAll(async () => {
   await gate.stop();
   await model.stop();
   await database.drop();
-}, 60_000);
+});
 
 const said = (text: string | RegExp) => tab.page.getByText(text).first();
 const button = (name: string | RegExp) => tab.page.getByRole('button', { name }).first();
@@ -73,7 +72,6 @@ test.each(['close', 'hang'] as const)(
     await said(noDatabase).waitFor({ state: 'detached' });
     await said(allReady).waitFor();
   },
-  120_000,
 );
 
 test('every page says that a disk has no room, and what that keeps from being done', async () => {
@@ -91,7 +89,7 @@ test('every page says that a disk has no room, and what that keeps from being do
     space.measure = measure;
   }
   await said(fault).waitFor({ state: 'detached' });
-}, 120_000);
+});
 
 test('a page that is loaded while the database is away says so, and goes on by itself', async () => {
   await tab.show('');
@@ -101,7 +99,7 @@ test('a page that is loaded while the database is away says so, and goes on by i
   await said('The database cannot be reached').waitFor();
   gate.open();
   await said(allReady).waitFor();
-}, 120_000);
+});
 
 test('a service that is gone is told from its database', async () => {
   await tab.show('');
@@ -113,7 +111,7 @@ test('a service that is gone is told from its database', async () => {
   await tab.page.context().setOffline(false);
   await said(allReady).waitFor();
   expect(await button('Pause…').isDisabled()).toBe(false);
-}, 120_000);
+});
 
 test('a model whose runs all fail says so, with what it answered', async () => {
   for (let i = 0; i < 5; i++) await calls.run('acme/text/broken', { status: 500 });
@@ -126,7 +124,7 @@ test('a model whose runs all fail says so, with what it answered', async () => {
   for (let i = 0; i < 5; i++) await calls.run(story, { status: 422 });
   await tab.show('');
   await said(/It refused the input of all of its last 5 runs/).waitFor();
-}, 120_000);
+});
 
 test('where no node runs requests the overview says so, how many wait, and what to do', async () => {
   const [node] = await service.query<{ id: string }>('SELECT id FROM node');
@@ -150,4 +148,4 @@ test('where no node runs requests the overview says so, how many wait, and what 
   await drain('DELETE');
   await said('No node runs requests').waitFor({ state: 'detached' });
   for (const id of ids) await calls.reached(id, 'COMPLETED');
-}, 120_000);
+});

@@ -45,7 +45,7 @@ test('the page of a request shows how far it is and its output as it grows, anew
   await until(async () => (await tab.page.getByText('succeeded').count()) > 0);
   await shows('Once upon a time');
   expect(tab.complaints).toEqual([]);
-}, 60_000);
+});
 
 test('Try shows how far a run is, and its output as it grows', async () => {
   await tab.show('try/acme/text/story');
@@ -83,4 +83,4 @@ test('the log is asked for where it is shown, as that somebody read it is audite
     [service.app.get(Handles).handleOf(id)],
   );
   expect(rows).toHaveLength(1);
-}, 60_000);
+});

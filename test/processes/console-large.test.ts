@@ -49,7 +49,7 @@ test('of 32 MB of output a part is shown, then all on demand, and the page goes 
   await tab.page.getByRole('tab', { name: 'Input' }).click();
   await tab.page.getByText(/^The first\s/).waitFor();
   await report('31 MB of input');
-}, 60_000);
+});
 
 test('a log of a thousand lines and more', async () => {
   const lines = Array.from({ length: 1_200 }, (_, i) => ({ type: 'log', message: `line ${i} of the log` }));
@@ -83,4 +83,4 @@ test('a list is read on, page by page, with nothing twice', async () => {
   expect(new Set(shown).size).toBe(shown.length);
   await report('450 rows');
   expect(tab.complaints).toEqual([]);
-}, 120_000);
+});

@@ -82,7 +82,7 @@ beforeAll(async () => {
   ids.cancelled = await calls.submit('acme/image/upscale');
   expect((await calls.cancel(ids.cancelled)).ok).toBe(true);
   tab = await (await ConsoleTab.open(browser, alpha.url)).signIn(alpha.key);
-}, 60_000);
+});
 
 afterAll(async () => {
   await browser.close();

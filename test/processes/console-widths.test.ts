@@ -38,7 +38,7 @@ beforeAll(async () => {
   await calls.submit('test/pulled');
   await new WorkerCalls(service, 'worker-of-gpu-machine-17.rack-4').run();
   tab = await (await ConsoleTab.open(browser, service.url)).signIn(service.key);
-}, 60_000);
+});
 afterAll(() => browser.close());
 
 /** How much wider than allowed the page, or an element in a card, is. */

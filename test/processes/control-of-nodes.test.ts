@@ -6,8 +6,8 @@ const id = 'test/model';
 const cluster = new ControlCluster();
 const { model } = cluster;
 
-beforeAll(() => cluster.start({ [id]: { concurrency: 6 } }, 3), 120_000);
-afterAll(() => cluster.stop(), 60_000);
+beforeAll(() => cluster.start({ [id]: { concurrency: 6 } }, 3));
+afterAll(() => cluster.stop());
 
 /** Submits through each node in turn, a few at a time, so that some requests start at once and some wait. */
 async function submitThroughAll(
@@ -62,7 +62,6 @@ const idle = (): Promise<unknown> =>
   until(
     async () => (await cluster.rows(`SELECT FROM request WHERE state <> 'COMPLETED' LIMIT 1`)).length === 0,
     {
-      timeoutMs: 60_000,
       message: 'all that was submitted has completed',
       explain: () => cluster.rows(`SELECT state, attempt, count(*) FROM request GROUP BY 1, 2`),
     },
@@ -89,7 +88,7 @@ test('a pause is agreed by all nodes while callers submit through each: nothing 
   );
   expect(outcomes).toEqual([{ outcome: 'succeeded', lost: 0 }]);
   expect(model.maxAtOnce).toBeLessThanOrEqual(6);
-}, 120_000);
+});
 
 test('nodes that are killed, stopped and started find a pause as it was', async () => {
   await cluster.nodes[0]!.admin.change(id, { paused: 'hold', concurrency: 3 });
@@ -111,7 +110,7 @@ test('nodes that are killed, stopped and started find a pause as it was', async 
   expect(await started()).toBe(before);
   await cluster.nodes[2]!.admin.change(id, { paused: false, concurrency: null });
   await idle();
-}, 120_000);
+});
 
 test('a lowered concurrency is never exceeded once what ran has ended, and a raised one is used', async () => {
   const [first, second] = cluster.nodes as [ControlledNode, ControlledNode];
@@ -147,7 +146,7 @@ test('a lowered concurrency is never exceeded once what ran has ended, and a rai
   model.release();
   await second.admin.change(id, { concurrency: null });
   await idle();
-}, 120_000);
+});
 
 test('a drained node starts nothing, leaves its slots to the others and answers calls', async () => {
   const nodes = await cluster.rows<{ id: string; name: string }>('SELECT id, name FROM node ORDER BY id');
@@ -177,7 +176,7 @@ test('a drained node starts nothing, leaves its slots to the others and answers 
   await until(async () => (await slots()).join() === '2,2,2', { explain: slots });
   await finish();
   await idle();
-}, 120_000);
+});
 
 test('a file that changes is read by every node, by itself, for a call and for SIGHUP', async () => {
   await cluster.write({ [id]: { concurrency: 6 }, 'test/new': {} });
@@ -193,4 +192,4 @@ test('a file that changes is read by every node, by itself, for a call and for S
   await cluster.write({ [id]: { concurrency: 6 }, 'test/hung-up': {} });
   for (const { service } of cluster.nodes) service.kill('SIGHUP');
   await until(() => lists('test/hung-up'), { message: 'for SIGHUP' });
-}, 60_000);
+});

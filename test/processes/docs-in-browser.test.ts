@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
-import { startTestService, type TestService, until } from '../support/index.js';
+import { patienceMs, startTestService, type TestService, until } from '../support/index.js';
 import { launchChromium } from '../support/chromium.js';
 
 let browser: Browser;
@@ -11,7 +11,7 @@ const complaints: string[] = [];
 beforeAll(async () => {
   [browser, service] = await Promise.all([launchChromium(), startTestService()]);
   page = await browser.newPage({ viewport: { width: 1280, height: 1600 } });
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(patienceMs);
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
   });
@@ -67,7 +67,7 @@ test('a bare key that is entered under Authorize is used by Try it out, with the
     });
   }
   expect(complaints).toEqual([]);
-}, 60_000);
+});
 
 test('a stream can be tried out too: from its first event to its last', async () => {
   const stream = operation('streamStatus');

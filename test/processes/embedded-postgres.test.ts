@@ -90,7 +90,7 @@ test('the embedded database keeps its data over every way in which a service can
   stranger.kill();
   for (const known of ids) await answer(service, known);
   await stop(service, 'SIGTERM');
-}, 90_000);
+});
 
 test('a database that is killed has forgotten no call that counts against a limit', async () => {
   Object.assign(environment, { DATA_DIR: join(directory, 'limited'), RATE_LIMIT_OTHER: '50/h' });
@@ -107,7 +107,7 @@ test('a database that is killed has forgotten no call that counts against a limi
   service = await spawnService(environment);
   expect(await poll(service)).toBe(403);
   await stop(service, 'SIGTERM');
-}, 90_000);
+});
 
 test('two services that make the same directory at once: one runs, the other gives up', async () => {
   environment.DATA_DIR = join(directory, 'fresh');
@@ -120,12 +120,12 @@ test('two services that make the same directory at once: one runs, the other giv
       const gone = exits.findIndex((exit) => exit !== undefined);
       return runs >= 0 && gone >= 0 && { runs, gone };
     },
-    { timeoutMs: 60_000, explain: () => both.map(({ output }) => output) },
+    { explain: () => both.map(({ output }) => output) },
   );
   expect(exits[gone]).toEqual({ code: 1, signal: null });
   expect(both[gone]!.output.trimEnd()).toMatch(/^Another service is running on the data directory .*$/);
   await stop(both[runs]!, 'SIGTERM');
-}, 90_000);
+});
 
 test('a start that is killed or interrupted at any moment leaves nothing running and spoils no later one', async () => {
   const data = (environment.DATA_DIR = join(directory, 'interrupted'));
@@ -148,7 +148,7 @@ test('a start that is killed or interrupted at any moment leaves nothing running
   const service = await spawnService({ ...environment, BOOTSTRAP_API_KEY: 'a-key-of-the-last-start' });
   await answer(service, await submit(service, 'a-key-of-the-last-start'));
   await stop(service, 'SIGTERM');
-}, 90_000);
+});
 
 test.each([
   [

@@ -91,7 +91,6 @@ test.each([
     expect(answers.statuses).toEqual([200, 204]);
     await page.close();
   },
-  60_000,
 );
 
 test('a page of another origin may neither submit nor follow', async () => {

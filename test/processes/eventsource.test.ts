@@ -59,7 +59,7 @@ test('the eventsource package goes on by itself after its connection broke, and 
   const followed = follow(`${url}/stream?logs=1`);
   await until(() => followed.seen.length === 1);
   service.app.getHttpServer().closeAllConnections();
-  await until(() => answers.length === 2, { timeoutMs: 20_000 });
+  await until(() => answers.length === 2);
   await model.answer(id);
   await closed(followed);
   expect(followed.seen.map(({ status }) => status).filter((status) => status === 'COMPLETED')).toHaveLength(
@@ -126,7 +126,7 @@ test('the example of streaming-output.md goes on after such answers, without a r
   await until(() => text.textContent === 'Once');
   refusals.push(502, 403);
   service.app.getHttpServer().closeAllConnections();
-  await until(() => refusals.length === 0, { timeoutMs: 20_000 });
+  await until(() => refusals.length === 0);
   await model.say(id, [{ type: 'delta', delta: ' upon' }]);
   await until(() => text.textContent !== 'Once');
   expect(text.textContent).toBe('Once upon');

@@ -42,7 +42,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await session.close();
   await database.drop();
-}, 60_000);
+});
 
 test('every block of commands is run here', () => expect(others).toEqual([]));
 
@@ -62,13 +62,13 @@ describe.each(['story/http', 'story/worker', 'story/command'])('%s', (model) => 
     expect(story.trim()).toEqual(alike(whole!.shown!.trim(), session.url));
     expect(JSON.parse(story)).toBe(deltas.map(({ delta }) => delta).join(''));
     stories.push(story);
-  }, 60_000);
+  });
 
   it('is followed by a loop in JavaScript', async () => {
     const printed = await session.run(as(followed!.code));
     expect(printed.trim()).toEqual(alike(followed!.shown!.trim(), session.url));
     expect(printed.length).toBeGreaterThan(300);
-  }, 60_000);
+  });
 });
 
 test('the three ways tell the same story', () => {
@@ -105,4 +105,4 @@ test('a story whose worker is stopped half-way begins anew, and the stream says 
   const [printed] = await Promise.all([reading, stopping()]);
   expect(printed).toMatch(/^event: reset\nid: \S+\ndata: \{"attempt":1\}/m);
   await reader.close();
-}, 60_000);
+});

@@ -39,7 +39,7 @@ const port = (): string => String((taken.address() as AddressInfo).port);
 function start(environment: Record<string, string>): Promise<Ended> {
   const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: '0', ...environment };
   return new Promise((resolve) => {
-    execFile(process.execPath, ['dist/src/main.js'], { env, timeout: 25_000 }, (error, stdout, stderr) => {
+    execFile(process.execPath, ['dist/src/main.js'], { env, timeout: 60_000 }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr });
     });
   });

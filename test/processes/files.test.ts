@@ -48,4 +48,4 @@ test('a disk that is full takes no file, keeps what it has, and takes files agai
     spawnSync('umount', [dataDir]);
     await rm(dataDir, { recursive: true, force: true });
   }
-}, 60_000);
+});

@@ -1,7 +1,7 @@
 import type { Call } from '../support/model-server.js';
 import type { SpawnedService } from '../support/spawn-service.js';
 import { until } from '../support/index.js';
-import { givenUp, ProcessCluster } from '../support/process-cluster.js';
+import { ProcessCluster } from '../support/process-cluster.js';
 import { QueueCalls } from '../support/queue-calls.js';
 import { Cog } from '../support/servers/cog.js';
 
@@ -57,7 +57,7 @@ async function killed(node: SpawnedService): Promise<SpawnedService> {
   const next = await cluster.scheduler({ SHUTDOWN_GRACE: '1s' });
   node.kill('SIGKILL');
   const before = server.polls;
-  await until(() => server.polls > before + 3, givenUp);
+  await until(() => server.polls > before + 3);
   return next;
 }
 
@@ -67,7 +67,7 @@ test(
     server.isSilent = true;
     let node = await cluster.scheduler();
     const id = await cluster.submit();
-    await until(() => server.starts.length === 1, givenUp);
+    await until(() => server.starts.length === 1);
     // The first answer is lost with the node.
     node = await killed(node);
     const progress: number[] = [];
@@ -79,7 +79,7 @@ test(
           [id],
         );
         return row?.value ?? undefined;
-      }, givenUp);
+      });
       progress.push(shown);
     }
     expect(progress).toEqual([...progress].sort((a, b) => a - b));
@@ -87,7 +87,7 @@ test(
     const last = await cluster.scheduler();
     await node.stop();
     const before = server.polls;
-    await until(() => server.polls > before + 3, givenUp);
+    await until(() => server.polls > before + 3);
     server.isDone = true;
     await cluster.completed(id);
     expect(server.starts).toHaveLength(1);
@@ -106,16 +106,16 @@ test('a run whose cancel was requested while its node was lost is cancelled at i
   server.starts.length = 0;
   const node = await cluster.scheduler();
   const id = await cluster.submit();
-  await until(() => server.polls > 0 && server.starts.length === 1, givenUp);
+  await until(() => server.polls > 0 && server.starts.length === 1);
   const next = await cluster.scheduler();
   node.kill('SIGKILL');
   await new QueueCalls(cluster.api).cancel(id);
   await cluster.completed(id);
-  await until(() => server.cancelled.includes(server.starts[0]!), givenUp);
+  await until(() => server.cancelled.includes(server.starts[0]!));
   expect(await cluster.story(id)).toMatchObject({ outcome: 'cancelled' });
-  await until(async () => (await cluster.api.query('SELECT FROM followed_run')).length === 0, givenUp);
+  await until(async () => (await cluster.api.query('SELECT FROM followed_run')).length === 0);
   await next.stop();
-}, 120_000);
+});
 
 describe('a server that is attached to by the id of the run', () => {
   const cog = new Cog();
@@ -131,11 +131,11 @@ describe('a server that is attached to by the id of the run', () => {
   test('goes on with a run whose node is killed, and the next node reads it from the beginning', async () => {
     const node = await attached.scheduler();
     const id = await new QueueCalls(attached.api).submit('test/counted', { prompt: 'hold' });
-    await until(() => cog.readers === 1, givenUp);
+    await until(() => cog.readers === 1);
     const next = await attached.scheduler();
     node.kill('SIGKILL');
-    await until(() => cog.readers === 0, givenUp);
-    await until(() => cog.readers === 1, givenUp);
+    await until(() => cog.readers === 0);
+    await until(() => cog.readers === 1);
     cog.release();
     await attached.completed(id);
     expect(cog.begun).toHaveLength(1);
@@ -144,5 +144,5 @@ describe('a server that is attached to by the id of the run', () => {
       attempts: ['returned', 'succeeded'],
     });
     await next.stop();
-  }, 120_000);
+  });
 });

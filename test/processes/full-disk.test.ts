@@ -97,7 +97,6 @@ test('uploads leave room for the database, a full disk is named, and with room a
       },
       {
         message: 'a submission finds the disk full',
-        timeoutMs: 60_000,
         explain: () => node.output.slice(-2_000),
       },
     );
@@ -113,7 +112,6 @@ test('uploads leave room for the database, a full disk is named, and with room a
     rmSync(ballast);
     await until(async () => (await ready()).status === 200, {
       message: 'the node is ready again',
-      timeoutMs: 60_000,
       explain: () => node.output.slice(-2_000),
     });
     accepted.push((await submit()).body.request_id!);
@@ -121,9 +119,6 @@ test('uploads leave room for the database, a full disk is named, and with room a
       await until(
         async () =>
           (await call(node, 'GET', `/v1/queue/requests/${id}/status`)).body['status'] === 'COMPLETED',
-        {
-          timeoutMs: 60_000,
-        },
       );
     for (const id of accepted) expect((await call(node, 'GET', `/v1/queue/requests/${id}`)).status).toBe(200);
     await service.stop();
@@ -144,14 +139,14 @@ test('a process at its limit of open files says so, and an embedded database tha
   const isReady = async (): Promise<boolean> =>
     (await call(service, 'GET', '/health/ready').catch(() => undefined))?.status === 200;
   const said = (text: string): Promise<unknown> =>
-    until(() => service.output.includes(text), { timeoutMs: 60_000, explain: () => service.output });
+    until(() => service.output.includes(text), { explain: () => service.output });
 
   const kept = await call(service, 'POST', '/v1/queue/demo/text/echo', { text: 'kept' });
   expect(kept.status).toBe(202);
   const pidFile = readFileSync(join(directory, 'data/postgres/postmaster.pid'), 'utf8');
   process.kill(Number(pidFile.split('\n')[0]), 'SIGQUIT');
   await said('is started again');
-  await until(isReady, { timeoutMs: 60_000, explain: () => service.output.slice(-2_000) });
+  await until(isReady, { explain: () => service.output.slice(-2_000) });
   await until(async () => {
     const { body } = await call(service, 'GET', `/v1/queue/requests/${kept.body.request_id}`);
     return body['text'] === 'kept';
@@ -165,6 +160,6 @@ test('a process at its limit of open files says so, and an embedded database tha
   );
   await said('at its limit of open files (ulimit -n)');
   for (const socket of sockets) socket.destroy();
-  await until(isReady, { timeoutMs: 60_000 });
+  await until(isReady);
   await service.stop();
 }, 300_000);

@@ -110,7 +110,7 @@ beforeAll(async () => {
   folder = await temporaryDirectory();
   await copyFile('clients/python/nowserving/worker.py', join(folder, 'nowserving_worker.py'));
   await writeFile(join(folder, 'transformers.py'), transformers);
-}, 60_000);
+});
 afterAll(async () => {
   await service.stop();
   await server.stop();
@@ -143,27 +143,23 @@ describe('llama-server', () => {
   let worker: WorkerProcess;
   beforeAll(async () => {
     worker = await start('llama', '/completion');
-  }, 60_000);
+  });
   afterAll(() => worker.stop());
 
   it('is passed on token by token', async () => {
     expect(await end('story/llama', 'once upon a time')).toBe('once upon a time');
-  }, 60_000);
+  });
 
   it.each([
     ['cut the story', /broke off|IncompleteRead|Connection|RemoteDisconnected/],
     ['break the story', /^llama-server broke off\.$/],
     ['fail the story', /^Compute error\.$/],
-  ])(
-    'that must "%s" gives no output',
-    async (prompt, message) => {
-      expect(await end('story/llama', prompt)).toEqual({
-        message: expect.stringMatching(message) as string,
-        attempt: 2,
-      });
-    },
-    60_000,
-  );
+  ])('that must "%s" gives no output', async (prompt, message) => {
+    expect(await end('story/llama', prompt)).toEqual({
+      message: expect.stringMatching(message) as string,
+      attempt: 2,
+    });
+  });
 
   it('is left when the run is cancelled', async () => {
     server.respond = (call) => {
@@ -182,20 +178,20 @@ describe('llama-server', () => {
     await until(() => call.closed, { message: 'the connection to llama-server closes' });
     server.respond = llamaCpp;
     expect(await end('story/llama', 'next one')).toBe('next one');
-  }, 60_000);
+  });
 });
 
 describe('transformers', () => {
   let worker: WorkerProcess;
   beforeAll(async () => {
     worker = await start('transformers', 'transformers');
-  }, 60_000);
+  });
   afterAll(() => worker.stop());
   const count = (text: string): number => worker.output.split(text).length - 1;
 
   it('is passed on token by token', async () => {
     expect(await end('story/transformers', 'once upon a time')).toBe('once upon a time ');
-  }, 60_000);
+  });
 
   it('that crashes half-way fails the attempt, and the next run goes on', async () => {
     expect(await end('story/transformers', 'once crash upon')).toEqual({
@@ -203,7 +199,7 @@ describe('transformers', () => {
       attempt: 2,
     });
     expect(await end('story/transformers', 'next one')).toBe('next one ');
-  }, 60_000);
+  });
 
   it('has stopped before the next run begins when a run is cancelled', async () => {
     const before = count('generate begins');
@@ -215,7 +211,7 @@ describe('transformers', () => {
     // Never two at once.
     const said = worker.output.match(/generate (begins|ends)/g)!;
     expect(said).toEqual(said.map((_, at) => (at % 2 === 0 ? 'generate begins' : 'generate ends')));
-  }, 60_000);
+  });
 });
 
 describe('llama-cli', () => {
@@ -232,29 +228,25 @@ describe('llama-cli', () => {
       ...environment(),
       PATH: path,
     }).says('Serving');
-  }, 180_000);
+  });
   afterAll(() => worker.stop());
 
   it('prints the output', async () => {
     expect(await end('story/command', 'once upon a time')).toBe('once upon a time');
-  }, 60_000);
+  });
 
-  it.each(['crash half-way', 'fail half-way'])(
-    'that must "%s" gives no output',
-    async (prompt) => {
-      expect(await end('story/command', prompt)).toEqual({
-        message: expect.stringMatching(/^The command /) as string,
-        attempt: 2,
-      });
-    },
-    60_000,
-  );
+  it.each(['crash half-way', 'fail half-way'])('that must "%s" gives no output', async (prompt) => {
+    expect(await end('story/command', prompt)).toEqual({
+      message: expect.stringMatching(/^The command /) as string,
+      attempt: 2,
+    });
+  });
 
   it('does not run without a prompt', async () => {
     const id = await calls.submit('story/command', { text: 'no prompt' });
     await calls.reached(id, 'COMPLETED');
     expect(await calls.status(id)).toMatchObject({ success: false });
-  }, 60_000);
+  });
 
   it('is ended when the run is cancelled', async () => {
     const id = await calls.submit('story/command', { prompt: 'hold on' });
@@ -265,7 +257,7 @@ describe('llama-cli', () => {
     await calls.cancel(id);
     await calls.reached(id, 'COMPLETED');
     await until(async () => !(await isRunning(pid)), { message: 'llama-cli ends' });
-  }, 60_000);
+  });
 });
 
 async function isRunning(pid: string): Promise<boolean> {

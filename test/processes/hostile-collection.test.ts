@@ -165,4 +165,4 @@ test('whatever the bodies hold, no answer is a 5xx, and every request is whole',
     { seed, numRuns: 150 },
   );
   accepted = await calls.count('request');
-}, 30_000);
+});

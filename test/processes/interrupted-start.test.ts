@@ -10,8 +10,6 @@ import { createEmptyDatabase } from '../support/test-database.js';
 /** The lock of `src/database/migrate.ts`, held by a session, as earlier releases did. */
 const takeMigrationLock = 'SELECT pg_advisory_lock(1835624306)';
 const inOrder = { code: 0, signal: null };
-/** A process has to load before it does anything, which takes long on a busy machine. */
-const soon = { timeoutMs: 60_000 };
 
 let session: pg.Client;
 let database: TestDatabase;
@@ -36,7 +34,6 @@ describe('a start that waits for the lock of the migrations', () => {
 
   const waiting = (program: SpawnedService): Promise<unknown> =>
     until(() => /Waiting for another session .*left behind/.test(program.output), {
-      ...soon,
       explain: () => program.output,
     });
 
@@ -54,7 +51,7 @@ describe('a start that waits for the lock of the migrations', () => {
     const service = new SpawnedService({ DATABASE_URL: database.url });
     await waiting(service);
     await session.query('SELECT pg_advisory_unlock_all()');
-    await until(() => service.output.includes('listening on'), soon);
+    await until(() => service.output.includes('listening on'));
     await service.stop();
   });
 
@@ -79,7 +76,7 @@ describe('a start that waits for its database', () => {
   test('says so once, without the password, and ends at a signal', async () => {
     const service = new SpawnedService({ DATABASE_URL: 'postgresql://someone:secret@127.0.0.1:1/queue' });
     const waiting = /Waiting up to 60 s for the database at 127\.0\.0\.1:1\/queue: .*ECONNREFUSED/;
-    await until(() => waiting.test(service.output), { ...soon, explain: () => service.output });
+    await until(() => waiting.test(service.output), { explain: () => service.output });
     service.kill('SIGTERM');
     expect(await service.exited).toEqual(inOrder);
     expect(service.output.match(/Waiting/g)).toHaveLength(1);
@@ -91,9 +88,9 @@ describe('a start that waits for its database', () => {
     const gate = await DatabaseGate.before(late.url);
     gate.close();
     const service = new SpawnedService({ DATABASE_URL: gate.url });
-    await until(() => service.output.includes('Waiting up to 60 s'), soon);
+    await until(() => service.output.includes('Waiting up to 60 s'));
     gate.open();
-    await until(() => service.output.includes('listening on'), soon);
+    await until(() => service.output.includes('listening on'));
     await service.stop();
     await gate.stop();
     await late.drop();
@@ -114,7 +111,7 @@ describe('a signal', () => {
     });
     const { port } = silent.address() as AddressInfo;
     const service = new SpawnedService({ DATABASE_URL: `postgresql://somebody@127.0.0.1:${port}/queue` });
-    await until(() => calls > 0, soon);
+    await until(() => calls > 0);
     service.kill('SIGTERM');
     expect(await service.exited).toEqual(inOrder);
     silent.close();
@@ -125,7 +122,7 @@ describe('a signal', () => {
     // Another session creates a table of that name in a transaction that stays open.
     await session.query('BEGIN; CREATE TABLE node (id integer)');
     const service = new SpawnedService({ DATABASE_URL: database.url });
-    await until(isBlocked, soon);
+    await until(isBlocked);
     service.kill('SIGTERM');
     expect(await service.exited).toEqual(inOrder);
     await session.query('ROLLBACK');
@@ -139,7 +136,7 @@ describe('a signal', () => {
     await use(createTestDatabase());
     await session.query('BEGIN; LOCK TABLE node');
     const first = new SpawnedService({ DATABASE_URL: database.url });
-    await until(isBlocked, soon);
+    await until(isBlocked);
     first.kill('SIGTERM');
     expect(await first.exited).toEqual(inOrder);
     await session.query('ROLLBACK');
@@ -151,7 +148,7 @@ describe('a signal', () => {
     const second = new SpawnedService({ DATABASE_URL: database.url });
     let hasExited = false;
     const exited = second.exited.finally(() => (hasExited = true));
-    await until(isBlocked, soon);
+    await until(isBlocked);
     second.kill('SIGTERM');
     await until(() => {
       second.kill('SIGTERM');
@@ -165,13 +162,13 @@ describe('a signal', () => {
     await use(createTestDatabase());
     const directory = join(await temporaryDirectory(), 'data');
     const service = new SpawnedService({ DATA_DIR: directory });
-    await until(() => existsSync(pidFile(directory)), soon);
+    await until(() => existsSync(pidFile(directory)));
     let hasExited = false;
     const exited = service.exited.finally(() => (hasExited = true));
     service.kill('SIGTERM');
     if (signals > 1) await until(() => (service.kill('SIGTERM'), hasExited));
     await exited;
-    await until(() => !existsSync(pidFile(directory)), soon);
+    await until(() => !existsSync(pidFile(directory)));
   });
 });
 

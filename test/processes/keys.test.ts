@@ -274,5 +274,5 @@ describe('the keys command and the embedded database', () => {
     } finally {
       await server.stop();
     }
-  }, 60_000);
+  });
 });

@@ -94,7 +94,7 @@ test('where nobody watches, lines are JSON: models at the start, failures counte
   expect(lines).toContainEqual(expect.objectContaining({ level: 'debug', msg: end }));
   expect(service.output).not.toContain('\x1b');
   expect(service.output).not.toMatch(new RegExp(`${secret}|${key}`));
-}, 60_000);
+});
 
 test('nothing in the log is the right to anything: neither ids of requests nor files, nor what a model was called with', async () => {
   const service = await spawnService({ ...environment, LOG_LEVEL: 'trace', WEBHOOK_ALLOW: '127.0.0.1' });
@@ -135,7 +135,7 @@ test('nothing in the log is the right to anything: neither ids of requests nor f
   expect(output).toContain(`"callId":"${handle}"`);
   expect(output).toContain('"path":"/v1/files/…"');
   expect(output).toContain(`"path":"/v1/worker/runs/${handle}/input"`);
-}, 90_000);
+});
 
 test('what the first start prints for a person is printed once, and is in no line of the log and in no file', async () => {
   const data = await mkdtemp(join(tmpdir(), 'nowserving-first-'));
@@ -170,37 +170,33 @@ test('what the first start prints for a person is printed once, and is in no lin
   } finally {
     await rm(data, { recursive: true, force: true });
   }
-}, 120_000);
+});
 
 test.each([
   ['in colour', {}, true],
   ['without, where NO_COLOR asks for that', { NO_COLOR: '1' }, false],
-])(
-  'on a terminal lines are readable, %s',
-  async (_, more, isColoured) => {
-    const terminal = new Terminal({ ...environment, TERM: 'xterm', ...more });
-    try {
-      const url = await terminal.listening();
-      await runSome(url);
-      const explain = () => terminal.said;
-      const line = /\] WARN: .* of test\/first failed with model_error/;
-      await until(() => line.test(stripVTControlCharacters(terminal.said)), { explain });
-      expect(terminal.said).toMatch(/serves 2 models: test\/first, test\/second/);
-      expect(terminal.said).toMatch(/POST \/v1\/queue\/test\/first 202 in \d/);
-      expect(terminal.said).not.toContain('"level"');
-      expect(terminal.said.includes('\x1b[33mWARN')).toBe(isColoured);
-      expect(terminal.said).not.toMatch(new RegExp(`${secret}|${key}`));
-    } finally {
-      const ended = new Promise((done) => terminal.child.once('exit', done));
-      terminal.child.stdin!.write('\x03');
-      await ended;
-    }
-  },
-  120_000,
-);
+])('on a terminal lines are readable, %s', async (_, more, isColoured) => {
+  const terminal = new Terminal({ ...environment, TERM: 'xterm', ...more });
+  try {
+    const url = await terminal.listening();
+    await runSome(url);
+    const explain = () => terminal.said;
+    const line = /\] WARN: .* of test\/first failed with model_error/;
+    await until(() => line.test(stripVTControlCharacters(terminal.said)), { explain });
+    expect(terminal.said).toMatch(/serves 2 models: test\/first, test\/second/);
+    expect(terminal.said).toMatch(/POST \/v1\/queue\/test\/first 202 in \d/);
+    expect(terminal.said).not.toContain('"level"');
+    expect(terminal.said.includes('\x1b[33mWARN')).toBe(isColoured);
+    expect(terminal.said).not.toMatch(new RegExp(`${secret}|${key}`));
+  } finally {
+    const ended = new Promise((done) => terminal.child.once('exit', done));
+    terminal.child.stdin!.write('\x03');
+    await ended;
+  }
+});
 
 test('LOG_FORMAT decides whatever standard output is', async () => {
   const service = await spawnService({ ...environment, LOG_FORMAT: 'pretty', ROLE: 'api' });
   await service.stop();
   expect(service.output).toMatch(/^\[[\d:.]+\] INFO: serves 2 models: test\/first, test\/second$/m);
-}, 60_000);
+});

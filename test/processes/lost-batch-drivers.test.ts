@@ -57,9 +57,6 @@ function loseDriverAt(nth: number, isAfter: boolean): { wasLost: () => boolean; 
   return { wasLost: () => wasLost, restore };
 }
 
-/** A driver that failed waits for some seconds, and there may be several. */
-const patience = { timeoutMs: 60_000 };
-
 const expire = `UPDATE batch SET leased_until = clock_timestamp() - interval '1 second', due_at = clock_timestamp()
   WHERE id = $1 AND ended_at IS NULL AND lease_token IS NOT NULL`;
 
@@ -68,50 +65,42 @@ test.each([
   ['completes', true],
   ['is cancelled', false],
   ['is cancelled', true],
-])(
-  'a batch %s after its driver was lost at any statement (after it: %j)',
-  async (end, isAfter) => {
-    const text = inputLines(6, (i) =>
-      i === 3 ? { status: 422 } : { hold: end === 'is cancelled' && i > 3 },
-    );
-    for (let nth = 1, wasLost = true; wasLost; nth++) {
-      const fault = loseDriverAt(nth, isAfter);
-      let isTakenOver = false;
-      const takeOver = async (id: string): Promise<void> => {
-        if (!fault.wasLost() || isTakenOver) return;
-        isTakenOver = true;
-        await service.query(expire, [id]);
-      };
-      const { batch_id: id } = await batches.send(text, '?model_id=test/wide');
-      if (end === 'is cancelled') {
-        await until(async () => {
-          await takeOver(id);
-          const { counts, status } = await batches.read(id);
-          return (
-            (counts.completed === 3 && counts.failed === 1 && counts.running === 2) || status === 'failed'
-          );
-        }, patience);
-        await batches.cancel(id);
-      }
-      const batch = await until(async () => {
+])('a batch %s after its driver was lost at any statement (after it: %j)', async (end, isAfter) => {
+  const text = inputLines(6, (i) => (i === 3 ? { status: 422 } : { hold: end === 'is cancelled' && i > 3 }));
+  for (let nth = 1, wasLost = true; wasLost; nth++) {
+    const fault = loseDriverAt(nth, isAfter);
+    let isTakenOver = false;
+    const takeOver = async (id: string): Promise<void> => {
+      if (!fault.wasLost() || isTakenOver) return;
+      isTakenOver = true;
+      await service.query(expire, [id]);
+    };
+    const { batch_id: id } = await batches.send(text, '?model_id=test/wide');
+    if (end === 'is cancelled') {
+      await until(async () => {
         await takeOver(id);
-        const now = await batches.read(id);
-        return now.ended_at !== null && now;
-      }, patience);
-      fault.restore();
-      wasLost = fault.wasLost();
-      const done =
-        end === 'completes'
-          ? { completed: 5, failed: 1, cancelled: 0 }
-          : { completed: 3, failed: 1, cancelled: 2 };
-      expect([nth, batch.counts]).toEqual([nth, expect.objectContaining({ total: 6, ...done })]);
-      await batches.results(batch);
-      const rows = await service.query('SELECT FROM request WHERE $1 = ANY (tags)', [`batch:${id}`]);
-      expect([nth, rows.length]).toEqual([nth, 6]);
-      // The script has one call per request.
-      expect(new Set(model.calls.map((call) => call.id)).size).toBe(model.calls.length);
-      expect(nth).toBeLessThan(60);
+        const { counts, status } = await batches.read(id);
+        return (counts.completed === 3 && counts.failed === 1 && counts.running === 2) || status === 'failed';
+      });
+      await batches.cancel(id);
     }
-  },
-  120_000,
-);
+    const batch = await until(async () => {
+      await takeOver(id);
+      const now = await batches.read(id);
+      return now.ended_at !== null && now;
+    });
+    fault.restore();
+    wasLost = fault.wasLost();
+    const done =
+      end === 'completes'
+        ? { completed: 5, failed: 1, cancelled: 0 }
+        : { completed: 3, failed: 1, cancelled: 2 };
+    expect([nth, batch.counts]).toEqual([nth, expect.objectContaining({ total: 6, ...done })]);
+    await batches.results(batch);
+    const rows = await service.query('SELECT FROM request WHERE $1 = ANY (tags)', [`batch:${id}`]);
+    expect([nth, rows.length]).toEqual([nth, 6]);
+    // The script has one call per request.
+    expect(new Set(model.calls.map((call) => call.id)).size).toBe(model.calls.length);
+    expect(nth).toBeLessThan(60);
+  }
+});

@@ -62,7 +62,7 @@ beforeAll(async () => {
   for (const block of [worker, command]) await session.start(block!.code);
   viewed = await session.start(page!.code);
   for (const one of [server, viewed])
-    await until(() => one.output().includes('listening on'), { timeoutMs: 30_000, explain: one.output });
+    await until(() => one.output().includes('listening on'), { explain: one.output });
 }, 300_000);
 
 // The workers stop before their queue does.
@@ -70,7 +70,7 @@ afterAll(async () => {
   await session.close();
   await browser.close();
   await database.drop();
-}, 60_000);
+});
 
 test('every block of commands is run here', () => expect(others).toEqual([]));
 
@@ -86,7 +86,7 @@ describe.each(models)('%s', (model) => {
     const deltas = await deltasOfLast(model);
     expect(deltas.length).toBeGreaterThan(1);
     expect(deltas.join('')).toBe(text);
-  }, 120_000);
+  });
 
   it('fails without another attempt where there is no text', async () => {
     const reason = (words: string): string => (model === 'ocr/command' ? 'exit code 65' : words);
@@ -97,7 +97,7 @@ describe.each(models)('%s', (model) => {
     expect(await printed(model, '/tmp/blank.png')).toContain(reason('No text was found in the picture.'));
     expect(await printed(model, 'LICENSE')).toContain(reason('not a picture that Tesseract can read'));
     expect(await printed(model, picture)).toContain('The harbour wakes');
-  }, 120_000);
+  });
 });
 
 /** Returns the parts of the output of the newest request of a model. */
@@ -131,20 +131,16 @@ describe('the page', () => {
     })()`);
   });
 
-  it.each(models)(
-    'uploads a picture to %s, and shows the text while it grows',
-    async (model) => {
-      await tab.evaluate('window.seen = []');
-      await tab.getByLabel('Model').selectOption(model);
-      await tab.getByLabel('Picture', { exact: true }).setInputFiles(join(root, picture));
-      await tab.getByText('Done.').waitFor({ timeout: 60_000 });
-      expect((await tab.locator('pre').innerText()).trim().split(/\s+/)).toEqual(words);
-      const seen = (await tab.evaluate<string[]>('window.seen')).filter(Boolean);
-      expect(seen.length).toBeGreaterThan(1);
-      for (const [at, text] of seen.slice(1).entries()) expect(text.startsWith(seen[at]!)).toBe(true);
-    },
-    90_000,
-  );
+  it.each(models)('uploads a picture to %s, and shows the text while it grows', async (model) => {
+    await tab.evaluate('window.seen = []');
+    await tab.getByLabel('Model').selectOption(model);
+    await tab.getByLabel('Picture', { exact: true }).setInputFiles(join(root, picture));
+    await tab.getByText('Done.').waitFor({ timeout: 60_000 });
+    expect((await tab.locator('pre').innerText()).trim().split(/\s+/)).toEqual(words);
+    const seen = (await tab.evaluate<string[]>('window.seen')).filter(Boolean);
+    expect(seen.length).toBeGreaterThan(1);
+    for (const [at, text] of seen.slice(1).entries()) expect(text.startsWith(seen[at]!)).toBe(true);
+  });
 
   it('says why a picture cannot be read, and asks nobody else for anything', async () => {
     const noise = { name: 'cat.png', mimeType: 'image/png', buffer: Buffer.from('this is no picture') };
@@ -153,7 +149,7 @@ describe('the page', () => {
     await tab.getByText('Failed: The file is not a picture that Tesseract can read.').waitFor();
     expect(complaints).toEqual([]);
     expect(asked.filter((url) => !/^(http:\/\/127\.0\.0\.1:|blob:)/.test(url))).toEqual([]);
-  }, 60_000);
+  });
 });
 
 test('nothing that the page starts has ended by itself, or has left the data of the language behind', () => {

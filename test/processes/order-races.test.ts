@@ -108,7 +108,7 @@ test('a position rises for a retry, a higher priority and another key’s turn, 
     if (i % 13 === 0) await calls.cancel(id);
   });
   const waits = 'SELECT 1 FROM queue_entry UNION ALL SELECT 1 FROM delayed_entry';
-  await until(async () => (await service.query(waits)).length === 0, { timeoutMs: 30_000 });
+  await until(async () => (await service.query(waits)).length === 0);
   moving = false;
   await watching;
 
@@ -121,7 +121,7 @@ test('a position rises for a retry, a higher priority and another key’s turn, 
     none: 0,
   });
   expect(Math.min(counts.priority, counts['came back'], counts.turn)).toBeGreaterThan(0);
-}, 60_000);
+});
 
 test('a key’s cancels raise no position, and what it submits next raises those of others by its turns only', async () => {
   const [one, another] = await headersOfKeys(2);
@@ -151,7 +151,5 @@ test('a key’s cancels raise no position, and what it submits next raises those
   expect(counts).toEqual({ priority: 0, 'came back': 0, turn: expect.any(Number), none: 0 });
   expect(counts.turn).toBeGreaterThan(0);
   for (const id of blockers) await model.answer(id);
-  await until(async () => (await service.query('SELECT 1 FROM queue_entry')).length === 0, {
-    timeoutMs: 30_000,
-  });
-}, 60_000);
+  await until(async () => (await service.query('SELECT 1 FROM queue_entry')).length === 0);
+});

@@ -1,6 +1,6 @@
 import { until } from '../support/index.js';
 import { readOutputStream } from '../support/output-stream.js';
-import { givenUp, ProcessCluster } from '../support/process-cluster.js';
+import { ProcessCluster } from '../support/process-cluster.js';
 
 let cluster: ProcessCluster;
 
@@ -25,7 +25,7 @@ test('the output of a run whose node is killed begins anew with its next attempt
   await cluster.model.say(id, [delta({ part: 5 })], 1);
   victim.kill('SIGKILL');
   const heir = await cluster.scheduler();
-  await until(() => cluster.model.calls.some((call) => call.id === id && call.attempt === 2), givenUp);
+  await until(() => cluster.model.calls.some((call) => call.id === id && call.attempt === 2));
   for (let part = 0; part < 3; part++) await cluster.model.say(id, [delta({ again: part })], 2);
   await cluster.model.answer(id, '', 2);
   await reader.ended;
@@ -42,7 +42,7 @@ test('the output of a run whose node is killed begins anew with its next attempt
   const response = await cluster.api.get(`/v1/queue/requests/${id}`);
   expect(await response.json()).toEqual([{ again: 0 }, { again: 1 }, { again: 2 }]);
   await heir.stop();
-}, 90_000);
+});
 
 test('a stream outlives the node that it was read from', async () => {
   const scheduler = await cluster.scheduler();
@@ -61,4 +61,4 @@ test('a stream outlives the node that it was read from', async () => {
   await back.ended;
   expect(back.words).toEqual(['1 1', 'done true']);
   await scheduler.stop();
-}, 60_000);
+});

@@ -94,7 +94,6 @@ test('a node that is deaf behind a pooler says which setting it needs, and one t
 test('a start whose prepared statements the pooler mixes up says which setting it needs', async () => {
   const node = new SpawnedService({ ...environment(), DATABASE_PREPARED_STATEMENTS: 'on' });
   await until(() => node.output.includes('set DATABASE_PREPARED_STATEMENTS=off'), {
-    timeoutMs: 60_000,
     explain: () => node.output,
   });
   node.kill('SIGTERM');

@@ -63,7 +63,7 @@ beforeAll(async () => {
   folder = await temporaryDirectory();
   await writeFile(join(folder, 'predict.py'), predictor);
   await writeFile(join(folder, 'handler.py'), handler);
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 /** Starts a worker with the Python package alone: -S ignores installed ones. */
@@ -96,7 +96,7 @@ test('a Cog predictor: a sound that was uploaded, a file in the output, log and 
     expect.objectContaining({ detail: 'The input is invalid: "part" must be at most 1, not 1.5.' }),
   ]);
   await worker.stop();
-}, 60_000);
+});
 
 test('a RunPod handler: a stream, a cancel, and a fresh worker', async () => {
   const worker = await start('runpod', 'handler.py');
@@ -118,4 +118,4 @@ test('a RunPod handler: a stream, a cancel, and a fresh worker', async () => {
   expect(await calls.status(waiting)).toMatchObject({ success: true, attempt: 1 });
   await until(() => next.output.includes(`run ${waiting}`));
   await next.stop();
-}, 60_000);
+});

@@ -172,7 +172,7 @@ test('while nodes join and leave, concurrency is never exceeded and every reques
     [ids],
   );
   expect(outcomes).toEqual([{ outcome: 'succeeded', attempt: 1 }]);
-}, 60_000);
+});
 
 test('a node that stops hands back what it could not finish, and another runs it at its old place', async () => {
   const leaving = await startNode('scheduler', { shutdownGraceMs: 0 });
@@ -230,7 +230,6 @@ test('when every connection to the database is cut, nothing accepted is lost and
   expect([...others].filter((code) => code !== 503)).toEqual([]);
   model.release();
   await until(() => stream.response.closed, {
-    timeoutMs: 10_000,
     message: 'a stream hears of what was said while it was deaf',
   });
   if (stream.statuses().at(-1) !== 'COMPLETED') {
@@ -245,7 +244,7 @@ test('when every connection to the database is cut, nothing accepted is lost and
   expect(rows).toEqual([{ state: 'COMPLETED', outcome: 'succeeded' }]);
 
   await cut();
-  const next = await until(() => submit(b), { timeoutMs: 10_000, message: 'submissions are taken again' });
-  await until(() => model.times(next) === 1, { timeoutMs: 10_000, message: 'requests are run again' });
+  const next = await until(() => submit(b), { message: 'submissions are taken again' });
+  await until(() => model.times(next) === 1, { message: 'requests are run again' });
   await drained();
-}, 60_000);
+});

@@ -16,11 +16,11 @@ beforeAll(async () => {
   database = await createTestDatabase();
   ports = [await freePort(), await freePort()];
   nodes = [await startNode(0), await startNode(1)];
-}, 120_000);
+});
 afterAll(async () => {
   for (const node of nodes) await node.exited;
   await database.drop();
-}, 60_000);
+});
 
 /** With the settings as they are shipped, as far as they concern a stop and a proxy. */
 const startNode = (index: 0 | 1): Promise<SpawnedService> =>
@@ -104,5 +104,4 @@ test.each(proxyNames)(
     for (const id of caller.accepted) await until(() => isCompleted(id), { message: `${id} has completed` });
     await proxy.stop();
   },
-  180_000,
 );

@@ -37,8 +37,8 @@ describe('npm start', () => {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     npm.stdout!.on('data', (text: Buffer) => (said += text.toString()));
-    await until(listening, { message: 'npm start listens', timeoutMs: 60_000, explain: () => said });
-  }, 90_000);
+    await until(listening, { message: 'npm start listens', explain: () => said });
+  });
 
   afterEach(async () => {
     killGroup('SIGKILL');
@@ -96,7 +96,7 @@ describe('the built service', () => {
     for (const service of [second, third]) expect(service.output).not.toContain('There is no API key yet');
     for (const service of [first, second, third]) await service.stop();
     await database.drop();
-  }, 60_000);
+  });
 
   it('names the models that other nodes have otherwise, and none when it is alone or has the same', async () => {
     const database = await createTestDatabase();
@@ -120,5 +120,5 @@ describe('the built service', () => {
     expect(await stopped(other)).toBe('a/changed, a/gone, a/new');
     expect(await stopped(first)).toBeUndefined();
     await database.drop();
-  }, 60_000);
+  });
 });

@@ -53,11 +53,10 @@ test.each(['/bin/sh', '/bin/bash'])(
     const id = await run(url, second);
     const pid = await until(() => /"node":"[^"]*:(\d+)"/.exec(terminal!.said)?.[1]);
     terminal!.child.kill('SIGKILL');
-    await until(() => serverHasEnded(server), { timeoutMs: 20_000, message: 'PostgreSQL has ended' });
+    await until(() => serverHasEnded(server), { message: 'PostgreSQL has ended' });
     await until(() => !isAlive(Number(pid)), { message: 'the service has ended' });
     expect(await statusAfterRestart(id)).toMatchObject({ status: 'COMPLETED', success: true });
   },
-  120_000,
 );
 
 test('SIGHUP without a terminal has the models file read again; SIGTERM stops in order, and says so', async () => {
@@ -76,7 +75,7 @@ test('SIGHUP without a terminal has the models file read again; SIGTERM stops in
   expect(service.output).toMatch(/^stopped$/m);
   expect(serverHasEnded(server)).toBe(true);
   expect(await statusAfterRestart(id)).toMatchObject({ status: 'COMPLETED', success: true });
-}, 120_000);
+});
 
 test('a models file that is mounted and was replaced is an error in the log', async () => {
   const modelsFile = join(await temporaryDirectory(), 'models.yaml');
@@ -92,7 +91,7 @@ test('a models file that is mounted and was replaced is an error in the log', as
   await until(() => service.output.includes('mount the folder that it is in, and restart'));
   await service.stop();
   await mounted.close();
-}, 120_000);
+});
 
 test.each(['/bin/sh', '/bin/bash'])(
   'one Ctrl-C, which npm may pass on as a second, leaves runs their time; the next ends the wait: %s',
@@ -113,5 +112,4 @@ test.each(['/bin/sh', '/bin/bash'])(
     });
     expect(serverHasEnded(server)).toBe(true);
   },
-  120_000,
 );

@@ -10,7 +10,6 @@ import {
 } from '../support/index.js';
 import { ModelServer } from '../support/model-server.js';
 import { OtlpReceiver, type ReceivedSpan } from '../support/otlp-receiver.js';
-import { givenUp } from '../support/process-cluster.js';
 import { WebhookReceiver } from '../support/webhook-receiver.js';
 import { pulled, WorkerCalls } from '../support/worker-calls.js';
 
@@ -86,7 +85,7 @@ function brought(headers: Record<string, unknown>): string {
 }
 
 const completed = (statusUrl: string): Promise<unknown> =>
-  until(async () => (await (await fetch(statusUrl)).text()).includes('"COMPLETED"'), givenUp);
+  until(async () => (await (await fetch(statusUrl)).text()).includes('"COMPLETED"'));
 
 /** The spans of this name, in the order of their attempts. */
 const named = (name: string): ReceivedSpan[] =>
@@ -197,7 +196,7 @@ test('one trace over the submission, attempts on nodes that stop and are killed,
   for (const { headers } of told) expect(headers['tracestate']).toBe('rojo=1');
   const bodies = Buffer.concat(collector.bodies).toString('latin1');
   for (const secret of [id, key, 'hush_hush']) expect(bodies).not.toContain(secret);
-}, 180_000);
+});
 
 test('batches, retries and callers without a trace have theirs too', async () => {
   const service = await node('one');
@@ -222,7 +221,7 @@ test('batches, retries and callers without a trace have theirs too', async () =>
   const parents = named('process test/traced').map(({ parentSpanId }) => parentSpanId);
   const sends = [batch!, batch!, again!, alone!].map(({ spanId }) => spanId);
   expect(parents.toSorted()).toEqual(sends.toSorted());
-}, 120_000);
+});
 
 test('an operator’s retries are sent as any other, one by one and in bulk', async () => {
   const service = await node('one');
@@ -230,7 +229,7 @@ test('an operator’s retries are sent as any other, one by one and in bulk', as
   const first = await call(`${service.url}/v1/queue/test/traced?tag=bulk:1`, {}, caller);
   await completed(first.status_url);
   const sent = (count: number): Promise<boolean> =>
-    until(() => named('send test/traced').length === count, { ...givenUp, explain: () => collector.spans });
+    until(() => named('send test/traced').length === count, { explain: () => collector.spans });
   await call(
     `${admin}/requests/${first.request_id}/retry`,
     {},
@@ -246,7 +245,7 @@ test('an operator’s retries are sent as any other, one by one and in bulk', as
     { traceId: 'a'.repeat(32), parentSpanId: 'b'.repeat(16) },
     { traceId, parentSpanId: original.spanId },
   ]);
-}, 120_000);
+});
 
 test('a collector that is away costs nothing but a line', async () => {
   collector.status = 400;
@@ -258,4 +257,4 @@ test('a collector that is away costs nothing but a line', async () => {
   await until(() => service.output.includes('"msg":"traces: '), { explain: () => service.output });
   await service.stop();
   expect(service.output.match(/"msg":"traces: /g)).toHaveLength(1);
-}, 60_000);
+});

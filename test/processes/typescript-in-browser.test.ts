@@ -38,7 +38,7 @@ beforeAll(async () => {
     content: `import * as nowserving from '/nowserving/index.js'; globalThis.nowserving = nowserving;`,
   });
   await page.waitForFunction('globalThis.nowserving !== undefined');
-}, 120_000);
+});
 afterAll(async () => {
   await browser.close();
   await service.stop();

@@ -18,7 +18,7 @@ beforeAll(async () => {
   examples = [...pages.join('\n').matchAll(/^```[jt]s\n(.*?)^```$/gms)].map(([, code]) =>
     code!.replace('http://127.0.0.1:3000', service.url),
   );
-}, 120_000);
+});
 afterAll(() => service.stop());
 
 const node = (file: string, ...args: string[]): Promise<string> =>
@@ -91,7 +91,7 @@ if (cluster.isPrimary && isMainThread) {
 test('processes of a cluster and threads have clients of their own', async () => {
   await project.write('parallel.mjs', inParallel.replace('process.env.URL', JSON.stringify(service.url)));
   expect(JSON.parse(await node('parallel.mjs'))).toEqual([20, 20, 20, 20, 20]);
-}, 60_000);
+});
 
 /** Code as a caller writes it, and code that must not compile. */
 const usage = `
@@ -126,14 +126,10 @@ test.each([
   ['an ES module under node16', 'use.mts', '--module node16 --moduleResolution node16'],
   ['CommonJS under node16', 'use.cts', '--module node16 --moduleResolution node16'],
   ['a module under bundler', 'use.ts', '--module esnext --moduleResolution bundler'],
-])(
-  'its types resolve for %s',
-  async (_name, file, options) => {
-    await project.write(file, `${imported}${usage}`);
-    await tsc(file, ...options.split(' '), '--target', 'es2022', '--lib', 'es2022,dom');
-  },
-  60_000,
-);
+])('its types resolve for %s', async (_name, file, options) => {
+  await project.write(file, `${imported}${usage}`);
+  await tsc(file, ...options.split(' '), '--target', 'es2022', '--lib', 'es2022,dom');
+});
 
 test.each([
   ['imported', 'worker.mjs', `import { serve } from 'nowserving/worker';`],
@@ -184,7 +180,7 @@ test('the lines of its README run', async () => {
   expect(printed[0]).toBe("{ text: 'hello' }");
   expect(printed.at(-1)).toMatch(/^COMPLETED/);
   expect(printed.join('\n')).toMatch(/^IN_PROGRESS .*drawn/m);
-}, 60_000);
+});
 
 test('all examples of its pages compile with the types of Node alone, and those that end run', async () => {
   const files = await Promise.all(
@@ -202,4 +198,4 @@ test('all examples of its pages compile with the types of Node alone, and those 
     if (isWorker) expect(await node(`example-${i}.mjs`, '--try', tried)).toMatch(/^{"type":"output"/m);
     else if (!example.includes('listen(')) await node(`example-${i}.mjs`);
   }
-}, 60_000);
+});

@@ -150,4 +150,4 @@ test('a stream that is held back on the way is followed by polling', async () =>
   expect(states).toContain('IN_PROGRESS');
   expect(paths.slice(1, 3)).toEqual(['stream', 'status']);
   await new Promise((resolve) => buffering.close(resolve).closeAllConnections());
-}, 60_000);
+});

@@ -16,7 +16,7 @@ beforeAll(async () => {
     packClient().then((packed) => UserProject.with(packed, {})),
   ]);
   calls = new QueueCalls(service);
-}, 180_000);
+});
 afterAll(() => service.stop());
 
 const environment = () => ({ NOWSERVING_URL: service.url, NOWSERVING_KEY: service.key });
@@ -38,7 +38,7 @@ test('any program is a model: its input on standard input, its output on standar
   const worker = await work('me/cat', 'cat');
   expect(await endOf('me/cat', { text: 'hello' })).toMatchObject({ status: 200, body: { text: 'hello' } });
   await worker.stop();
-}, 60_000);
+});
 
 test('input and output go through as they are, also numbers that JavaScript cannot hold', async () => {
   const worker = await work('me/cat', 'cat');
@@ -48,7 +48,7 @@ test('input and output go through as they are, also numbers that JavaScript cann
   const { request_id } = (await submitted.json()) as { request_id: string };
   expect(await (await calls.response(request_id)).text()).toBe(json);
   await worker.stop();
-}, 60_000);
+});
 
 test('text is streamed, and joined as the output; standard error is the log', async () => {
   const worker = await work('me/text', 'echo begun >&2; printf "a b"; printf " c"', '--stdout', 'text');
@@ -57,7 +57,7 @@ test('text is streamed, and joined as the output; standard error is the log', as
   const { logs = [] } = await calls.status(id, '?logs=1');
   expect(logs.map(({ source, message }) => [source, message])).toContainEqual(['stderr', 'begun']);
   await worker.stop();
-}, 60_000);
+});
 
 test('lines of events', async () => {
   const lines = [
@@ -71,7 +71,7 @@ test('lines of events', async () => {
   const { logs = [] } = await calls.status(id, '?logs=1');
   expect(logs.map(({ level, message }) => [level, message])).toContainEqual(['WARN', 'hot']);
   await worker.stop();
-}, 60_000);
+});
 
 test('exit codes say what becomes of the request, and of the worker', async () => {
   const worker = await work('me/codes', 'exit $(tr -dc 0-9)');
@@ -87,7 +87,7 @@ test('exit codes say what becomes of the request, and of the worker', async () =
   expect(await worker.exited).toEqual({ code: 1, signal: null });
   expect(worker.output).toContain('The command cannot run here: it ended with exit code 78.');
   expect(await calls.status(id)).toMatchObject({ status: 'IN_QUEUE' });
-}, 60_000);
+});
 
 test('a command that is not there stops the worker, and costs no attempt', async () => {
   const worker = nowserving('work', '--model', 'me/absent', '--', './no-such-program');
@@ -97,14 +97,14 @@ test('a command that is not there stops the worker, and costs no attempt', async
   const other = await work('me/absent', 'echo 1');
   expect(await calls.reached(id, 'COMPLETED')).toMatchObject({ success: true, attempt: 1 });
   await other.stop();
-}, 60_000);
+});
 
 test('files that its output names are files of the service', async () => {
   const worker = await work('me/files', `printf abc > a.txt; echo '{"file":"file:a.txt"}'`);
   const { body } = await endOf('me/files', {});
   expect(await (await fetch(body['file'] as string)).text()).toBe('abc');
   await worker.stop();
-}, 60_000);
+});
 
 test('a cancel ends the process group', async () => {
   const worker = await work('me/slow', 'echo begun >&2; sleep 1000 & wait', '--kill-after', '100ms');
@@ -113,7 +113,7 @@ test('a cancel ends the process group', async () => {
   await calls.cancel(id);
   expect(await calls.reached(id, 'COMPLETED')).toMatchObject({ error: { code: 'cancelled' } });
   await worker.stop();
-}, 60_000);
+});
 
 test('a terminal that is gone ends the worker with its commands', async () => {
   const worker = await work(
@@ -130,7 +130,7 @@ test('a terminal that is gone ends the worker with its commands', async () => {
   expect(await worker.exited).toEqual({ code: 0, signal: null });
   expect(await calls.status(id)).toMatchObject({ status: 'IN_QUEUE' });
   await calls.cancel(id);
-}, 60_000);
+});
 
 test('half an output of a command that is told to end is none, whatever its exit code', async () => {
   const script = `trap 'exit 0' TERM; printf half; echo said >&2; sleep 1000 & wait`;
@@ -148,7 +148,7 @@ test('half an output of a command that is told to end is none, whatever its exit
   expect(await calls.reached(id, 'COMPLETED')).toMatchObject({ success: true, attempt: 1 });
   expect(await (await calls.response(id)).json()).toBe('whole');
   await other.stop();
-}, 60_000);
+});
 
 test('npx starts it, in a folder with nothing else', async () => {
   const args = ['--offline', 'nowserving', 'work', '--model', 'me/cat', '--', 'cat'];
@@ -157,13 +157,13 @@ test('npx starts it, in a folder with nothing else', async () => {
   worker.kill('SIGTERM');
   await worker.says('claims no more');
   await worker.exited;
-}, 60_000);
+});
 
 test('--try runs once without a service', async () => {
   const tried = nowserving('work', '--model', 'me/cat', '--try', '{"a":\n1.0}', '--', 'cat');
   expect(await tried.exited).toEqual({ code: 0, signal: null });
   expect(tried.output).toBe('{"type":"output","output":{"a": 1.0}}\n');
-}, 60_000);
+});
 
 test('what is tried has the output that the service would make of its deltas', async () => {
   const lines = ['"a"', '"b"', '{"n":1.0}', '"c"', '"d"'].map((delta) => `{"type":"delta","delta":${delta}}`);
@@ -174,7 +174,7 @@ test('what is tried has the output that the service would make of its deltas', a
     ...lines,
     '{"type":"output","output":["ab",{"n":1.0},"cd"]}',
   ]);
-}, 60_000);
+});
 
 test('what is tried with bad JSON fails for good, and in one line', async () => {
   const tried = nowserving('work', '--model', 'me/x', '--try', '{n:1}', '--', 'cat');
@@ -184,10 +184,10 @@ test('what is tried with bad JSON fails for good, and in one line', async () => 
     message: expect.stringContaining('The value of --try must be JSON') as string,
     retryable: false,
   });
-}, 60_000);
+});
 
 test('what is wrong with its arguments is said', async () => {
   const wrong = nowserving('work', '--', 'cat');
   expect(await wrong.exited).toEqual({ code: 64, signal: null });
   expect(wrong.output).toBe('nowserving: The model is missing. Give --model <id>. See nowserving --help.\n');
-}, 60_000);
+});

@@ -1,6 +1,6 @@
 import axe from 'axe-core';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { until } from './until.js';
+import { patienceMs, until } from './until.js';
 
 export const looks = [
   ['a desk in light', { width: 1440, height: 900 }, 'light'],
@@ -21,7 +21,7 @@ export class ConsoleTab {
     /** The service's URL as the browser sees it. */
     readonly url: string,
   ) {
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(patienceMs);
     page.on('console', (message) => {
       if (['error', 'warning'].includes(message.type()))
         this.complaints.push(`${message.text()} ${message.location().url}`);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { temporaryDirectory } from './data-directory.js';
-import { until } from './index.js';
+import { patienceMs, until } from './index.js';
 
 /** What a page takes for granted, and what differs where its commands are tested. */
 export interface Scene {
@@ -142,7 +142,7 @@ export class PageSession {
     return file;
   }
 
-  private async pass(line: string, file: string, timeoutMs = 10_000): Promise<void> {
+  private async pass(line: string, file: string, timeoutMs = patienceMs): Promise<void> {
     const number = this.count;
     const read = (suffix: string): string => {
       try {

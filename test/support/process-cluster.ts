@@ -6,9 +6,6 @@ import { ModelServer } from './model-server.js';
 import { QueueCalls } from './queue-calls.js';
 import { readStream, type StreamReader } from './stream-reader.js';
 
-/** Enough time to give up a node, which takes 6 s of silence, even on a busy machine. */
-export const givenUp = { timeoutMs: 30_000 };
-
 /** One API node in this process, and schedulers as processes that can be killed. */
 export class ProcessCluster {
   readonly model = new ModelServer();
@@ -45,7 +42,7 @@ export class ProcessCluster {
 
   async completed(...ids: string[]): Promise<void> {
     const left = `SELECT FROM request WHERE id = ANY ($1) AND state <> 'COMPLETED'`;
-    await until(async () => (await this.api.query(left, [ids])).length === 0, givenUp);
+    await until(async () => (await this.api.query(left, [ids])).length === 0);
   }
 
   /** Returns how the request ended, the outcome of each attempt, and its events. */

@@ -68,7 +68,6 @@ export class Prometheus {
     const prometheus = new Prometheus(child, directory, `http://127.0.0.1:${port}`);
     await until(async () => failure !== undefined || (await fetch(`${prometheus.url}/-/ready`)).ok, {
       message: 'Prometheus is ready',
-      timeoutMs: 30_000,
     });
     if (failure !== undefined)
       throw new Error('The rehearsal needs Prometheus. On Debian and Ubuntu: apt-get install prometheus', {
@@ -86,7 +85,6 @@ export class Prometheus {
   async scraped(targets: number): Promise<void> {
     await until(async () => Number((await this.query('sum(up)'))[0]?.value[1]) === targets, {
       message: 'Prometheus has scraped all',
-      timeoutMs: 30_000,
     });
   }
 
@@ -119,7 +117,7 @@ export class Prometheus {
           ({ state, labels: own }) =>
             state === 'firing' && wanted.every(([name, value]) => own[name] === value),
         ),
-      { message: `${alertname} fires`, timeoutMs: 40_000, explain: () => this.alerts() },
+      { message: `${alertname} fires`, explain: () => this.alerts() },
     );
   }
 
@@ -127,7 +125,6 @@ export class Prometheus {
   async calmed(alertname: string): Promise<void> {
     await until(async () => !(await this.alerts()).some(({ labels }) => labels['alertname'] === alertname), {
       message: `${alertname} is over`,
-      timeoutMs: 40_000,
       explain: () => this.alerts(),
     });
   }

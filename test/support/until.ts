@@ -9,14 +9,14 @@ export interface UntilOptions {
 }
 
 /** Half of the time that a test may take, so that the failure still says what was waited for. */
-const longestMs = Number(process.env['TEST_TIMEOUT'] ?? 30_000) / 2;
+export const patienceMs = Number(process.env['TEST_TIMEOUT'] ?? 30_000) / 2;
 
 type Falsy = undefined | null | false | 0 | '';
 
 /** Waits until `check` returns a truthy value, and returns that. A check that throws counts as "not yet". */
 export async function until<T>(
   check: () => Promise<T> | T,
-  { message = check.toString(), timeoutMs = longestMs, explain }: UntilOptions = {},
+  { message = check.toString(), timeoutMs = patienceMs, explain }: UntilOptions = {},
 ): Promise<Exclude<Awaited<T>, Falsy>> {
   const deadline = performance.now() + timeoutMs;
   let seen: unknown;
