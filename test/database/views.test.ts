@@ -41,9 +41,9 @@ test('what waits, is held and runs, and the shares of each key, now and in the l
   await release(database, { keyId: bounded, modelId });
   const runs = await claimSome(database, node, 5);
   await finish(database, [ending(runs[0]!)]);
-  // One run took two seconds, one began before the last hour, and one ended before it.
+  // One run took two minutes, one began before the last hour, and one ended before it.
   const times = [
-    ['2 seconds', '1 minute', runs[0]!.id],
+    ['2 minutes', '1 minute', runs[0]!.id],
     ['30 minutes', '50 minutes', v7()],
     ['1 minute', '2 hours', v7()],
   ];
@@ -59,24 +59,25 @@ test('what waits, is held and runs, and the shares of each key, now and in the l
       [id, node, ago, took],
     );
   }
+  // Four runs have begun just now. Their seconds until the query are less than a minute.
   await tables.rows(`UPDATE lease SET started_at = now()`);
 
   expect(
     await tables.rows(
       `SELECT key_name, weight, max_running, waiting, held, running, share_now, starts_last_hour,
-              round(run_seconds_last_hour)::integer AS seconds, share_last_hour > 0.9 AS nearly_all
+              trunc(run_seconds_last_hour / 60)::integer AS minutes, share_last_hour > 0.9 AS nearly_all
        FROM key_shares ORDER BY waiting`,
     ),
   ).toEqual([
     {
       key_name: 'often',
       ...{ weight: 2.5, max_running: null, waiting: 1, held: 0, running: 4, share_now: '1.000' },
-      ...{ starts_last_hour: 5, seconds: 602, nearly_all: true },
+      ...{ starts_last_hour: 5, minutes: 12, nearly_all: true },
     },
     {
       key_name: 'bounded',
       ...{ weight: 1, max_running: 1, waiting: 3, held: 2, running: 0, share_now: '0' },
-      ...{ starts_last_hour: 0, seconds: 0, nearly_all: false },
+      ...{ starts_last_hour: 0, minutes: 0, nearly_all: false },
     },
   ]);
   expect(await tables.rows(`SELECT waiting, delayed, running, held FROM queue_depth`)).toEqual([
