@@ -32,6 +32,7 @@ export class RunDeliveries implements OnApplicationBootstrap {
   /** Events that some endpoint wants; undefined: not known. */
   private ofEndpoints: ReadonlySet<string> | undefined;
   private knownUntil = 0;
+  private changes = 0;
   /** The events that the receivers of a request want. */
   private readonly wanted = new BoundedCache<ReadonlySet<string>>(maxKnown);
 
@@ -57,6 +58,7 @@ export class RunDeliveries implements OnApplicationBootstrap {
   /** Reads again which events endpoints want, because this node has changed one. */
   forget(): void {
     this.knownUntil = 0;
+    this.changes++;
     this.wanted.forget(() => true);
   }
 
@@ -78,11 +80,10 @@ export class RunDeliveries implements OnApplicationBootstrap {
   private async wantedOf(all: readonly RunNews[]): Promise<RunNews[]> {
     const now = performance.now();
     if (now >= this.knownUntil) {
-      this.knownUntil = now + knownMs;
-      this.ofEndpoints = await eventsOfEndpoints(this.database).catch((error: unknown) => {
-        this.knownUntil = 0;
-        throw error;
-      });
+      // Until the answer is there, all events are kept as if they were wanted.
+      const { changes } = this;
+      this.ofEndpoints = await eventsOfEndpoints(this.database);
+      if (changes === this.changes) this.knownUntil = now + knownMs;
     }
     const some = all.filter(({ event }) => this.ofAdapters.has(event) || this.ofEndpoints!.has(event));
     const isEmitted = ({ event }: RunNews): boolean => event !== startedType;
