@@ -5,6 +5,7 @@ import type { Actor } from '../audit/actor.js';
 import { AuditTrail } from '../audit/audit-trail.js';
 import { DomainError } from '../errors/domain-error.js';
 import type { OperatorFilter } from '../queue/reads/request-filter.js';
+import { newId } from '../database/new-id.js';
 import { type OperationAction, OperationEntity } from './entities/operation.entity.js';
 import { OperationRunner } from './duties/operation-runner.js';
 
@@ -86,4 +87,3 @@ export {
   operationActions,
   type OperationEntity as OperationRow,
 } from './entities/operation.entity.js';
-import { newId } from '../database/new-id.js';
