@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { KeysService } from '../../auth/keys.service.js';
 import { Config } from '../../config/config.js';
 import { Database } from '../../database/database.js';
+import { NotifyChannel } from '../../database/notify-channel.js';
 import { isDatabaseUnavailable } from '../../errors/database-error.js';
 import { DomainError } from '../../errors/domain-error.js';
 import { Cluster } from '../../queue/cluster/cluster.js';
@@ -41,6 +42,8 @@ const turnMs = 5_000;
 const [shortestPauseMs, longestPauseMs] = [100, 2_000];
 /** After a turn that failed. */
 const failedPauseMs = 5_000;
+/** The messages that wake the drivers of all nodes. */
+const topic = 'batches';
 /** Requests that one statement cancels. */
 const cancelledAtOnce = 500;
 
@@ -51,8 +54,8 @@ const cancelledAtOnce = 500;
  */
 @Injectable()
 export class BatchDriver extends SelfStartingDuty {
-  /** Batches that other nodes added are found within this time. */
-  protected readonly intervalMs = 2_000;
+  /** Batches of other nodes are found within this time, even if no message came. */
+  protected readonly intervalMs = 30_000;
   private readonly log = new Logger(BatchDriver.name);
   private readonly stopping = new AbortController();
   private isWoken = false;
@@ -63,6 +66,7 @@ export class BatchDriver extends SelfStartingDuty {
   constructor(
     private readonly config: Config,
     private readonly database: Database,
+    private readonly channel: NotifyChannel,
     private readonly cluster: Cluster,
     private readonly keys: KeysService,
     private readonly formats: LineFormats,
@@ -78,7 +82,9 @@ export class BatchDriver extends SelfStartingDuty {
 
   override onApplicationBootstrap(): void {
     // Nodes of this role leave the work to the others.
-    if (this.config.role !== 'api') this.start();
+    if (this.config.role === 'api') return;
+    this.channel.listen(topic, () => this.wakeHere());
+    this.start();
   }
 
   override async beforeApplicationShutdown(): Promise<void> {
@@ -86,7 +92,13 @@ export class BatchDriver extends SelfStartingDuty {
     await this.stop();
   }
 
+  /** Called after a commit that adds or cancels batches. The next driver that is free takes them, on whichever node. */
   wake(): void {
+    this.wakeHere();
+    this.channel.sendNow(topic, '');
+  }
+
+  private wakeHere(): void {
     this.isWoken = true;
     this.scheduleWithin(0);
   }
