@@ -79,9 +79,9 @@ export class RunDeliveries implements OnApplicationBootstrap {
 
   private async wantedOf(all: readonly RunNews[]): Promise<RunNews[]> {
     const now = performance.now();
+    const { changes } = this;
     if (now >= this.knownUntil) {
       // Until the answer is there, all events are kept as if they were wanted.
-      const { changes } = this;
       this.ofEndpoints = await eventsOfEndpoints(this.database);
       if (changes === this.changes) this.knownUntil = now + knownMs;
     }
@@ -90,11 +90,11 @@ export class RunDeliveries implements OnApplicationBootstrap {
     const unknown = some.filter((one) => isEmitted(one) && this.wanted.get(one.requestId, now) === undefined);
     const ids = [...new Set(unknown.map(({ requestId }) => requestId))];
     const found = ids.length === 0 ? undefined : await wantedRunEvents(this.database, ids);
-    for (const id of ids) this.wanted.set(id, found!.get(id) ?? new Set(), now + knownMs);
+    if (changes === this.changes)
+      for (const id of ids) this.wanted.set(id, found!.get(id) ?? new Set(), now + knownMs);
     // Starts are seldom enough to be looked up by the statement that writes them.
-    return some.filter(
-      (one) => !isEmitted(one) || this.wanted.get(one.requestId, now)?.has(one.event) === true,
-    );
+    const wantedBy = (id: string) => found?.get(id) ?? this.wanted.get(id, now);
+    return some.filter((one) => !isEmitted(one) || wantedBy(one.requestId)?.has(one.event) === true);
   }
 
   private note(error: unknown): void {
