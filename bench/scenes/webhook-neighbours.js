@@ -16,15 +16,15 @@ export const scene = {
     const count = bench.short ? 1_000 : 10_000;
     const [refusing, hanging] = [await closedUrl(), await hangingUrl(bench)];
     const turns = await interleave(bench.rounds, {
-      alone: () => deliver(bench, count, null),
+      without: () => deliver(bench, count, null),
       refused: () => deliver(bench, count, refusing),
       hung: () => deliver(bench, count, hanging),
     });
     const options = { field: 'seconds', bar: { most: 1.2 } };
     return [
-      turnsRow('s to the last, beside one that refuses', turns.refused, 'without it', turns.alone, options),
-      turnsRow('s to the last, beside one that hangs', turns.hung, 'without it', turns.alone, options),
-      ...cpuRows('delivery, beside one that refuses', turns.refused, turns.alone, 'without it'),
+      turnsRow('s to the last, beside one that refuses', turns.refused, 'without it', turns.without, options),
+      turnsRow('s to the last, beside one that hangs', turns.hung, 'without it', turns.without, options),
+      ...cpuRows('delivery, beside one that refuses', turns.refused, turns.without, 'without it'),
     ];
   },
 };

@@ -1,19 +1,7 @@
 import { packClient, UserProject } from '../support/client-package.js';
 import { startTestService, type TestService } from '../support/index.js';
 import { WorkerProcess, workerModels } from '../support/worker-process.js';
-import {
-  cancels,
-  downloadsWhole,
-  drains,
-  endsStuck,
-  killedAndFrozen,
-  leavesHalfWay,
-  movesFiles,
-  outlastsItsLease,
-  throughGateway,
-  type Trials,
-  uploadsTooMuch,
-} from '../support/worker-trials.js';
+import { testWorkers, type Trials } from '../support/worker-trials.js';
 
 let service: TestService;
 let project: UserProject;
@@ -94,29 +82,4 @@ const trials = (): Trials => ({
   },
 });
 
-test(
-  '300 requests through a gateway that cuts, buffers and answers 502: none is lost, none runs twice unsaid',
-  () => throughGateway(trials(), 'me/gateway'),
-  200_000,
-);
-
-test('a worker that is killed, one that is frozen past its lease, and one that outlasts it', async () => {
-  const long = outlastsItsLease(trials(), 'me/long');
-  await Promise.all([long, killedAndFrozen(trials(), ['me/killed', 'me/frozen'])]);
-}, 200_000);
-
-test('files of runs', () => movesFiles(trials(), 'me/files'));
-
-test('files that break off again and again: a handler has all of one, or none', () =>
-  downloadsWhole(trials(), 'me/whole'));
-
-test('a file that is too large fails its request', () => uploadsTooMuch(trials(), 'me/large'));
-
-test('SIGTERM: what runs ends, what waits is left to others', () => drains(trials(), 'me/drained'));
-
-test('a handler that never returns ends its worker', () => endsStuck(trials(), 'me/hanging'));
-
-test('a cancel aborts the signal of its run', () => cancels(trials(), 'me/cancelled'));
-
-test('a run that ends early because its worker leaves is run again, at no cost', () =>
-  leavesHalfWay(trials(), 'me/half'));
+testWorkers(trials, 'a cancel aborts the signal of its run');

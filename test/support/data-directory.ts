@@ -6,7 +6,7 @@ import { afterEachFile } from './after-each-file.js';
 
 const made: string[] = [];
 
-afterEachFile(async () => {
+afterEachFile('last', async () => {
   for (const directory of made.splice(0))
     await rm(directory, { recursive: true, force: true, maxRetries: 5 });
 });

@@ -7,7 +7,7 @@ import { temporaryDirectory } from './data-directory.js';
 import { until } from './until.js';
 
 const running = new Set<ChildProcess>();
-afterEachFile(() => {
+afterEachFile('first', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 

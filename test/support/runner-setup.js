@@ -9,15 +9,13 @@ const testTimeout = Number(process.env.TEST_TIMEOUT);
 // What a failed test left running does not keep the process.
 process.once('disconnect', () => process.exit());
 
-const cleaned = new WeakSet();
+const first = { type: 'afterAll', fn: () => cleanUpAfterFile('first') };
+const last = { type: 'afterAll', fn: () => cleanUpAfterFile('last') };
 
 addEventHandler((event, { rootDescribeBlock: root, currentDescribeBlock: block }) => {
-  if (!cleaned.has(root)) {
-    cleaned.add(root);
-    root.hooks.unshift({ type: 'afterAll', fn: cleanUpAfterFile });
-  }
   if (event.name === 'add_test') limit(block.tests.at(-1), event.testName);
   if (event.name === 'add_hook') limit(block.hooks.at(-1), event.hookType);
+  root.hooks = [first, ...root.hooks.filter((hook) => hook !== first && hook !== last), last];
 });
 
 function limit(entry, name) {

@@ -8,7 +8,7 @@ import { until } from './until.js';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const running = new Set<SpawnedService>();
 
-afterEachFile(() => {
+afterEachFile('first', () => {
   for (const service of running) service.destroy();
 });
 

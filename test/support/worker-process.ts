@@ -5,7 +5,7 @@ import { until } from './until.js';
 
 const running = new Set<WorkerProcess>();
 
-afterEachFile(async () => {
+afterEachFile('first', async () => {
   const left = [...running];
   for (const worker of left) worker.destroy();
   await Promise.all(left.map(({ exited }) => exited));

@@ -37,7 +37,7 @@ const runsOf = (workers: WorkerProcess[]): string[] =>
  * Sends 300 requests through a gateway that loses calls and answers. Some runs are silent for longer than the gateway
  * lets connections be. Each request gets its own output, from its last attempt.
  */
-export async function throughGateway({ service, start }: Trials, model: string): Promise<void> {
+async function throughGateway({ service, start }: Trials, model: string): Promise<void> {
   const calls = new QueueCalls(service);
   const gateway = await new Gateway(service.url, 22).start();
   try {
@@ -93,7 +93,7 @@ const completed = (calls: QueueCalls, id: string): Promise<Status> =>
  * One worker is killed, one is frozen until its lease expires. Another worker runs each request again, and only its
  * output counts.
  */
-export async function killedAndFrozen({ service, start }: Trials, models: readonly string[]): Promise<void> {
+async function killedAndFrozen({ service, start }: Trials, models: readonly string[]): Promise<void> {
   const calls = new QueueCalls(service);
   const fates = models.map(async (model, i) => {
     const first = await start(model, service.url);
@@ -121,7 +121,7 @@ export async function killedAndFrozen({ service, start }: Trials, models: readon
 }
 
 /** A run without any output for longer than its lease keeps the lease by beats alone. */
-export async function outlastsItsLease({ service, start }: Trials, model: string): Promise<void> {
+async function outlastsItsLease({ service, start }: Trials, model: string): Promise<void> {
   const calls = new QueueCalls(service);
   const worker = await start(model, service.url);
   const id = await calls.submit(model, { n: 1, hold: 34 });
@@ -131,7 +131,7 @@ export async function outlastsItsLease({ service, start }: Trials, model: string
 }
 
 /** A file that a run uploads is a file of the service, which the next run can download. */
-export async function movesFiles({ service, start }: Trials, model: string): Promise<void> {
+async function movesFiles({ service, start }: Trials, model: string): Promise<void> {
   const calls = new QueueCalls(service);
   const worker = await start(model, service.url);
   const first = await calls.submit(model, { n: 1, upload: 'héllo' });
@@ -150,7 +150,7 @@ export async function movesFiles({ service, start }: Trials, model: string): Pro
 }
 
 /** All connections break within the file. The handler gets the whole file or none. */
-export async function downloadsWhole({ service, start }: Trials, model: string): Promise<void> {
+async function downloadsWhole({ service, start }: Trials, model: string): Promise<void> {
   const calls = new QueueCalls(service);
   const bytes = someBytes(8_000_000);
   const url = await createClient({ url: service.url, key: service.key }).upload(new Blob([bytes]));
@@ -172,7 +172,7 @@ export async function downloadsWhole({ service, start }: Trials, model: string):
 }
 
 /** Runs in progress end by themselves, and nothing more is claimed. */
-export async function drains({ service, start }: Trials, model: string): Promise<void> {
+async function drains({ service, start }: Trials, model: string): Promise<void> {
   const calls = new QueueCalls(service);
   const worker = await start(model, service.url);
   const [running, waiting] = await calls.submitAll(2, model, { n: 1, hold: 2 });
@@ -186,7 +186,7 @@ export async function drains({ service, start }: Trials, model: string): Promise
 }
 
 /** A cancel reaches the handler. */
-export async function cancels({ service, start }: Trials, model: string): Promise<void> {
+async function cancels({ service, start }: Trials, model: string): Promise<void> {
   const calls = new QueueCalls(service);
   const worker = await start(model, service.url);
   const id = await calls.submit(model, { n: 1, hold: 60 });
@@ -198,7 +198,7 @@ export async function cancels({ service, start }: Trials, model: string): Promis
 }
 
 /** A file that the service refuses fails its request at once, with the service's message. */
-export async function uploadsTooMuch({ service, start }: Trials, model: string): Promise<void> {
+async function uploadsTooMuch({ service, start }: Trials, model: string): Promise<void> {
   const calls = new QueueCalls(service);
   const worker = await start(model, service.url, { concurrency: 2 });
   const { maxFileBytes } = service.config;
@@ -218,7 +218,7 @@ export async function uploadsTooMuch({ service, start }: Trials, model: string):
  * A handler that does not return after its run was cancelled ends its worker. The other run of the worker goes back to
  * the queue at no cost.
  */
-export async function endsStuck({ service, start }: Trials, model: string): Promise<void> {
+async function endsStuck({ service, start }: Trials, model: string): Promise<void> {
   const calls = new QueueCalls(service);
   const worker = await start(model, service.url, { concurrency: 2 });
   const hanging = await calls.submit(model, { hangs: true });
@@ -238,7 +238,7 @@ export async function endsStuck({ service, start }: Trials, model: string): Prom
 }
 
 /** The deltas of a run whose worker had to leave are not its output. Another worker produces the whole output. */
-export async function leavesHalfWay({ service, start }: Trials, model: string): Promise<void> {
+async function leavesHalfWay({ service, start }: Trials, model: string): Promise<void> {
   const calls = new QueueCalls(service);
   const worker = await start(model, service.url, { graceS: 0.5 });
   const id = await calls.submit(model, { tokens: 300 });
@@ -249,4 +249,34 @@ export async function leavesHalfWay({ service, start }: Trials, model: string): 
   const response = await service.get(calls.path(id));
   expect(await response.json()).toBe('token '.repeat(300));
   await another.stop();
+}
+
+/** Adds the tests that the workers of every language pass. `onCancel`: the title of the test of cancels. */
+export function testWorkers(trials: () => Trials, onCancel: string): void {
+  test(
+    '300 requests through a gateway that cuts, buffers and answers 502: none is lost, none runs twice unsaid',
+    () => throughGateway(trials(), 'me/gateway'),
+    200_000,
+  );
+
+  test('a worker that is killed, one that is frozen past its lease, and one that outlasts it', async () => {
+    const long = outlastsItsLease(trials(), 'me/long');
+    await Promise.all([long, killedAndFrozen(trials(), ['me/killed', 'me/frozen'])]);
+  }, 200_000);
+
+  test('files of runs', () => movesFiles(trials(), 'me/files'));
+
+  test('files that break off again and again: a handler has all of one, or none', () =>
+    downloadsWhole(trials(), 'me/whole'));
+
+  test('a file that is too large fails its request', () => uploadsTooMuch(trials(), 'me/large'));
+
+  test('SIGTERM: what runs ends, what waits is left to others', () => drains(trials(), 'me/drained'));
+
+  test('a handler that never returns ends its worker', () => endsStuck(trials(), 'me/hanging'));
+
+  test(onCancel, () => cancels(trials(), 'me/cancelled'));
+
+  test('a run that ends early because its worker leaves is run again, at no cost', () =>
+    leavesHalfWay(trials(), 'me/half'));
 }
