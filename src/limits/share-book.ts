@@ -1,5 +1,5 @@
 import { parseRateLimits } from '../config/parsers.js';
-import { defaultDivisor, type GoneHolder, type HolderBeat } from './grants.js';
+import type { GoneHolder, HolderBeat } from './grants.js';
 import {
   type Admission,
   Budget,
@@ -49,14 +49,6 @@ export class ShareBook {
   /** The number of budgets of addresses. */
   private addresses = 0;
   /**
-   * True if this node, as the only one of the cluster, holds a tenth of every caller's limit, even if no node has seen
-   * the caller: the first call waits for no grant. It is one row. Other nodes count it as a share of each budget of
-   * which this node holds no more.
-   */
-  private hasDefaultShare = false;
-  /** Budgets that began with the default share and have no row of their own yet. */
-  private readonly rowless = new Set<Budget>();
-  /**
    * Calls that find no share wait until then at least. Another holder may be a crashed process, such as this node's
    * predecessor, and nobody uses what it holds.
    */
@@ -86,18 +78,8 @@ export class ShareBook {
       return this.budgetOf({ ...caller, subject: crowdOf(caller.subject), hasKey: true });
     }
     const budget = new Budget(key, caller.limits);
-    if (this.hasDefaultShare) this.applyDefaultShare(budget);
     this.add(budget);
     return budget;
-  }
-
-  /** No node holds the rest of its limit. */
-  private applyDefaultShare(budget: Budget): void {
-    for (const window of budget.windows) {
-      window.share = Math.floor(window.window.limit / defaultDivisor);
-      window.unallocated = window.window.limit - window.share;
-    }
-    this.rowless.add(budget);
   }
 
   private add(budget: Budget): void {
@@ -157,7 +139,6 @@ export class ShareBook {
   }
 
   applyGrant(budget: Budget, { shares, unallocated, isShort }: Grant, now: number, mayServe: boolean): void {
-    this.rowless.delete(budget);
     for (const call of budget.waiting) if (call.since <= budget.askedAt!) call.answeredAt ??= now;
     budget.windows.forEach((window, i) => {
       if (shares[i]! > window.share) budget.forgetRefusal();
@@ -300,7 +281,7 @@ export class ShareBook {
         break;
       }
       if (budget.isBusy || budget.waiting.length > 0 || now - budget.calledAt <= budget.longestMs) continue;
-      for (const list of [this.unwritten, this.due, this.wanting, this.rowless]) list.delete(budget);
+      for (const list of [this.unwritten, this.due, this.wanting]) list.delete(budget);
       budget.shrink(0, now);
       budget.isBusy = true;
       idle.push(budget);
@@ -329,33 +310,12 @@ export class ShareBook {
     return rows.map(({ key, used }) => ({ key, used, shares: used }));
   }
 
-  /** True: calls may have been admitted under the default share that no other row counts. */
-  get isDefaultShareInUse(): boolean {
-    return this.hasDefaultShare || this.rowless.size > 0;
-  }
-
-  takeDefaultShare(): void {
-    this.hasDefaultShare = true;
-  }
-
-  /** Gives the default share to no further budget. At most `max` budgets get rows before its own row is deleted. */
-  releaseDefaultShare(max: number): void {
-    this.hasDefaultShare = false;
-    this.putBackUnwritten([...this.rowless].slice(0, max));
-  }
-
-  /** These budgets have rows of their own now. */
-  markWritten(budgets: readonly Budget[]): void {
-    for (const budget of budgets) this.rowless.delete(budget);
-  }
-
   /** Drops all shares. Waiting calls keep waiting, for the shares of the node's next holder. */
   beginAnew(): void {
     const waiting = [...this.awaited].map((budget) => budget.anew());
-    const lists = [this.budgets, this.wanting, this.awaited, this.unwritten, this.due, this.rowless];
+    const lists = [this.budgets, this.wanting, this.awaited, this.unwritten, this.due];
     for (const list of lists) list.clear();
     this.addresses = 0;
-    this.hasDefaultShare = false;
     for (const budget of waiting) {
       this.add(budget);
       for (const list of [this.awaited, this.wanting]) list.add(budget);
@@ -403,11 +363,6 @@ export class OtherHolders {
   /** Nodes that hold shares now, this one included. */
   get nodes(): number {
     return this.live.size + 1;
-  }
-
-  /** No other node holds shares or may have left any. */
-  get isNone(): boolean {
-    return this.live.size + this.left.size === 0;
   }
 
   /**

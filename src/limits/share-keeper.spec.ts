@@ -1,6 +1,6 @@
 import { parseRateLimits } from '../config/parsers.js';
 import { policyText } from '../config/rate-limits.js';
-import type { DefaultGrant, HolderBeat, HolderUse, ShareStore, WriteResult } from './grants.js';
+import type { HolderBeat, HolderUse, ShareStore, WriteResult } from './grants.js';
 import { type KeeperHost, ShareKeeper } from './share-keeper.js';
 import type { Admission, LimitSubject, ShareRow } from './budget.js';
 
@@ -54,7 +54,6 @@ let rows: readonly ShareRow[];
 let isShort: boolean;
 /** Statements that asked for shares. */
 let grants: number;
-let acquireDefault: () => Promise<DefaultGrant>;
 /** Holders of which the grants tell that they are gone. */
 let strays: string[];
 let useOfOthers: HolderUse[];
@@ -67,12 +66,10 @@ beforeEach(async () => {
   rows = [];
   isShort = false;
   grants = 0;
-  acquireDefault = () => Promise.resolve({ isGranted: false, gone: [] });
   strays = [];
   registered = [];
   store = {
     register: () => Promise.resolve({ holders: registered, gone: [] }),
-    acquireDefault: () => acquireDefault(),
     grant: (_, requests) => {
       grants++;
       const granted = requests.map(({ limits, held }) => ({
@@ -118,15 +115,6 @@ it('lets calls wait for a write that is late, and admits them after it', async (
   answer(written);
   await clock.pass(1_500);
   expect(late.end).toBe('admitted');
-});
-
-it('goes on without a default share where the database does not answer for one, and asks again', async () => {
-  let asked = 0;
-  acquireDefault = () => Promise.reject(new Error(`no answer to ${++asked}`));
-  await clock.pass(3_500);
-  const later = call();
-  await clock.pass(10);
-  expect([asked > 2, later.end]).toEqual([true, 'admitted']);
 });
 
 it('writes what was used also while other nodes ask for more and more', async () => {

@@ -1,7 +1,7 @@
 import { v7 } from 'uuid';
 import { Coalesced } from '../tools/coalesced.js';
 import { OtherHolders, ShareBook, writeAfterMs } from './share-book.js';
-import { defaultKey, type ShareStore, type WriteRequest, type WriteResult } from './grants.js';
+import type { ShareStore, WriteRequest, WriteResult } from './grants.js';
 import {
   type Admission,
   type Budget,
@@ -62,10 +62,6 @@ const collectAheadMs = 100; // shares asked for before they are needed are colle
 const sleepAfterMs = 20_000;
 /** Rows in one write: few enough that a caller that waits for a grant does not wait long for the write. */
 const maxRows = 500;
-/**
- * At most this many budgets without a row per round. Until a budget has its row, the default-share row counts for it.
- */
-const maxRowless = 5_000;
 /** Budgets in one grant, and grants at once. Their commits share the wait for the disk. */
 const maxBudgets = 200;
 const maxGrants = 3;
@@ -343,7 +339,7 @@ export class ShareKeeper {
     this.isAsleep = true;
     this.isRegistered = false;
     this.abandonRound();
-    this.book.beginAnew(); // it has at most a default share
+    this.book.beginAnew();
     await this.store.leave(this.holder, []);
   }
 
@@ -378,7 +374,6 @@ export class ShareKeeper {
     const budgets = this.book.takeWritable(round.budgets.slice(round.written, end));
     const rows = this.book.takeRows(budgets, now);
     const forgotten = idle.map(({ key }) => key);
-    if (isLast && this.others.nodes > 1 && !this.book.isDefaultShareInUse) forgotten.push(defaultKey);
     const silent = isLast ? this.others.silent(now) : [];
     const written = await this.write(budgets, idle, { rows, forgotten, silent });
     if (written === undefined) return;
@@ -392,12 +387,10 @@ export class ShareKeeper {
     if (finished.length > 0) await this.store.prune(finished);
     this.aliveAt = round.beganAt;
     this.host.worked?.();
-    await this.acquireDefaultShare();
   }
 
   private beginRound(now: number): Round {
     this.isRoundDue = false;
-    if (this.others.nodes > 1) this.book.releaseDefaultShare(maxRowless);
     return { beganAt: now, budgets: this.book.takeUnwritten(now), written: 0 };
   }
 
@@ -420,7 +413,6 @@ export class ShareKeeper {
       if (written.isKnown) {
         this.book.noteRows(written.asked);
         this.book.forget(idle);
-        this.book.markWritten(budgets);
       }
     } catch (error) {
       this.book.putBackUnwritten(budgets);
@@ -432,19 +424,6 @@ export class ShareKeeper {
     if (written.isKnown) return written;
     this.lose();
     return undefined;
-  }
-
-  /**
-   * Asks for a default share if it may be granted, otherwise again after the next round. It runs between two rounds, so
-   * that no round finds that another node has joined meanwhile.
-   */
-  private async acquireDefaultShare(): Promise<void> {
-    if (!this.others.isNone || this.book.isDefaultShareInUse) return;
-    const none = { isGranted: false, gone: [] };
-    const { isGranted, gone } = await this.store.acquireDefault(this.holder).catch(() => none);
-    this.others.noteGone(gone, this.host.now());
-    // Meanwhile the other nodes may have given this holder up.
-    if (isGranted && this.isRegistered) this.book.takeDefaultShare();
   }
 
   /** The other nodes gave this holder up. What it held is theirs after a window's time, and this node starts over. */

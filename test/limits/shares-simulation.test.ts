@@ -54,7 +54,7 @@ async function hammered(seed: number, { minuteMs, endMs, quiet }: Plan): Promise
   const counted: Counted[] = [];
   const isQuiet = (): boolean => fleet.time.now > quiet[0] && fleet.time.now < quiet[1];
   const maxNodes = 3 + (seed % 2);
-  // Every third simulation begins with one node, which gets a default share. The other nodes follow.
+  // Every third simulation begins with one node. The other nodes follow.
   do fleet.join();
   while (seed % 3 !== 1 && fleet.joined < maxNodes - 1);
   for (const subject of ['a', 'b']) {
@@ -166,57 +166,6 @@ test('a node whose callers have all been gone for a while sends nothing, and adm
   callAt(600_001);
   await fleet.time.run(603_000);
   expect([outcomes, ...statements().slice(0, 2)]).toEqual([['admitted', 'admitted'], 2, 2]);
-});
-
-describe('a node that is alone', () => {
-  const limits = limitsOf(30, 60, 60_000);
-  let fleet: SimulatedFleet;
-  let alone: SimulatedNode;
-  let admitted: { at: number; waitedMs: number }[];
-
-  const callsAt = async (at: number, node: SimulatedNode, count: number): Promise<void> => {
-    const note = ({ result, answeredAt }: CallOutcome): void => {
-      if (result === 'admitted') admitted.push({ at: answeredAt, waitedMs: answeredAt - at });
-    };
-    fleet.time.at(at, () => Array.from({ length: count }, () => node.call('a', limits, note)));
-    await fleet.time.run(at + 400);
-  };
-
-  beforeEach(async () => {
-    fleet = new SimulatedFleet(seeded(1), { lostMessages: 0, lateStatements: 0 });
-    admitted = [];
-    alone = fleet.join();
-    await fleet.time.run(2_000);
-  });
-
-  test('admits the first calls of everybody at once, a tenth of the limit, and the others by a grant', async () => {
-    await callsAt(2_000, alone, 3);
-    expect(admitted.map(({ waitedMs }) => waitedMs)).toEqual([0, 0, 0]);
-    await callsAt(2_500, alone, 27);
-    expect(admitted).toHaveLength(30);
-  });
-
-  test('has written what it admitted so before another that joins may have the whole limit', async () => {
-    await callsAt(2_000, alone, 1);
-    const other = fleet.join();
-    await fleet.time.run(6_000);
-    await callsAt(6_000, other, 40);
-    await callsAt(6_400, alone, 10);
-    const times = admitted.map(({ at }) => at);
-    expect([times.length > 28, maxInAnyWindow(times, 1_000)]).toEqual([true, 30]);
-    expect(fleet.database.defaultHolders).toBe(0);
-  });
-
-  test('is counted with what it may have admitted so when it has crashed, until the window is over', async () => {
-    await callsAt(2_000, alone, 1);
-    alone.kill();
-    const other = fleet.join();
-    await fleet.time.run(20_000);
-    for (let at = 20_000; at < 30_000; at += 1_000) await callsAt(at, other, 12);
-    expect(admitted).toHaveLength(1 + 60 - 6);
-    await callsAt(90_000, other, 12);
-    expect(admitted).toHaveLength(1 + 60 - 6 + 12);
-  });
 });
 
 type NodeFor = (n: number, random: () => number, nodes: readonly SimulatedNode[]) => SimulatedNode;
