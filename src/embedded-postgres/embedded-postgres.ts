@@ -44,6 +44,7 @@ export class EmbeddedPostgres {
 
   /** Starts the server and returns its URL. The first start initialises the directory. */
   async start(signal?: AbortSignal): Promise<string> {
+    this.isStopping = false;
     const binaries = await findBinaries();
     const user = this.directory.userOf(await findUser());
     this.directory.prepare(user);

@@ -80,7 +80,7 @@ test('what is asked for tells of the calls that wait, so that only later ones re
   const budget = budgetWith(10, 100);
   use(budget, 2);
   for (let n = 0; n < 3; n++) {
-    budget.addWaiting({ since: 0, count: 1, admit: () => undefined, reject: () => undefined });
+    budget.addWaiting({ since: 0, count: 1, settle: () => undefined, reject: () => undefined });
   }
   expect(budget.toRequest(1, 0)).toMatchObject({ used: [5, 5], needed: [0, 0] });
   use(budget, 3);

@@ -70,7 +70,7 @@ test('one that comes back while its row is removed has no share, asks only after
   const idle = book.takeIdle(6_001);
   expect(idle).toEqual([budget]);
   expect(book.admit(budget, 6_002)).toBeUndefined();
-  book.addWaiting(budget, { since: 6_002, count: 1, admit: () => undefined, reject: () => undefined }, true);
+  book.addWaiting(budget, { since: 6_002, count: 1, settle: () => undefined, reject: () => undefined }, true);
   expect(book.takeWanting(1, 6_002)).toEqual([]);
   book.forget(idle);
   book.release(idle);
@@ -81,20 +81,20 @@ test('one that comes back while its row is removed has no share, asks only after
 
 test('a call that cannot know what other holders use is rejected after 10 s', () => {
   const book = new ShareBook();
-  book.holdUntil = Infinity;
+  book.waitUntil = Infinity;
   const budget = book.budgetOf(subject('address:1', false));
   const ended: string[] = [];
   for (const since of [0, 4_000]) {
-    const admit = (): void => void ended.push(`${since} admitted or refused`);
+    const settle = (): void => void ended.push(`${since} admitted or refused`);
     const reject = (): void => void ended.push(`${since} rejected`);
-    book.addWaiting(budget, { since, count: 1, admit, reject }, true);
+    book.addWaiting(budget, { since, count: 1, settle, reject }, true);
   }
-  book.serveAllHeld(9_999);
+  book.serveAllWaiting(9_999);
   expect(ended).toEqual([]);
-  book.serveAllHeld(10_000);
+  book.serveAllWaiting(10_000);
   expect(ended).toEqual(['0 rejected']);
   budget.windows[0]!.share = 10;
-  book.serveAllHeld(10_001);
+  book.serveAllWaiting(10_001);
   expect(ended).toEqual(['0 rejected', '4000 admitted or refused']);
   expect(book.awaited.size).toBe(0);
 });

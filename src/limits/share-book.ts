@@ -1,5 +1,5 @@
 import { parseRateLimits } from '../config/parsers.js';
-import type { GoneHolder, HolderBeat } from './grants.js';
+import type { GoneHolder, HolderBeat } from './share-database.js';
 import {
   type Admission,
   Budget,
@@ -15,18 +15,18 @@ import {
 } from './budget.js';
 
 /** A call waits this long for a share that other nodes may give back. */
-const holdMs = 250;
+const waitMs = 250;
 /**
  * It also waits this long after the database answers that there is none. If the database is slow, so are the others.
  */
-const holdAnsweredMs = 100;
+const waitAnsweredMs = 100;
 /** Interval at which a budget with waiting calls is asked for again, because a message may be lost. */
 const askEveryMs = 100;
 /**
- * No call waits longer than this: while rounds are slow, nodes cannot distinguish silent holders, and `holdUntil` may
+ * No call waits longer than this: while rounds are slow, nodes cannot distinguish silent holders, and `waitUntil` may
  * move on without end.
  */
-const longestHoldMs = 10_000;
+const longestWaitMs = 10_000;
 const retainedWhenAsked = 1 / 2; // of its unused share
 /** Greatest age of the use that a row shows. */
 export const writeAfterMs = 10_000;
@@ -52,7 +52,7 @@ export class ShareBook {
    * Calls that find no share wait until then at least. Another holder may be a crashed process, such as this node's
    * predecessor, and nobody uses what it holds.
    */
-  holdUntil = -Infinity;
+  waitUntil = -Infinity;
 
   /**
    * `maxAddresses`: the most addresses with budgets of their own. New addresses beyond it share budgets by their
@@ -161,13 +161,13 @@ export class ShareBook {
       const { since, answeredAt = Infinity, count, isSome } = call;
       const admission = this.admit(budget, now, count);
       if (admission !== undefined) {
-        budget.takeWaiting().admit(admission, count);
+        budget.takeWaiting().settle(admission, count);
         continue;
       }
       const isExhausted = budget.isExhaustedFor(count);
-      const holdUntil = Math.max(since + holdMs, answeredAt + holdAnsweredMs, this.holdUntil);
-      if (!isExhausted && now < holdUntil) {
-        if (now < since + longestHoldMs) break;
+      const waitUntil = Math.max(since + waitMs, answeredAt + waitAnsweredMs, this.waitUntil);
+      if (!isExhausted && now < waitUntil) {
+        if (now < since + longestWaitMs) break;
         budget.takeWaiting().reject(unavailable());
         continue;
       }
@@ -177,7 +177,7 @@ export class ShareBook {
         ? budget.refusal(now, refused)
         : budget.refuse(now, { inVain: !isExhausted, count: refused });
       isRefused = true;
-      budget.takeWaiting().admit(refusal, admitted);
+      budget.takeWaiting().settle(refusal, admitted);
     }
     if (budget.waiting.length === 0) this.awaited.delete(budget);
   }
@@ -189,7 +189,7 @@ export class ShareBook {
     return admitted;
   }
 
-  serveAllHeld(now: number): void {
+  serveAllWaiting(now: number): void {
     for (const budget of this.awaited) {
       this.serveWaiting(budget, now);
       if (budget.waiting.length > 0) this.ask(budget, now);

@@ -1,6 +1,6 @@
 import { parseRateLimits } from '../config/parsers.js';
 import { policyText } from '../config/rate-limits.js';
-import type { HolderBeat, HolderUse, ShareStore, WriteResult } from './grants.js';
+import type { HolderBeat, HolderUse, ShareStore, WriteResult } from './share-database.js';
 import { type KeeperHost, ShareKeeper } from './share-keeper.js';
 import type { Admission, LimitSubject, ShareRow } from './budget.js';
 

@@ -1,7 +1,7 @@
 import { v7 } from 'uuid';
 import { Coalesced } from '../tools/coalesced.js';
 import { OtherHolders, ShareBook, writeAfterMs } from './share-book.js';
-import type { ShareStore, WriteRequest, WriteResult } from './grants.js';
+import type { ShareStore, WriteRequest, WriteResult } from './share-database.js';
 import {
   type Admission,
   type Budget,
@@ -141,8 +141,8 @@ export class ShareKeeper {
     const decided =
       budget.standingRefusal(now, count) ?? (isLate ? undefined : this.decide(budget, now, count));
     if (decided !== undefined) return decided;
-    if (isLate && budget.heldCount + count > budget.maxHeld) throw unavailable();
-    return new Promise((admit, reject) => this.wait(budget, { since: now, count, admit, reject }, isLate));
+    if (isLate && budget.waitingCount + count > budget.maxWaiting) throw unavailable();
+    return new Promise((settle, reject) => this.wait(budget, { since: now, count, settle, reject }, isLate));
   }
 
   /** Counts as many of `count` calls as there is room for, all at the same time: in one step and by one grant. */
@@ -153,7 +153,7 @@ export class ShareKeeper {
     const standing = budget.standingRefusal(now);
     if (standing !== undefined) return { admitted: 0, admission: standing };
     // Even the whole limit could not admit more.
-    const most = Math.min(count, budget.maxHeld - budget.heldCount);
+    const most = Math.min(count, budget.maxWaiting - budget.waitingCount);
     const ended = (admission: Admission, admitted: number): SomeAdmitted => {
       const isRefused = admitted < count && admission.admitted;
       if (!isRefused) return { admitted, admission };
@@ -171,8 +171,8 @@ export class ShareKeeper {
     if (isLate && most <= 0) throw unavailable();
     if (most <= 0) return { admitted: 0, admission: budget.refuse(now) };
     return new Promise((resolve, reject) => {
-      const admit = (last: Admission, admitted: number): void => resolve(ended(last, admitted));
-      this.wait(budget, { since: now, count: most, isSome: true, admit, reject }, isLate);
+      const settle = (last: Admission, admitted: number): void => resolve(ended(last, admitted));
+      this.wait(budget, { since: now, count: most, isSome: true, settle, reject }, isLate);
     });
   }
 
@@ -237,7 +237,7 @@ export class ShareKeeper {
       return admission;
     }
     const isFull =
-      budget.isExhaustedFor(count) || !budget.mayAsk(now) || budget.heldCount + count > budget.maxHeld;
+      budget.isExhaustedFor(count) || !budget.mayAsk(now) || budget.waitingCount + count > budget.maxWaiting;
     return isFull ? budget.refuse(now, { count }) : undefined;
   }
 
@@ -272,7 +272,7 @@ export class ShareKeeper {
     this.cancelSweep ??= this.host.after(sweepMs, () => {
       this.cancelSweep = undefined;
       const now = this.host.now();
-      if (this.mayAdmit(now)) this.book.serveAllHeld(now);
+      if (this.mayAdmit(now)) this.book.serveAllWaiting(now);
       else this.book.rejectWaiting(unavailable(), undefined, this.mayWait ? now - lateMs : now);
       if (this.book.wanting.size > 0) this.runSoon();
       if (this.book.awaited.size > 0 && !this.isStopped) this.sweepSoon();
@@ -326,7 +326,7 @@ export class ShareKeeper {
     this.aliveAt = this.busyAt = sentAt;
     this.others.meet(holders, this.host.now());
     this.others.noteGone(gone, this.host.now());
-    this.book.holdUntil = this.others.settledAt;
+    this.book.waitUntil = this.others.settledAt;
   }
 
   private get isIdle(): boolean {
@@ -382,7 +382,7 @@ export class ShareKeeper {
     if (!isLast) return;
     this.round = undefined;
     this.others.see(written.holders, this.host.now());
-    this.book.holdUntil = this.others.settledAt;
+    this.book.waitUntil = this.others.settledAt;
     const finished = this.others.takeFinished(this.host.now());
     if (finished.length > 0) await this.store.prune(finished);
     this.aliveAt = round.beganAt;

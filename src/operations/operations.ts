@@ -30,7 +30,7 @@ export class Operations {
   /** The members are the requests that match now. They are collected step by step. */
   async start(actor: Actor, { action, filter, reason }: NewOperation): Promise<OperationEntity> {
     const id = newId();
-    await this.trail.change(async (manager) => {
+    await this.trail.inTransaction(async (manager) => {
       const row = {
         ...{ id, action, filter, reason: reason ?? null },
         actorKeyId: actor.keyId,
@@ -61,7 +61,7 @@ export class Operations {
   /** Stops after the current step. Its completed steps are not undone. */
   async stop(actor: Actor, id: string, reason: string | undefined): Promise<OperationEntity> {
     await this.find(id);
-    await this.trail.change(async (manager) => {
+    await this.trail.inTransaction(async (manager) => {
       const rows = manager.getRepository(OperationEntity);
       const { affected } = await rows.update(
         { id, state: In(['collecting', 'running']), endedAt: IsNull() },

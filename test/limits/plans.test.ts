@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { reachDatabase } from '../../src/database/reach.js';
 import { createStatementPool } from '../../src/database/statement-pool.js';
-import { grantStatement } from '../../src/limits/grants.js';
+import { grantStatement } from '../../src/limits/share-database.js';
 import { createTestDatabase, type TestDatabase } from '../support/index.js';
 
 let database: TestDatabase;

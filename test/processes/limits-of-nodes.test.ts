@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { parseRateLimits } from '../../src/config/parsers.js';
 import { LimitsDatabase } from '../../src/database/limits-database.js';
-import { ShareDatabase, type WriteRequest } from '../../src/limits/grants.js';
+import { ShareDatabase, type WriteRequest } from '../../src/limits/share-database.js';
 import { ShareKeeper } from '../../src/limits/share-keeper.js';
 import { AdminCalls } from '../support/admin-calls.js';
 import { Caller } from '../support/caller.js';

@@ -110,7 +110,7 @@ test.each([
   if (isCancelled) expect((await calls.cancel(id)).status).toBe(202);
   // Older than any claim that may still be in progress.
   await service.query(`UPDATE lease SET started_at = started_at - interval '20 seconds'`);
-  service.app.get(Runs).orphansSuspectedAt = performance.now();
+  service.app.get(Runs).lostClaimAt = performance.now();
   await service.app.get(Rescuer).runOnce();
   expect(await calls.status(id)).toMatchObject(expected);
 });

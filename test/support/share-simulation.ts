@@ -1,6 +1,6 @@
 import { DomainError } from '../../src/errors/domain-error.js';
 import type { RateLimits } from '../../src/config/rate-limits.js';
-import type { GoneHolder, HolderBeat, ShareStore, WriteRequest } from '../../src/limits/grants.js';
+import type { GoneHolder, HolderBeat, ShareStore, WriteRequest } from '../../src/limits/share-database.js';
 import { type SomeAdmitted, ShareKeeper } from '../../src/limits/share-keeper.js';
 import {
   type Admission,
@@ -51,7 +51,7 @@ class SimulatedTime {
   }
 }
 
-/** The shares in PostgreSQL, by the rules of src/limits/grants.ts. */
+/** The shares in PostgreSQL, by the rules of src/limits/share-database.ts. */
 class SimulatedDatabase {
   private readonly holders = new Map<string, number>();
   private readonly rows = new Map<string, Map<string, ShareRow>>();

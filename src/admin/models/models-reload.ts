@@ -132,7 +132,7 @@ export class ModelsReload implements OnApplicationBootstrap, BeforeApplicationSh
     };
     const isSame = changes.added.length + changes.changed.length + removed.length === 0;
     if (!isSame) await this.models.warnOfDifferences(models.map(toRow), [...before.values()].map(toRow));
-    await this.trail.change(async (manager) => {
+    await this.trail.inTransaction(async (manager) => {
       if (!isSame) await this.models.write(manager, models);
       if (!isSame || actor.keyId !== null)
         await this.trail.write(manager, actor, { action: 'models.reload', after: changes, reason });

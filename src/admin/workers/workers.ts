@@ -40,7 +40,7 @@ export class Workers {
   }
 
   async tell(actor: Actor, uid: string, told: Told, reason: string | undefined): Promise<ToldWorkerDto> {
-    const name = await this.trail.change(async (manager) => {
+    const name = await this.trail.inTransaction(async (manager) => {
       const known = await this.controls.tellWorker(manager, uid, told);
       if (known === undefined) throw new DomainError('unknown_id', `There is no worker ${uid}.`);
       if (known.before !== told)

@@ -91,7 +91,7 @@ export async function readPayload(
   return bytes === null || total === null ? null : { bytes, total };
 }
 
-/** As text, because pg gets bytes in hexadecimal form: 31 MB then took four times as long. */
+/** As text, because pg gets bytes in hexadecimal form: 31 MB then took up to twice as long. */
 async function readWhole(
   source: DataSource,
   requestId: string,

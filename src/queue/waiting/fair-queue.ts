@@ -38,8 +38,8 @@ const minSweep = 1_000;
  * The waiting requests of one model and priority in their fair order among keys, by start-time fair queuing (Goyal, Vin
  * and Cheng, 1996). A request's virtual start is the later of two: the virtual time, which is the virtual start of the
  * request that was started last, and the virtual end of its key's last request. Its virtual end is its virtual start
- * plus 1 ÷ weight. A request that left the queue without a start does not count, so the key's next request takes over
- * its turn, unless another request of the key waits behind it.
+ * plus 1 ÷ weight. A request that leaves the queue without a start counts for nothing: unless another request of the key
+ * waits behind it, the key's next request gets its virtual start.
  */
 export class FairQueue {
   private readonly entries = new OrderedSet();
