@@ -54,8 +54,8 @@ const cancelledAtOnce = 500;
  */
 @Injectable()
 export class BatchDriver extends SelfStartingDuty {
-  /** Batches of other nodes are found within this time, even if no message came. */
-  protected readonly intervalMs = 30_000;
+  /** Batches of other nodes are found within this time if their message was lost. */
+  protected readonly intervalMs = 120_000;
   private readonly log = new Logger(BatchDriver.name);
   private readonly stopping = new AbortController();
   private isWoken = false;
