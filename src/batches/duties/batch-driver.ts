@@ -56,6 +56,8 @@ const cancelledAtOnce = 500;
 export class BatchDriver extends SelfStartingDuty {
   /** Batches of other nodes are found within this time if their message was lost. */
   protected readonly intervalMs = 120_000;
+  /** Batches may be open that no node drives. */
+  protected override readonly firstWithinMs = 0;
   private readonly log = new Logger(BatchDriver.name);
   private readonly stopping = new AbortController();
   private isWoken = false;
