@@ -198,7 +198,7 @@ inline requeue(r, token, start) {
   fi
 }
 
-/* Rescuer.returnOrphans for one lease. The requeue leaves a request that was cancelled, which then ends so. */
+/* Rescuer.returnLostClaims for one lease. The requeue leaves a request that was cancelled, which then ends so. */
 inline returnOrphan(r) {
   requeue(r, leaseToken[r], leaseStart[r]);
   if
@@ -388,7 +388,7 @@ end:
       lateClaim = n;
       claim[n] = IDLE; claimIsVoid[n] = false; claimRound[n] = 0
     }
-  /* Rescuer.returnOrphans: it looks for leases that belong to no run, once no claim can be under way any more. */
+  /* Rescuer.returnLostClaims: it looks for leases that belong to no run, once no claim can be under way any more. */
   :: atomic {
       !crashed[n] && connected[n] && suspectsOrphans[n] && claim[n] == IDLE && GUARD_ORPHAN_LOOK ->
       suspectsOrphans[n] = false;

@@ -23,6 +23,7 @@ import { QueueLifecycle } from './queue/queue-lifecycle.js';
 import { FastPath } from './requests/fast-path.js';
 import { LongPolls } from './requests/long-polls.js';
 import { StatusSources } from './queue/reads/status-sources.js';
+import { BatchDriver } from './batches/duties/batch-driver.js';
 import { WorkerBeats } from './queue/workers/worker-beats.js';
 import { WorkerClaims } from './queue/workers/worker-claims.js';
 
@@ -114,7 +115,7 @@ export async function startService(config: Config, signal?: AbortSignal): Promis
 
 /**
  * Stops in this order: readiness and the node's own claims; after `delayMs` new connections; claims and beats of
- * workers; runs; long polls and streams that show the runs; answers in progress; everything else. Runs and answers
+ * workers; batches; runs; long polls and streams that show the runs; answers in progress; everything else. Runs and answers
  * share one grace period.
  */
 async function closeApp(
@@ -133,7 +134,10 @@ async function closeApp(
   app.getHttpServer().close();
   await app.get(WorkerClaims).stop();
   app.get(WorkerBeats).stop();
+  // Without a database, waiting for it would delay the end of the runs.
+  const released = app.get(BatchDriver).leave();
   await app.get(QueueLifecycle).drain(graceEnd.signal);
+  await released;
   if (config.role !== 'scheduler') await app.get(LongPolls).stop();
   app.get(StatusSources).closeAll();
   await connections.answersEnded(graceEnd.signal);

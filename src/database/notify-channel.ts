@@ -234,7 +234,7 @@ export class NotifyChannel {
     this.isDeaf = true;
     this.log.warn(
       'the connection pooler in front of the database passes on no notifications, so this node sees ' +
-        'changes of other nodes seconds late: set DATABASE_DIRECT_URL to the address of PostgreSQL itself',
+        'changes of other nodes seconds to minutes late: set DATABASE_DIRECT_URL to the address of PostgreSQL itself',
     );
   }
 }

@@ -14,7 +14,7 @@ export interface LimitSubject {
 /** Identifies what a limit counts for: a key or an address, a class of routes, and the limits themselves. */
 export interface BudgetKey {
   subject: string;
-  routeClass: RouteClass | '*';
+  routeClass: RouteClass;
   /**
    * The limits as in RATE_LIMIT_SUBMIT. Other limits are another budget, so nodes never add up shares of different
    * limits.

@@ -297,7 +297,7 @@ ${upsert(2)}`,
 /*
  * Purpose: makes a node known as a holder of shares, and reads which holders there are and which are gone.
  * Race: its id is new. Until this is committed, the holder is granted nothing. Two nodes that register at the same
- *   moment may learn of each other only with their next beat; until then they ask for somewhat larger shares.
+ *   moment may not see each other before their first rounds, and each may ask for whole limits until then.
  * Index: limit_holder_pkey. The holders that are gone are found by reading limit_share, once per start.
  */
 const registerStatement: Statement = {

@@ -323,6 +323,8 @@ export class ShareKeeper {
     this.beat = 0;
     this.isRegistered = true;
     this.isAsleep = false;
+    // A node that registered at the same moment is seen by the next round.
+    this.isRoundDue = true;
     this.aliveAt = this.busyAt = sentAt;
     this.others.meet(holders, this.host.now());
     this.others.noteGone(gone, this.host.now());

@@ -87,14 +87,18 @@ export class RunDeliveries implements OnApplicationBootstrap {
     }
     const some = all.filter(({ event }) => this.ofAdapters.has(event) || this.ofEndpoints!.has(event));
     const isEmitted = ({ event }: RunNews): boolean => event !== startedType;
-    const unknown = some.filter((one) => isEmitted(one) && this.wanted.get(one.requestId, now) === undefined);
-    const ids = [...new Set(unknown.map(({ requestId }) => requestId))];
+    const emitted = new Set(some.filter(isEmitted).map(({ requestId }) => requestId));
+    // What is known now counts for these events, even if it is forgotten meanwhile.
+    const wantedBy = new Map([...emitted].map((id) => [id, this.wanted.get(id, now)]));
+    const ids = [...emitted].filter((id) => wantedBy.get(id) === undefined);
     const found = ids.length === 0 ? undefined : await wantedRunEvents(this.database, ids);
-    if (changes === this.changes)
-      for (const id of ids) this.wanted.set(id, found!.get(id) ?? new Set(), now + knownMs);
+    for (const id of ids) {
+      const events = found!.get(id) ?? new Set();
+      wantedBy.set(id, events);
+      if (changes === this.changes) this.wanted.set(id, events, now + knownMs);
+    }
     // Starts are seldom enough to be looked up by the statement that writes them.
-    const wantedBy = (id: string) => found?.get(id) ?? this.wanted.get(id, now);
-    return some.filter((one) => !isEmitted(one) || wantedBy(one.requestId)?.has(one.event) === true);
+    return some.filter((one) => !isEmitted(one) || wantedBy.get(one.requestId)!.has(one.event));
   }
 
   private note(error: unknown): void {

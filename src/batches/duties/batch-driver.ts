@@ -6,6 +6,7 @@ import { NotifyChannel } from '../../database/notify-channel.js';
 import { isDatabaseUnavailable } from '../../errors/database-error.js';
 import { DomainError } from '../../errors/domain-error.js';
 import { Cluster } from '../../queue/cluster/cluster.js';
+import { QueueEvents } from '../../queue/queue-events.js';
 import { Cancels } from '../../queue/completion/cancels.js';
 import { FileUses } from '../../queue/retention/file-uses.js';
 import { SelfStartingDuty } from '../../tools/duty.js';
@@ -54,7 +55,7 @@ const cancelledAtOnce = 500;
  */
 @Injectable()
 export class BatchDriver extends SelfStartingDuty {
-  /** Batches of other nodes are found within this time if their message was lost. */
+  /** Batches of other nodes are found after this time if their message was lost and nobody noticed. */
   protected readonly intervalMs = 120_000;
   /** Batches may be open that no node drives. */
   protected override readonly firstWithinMs = 0;
@@ -69,6 +70,7 @@ export class BatchDriver extends SelfStartingDuty {
     private readonly config: Config,
     private readonly database: Database,
     private readonly channel: NotifyChannel,
+    private readonly events: QueueEvents,
     private readonly cluster: Cluster,
     private readonly keys: KeysService,
     private readonly formats: LineFormats,
@@ -86,12 +88,22 @@ export class BatchDriver extends SelfStartingDuty {
     // Nodes of this role leave the work to the others.
     if (this.config.role === 'api') return;
     this.channel.listen(topic, () => this.wakeHere());
+    this.events.subscribe(({ missed }) => {
+      if (missed === true) this.wakeHere();
+    });
     this.start();
   }
 
   override async beforeApplicationShutdown(): Promise<void> {
+    await this.leave();
+  }
+
+  /** Releases this node's batches for the other nodes. Idempotent. */
+  async leave(): Promise<void> {
+    if (this.stopping.signal.aborted) return;
     this.stopping.abort();
     await this.stop();
+    this.channel.sendNow(topic, '');
   }
 
   /** Called after a commit that adds or cancels batches. The next driver that is free takes them, on whichever node. */
@@ -112,6 +124,7 @@ export class BatchDriver extends SelfStartingDuty {
 
   async runOnce(): Promise<void> {
     this.isWoken = false;
+    this.nextDueMs = failedPauseMs; // unless the look succeeds
     const dueMs = await nextBatchDueMs(this.database);
     if (dueMs === undefined) this.pauses.clear();
     this.nextDueMs = dueMs ?? Infinity;
