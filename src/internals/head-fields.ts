@@ -7,7 +7,7 @@ const fieldsOfHead = Object.getOwnPropertySymbols(new OutgoingMessage()).find(
 );
 
 /** The fields that are left of the head of a stream of events. */
-const left: object = Object.assign(Object.create(null), {
+const left: object = Object.assign(Object.create(null) as object, {
   'content-type': ['Content-Type', 'text/event-stream'],
 });
 
