@@ -124,7 +124,7 @@ export class BatchDriver extends SelfStartingDuty {
 
   async runOnce(): Promise<void> {
     this.isWoken = false;
-    this.nextDueMs = failedPauseMs; // unless the look succeeds
+    this.nextDueMs = longestPauseMs; // unless the look succeeds
     const dueMs = await nextBatchDueMs(this.database);
     if (dueMs === undefined) this.pauses.clear();
     this.nextDueMs = dueMs ?? Infinity;
