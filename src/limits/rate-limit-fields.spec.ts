@@ -10,9 +10,16 @@ test('the three fields are those of the window with fewer calls left; the others
       { window: minute, remaining: 3, resetMs: 30_001 },
     ]),
   ).toEqual([
-    ...['X-RateLimit-Limit', '100', 'X-RateLimit-Remaining', '3', 'X-RateLimit-Reset', '31'],
-    ...['RateLimit-Policy', '"second";q=10;w=1, "minute";q=100;w=60'],
-    ...['RateLimit', '"second";r=9;t=1, "minute";r=3;t=31'],
+    'X-RateLimit-Limit',
+    '100',
+    'X-RateLimit-Remaining',
+    '3',
+    'X-RateLimit-Reset',
+    '31',
+    'RateLimit-Policy',
+    '"second";q=10;w=1, "minute";q=100;w=60',
+    'RateLimit',
+    '"second";r=9;t=1, "minute";r=3;t=31',
   ]);
 });
 
@@ -22,6 +29,11 @@ test('of two with as many left they are those of the one that takes longer to re
     { window: minute, remaining: 0, resetMs: 5_000 },
   ]);
   expect(fields.slice(0, 6)).toEqual([
-    ...['X-RateLimit-Limit', '100', 'X-RateLimit-Remaining', '0', 'X-RateLimit-Reset', '5'],
+    'X-RateLimit-Limit',
+    '100',
+    'X-RateLimit-Remaining',
+    '0',
+    'X-RateLimit-Reset',
+    '5',
   ]);
 });

@@ -198,7 +198,7 @@ export class ShareBook {
 
   /** Rejects the calls that wait for these budgets, by default all, and came at `by` or before. */
   rejectWaiting(error: unknown, budgets: Iterable<Budget> = this.awaited, by = Infinity): void {
-    for (const budget of [...budgets]) {
+    for (const budget of budgets) {
       while (budget.waiting.length > 0 && budget.waiting[0]!.since <= by) budget.takeWaiting().reject(error);
       if (budget.waiting.length > 0) continue;
       this.awaited.delete(budget);

@@ -361,8 +361,12 @@ export class ShareDatabase implements ShareStore {
 
   async write({ id, beat }: HolderBeat, { rows, forgotten, silent }: WriteRequest): Promise<WriteResult> {
     const [result] = await this.database.query<WriteResult>(writeStatement, [
-      ...[id, beat, ...rowColumns(rows), ...keyColumns(forgotten.map((key) => ({ key })))],
-      ...[silent.map((one) => one.id), silent.map((one) => one.beat)],
+      id,
+      beat,
+      ...rowColumns(rows),
+      ...keyColumns(forgotten.map((key) => ({ key }))),
+      silent.map((one) => one.id),
+      silent.map((one) => one.beat),
     ]);
     return result!;
   }

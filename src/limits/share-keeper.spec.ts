@@ -26,7 +26,7 @@ class Clock implements KeeperHost {
 
   async pass(ms: number): Promise<void> {
     for (const end = this.ms + ms; this.ms < end; this.ms += 10) {
-      for (const timer of [...this.timers]) {
+      for (const timer of Array.from(this.timers)) {
         if (timer.at > this.ms || !this.timers.delete(timer)) continue;
         timer.work();
       }

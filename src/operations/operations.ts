@@ -32,7 +32,10 @@ export class Operations {
     const id = newId();
     await this.trail.inTransaction(async (manager) => {
       const row = {
-        ...{ id, action, filter, reason: reason ?? null },
+        id,
+        action,
+        filter,
+        reason: reason ?? null,
         actorKeyId: actor.keyId,
         actorName: actor.name,
       };

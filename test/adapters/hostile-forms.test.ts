@@ -21,8 +21,11 @@ const formOf = (parts: readonly Part[]): string =>
 function postForm(path: string, parts: readonly Part[]): Promise<RawAnswer> {
   const body = formOf(parts);
   const fields = [
-    ...['Host: a', 'Connection: close', `Authorization: Bearer ${service.key}`],
-    ...['Content-Type: multipart/form-data; boundary=x', `Content-Length: ${Buffer.byteLength(body)}`],
+    'Host: a',
+    'Connection: close',
+    `Authorization: Bearer ${service.key}`,
+    'Content-Type: multipart/form-data; boundary=x',
+    `Content-Length: ${Buffer.byteLength(body)}`,
   ];
   return send(service, `POST ${path} HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n`, Buffer.from(body));
 }

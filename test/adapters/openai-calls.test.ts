@@ -71,7 +71,8 @@ test('a page in a browser that sends the name of the client may call', async () 
   const answer = await fetch(`${service.url}/openai/v1/models`, {
     method: 'OPTIONS',
     headers: {
-      ...{ origin: 'https://app.example', 'access-control-request-method': 'GET' },
+      origin: 'https://app.example',
+      'access-control-request-method': 'GET',
       'access-control-request-headers': 'authorization, user-agent',
     },
   });

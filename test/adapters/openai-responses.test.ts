@@ -41,8 +41,15 @@ async function eventsOf(answer: Response): Promise<Read[]> {
 }
 
 const order = [
-  ...['created', 'in_progress', 'output_item.added', 'content_part.added'],
-  ...['output_text.delta', 'output_text.done', 'content_part.done', 'output_item.done', 'completed'],
+  'created',
+  'in_progress',
+  'output_item.added',
+  'content_part.added',
+  'output_text.delta',
+  'output_text.done',
+  'content_part.done',
+  'output_item.done',
+  'completed',
 ].map((name) => `response.${name}`);
 
 test.each([
@@ -73,7 +80,9 @@ test.each([
   const chat = {
     choices: [{ index: 0, finish_reason, message: { role: 'assistant', content: 'Once upon' } }],
     usage: {
-      ...{ prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 },
+      prompt_tokens: 5,
+      completion_tokens: 2,
+      total_tokens: 7,
       prompt_tokens_details: { cached_tokens: 4 },
     },
   };
@@ -115,11 +124,9 @@ test.each([
 test('the events of a server that does not number them have numbers', async () => {
   const response = { object: 'response', status: 'completed', output: [] };
   const own = [
-    ...[
-      { type: 'response.created', response },
-      { type: 'response.output_text.delta', delta: 'a' },
-    ],
-    ...[{ type: 'response.output_text.delta', delta: 'b', sequence_number: -1 }],
+    { type: 'response.created', response },
+    { type: 'response.output_text.delta', delta: 'a' },
+    { type: 'response.output_text.delta', delta: 'b', sequence_number: -1 },
     { type: 'response.completed', response },
   ];
   const play = model.respond;
@@ -159,8 +166,10 @@ test.each([{ output: ['a', 'b'] }, { output: [null] }, { output: [{ text: 'a' }]
 
 test('a stream in background that waits has its head, so that its client does not repeat the call', async () => {
   const client = new OpenAI({
-    ...{ baseURL: `${service.url}/openai/v1`, apiKey: service.key },
-    ...{ timeout: 3_000, maxRetries: 1 },
+    baseURL: `${service.url}/openai/v1`,
+    apiKey: service.key,
+    timeout: 3_000,
+    maxRetries: 1,
   });
   const body = { model: 'acme/plain', input: 'hi', hold: true } as { model: string; input: string };
   const stream = await client.responses.create({ ...body, background: true, stream: true });

@@ -83,8 +83,15 @@ test('the stream shows the current state at once, and then what changes', async 
   ]);
   const narrow = of(overview, 'test/narrow');
   expect(narrow).toMatchObject({
-    ...{ waiting: 2, delayed: 0, held: 0, running: 1, slots: 1, availability: 'available' },
-    ...{ started_today: 1, completed_last_hour: 0, unavailable_since: null },
+    waiting: 2,
+    delayed: 0,
+    held: 0,
+    running: 1,
+    slots: 1,
+    availability: 'available',
+    started_today: 1,
+    completed_last_hour: 0,
+    unavailable_since: null,
     concurrency: { current: 1, base: 1, override: null },
     nodes: [{ slots: 1, running: 1, circuit: 'closed' }],
     queue: { per_mark: 1, marks: [{ request_id: handle(first!) }, { request_id: handle(second!) }] },
@@ -264,7 +271,10 @@ test('nodes say what they run, and those that are silent until when their slots 
   expect(data).toMatchObject([
     { name: 'alpha', role: 'all', state: 'ready', version, draining_since: null },
     {
-      ...{ name: 'silent', version: '0.0.9', running: 0, slots: 3 },
+      name: 'silent',
+      version: '0.0.9',
+      running: 0,
+      slots: 3,
       state: expect.stringMatching(/fenced|lost/),
       models: [
         { model_id: 'test/wide', slots: 3, resting_until: new Date(at.getTime() + 6_000).toISOString() },
@@ -303,8 +313,16 @@ test('a node that was given up is listed as lost for an hour, with how many runs
     return found?.lost_at && found;
   });
   expect(node).toMatchObject({
-    ...{ id, role: 'scheduler', version: '0.0.9', state: 'lost', running: 0, slots: 0, models: [] },
-    ...{ lost_runs: 1, lost_at: expect.any(String), heartbeat_at: expect.any(String) },
+    id,
+    role: 'scheduler',
+    version: '0.0.9',
+    state: 'lost',
+    running: 0,
+    slots: 0,
+    models: [],
+    lost_runs: 1,
+    lost_at: expect.any(String),
+    heartbeat_at: expect.any(String),
   });
   await calls.cancel(run);
   await model.answer(run);

@@ -157,17 +157,28 @@ test('each change is in the audit, with what was before and why; what changes no
   const written = 'SELECT action, target, actor_name, before, after, reason FROM audit_entry';
   expect(await service.query(`${written} ORDER BY id OFFSET $1`, [before])).toEqual([
     {
-      ...{ action: 'model.pause', target: id, actor_name: 'bootstrap', reason: 'new weights' },
-      ...{ before: { paused: false }, after: { paused: 'hold' } },
+      action: 'model.pause',
+      target: id,
+      actor_name: 'bootstrap',
+      reason: 'new weights',
+      before: { paused: false },
+      after: { paused: 'hold' },
     },
     {
-      ...{ action: 'model.concurrency', target: id, actor_name: 'bootstrap', reason: 'new weights' },
+      action: 'model.concurrency',
+      target: id,
+      actor_name: 'bootstrap',
+      reason: 'new weights',
       before: { concurrency: { current: 2, base: 2, override: null } },
       after: { concurrency: { current: 7, base: 2, override: 7 } },
     },
     {
-      ...{ action: 'model.resume', target: id, actor_name: 'bootstrap', reason: null },
-      ...{ before: { paused: 'hold' }, after: { paused: false } },
+      action: 'model.resume',
+      target: id,
+      actor_name: 'bootstrap',
+      reason: null,
+      before: { paused: 'hold' },
+      after: { paused: false },
     },
   ]);
 });

@@ -15,7 +15,8 @@ beforeAll(async () => {
   service = await startTestService({ models: model.file({ first: {}, second: {} }), limits: 'off' });
   // Otherwise the watch could see a change first, and the call would find none.
   service.app.get(ModelsReload).stopWatching();
-  [calls, admin] = [new QueueCalls(service), new ModelAdminCalls(service)];
+  calls = new QueueCalls(service);
+  admin = new ModelAdminCalls(service);
 });
 afterAll(async () => {
   await service.stop();

@@ -296,7 +296,11 @@ describe('beside a request that the database does not let change', () => {
       await refuse(ids[0], ids[17], ids[18], ids.at(-1));
       const { id } = await start({ action, filter: { tag } });
       expect(await ended(id)).toMatchObject({
-        ...{ state: 'done', total: 40, done: 36, skipped: 0, failed: 4 },
+        state: 'done',
+        total: 40,
+        done: 36,
+        skipped: 0,
+        failed: 4,
         last_error: 'The database refused the change (SQLSTATE P0001).',
       });
       const changed = { erase: 'erased_at', retry: 'retried_as', cancel: 'completed_at' }[action]!;

@@ -24,7 +24,8 @@ async function seen(name: string): Promise<AdminWorkerDto> {
 test('a model whose workers are all gone says that none asks for it', async () => {
   await round();
   expect(await admin.json('GET', '/models/test/pulled')).toMatchObject({
-    ...{ availability: 'unavailable', unavailable_since: null },
+    availability: 'unavailable',
+    unavailable_since: null,
     unavailable_reason: 'No worker asks for it.',
   });
 });
@@ -35,7 +36,11 @@ test('a worker is listed with what it runs, and a request names the one that ran
   const run = await worker.run();
   expect(await seen('gpu-1')).toMatchObject({
     running: 1,
-    ...{ id: 'gpu-1', state: 'ready', models: ['test/pulled'], failures_in_row: 0, resting_until: null },
+    id: 'gpu-1',
+    state: 'ready',
+    models: ['test/pulled'],
+    failures_in_row: 0,
+    resting_until: null,
     key: { name: 'bootstrap' },
     seen_at: expect.any(String),
   });
@@ -111,7 +116,9 @@ test('a worker gets the order to drain or to stop, which is audited with its rea
   await worker.claim();
   const { uid } = await seen('told');
   expect(await admin.json('POST', `/workers/${uid}/drain`, { body: { reason: 'new driver' } })).toEqual({
-    ...{ uid, name: 'told', told: 'drain' },
+    uid,
+    name: 'told',
+    told: 'drain',
   });
   expect(await seen('told')).toMatchObject({ state: 'draining' });
   expect((await worker.beat()).worker).toBe('drain');

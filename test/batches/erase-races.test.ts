@@ -13,7 +13,8 @@ let other: Database;
 
 beforeAll(async () => {
   tables = await QueueTables.create();
-  [database, other] = [tables.session(), tables.session()];
+  database = tables.session();
+  other = tables.session();
 });
 afterAll(() => tables.drop());
 
@@ -21,9 +22,19 @@ afterAll(() => tables.drop());
 async function endedBatch(): Promise<{ batchId: string; requestId: string }> {
   const batchId = newId();
   await insertBatch(database, {
-    ...{ id: batchId, keyId, format: 'own', metadata: {}, modelId: null, tag: null, priority: 1 },
-    ...{ webhookUrl: null, baseUrl: null, inputFileId: randomUUID(), idempotencyKey: null },
-    ...{ fingerprint: Buffer.alloc(32), windowSeconds: 60 },
+    id: batchId,
+    keyId,
+    format: 'own',
+    metadata: {},
+    modelId: null,
+    tag: null,
+    priority: 1,
+    webhookUrl: null,
+    baseUrl: null,
+    inputFileId: randomUUID(),
+    idempotencyKey: null,
+    fingerprint: Buffer.alloc(32),
+    windowSeconds: 60,
   });
   await tables.rows(`UPDATE batch SET status = 'completed', ended_at = now() WHERE id = $1`, [batchId]);
   const run = await runOne(database, await tables.node(database));

@@ -63,9 +63,19 @@ const lease = { id: batchId, token: randomUUID(), endsAs: null };
 const segment = { kind: 'output', number: 1, fileId: randomUUID(), bytes: 1 } as const;
 const line = { line: 1, customId: 'a', requestId: randomUUID(), refused: null };
 const newBatch = {
-  ...{ id: batchId, keyId, format: 'own', metadata: {}, modelId: null, tag: null, priority: 1 },
-  ...{ webhookUrl: null, baseUrl: null, inputFileId: randomUUID(), idempotencyKey: 'once' },
-  ...{ fingerprint: Buffer.alloc(32), windowSeconds: 60 },
+  id: batchId,
+  keyId,
+  format: 'own',
+  metadata: {},
+  modelId: null,
+  tag: null,
+  priority: 1,
+  webhookUrl: null,
+  baseUrl: null,
+  inputFileId: randomUUID(),
+  idempotencyKey: 'once',
+  fingerprint: Buffer.alloc(32),
+  windowSeconds: 60,
 };
 
 /** As if a row were found, so that the statements after it are sent. */

@@ -68,7 +68,11 @@ test('an ended batch keeps its files but not its input, and goes with them after
   await prune();
   const { batch_id: id } = old;
   expect(await rowsOf(id)).toEqual({
-    ...{ batch: 0, batch_line: 0, batch_segment: 0, erased_line: 0, file_use: 0 },
+    batch: 0,
+    batch_line: 0,
+    batch_segment: 0,
+    erased_line: 0,
+    file_use: 0,
   });
   for (const path of ['', '/output', '/errors'])
     expect((await batches.call(`/${id}${path}`)).status).toBe(404);

@@ -117,8 +117,17 @@ describe('the service role', () => {
 
 describe('the reader', () => {
   const views = [
-    ...['batches', 'group_slots', 'key_shares', 'model_availability', 'model_stats', 'queue_depth'],
-    ...['rate_limit_usage', 'request_history', 'request_timeline', 'running_now', 'audit_entry'],
+    'batches',
+    'group_slots',
+    'key_shares',
+    'model_availability',
+    'model_stats',
+    'queue_depth',
+    'rate_limit_usage',
+    'request_history',
+    'request_timeline',
+    'running_now',
+    'audit_entry',
   ];
 
   test('reads every view of docs/database.md', async () => {

@@ -48,7 +48,8 @@ test.each([
 ])('%s of a request%s is no submission', async (method, path, allow) => {
   const url = `${service.url}/fal/acme/image/requests/${unknownId()}${path}`;
   const answer = await fetch(url, {
-    ...{ method, headers: keyHeader(service.key) },
+    method,
+    headers: keyHeader(service.key),
     ...(method === 'POST' ? { body: '{}' } : {}),
   });
   expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow]);

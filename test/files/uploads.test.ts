@@ -60,7 +60,10 @@ describe('an upload', () => {
       const headers = { 'content-type': 'image/png', 'content-length': 3, expect: '100-continue' };
       const call = httpRequest(upload_url, { method: 'PUT', headers });
       call.on('continue', () => call.end('abc')).on('error', reject);
-      call.on('response', (response) => (response.resume(), resolve(response.statusCode)));
+      call.on('response', (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
       call.flushHeaders();
     });
     expect(answer).toBe(200);

@@ -54,9 +54,13 @@ function operations(): {
 
 const model = 'demo/text/echo';
 const sane: Record<string, string> = {
-  ...{ request_id: '', model_id: model, id: '' },
+  request_id: '',
+  model_id: model,
+  id: '',
   // The adapters' names of a model.
-  ...{ endpoint: model, name: model, version: model },
+  endpoint: model,
+  name: model,
+  version: model,
 };
 const filled = (path: string): string =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === 'request_id' ? id : sane[name] || id));

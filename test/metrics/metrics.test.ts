@@ -89,8 +89,18 @@ test('what becomes of requests is counted', async () => {
     inputs: risen('payload_bytes_count', { direction: 'input' }),
     outputBytes: risen('payload_bytes_bucket', { direction: 'output', le: '256' }),
   }).toEqual({
-    ...{ submitted: 3, succeeded: 2, failed: 1, cancelled: 1, failures: 1, failedAttempts: 2 },
-    ...{ goodAttempts: 2, waits: 3, runs: 4, durations: 3, inputs: 5, outputBytes: 3 },
+    submitted: 3,
+    succeeded: 2,
+    failed: 1,
+    cancelled: 1,
+    failures: 1,
+    failedAttempts: 2,
+    goodAttempts: 2,
+    waits: 3,
+    runs: 4,
+    durations: 3,
+    inputs: 5,
+    outputBytes: 3,
   });
 });
 

@@ -189,7 +189,10 @@ test.each([
   const sound = someBytes(300_000);
   const file = await make(sound);
   const heard = await output('acme/hear', {
-    ...{ file, model: 'whisper-1', temperature: 0.2, words: ['a', 'b'] },
+    file,
+    model: 'whisper-1',
+    temperature: 0.2,
+    words: ['a', 'b'],
     // It has the same value as the file, and is another member.
     prompt: file,
   });

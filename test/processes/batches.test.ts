@@ -56,8 +56,12 @@ beforeAll(async () => {
   const modelsFile = join(directory, 'models-of-nodes.yaml');
   await writeFile(modelsFile, models);
   environment = {
-    ...{ ROLE: 'scheduler', DATABASE_URL: service.databaseUrl, DATA_DIR: service.config.dataDir },
-    ...{ MODELS_FILE: modelsFile, LOG_LEVEL: 'error', RATE_LIMIT_BATCH: '1000000/s' },
+    ROLE: 'scheduler',
+    DATABASE_URL: service.databaseUrl,
+    DATA_DIR: service.config.dataDir,
+    MODELS_FILE: modelsFile,
+    LOG_LEVEL: 'error',
+    RATE_LIMIT_BATCH: '1000000/s',
   };
 });
 afterAll(async () => {

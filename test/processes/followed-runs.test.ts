@@ -43,8 +43,12 @@ beforeAll(async () => {
     path: '/jobs',
     request: { method: 'PUT', url: place },
     follow: {
-      ...{ url: place, every: '50ms', done: { path: '$.state', in: ['done'] }, progress: '$.share' },
-      ...{ output: '$.output', cancel: { method: 'DELETE', url: place } },
+      url: place,
+      every: '50ms',
+      done: { path: '$.state', in: ['done'] },
+      progress: '$.share',
+      output: '$.output',
+      cancel: { method: 'DELETE', url: place },
     },
   };
   await cluster.start(1, { runner });
@@ -92,7 +96,10 @@ test(
     await cluster.completed(id);
     expect(server.starts).toHaveLength(1);
     expect(await cluster.story(id)).toMatchObject({
-      ...{ outcome: 'succeeded', code: null, lost: 0, output: server.starts },
+      outcome: 'succeeded',
+      code: null,
+      lost: 0,
+      output: server.starts,
       attempts: [...Array<string>(kills + 1).fill('returned'), 'succeeded'],
     });
     expect((await new QueueCalls(cluster.api).status(id)).attempt).toBe(1);
@@ -140,7 +147,10 @@ describe('a server that is attached to by the id of the run', () => {
     await attached.completed(id);
     expect(cog.begun).toHaveLength(1);
     expect(await attached.story(id)).toMatchObject({
-      ...{ outcome: 'succeeded', code: null, lost: 0, output: ['held ', 'it ', 'was ', 'held'] },
+      outcome: 'succeeded',
+      code: null,
+      lost: 0,
+      output: ['held ', 'it ', 'was ', 'held'],
       attempts: ['returned', 'succeeded'],
     });
     await next.stop();

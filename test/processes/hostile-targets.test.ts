@@ -138,7 +138,9 @@ test.each([
   ...words`
     logs[]=1 logs[x]=1 logs.x=1 __proto__=1 __proto__[logs]=1 constructor=1 % %00=%00 = &&& ?logs=x Logs=x
     logs=1#logs=2`,
-  ...['a'.repeat(8_000), 'a&'.repeat(3_000), `logs=1&${'a=b&'.repeat(2_000)}`],
+  'a'.repeat(8_000),
+  'a&'.repeat(3_000),
+  `logs=1&${'a=b&'.repeat(2_000)}`,
 ])('the query %s does no harm', async (query) => {
   for (const answer of await Promise.all(statusAndResponse(query))) {
     expect(answer.status).toBe(200);

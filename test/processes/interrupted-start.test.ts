@@ -166,7 +166,11 @@ describe('a signal', () => {
     let hasExited = false;
     const exited = service.exited.finally(() => (hasExited = true));
     service.kill('SIGTERM');
-    if (signals > 1) await until(() => (service.kill('SIGTERM'), hasExited));
+    const signalAgain = (): boolean => {
+      service.kill('SIGTERM');
+      return hasExited;
+    };
+    if (signals > 1) await until(signalAgain);
     await exited;
     await until(() => !existsSync(pidFile(directory)));
   });

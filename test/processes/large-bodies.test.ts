@@ -128,8 +128,16 @@ describe('a large batch', () => {
     const answer = await collection.call('POST', '', body);
     const { results } = (await answer.json()) as { results: BatchResult[] };
     expect(results.map(({ status, code }) => code ?? status)).toEqual([
-      ...[202, 'invalid_input', 202, 'bad_request', 'bad_request', 'invalid_json'],
-      ...['invalid_query', 'unknown_model', 202, 'too_large'],
+      202,
+      'invalid_input',
+      202,
+      'bad_request',
+      'bad_request',
+      'invalid_json',
+      'invalid_query',
+      'unknown_model',
+      202,
+      'too_large',
     ]);
     expect(results[1]!.errors).toEqual([{ path: '/width', message: 'must be an integer' }]);
     const ids = results.flatMap(({ request_id: id }) => id ?? []);
@@ -159,7 +167,8 @@ describe('a large line of a batch', () => {
   let kinds: string[];
   let areAway: boolean;
   beforeEach(() => {
-    [kinds, areAway] = [[], false];
+    kinds = [];
+    areAway = false;
     const run = threads().run.bind(threads()) as (...values: unknown[]) => Promise<never>;
     threads().run = (...values) => {
       kinds.push(values[0]);

@@ -234,7 +234,10 @@ test('a large response of a batch comes whole, and a thread reads it', async () 
   const threads = service.app.get(JsonThreads);
   const kinds: string[] = [];
   const run = threads.run.bind(threads);
-  threads.run = (kind, ...others) => (kinds.push(kind), run(kind, ...others));
+  threads.run = (kind, ...others) => {
+    kinds.push(kind);
+    return run(kind, ...others);
+  };
   const input = 'many words '.repeat(20_000);
   const endpoint = '/v1/responses';
   const { id } = await begin([line('one', { model: 'gpt-5', input }, endpoint)], { endpoint });

@@ -44,7 +44,8 @@ const { service, calls, model } = testQueue({
     }),
     'acme/chunks': {
       runner: {
-        ...{ path: '/v1/chat/completions', preset: 'openai' },
+        path: '/v1/chat/completions',
+        preset: 'openai',
         response: { delta: '$', chunks: false },
       },
     },
@@ -54,7 +55,8 @@ const { service, calls, model } = testQueue({
     'acme/counted': {
       aliases: ['counted'],
       runner: {
-        ...{ path: '/v1/chat/completions', preset: 'openai' },
+        path: '/v1/chat/completions',
+        preset: 'openai',
         request: { set: { stream_options: { include_usage: true } } },
       },
     },
@@ -196,7 +198,9 @@ describe('a chat', () => {
     const chunks = await chunksOf({ ...ask('Lyon'), tools });
     const calls = chunks.flatMap((one) => one.choices[0]?.delta.tool_calls ?? []);
     expect(calls[0]).toEqual({
-      ...{ index: 0, id: 'call_1', type: 'function' },
+      index: 0,
+      id: 'call_1',
+      type: 'function',
       function: { name: 'weather', arguments: '' },
     });
     expect(calls.slice(1).map((call) => call.function!.arguments)).toEqual(['{"ci', 'ty":', '"Lyo', 'n"}']);
@@ -289,7 +293,9 @@ describe('a chat', () => {
 
   test('of a model that does not keep its chunks is streamed as texts, and what else it has at the end', async () => {
     const chunks = await chunksOf({
-      ...{ ...ask('only texts'), model: 'acme/texts', stream_options: { include_usage: true } },
+      ...ask('only texts'),
+      model: 'acme/texts',
+      stream_options: { include_usage: true },
     });
     const id = await idOf('only texts');
     expect(new Set(chunks.map((one) => one.id))).toEqual(new Set([`chatcmpl-${id}`]));
@@ -444,7 +450,8 @@ test('images have URLs, or come as base64', async () => {
   const file = await service.get(data![0]!.url!);
   expect(Buffer.from(await file.arrayBuffer())).toEqual(png);
   const { data: embedded } = await client.images.generate({
-    ...{ model: 'dall-e-3', prompt: 'a cat' },
+    model: 'dall-e-3',
+    prompt: 'a cat',
     response_format: 'b64_json',
   });
   expect(Buffer.from(embedded![0]!.b64_json!, 'base64')).toEqual(png);
@@ -508,8 +515,12 @@ describe('a response in the foreground', () => {
   test('has the output of its model, and is a request', async () => {
     const response = await client.responses.create({ model: 'gpt-5', input: 'right away' });
     expect(response).toMatchObject({
-      ...{ id: await idOf('right away'), object: 'response', background: false, status: 'completed' },
-      ...{ output_text: 'You said: right away', usage: { total_tokens: 8 } },
+      id: await idOf('right away'),
+      object: 'response',
+      background: false,
+      status: 'completed',
+      output_text: 'You said: right away',
+      usage: { total_tokens: 8 },
     });
     expect(await client.responses.retrieve(response.id)).toMatchObject({ output: response.output });
   });
@@ -518,12 +529,18 @@ describe('a response in the foreground', () => {
     const threads = service.app.get(JsonThreads);
     const kinds: string[] = [];
     const run = threads.run.bind(threads);
-    threads.run = (kind, ...others) => (kinds.push(kind), run(kind, ...others));
+    threads.run = (kind, ...others) => {
+      kinds.push(kind);
+      return run(kind, ...others);
+    };
     const input = 'many words '.repeat(20_000);
     const response = await client.responses.create({ model: 'gpt-5', input });
     expect(response.output_text).toBe(`You said: ${input}`);
     expect(await client.responses.retrieve(response.id)).toMatchObject({
-      ...{ id: response.id, object: 'response', status: 'completed', output: response.output },
+      id: response.id,
+      object: 'response',
+      status: 'completed',
+      output: response.output,
     });
     expect(kinds.filter((kind) => kind === 'openAi')).toHaveLength(2);
     threads.run = run;
@@ -569,7 +586,8 @@ type StreamEvent = OpenAI.Responses.ResponseStreamEvent;
 
 describe('a streamed response', () => {
   const asked = (input: string): { model: string; input: string; stream: true } => ({
-    ...{ model: 'gpt-5', input },
+    model: 'gpt-5',
+    input,
     stream: true,
   });
   /** A call of a chat model, for which the client has no type. */
@@ -631,7 +649,8 @@ describe('a streamed response', () => {
     const response = await stream.finalResponse();
     expect(texts.at(-1)).toBe('You said: for the helper');
     expect(response).toMatchObject({
-      ...{ id: await idOf('for the helper'), status: 'completed' },
+      id: await idOf('for the helper'),
+      status: 'completed',
       output_text: 'You said: for the helper',
     });
   });
@@ -673,7 +692,8 @@ describe('a streamed response', () => {
     const item = `msg_${id}`;
     expect(events[4]).toMatchObject({ item_id: item, output_index: 0, content_index: 0 });
     expect(ended(events)).toMatchObject({
-      ...{ id, status: 'completed' },
+      id,
+      status: 'completed',
       output: [{ id: item, content: [{ type: 'output_text', text: `You said: ${said}` }] }],
     });
     expect(ended(events).output).toEqual((await client.responses.retrieve(id)).output);
@@ -738,11 +758,19 @@ describe('a streamed response', () => {
     });
     const events = await create(asked('in one piece'));
     expect(typesOf(events)).toEqual([
-      ...[...begin, 'response.output_item.added', 'response.output_item.done'],
-      ...['response.output_item.added', 'response.function_call_arguments.delta'],
-      ...['response.function_call_arguments.done', 'response.output_item.done'],
-      ...['response.output_item.added', 'response.content_part.added', 'response.refusal.delta'],
-      ...['response.refusal.done', 'response.content_part.done', 'response.output_item.done'],
+      ...begin,
+      'response.output_item.added',
+      'response.output_item.done',
+      'response.output_item.added',
+      'response.function_call_arguments.delta',
+      'response.function_call_arguments.done',
+      'response.output_item.done',
+      'response.output_item.added',
+      'response.content_part.added',
+      'response.refusal.delta',
+      'response.refusal.done',
+      'response.content_part.done',
+      'response.output_item.done',
       'response.incomplete',
     ]);
     expect(numbersOf(events)).toEqual(upTo(events.length));
@@ -783,7 +811,8 @@ describe('a streamed response', () => {
     expect(typesOf(events)).toEqual(['response.created', 'response.failed']);
     expect(numbersOf(events)).toEqual([0, 1]);
     expect(ended(events)).toMatchObject({
-      ...{ id, status: 'failed' },
+      id,
+      status: 'failed',
       error: { code: 'model_error', message: 'CUDA out of memory' },
     });
     expect(await client.responses.retrieve(id)).toMatchObject({ error: ended(events).error });
@@ -878,7 +907,10 @@ describe('a streamed response', () => {
     }
     const id = await idOf('broken in background');
     expect(events.at(-1)).toEqual({
-      ...{ type: 'error', code: 'model_unavailable', param: null, sequence_number: 5 },
+      type: 'error',
+      code: 'model_unavailable',
+      param: null,
+      sequence_number: 5,
       message: expect.stringContaining('Read it again'),
     });
     expect(await client.responses.retrieve(id)).toMatchObject({ status: 'queued' });
@@ -891,7 +923,8 @@ describe('a streamed response', () => {
     const events = await retrieve(id);
     expect(typesOf(events)).toEqual([...begin, 'response.failed']);
     expect(ended(events)).toMatchObject({
-      ...{ id, status: 'failed' },
+      id,
+      status: 'failed',
       error: { code: 'model_error', message: 'The model answered 500.' },
     });
   });

@@ -127,8 +127,14 @@ test('with priorities, schedules, bulk cancels and retries at once, none of high
   const blocker = await calls.submit('test/c');
   await until(() => model.times(blocker) === 1);
   const kinds = [
-    ...['priority=high', 'priority=normal', 'priority=low', 'priority=high&tag=drop:yes'],
-    ...['tag=drop:yes', 'priority=low&delay=1h', 'delay=1h&tag=drop:yes', 'priority=high&delay=20ms'],
+    'priority=high',
+    'priority=normal',
+    'priority=low',
+    'priority=high&tag=drop:yes',
+    'tag=drop:yes',
+    'priority=low&delay=1h',
+    'delay=1h&tag=drop:yes',
+    'priority=high&delay=20ms',
   ];
   const ids: string[] = [];
   const lowest = new Map<string, number>();

@@ -108,9 +108,16 @@ test('a prediction has its input, output, logs and times as they were', async ()
   await model.say(made.id, [{ type: 'output', output: { seed: 1 } }]);
   (await model.arrived(made.id)).response.end();
   expect(await ended(made.id)).toMatchObject({
-    ...{ id: made.id, status: 'succeeded', input: { hold: true, n: 1 }, output: { seed: 1 } },
-    ...{ error: null, data_removed: false, logs: 'first\nsecond\n', version: text },
-    ...{ started_at: expect.any(String), completed_at: expect.any(String) },
+    id: made.id,
+    status: 'succeeded',
+    input: { hold: true, n: 1 },
+    output: { seed: 1 },
+    error: null,
+    data_removed: false,
+    logs: 'first\nsecond\n',
+    version: text,
+    started_at: expect.any(String),
+    completed_at: expect.any(String),
     metrics: { predict_time: expect.any(Number), total_time: expect.any(Number) },
     urls: { get: `${service.url}/replicate/v1/predictions/${made.id}` },
   });
@@ -253,8 +260,11 @@ test('the stream of a prediction needs its signature or a key', async () => {
 test('a file is uploaded, listed, named by an input, and deleted', async () => {
   const made = await client().files.create(new File(['hello'], 'greeting.txt', { type: 'text/plain' }));
   expect(made).toMatchObject({
-    ...{ id: expect.any(String), content_type: 'text/plain', size: 5 },
-    ...{ checksums: { sha256: expect.stringMatching(/^[0-9a-f]{64}$/) }, expires_at: expect.any(String) },
+    id: expect.any(String),
+    content_type: 'text/plain',
+    size: 5,
+    checksums: { sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    expires_at: expect.any(String),
   });
   expect(await (await fetch(made.urls.get)).text()).toBe('hello');
   expect(await client().files.get(made.id)).toEqual(made);
@@ -287,7 +297,10 @@ test('a file of an output is a FileOutput', async () => {
 test('a model has the schema of its input', async () => {
   const found = await client().models.get('acme', 'strict');
   expect(found).toMatchObject({
-    ...{ owner: 'acme', name: 'strict', description: 'Takes a prompt.', visibility: 'private' },
+    owner: 'acme',
+    name: 'strict',
+    description: 'Takes a prompt.',
+    visibility: 'private',
     latest_version: {
       id: 'acme/strict',
       openapi_schema: { components: { schemas: { Input: { required: ['prompt'] }, Output: {} } } },
@@ -298,12 +311,15 @@ test('a model has the schema of its input', async () => {
 test('the only version of a model is its id, and is also found by an alias', async () => {
   const { versions } = client().models;
   expect(await versions.list('acme', 'strict')).toMatchObject({
-    ...{ previous: null, next: null },
+    previous: null,
+    next: null,
     results: [{ id: 'acme/strict', openapi_schema: { info: { title: 'acme/strict' } } }],
   });
   // The Python client refuses a `cog_version` of null, and asks for the version of each run.
   expect(await versions.get('anyone', 'anything', version)).toMatchObject({
-    ...{ id: version, cog_version: '', openapi_schema: { info: { title: 'acme/text' } } },
+    id: version,
+    cog_version: '',
+    openapi_schema: { info: { title: 'acme/text' } },
   });
   expect(await refusalOf(versions.get('acme', 'strict', 'none'))).toMatchObject([
     404,
@@ -334,7 +350,9 @@ test('a key is also accepted as older scripts send it', async () => {
 test('webhooks come at the start and at the end, and the client finds them genuine', async () => {
   const path = hooks.newPath();
   const { id } = await client().predictions.create({
-    ...{ model: text, input: { hold: true }, webhook: receiver.url(path) },
+    model: text,
+    input: { hold: true },
+    webhook: receiver.url(path),
     webhook_events_filter: ['start', 'completed'],
   });
   const [start] = await receiver.arrived(path);
@@ -357,7 +375,8 @@ test('webhooks come at the start and at the end, and the client finds them genui
         id: headers['webhook-id'],
         timestamp: String(headers['webhook-timestamp']),
         signature: String(headers['webhook-signature']),
-        ...{ body, secret: key },
+        body,
+        secret: key,
       }),
     ).toBe(true);
 });

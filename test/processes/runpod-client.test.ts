@@ -55,14 +55,21 @@ test('run answers at once, and status follows the job to its output', async () =
   expect(queued).toEqual({ id: expect.any(String), status: 'IN_QUEUE' });
   await model.arrived(queued.id);
   expect(await endpoint().status(queued.id)).toEqual({
-    ...{ id: queued.id, status: 'IN_PROGRESS', delayTime: expect.any(Number) },
-    ...{ started: true, completed: false, succeeded: false },
+    id: queued.id,
+    status: 'IN_PROGRESS',
+    delayTime: expect.any(Number),
+    started: true,
+    completed: false,
+    succeeded: false,
   });
   await model.answer(queued.id, '{"n":12345678901234567890.10}');
   await calls.reached(queued.id, 'COMPLETED');
   expect(await endpoint().status(queued.id)).toMatchObject({
-    ...{ status: 'COMPLETED', completed: true, succeeded: true },
-    ...{ delayTime: expect.any(Number), executionTime: expect.any(Number) },
+    status: 'COMPLETED',
+    completed: true,
+    succeeded: true,
+    delayTime: expect.any(Number),
+    executionTime: expect.any(Number),
   });
   const path = `/runpod/v2/any/status/${queued.id}`;
   expect(await (await service.get(path)).text()).toContain('"output":{"n":12345678901234567890.10}');
@@ -77,7 +84,8 @@ test.each(['acme/image/upscale/v2', 'upscaler', 'x1y2z3'])('%s is an endpoint', 
 test('a large input arrives as it was written', async () => {
   const input = `{"text":"${'x'.repeat(300_000)}","n":12345678901234567890.10}`;
   const answer = await fetch(`${service.url}/runpod/v2/upscaler/run`, {
-    ...{ method: 'POST', headers: { authorization: `Bearer ${service.key}` } },
+    method: 'POST',
+    headers: { authorization: `Bearer ${service.key}` },
     body: `{"policy":{"lowPriority":true},"input":${input}}`,
   });
   const { id } = (await answer.json()) as { id: string };
@@ -263,8 +271,11 @@ test('health has the jobs and the slots of the model', async () => {
   });
   expect(health).toEqual({
     jobs: {
-      ...{ completed: expect.any(Number), failed: expect.any(Number) },
-      ...{ inProgress: 1, inQueue: 1, retried: 0 },
+      completed: expect.any(Number),
+      failed: expect.any(Number),
+      inProgress: 1,
+      inQueue: 1,
+      retried: 0,
     },
     workers: { idle: 0, initializing: 0, ready: 0, running: 1, throttled: 0, unhealthy: 0 },
   });

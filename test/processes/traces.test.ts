@@ -109,7 +109,9 @@ test('a run of a worker is a span as well, whichever node its end came to', asyn
   const [send] = named('send test/pulled');
   expect(named('process test/pulled')).toMatchObject(
     [1, 2].map((attempt) => ({
-      ...{ traceId, parentSpanId: send!.spanId, kind: consumer },
+      traceId,
+      parentSpanId: send!.spanId,
+      kind: consumer,
       attributes: { 'nowserving.attempt': attempt },
       links: attempt === 1 ? [] : [{ spanId: send!.spanId }],
     })),

@@ -352,7 +352,8 @@ it.each<[string, number]>([
   expect(await passing(all(queue.output('r1')))).toEqual(['a', 'b']);
   expect(new Set(pathsOf(seen))).toEqual(new Set(['output/stream']));
   expect(seen.at(-1)!.headers.get('last-event-id')).toBe('1.1');
-  [seen, awayUntil] = [[], undefined];
+  seen = [];
+  awayUntil = undefined;
   expect(await passing(all(queue.follow('r1')))).toEqual([running, completed]);
   expect(new Set(pathsOf(seen))).toEqual(new Set(['status/stream']));
   expect(seen.at(-1)!.headers.get('last-event-id')).toBe('7');

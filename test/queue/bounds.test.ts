@@ -38,7 +38,8 @@ let node: string;
 
 beforeAll(async () => {
   tables = await QueueTables.create();
-  [here, there] = [tables.session(), tables.session()];
+  here = tables.session();
+  there = tables.session();
   await tables.rows(
     `INSERT INTO api_key (id, name, prefix, hash, scopes) VALUES ($1, 'bounded', '', sha256('x'), '{}')`,
     [keyId],

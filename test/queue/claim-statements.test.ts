@@ -17,8 +17,13 @@ const lease = { id, token: id, keyId: id };
 const start = { modelId: 'a/model', timeoutMs: 1_000, floor: null, byMs: 0 };
 const ofNode = { ...start, nodeId: id, slotRound: 0 };
 const submission = {
-  ...{ id, keyId: id, modelId: 'a/model', priority: 0, virtualStart: 0 },
-  ...{ input: Buffer.from('{}'), expiresMs: null },
+  id,
+  keyId: id,
+  modelId: 'a/model',
+  priority: 0,
+  virtualStart: 0,
+  input: Buffer.from('{}'),
+  expiresMs: null,
 };
 const workerSlots = [{ workerId: id, claimId: id, claimHash: Buffer.alloc(1), token: id }];
 const bounded = { isBounded: true, isReserved: false };

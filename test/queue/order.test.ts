@@ -135,8 +135,14 @@ test('what waits behind cancelled requests of its key keeps its place', async ()
   const next = await submitAll('test/one', 1, one);
   expect(await positions([...arrival.slice(10), ...others, ...fair.slice(3), ...next])).toEqual([
     ...Array.from({ length: 10 }, (_, i) => i),
-    ...[0, 1, 2, 3, 5],
-    ...[4, 6, 7],
+    0,
+    1,
+    2,
+    3,
+    5,
+    4,
+    6,
+    7,
   ]);
   for (const end of ends) await end();
   await ran([...arrival.slice(10), ...others, ...fair.slice(3), ...next]);
@@ -184,10 +190,7 @@ describe('with a second node', () => {
     await until(async () => (await positions([batch[5]!]))[0] === 7, { message: 'this one knows' });
     expect(await positions([...batch, ...few])).toEqual([0, 2, 4, 5, 6, 7, 1, 3]);
     await end();
-    expect(await ran([...batch, ...few])).toEqual([
-      ...[batch[0], few[0], batch[1], few[1]],
-      ...batch.slice(2),
-    ]);
+    expect(await ran([...batch, ...few])).toEqual([batch[0], few[0], batch[1], few[1], ...batch.slice(2)]);
   });
 
   test('once a key has cancelled 1,000, what it submits starts as if they had never been', async () => {

@@ -24,8 +24,14 @@ const start = (id: string): Promise<unknown> =>
   register(database, { id, name: id.slice(0, 8), role: 'all', version: '1' });
 const stop = (id: string): Promise<unknown> => tables.rows('DELETE FROM node WHERE id = $1', [id]);
 const open = (time: string, more: Partial<OpenCircuit> = {}): OpenCircuit => ({
-  ...{ modelId, address: 'http://gpu', reason: 'refused', sinceMs: at(time), isProbing: false },
-  ...{ isAway: true, yieldsSlots: true, ...more },
+  modelId,
+  address: 'http://gpu',
+  reason: 'refused',
+  sinceMs: at(time),
+  isProbing: false,
+  isAway: true,
+  yieldsSlots: true,
+  ...more,
 });
 
 async function expectOutageSince(time: string): Promise<void> {

@@ -98,8 +98,14 @@ async function liveALife(): Promise<void> {
   await calls.response(waiting);
   for (const duty of [Promoter, Scheduler]) await service.app.get(duty).runOnce();
   await claim(database, {
-    ...{ modelId: 'test/model', nodeId: randomUUID(), slotRound: 0, limit: 1, lowestPriority: 0 },
-    ...{ timeoutMs: 60_000, floor: null, byMs: Date.now() + 60_000 },
+    modelId: 'test/model',
+    nodeId: randomUUID(),
+    slotRound: 0,
+    limit: 1,
+    lowestPriority: 0,
+    timeoutMs: 60_000,
+    floor: null,
+    byMs: Date.now() + 60_000,
   });
   await useCollection(request, id, ids);
   await useWorkers();

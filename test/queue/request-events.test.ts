@@ -86,7 +86,11 @@ test('a failed attempt and a failed request say why', async () => {
     [
       'request.completed',
       {
-        ...{ modelId, outcome: 'failed', attemptOutcome: 'failed', attempt: 2, runMs },
+        modelId,
+        outcome: 'failed',
+        attemptOutcome: 'failed',
+        attempt: 2,
+        runMs,
         failure: { ...failure, status: 502 },
       },
     ],
@@ -152,7 +156,10 @@ test('a lost node is published, and what becomes of its runs; starts that never 
   expect((await lifeOf(ids[1]!)).at(-1)).toEqual([
     'request.completed',
     {
-      ...{ modelId, outcome: 'failed', attemptOutcome: 'lost', attempt: 2 },
+      modelId,
+      outcome: 'failed',
+      attemptOutcome: 'lost',
+      attempt: 2,
       failure: expect.objectContaining({ code: 'node_lost' }),
     },
   ]);

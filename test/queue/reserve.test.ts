@@ -22,7 +22,8 @@ beforeEach(async () => {
   model.calls.length = 0;
   model.maxAtOnce = 0;
   const config = { rateLimitSubmit: [], rateLimitOther: [] };
-  [one, two] = [await start(config), await start(config)];
+  one = await start(config);
+  two = await start(config);
   await divideSlots([one, two]);
   // Each node has its slots.
   await until(async () => {

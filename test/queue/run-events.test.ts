@@ -13,7 +13,8 @@ let node: string;
 
 beforeAll(async () => {
   tables = await QueueTables.create();
-  [here, there] = [tables.session(), tables.session()];
+  here = tables.session();
+  there = tables.session();
 });
 beforeEach(async () => {
   await tables.clear();
@@ -52,7 +53,7 @@ test('the parts of an output are rows, numbered within the attempt over all its 
 
 test('a part is there once when it is written again while the first write is under way', async () => {
   const run = await runOne(here, node);
-  const batch = said(run, 0, { deltas: ['"a"'], ...{ logs: logLines(run, 0).logs } });
+  const batch = said(run, 0, { deltas: ['"a"'], logs: logLines(run, 0).logs });
   await append(here, batch);
   await here.execute('BEGIN');
   const more = said(run, 2, { deltas: ['"b"'] });

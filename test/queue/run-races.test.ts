@@ -26,7 +26,8 @@ let node: string;
 
 beforeAll(async () => {
   tables = await QueueTables.create();
-  [here, there] = [tables.session(), tables.session()];
+  here = tables.session();
+  there = tables.session();
 });
 beforeEach(async () => {
   await tables.clear();

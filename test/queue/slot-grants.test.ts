@@ -11,7 +11,8 @@ let nodes: [string, string];
 
 beforeAll(async () => {
   tables = await QueueTables.create();
-  [here, there] = [tables.session(), tables.session()];
+  here = tables.session();
+  there = tables.session();
   await tables.rows(
     `INSERT INTO model (id, runner, concurrency, timeout_ms, attempts) VALUES ($1, 'demo', 4, 1000, 1)`,
     [modelId],

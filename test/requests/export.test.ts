@@ -64,8 +64,15 @@ test('a request has its key, times and attempts, and its payloads as they were r
   expect(of(ok)).toMatchObject({
     model_id: 'test/one',
     key: { name: 'web shop' },
-    ...{ status: 'COMPLETED', outcome: 'succeeded', priority: 'low', tags: ['job:17'], input, error: null },
-    ...{ created_at: time, started_at: time, completed_at: time },
+    status: 'COMPLETED',
+    outcome: 'succeeded',
+    priority: 'low',
+    tags: ['job:17'],
+    input,
+    error: null,
+    created_at: time,
+    started_at: time,
+    completed_at: time,
     attempts: [
       { attempt: 1, outcome: 'failed', error_code: 'model_error', started_at: time, ended_at: time },
       { attempt: 2, outcome: 'succeeded', error_code: null },
@@ -74,12 +81,20 @@ test('a request has its key, times and attempts, and its payloads as they were r
   expect(text).toContain('"output":{   "id": 12345678901234567890,   "text": "two\\nlines" }');
   expect(of(bad)).toMatchObject({
     outcome: 'failed',
-    ...{ input: { status: 422 }, output: null },
+    input: { status: 422 },
+    output: null,
     error: { code: 'model_error', details: { why: 'no' } },
   });
   expect(of(waiting)).toMatchObject({
-    ...{ status: 'IN_QUEUE', outcome: null, scheduled_at: time, started_at: null, completed_at: null },
-    ...{ attempts: [], input: {}, output: null, error: null },
+    status: 'IN_QUEUE',
+    outcome: null,
+    scheduled_at: time,
+    started_at: null,
+    completed_at: null,
+    attempts: [],
+    input: {},
+    output: null,
+    error: null,
   });
 });
 

@@ -22,7 +22,9 @@ test('a caller reads the input as it was sent, while the request runs and after 
   await model.arrived(id);
   const answer = await inputOf(id);
   expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([
-    ...[200, 'application/json; charset=utf-8', body],
+    200,
+    'application/json; charset=utf-8',
+    body,
   ]);
   await model.answer(id);
   await calls.reached(id, 'COMPLETED');

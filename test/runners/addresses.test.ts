@@ -45,7 +45,7 @@ test('runs go to the address with the fewest', async () => {
   for (const server of servers) server.hold();
   const ids = await calls.submitAll(concurrency, id);
   await until(() => running().join() === '2,2,2', { message: 'each has two', explain: running });
-  for (const call of [...busy.calls]) await busy.answer(call.id);
+  for (const call of Array.from(busy.calls)) await busy.answer(call.id);
   ids.push(...(await calls.submitAll(2, id)));
   await until(() => running().join() === '2,2,2', {
     message: 'the two are where two ended',

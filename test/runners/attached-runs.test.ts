@@ -124,7 +124,9 @@ test.each([
   ['beside "follow"', { follow: { url: '/jobs', done: '$.done' } }, /"follow" or "attach", not both/],
 ])('a mapping that attaches %s is a fault', (_, options, fault) => {
   const checked = Object.assign(new HttpRunner.Options(), {
-    ...{ kind: 'http', preset: 'cog', url: 'http://gpu:5000/predictions' },
+    kind: 'http',
+    preset: 'cog',
+    url: 'http://gpu:5000/predictions',
     ...options,
   });
   expect(checked.fault()).toMatch(fault);

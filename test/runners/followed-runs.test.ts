@@ -161,9 +161,13 @@ describe('a server that takes the id of the run', () => {
     isKnown = false;
     expect(await runner.run(run(own, { followed, start: 3 }))).toBe('3');
     expect(called()).toEqual([
-      ...[`PUT ${url}`, `GET ${url}`],
-      ...[`GET ${url}`, `GET ${url}`],
-      ...[`GET ${url}`, `PUT ${url}`, `GET ${url}`],
+      `PUT ${url}`,
+      `GET ${url}`,
+      `GET ${url}`,
+      `GET ${url}`,
+      `GET ${url}`,
+      `PUT ${url}`,
+      `GET ${url}`,
     ]);
   });
 

@@ -84,7 +84,10 @@ describe('the endpoints of a key over HTTP', () => {
       [made.id],
     );
     expect(audited.map(({ action }) => action)).toEqual([
-      ...['endpoint.create', 'endpoint.disable', 'endpoint.enable', 'endpoint.remove'],
+      'endpoint.create',
+      'endpoint.disable',
+      'endpoint.enable',
+      'endpoint.remove',
     ]);
   });
 
@@ -148,7 +151,11 @@ test('an endpoint gets the start of each attempt and the progress of its run, th
   await until(() => bodiesAt(path).some(({ type }) => type === 'request.started'));
   expect(bodiesAt(path)).toEqual([
     {
-      ...{ type: 'request.started', request_id: id, model_id: 'test/hook', attempt: 1, tags: ['job:17'] },
+      type: 'request.started',
+      request_id: id,
+      model_id: 'test/hook',
+      attempt: 1,
+      tags: ['job:17'],
       timestamp: expect.stringMatching(/Z$/) as string,
       status_url: `${service.url}/v1/queue/requests/${id}/status`,
       metrics: { queue_time: expect.any(Number) as number },
@@ -165,7 +172,10 @@ test('an endpoint gets the start of each attempt and the progress of its run, th
     bodiesAt(path).find((body) => JSON.stringify(body['progress'])?.includes('at 0.4')),
   );
   expect(last).toMatchObject({
-    ...{ type: 'request.progress', request_id: id, attempt: 1, tags: ['job:17'] },
+    type: 'request.progress',
+    request_id: id,
+    attempt: 1,
+    tags: ['job:17'],
     progress: { value: expect.closeTo(0.4, 5) as number, message: 'at 0.4' },
   });
   const ids = receiver.at(path).map(({ headers }) => headers['webhook-id']);

@@ -16,7 +16,8 @@ let other: Database;
 
 beforeAll(async () => {
   tables = await QueueTables.create();
-  [database, other] = [tables.session(), tables.session()];
+  database = tables.session();
+  other = tables.session();
   await tables.rows(
     `INSERT INTO webhook_endpoint (id, api_key_id, url)
      SELECT gen_random_uuid(), $1, 'https://hooks.example/' || n FROM generate_series(1, 5) AS n`,

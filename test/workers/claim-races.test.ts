@@ -12,7 +12,8 @@ let there: Database;
 
 beforeAll(async () => {
   tables = await QueueTables.create();
-  [here, there] = [tables.session(), tables.session()];
+  here = tables.session();
+  there = tables.session();
   await tables.rows(
     `INSERT INTO model (id, runner, concurrency, timeout_ms, attempts) VALUES ($1, 'worker', 1, 60000, 3)`,
     [modelId],
@@ -23,8 +24,13 @@ afterAll(() => tables.drop());
 
 const claimOne = (database: Database, isBounded = true): Promise<ClaimedRun[]> =>
   claimForWorkers(database, {
-    ...{ modelId, floor: null, timeoutMs: 60_000, byMs: Date.now() + 60_000, isBounded },
-    ...{ groupId: null, isReserved: false },
+    modelId,
+    floor: null,
+    timeoutMs: 60_000,
+    byMs: Date.now() + 60_000,
+    isBounded,
+    groupId: null,
+    isReserved: false,
     slots: [
       { workerId: randomUUID(), claimId: randomUUID(), claimHash: randomBytes(32), token: randomUUID() },
     ],

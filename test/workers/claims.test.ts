@@ -45,7 +45,9 @@ describe('a claim', () => {
       lease_s: 10,
       deadline_at: expect.stringMatching(/Z$/),
       remaining_ms: expect.any(Number),
-      ...{ key_name: 'bootstrap', tags: [], priority: 'normal' },
+      key_name: 'bootstrap',
+      tags: [],
+      priority: 'normal',
       input: { prompt: 'a cat', big: '12345678901234567890' },
     });
     expect(await calls.status(ids[0]!)).toMatchObject({ status: 'IN_PROGRESS', attempt: 1 });
@@ -125,7 +127,9 @@ describe('a claim', () => {
     const server = service.app.getHttpServer();
     const accepted = new Promise<Socket>((resolve) => server.once('connection', resolve));
     const body = JSON.stringify({
-      ...{ claim_id: 'gone', worker: { id: worker.id }, models: [{ model_id: 'test/pulled' }] },
+      claim_id: 'gone',
+      worker: { id: worker.id },
+      models: [{ model_id: 'test/pulled' }],
     });
     const client = connect(Number(new URL(service.url).port), '127.0.0.1');
     client.on('error', () => undefined);

@@ -21,7 +21,8 @@ let two: QueueCalls;
 
 beforeEach(async () => {
   const config = { rateLimitSubmit: [], rateLimitOther: [] };
-  [one, two] = [await start(config), await start(config)];
+  one = await start(config);
+  two = await start(config);
 });
 
 /** Waits until a claim is held on the node. */

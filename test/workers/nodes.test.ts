@@ -17,7 +17,8 @@ let onB: WorkerCalls;
 
 beforeEach(async () => {
   const config = { rateLimitSubmit: [], maxOutputBytes: 10_000 };
-  [a, b] = [await start(config), await start(config)];
+  a = await start(config);
+  b = await start(config);
   onA = new WorkerCalls(a.service);
   onB = new WorkerCalls(b.service, onA.id);
 });

@@ -272,7 +272,8 @@ describe('what a run says', () => {
     expect(
       await json(worker.events(run, 1, [{ type: 'progress', value: 0.9 }, two!, { type: 'none' }])),
     ).toEqual({
-      ...{ next: 4, cancel: false },
+      next: 4,
+      cancel: false,
     });
     const gap = await problemOf(await worker.events(run, 9, [three!]));
     expect(gap).toMatchObject({ status: 409, code: 'conflict', next: 4 });

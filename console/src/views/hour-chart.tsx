@@ -61,15 +61,22 @@ export default function HourChart({ history }: { history: readonly MinuteCounts[
           series: [
             { value: (_, at) => (at === null ? 'all of them' : clockTime(at * 1_000)), label: 'Minute' },
             {
-              ...{ label: 'started', value: shownOrAll('started') },
-              ...{ stroke: colour(element, '--accent'), width: 2, points: { show: false } },
+              label: 'started',
+              value: shownOrAll('started'),
+              stroke: colour(element, '--accent'),
+              width: 2,
+              points: { show: false },
             },
             {
-              ...{ label: 'completed', value: shownOrAll('completed') },
-              ...{ stroke: colour(element, '--waiting'), width: 2, points: { show: false } },
+              label: 'completed',
+              value: shownOrAll('completed'),
+              stroke: colour(element, '--waiting'),
+              width: 2,
+              points: { show: false },
             },
             {
-              ...{ label: 'failed', value: shownOrAll('failed') },
+              label: 'failed',
+              value: shownOrAll('failed'),
               stroke: colour(element, '--failed'),
               fill: colour(element, '--failed-fill'),
               width: 1,

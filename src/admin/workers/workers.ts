@@ -66,7 +66,14 @@ function toPlace(position: string): WorkerPlace | undefined {
 function toView(row: WorkerRow): AdminWorkerDto {
   const { uid, id, name, keyId, keyName, version, labels, models, state: says, running } = row;
   return {
-    ...{ uid, id, name, version, labels, models, says, running },
+    uid,
+    id,
+    name,
+    version,
+    labels,
+    models,
+    says,
+    running,
     key: { id: keyId, name: keyName },
     state: stateOf(row),
     seen_at: row.seenAt.toISOString(),

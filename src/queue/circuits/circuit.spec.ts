@@ -44,7 +44,11 @@ it('lets one probe through at a time, after 1 s and then twice as long each time
 
 it('lets five runs through at most in any half minute, with the one that opened it', () => {
   circuit.fail('away');
-  const at = [now, ...Array.from({ length: 20 }, () => (failProbe(), now))];
+  const failedAt = (): number => {
+    failProbe();
+    return now;
+  };
+  const at = [now, ...Array.from({ length: 20 }, failedAt)];
   const most = Math.max(
     ...at.map((from) => at.filter((time) => time >= from && time < from + 30_000).length),
   );

@@ -17,8 +17,11 @@ const model = (id: string, circuit = true, urls = [url], healthCheck?: HealthChe
 const checkedUrl = 'http://checked:9000/secret';
 const many = [1, 2, 3].map((n) => `http://gpu-${n}:9000/secret`);
 const models = [
-  ...[model('acme/up'), model('acme/down'), model('acme/raw', false)],
-  ...[model('acme/many', true, many), model('acme/same', true, [`${many[0]}/a`, `${many[0]}/b`])],
+  model('acme/up'),
+  model('acme/down'),
+  model('acme/raw', false),
+  model('acme/many', true, many),
+  model('acme/same', true, [`${many[0]}/a`, `${many[0]}/b`]),
   model('acme/checked', true, [checkedUrl], { path: '/health', everyMs: 2_000 }),
 ];
 const [up, down, raw] = ['acme/up', 'acme/down', 'acme/raw'] as const;

@@ -23,7 +23,11 @@ const models = {
 } as unknown as ModelsService;
 
 const entry = (modelId: string, seq: number, priority = 0): EntryChange => ({
-  ...{ modelId, priority, start: 0, seq, attempt: 0 },
+  modelId,
+  priority,
+  start: 0,
+  seq,
+  attempt: 0,
 });
 
 /** Estimates the starts of the requests of `asked` if runs take 1 s, and those of `b` `runMsOfB`. */

@@ -20,7 +20,8 @@ const after = async (index: number, attempt = 1): Promise<string> => {
 };
 
 beforeEach(() => {
-  [table, reads] = [[], 0];
+  table = [];
+  reads = 0;
   source = new OutputSource(row('IN_PROGRESS'), read);
 });
 

@@ -8,7 +8,10 @@ afterEach(() => jest.useRealTimers());
 
 const line = { level: 'INFO', source: 'runner', message: 'a', atMs: 0 } as const;
 const asIs = ({ from, count }: EventBatch): Appended => ({
-  ...{ attempt: 1, cancel: false, isTooLarge: false, nextIndex: 0 },
+  attempt: 1,
+  cancel: false,
+  isTooLarge: false,
+  nextIndex: 0,
   next: from + count,
 });
 

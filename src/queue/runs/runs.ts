@@ -65,7 +65,7 @@ export class Runs {
   }
 
   abortAll(reason: AbortReason): void {
-    for (const execution of [...this.going.values()]) execution.abort(reason);
+    for (const execution of this.going.values()) execution.abort(reason);
   }
 
   /**

@@ -115,7 +115,10 @@ export class Rescuer extends Duty {
     });
     this.events.emit('request.requeued', () =>
       requeued.map(({ id, modelId, lostAttempt: attempt, isFollowed }) => ({
-        ...{ id, modelId, attempt, delayMs: 0 },
+        id,
+        modelId,
+        attempt,
+        delayMs: 0,
         ...(isFollowed ? ({ reason: 'returned' } as const) : ({ reason: 'lost', lost } as const)),
       })),
     );

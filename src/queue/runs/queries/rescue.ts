@@ -102,16 +102,14 @@ const rescueStatement = (name: string, lost: string, code: string, message: stri
     inference_ms: runMs('hopeless'),
   },
   returning: [
-    ...[
-      'model_id',
-      'api_key_id',
-      'priority',
-      'virtual_start',
-      'seq',
-      'outcome',
-      'failed_attempts',
-      'lost_attempts',
-    ],
+    'model_id',
+    'api_key_id',
+    'priority',
+    'virtual_start',
+    'seq',
+    'outcome',
+    'failed_attempts',
+    'lost_attempts',
   ].map((column) => `request.${column}`),
 })}, requeued AS (
   UPDATE recent_request AS request
