@@ -115,8 +115,8 @@ export async function startService(config: Config, signal?: AbortSignal): Promis
 
 /**
  * Stops in this order: readiness and the node's own claims; after `delayMs` new connections; claims and beats of
- * workers; batches; runs; long polls and streams that show the runs; answers in progress; everything else. Runs and answers
- * share one grace period.
+ * workers; batches; runs; long polls and streams that show the runs; answers in progress; messages to the other nodes;
+ * everything else. Runs and answers share one grace period.
  */
 async function closeApp(
   app: NestExpressApplication,
@@ -134,14 +134,15 @@ async function closeApp(
   app.getHttpServer().close();
   await app.get(WorkerClaims).stop();
   app.get(WorkerBeats).stop();
-  // Without a database, waiting for it would delay the end of the runs.
+  // Without a database or a file store, waiting for it would delay the end of the runs and answers.
   const released = app.get(BatchDriver).leave();
   await app.get(QueueLifecycle).drain(graceEnd.signal);
-  await released;
   if (config.role !== 'scheduler') await app.get(LongPolls).stop();
   app.get(StatusSources).closeAll();
   await connections.answersEnded(graceEnd.signal);
   clearTimeout(grace);
+  await released;
+  await app.get(QueueLifecycle).disconnect();
   await app.close();
 }
 

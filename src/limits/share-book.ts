@@ -113,7 +113,7 @@ export class ShareBook {
     return true;
   }
 
-  /** Holds the call until the share grows, the use falls, or the call has waited long enough. */
+  /** Keeps the call waiting until the share grows, the use falls, or the call has waited long enough. */
   addWaiting(budget: Budget, call: WaitingCall, asks: boolean): void {
     budget.addWaiting(call);
     this.awaited.add(budget);

@@ -61,6 +61,7 @@ export class BatchDriver extends SelfStartingDuty {
   protected override readonly firstWithinMs = 0;
   private readonly log = new Logger(BatchDriver.name);
   private readonly stopping = new AbortController();
+  private leaving: Promise<void> | undefined;
   private isWoken = false;
   private nextDueMs = Infinity;
   /** What a turn found when it had nothing to do, and the pause after it, by batch. */
@@ -94,16 +95,14 @@ export class BatchDriver extends SelfStartingDuty {
     this.start();
   }
 
-  override async beforeApplicationShutdown(): Promise<void> {
-    await this.leave();
+  override beforeApplicationShutdown(): Promise<void> {
+    return this.leave();
   }
 
   /** Releases this node's batches for the other nodes. Idempotent. */
-  async leave(): Promise<void> {
-    if (this.stopping.signal.aborted) return;
+  leave(): Promise<void> {
     this.stopping.abort();
-    await this.stop();
-    this.channel.sendNow(topic, '');
+    return (this.leaving ??= this.stop().then(() => this.channel.sendNow(topic, '')));
   }
 
   /** Called after a commit that adds or cancels batches. The next driver that is free takes them, on whichever node. */
