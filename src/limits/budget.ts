@@ -165,7 +165,7 @@ export class Budget {
   }
 
   /** Returns the budget without a share, with the calls that wait for one. */
-  anew(): Budget {
+  withoutShare(): Budget {
     const budget = new Budget(
       this.key,
       this.windows.map(({ window }) => window),

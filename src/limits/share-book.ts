@@ -311,8 +311,8 @@ export class ShareBook {
   }
 
   /** Drops all shares. Waiting calls keep waiting, for the shares of the node's next holder. */
-  beginAnew(): void {
-    const waiting = [...this.awaited].map((budget) => budget.anew());
+  dropShares(): void {
+    const waiting = [...this.awaited].map((budget) => budget.withoutShare());
     const lists = [this.budgets, this.wanting, this.awaited, this.unwritten, this.due];
     for (const list of lists) list.clear();
     this.addresses = 0;

@@ -136,7 +136,7 @@ export const grantStatement: Statement = {
   FROM asked
   CROSS JOIN LATERAL (
     SELECT EXISTS (SELECT FROM limit_share AS other WHERE ${isOf('asked')}) AS is_met
-    OFFSET 0 -- or it would be looked up anew wherever it stands
+    OFFSET 0 -- or it would be looked up again wherever it is used
   ) AS before
   CROSS JOIN LATERAL (
     SELECT array_agg((held[i] + least(wanted[i], free))::integer ORDER BY i) AS shares,

@@ -127,7 +127,7 @@ export class ShareKeeper {
     this.aliveAt = -Infinity;
     const rows = this.book.lastRows(this.host.now());
     this.book.rejectWaiting(unavailable());
-    this.book.beginAnew();
+    this.book.dropShares();
     if (this.isRegistered) await this.store.leave(this.holder, rows);
   }
 
@@ -341,7 +341,7 @@ export class ShareKeeper {
     this.isAsleep = true;
     this.isRegistered = false;
     this.abandonRound();
-    this.book.beginAnew();
+    this.book.dropShares();
     await this.store.leave(this.holder, []);
   }
 
@@ -434,7 +434,7 @@ export class ShareKeeper {
     this.isRegistered = false;
     this.abandonRound();
     this.isRoundDue = true;
-    this.book.beginAnew();
+    this.book.dropShares();
   }
 
   private askIn(ms: number): void {

@@ -176,8 +176,8 @@ export class ModelsReload implements OnApplicationBootstrap, BeforeApplicationSh
       waiting === 0 ? id : `${id} (${waiting} requests wait for it)`,
     );
     const parts = Object.entries({ new: added, changed, removed: gone });
-    const told = parts.flatMap(([what, ids]) => (ids.length === 0 ? [] : [`${what}: ${ids.join(', ')}`]));
-    this.log.log(`the models file was read again; ${told.join('; ')}`);
+    const changes = parts.flatMap(([what, ids]) => (ids.length === 0 ? [] : [`${what}: ${ids.join(', ')}`]));
+    this.log.log(`the models file was read again; ${changes.join('; ')}`);
   }
 
   private compare(): void {
