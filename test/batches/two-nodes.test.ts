@@ -5,11 +5,15 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { Config } from '../../src/config/config.js';
 import { Database } from '../../src/database/database.js';
+import { NotifyChannel } from '../../src/database/notify-channel.js';
+import { QueueEvents } from '../../src/queue/queue-events.js';
+import { BatchDriver } from '../../src/batches/duties/batch-driver.js';
 import { leaseBatch, LeaseLost, renewBatch, startBatch } from '../../src/batches/queries/drive.js';
 import { recordLines, recordSegment } from '../../src/batches/queries/lines.js';
-import { BatchCalls, inputLines } from '../support/batch-calls.js';
+import { BatchCalls, type BatchView, inputLines } from '../support/batch-calls.js';
 import { startS3, type TestS3 } from '../support/s3-server.js';
 import { testNodes } from '../support/test-nodes.js';
+import type { TestService } from '../support/test-service.js';
 import { until } from '../support/until.js';
 import { WebhookReceiver } from '../support/webhook-receiver.js';
 import { webhookAllow } from '../support/test-webhooks.js';
@@ -116,6 +120,40 @@ test('a batch that a stopping node still accepts wakes the other nodes', async (
     status: 'completed',
   });
   await stopped;
+});
+
+describe('a batch whose message was lost', () => {
+  /** Returns a scheduler that has looked for batches, and then a batch was added that it does not know of. */
+  async function unnoticed(
+    beforeIt: (scheduler: TestService) => Promise<void>,
+  ): Promise<{ scheduler: TestService; ended: () => Promise<BatchView> }> {
+    // A node that starts after others looks once more after 3 s.
+    const { service: scheduler } = await start({ ...onS3(), role: 'scheduler' });
+    const { service: api } = await start({ ...onS3(), role: 'api' });
+    const driver = scheduler.app.get(BatchDriver);
+    await until(() => driver.succeededAt !== undefined, { message: 'it has looked once' });
+    for (const { app } of [api, scheduler]) app.get(NotifyChannel).sendNow = () => undefined;
+    await beforeIt(scheduler);
+    const { batch_id: id } = await new BatchCalls(api).send(inputLines(1), '?model_id=test/wide');
+    return { scheduler, ended: () => new BatchCalls(api).ended(id) };
+  }
+
+  test('is found by a node that learns that it may have missed messages', async () => {
+    const { scheduler, ended } = await unnoticed(() => Promise.resolve());
+    scheduler.app.get(QueueEvents).publish({ missed: true }, 'elsewhere');
+    expect(await ended()).toMatchObject({ status: 'completed' });
+  });
+
+  test('is found by a node whose last look failed', async () => {
+    const { ended } = await unnoticed(async (scheduler) => {
+      const driver = scheduler.app.get(BatchDriver);
+      await scheduler.query('ALTER TABLE batch RENAME TO away');
+      driver.wake();
+      await until(() => driver.lastRoundFailed, { message: 'a look fails' });
+      await scheduler.query('ALTER TABLE away RENAME TO batch');
+    });
+    expect(await ended()).toMatchObject({ status: 'completed' });
+  });
 });
 
 async function connect(): Promise<pg.Client> {
