@@ -50,4 +50,4 @@ test.each([
   'localhost',
   '127.0.0.1.nip.io',
   '127.1',
-])('%s is not', (address) => expect(isPublicAddress(address)).toBe(false));
+])('%s is not public', (address) => expect(isPublicAddress(address)).toBe(false));

@@ -3,7 +3,7 @@ import { rateLimitFields } from './rate-limit-fields.js';
 const second = { name: 'second', limit: 10, windowMs: 1_000 };
 const minute = { name: 'minute', limit: 100, windowMs: 60_000 };
 
-test('the three fields are those of the window with fewer calls left; the others name all', () => {
+test('the X-RateLimit fields describe the window with fewer remaining calls; the other fields list all windows', () => {
   expect(
     rateLimitFields([
       { window: second, remaining: 9, resetMs: 1 },
@@ -23,7 +23,7 @@ test('the three fields are those of the window with fewer calls left; the others
   ]);
 });
 
-test('of two with as many left they are those of the one that takes longer to recover', () => {
+test('the X-RateLimit fields describe the window with the later reset if both have as many remaining calls', () => {
   const fields = rateLimitFields([
     { window: second, remaining: 0, resetMs: 900 },
     { window: minute, remaining: 0, resetMs: 5_000 },

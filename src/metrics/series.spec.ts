@@ -13,7 +13,7 @@ it('writes counters as prom-client does', async () => {
   );
 });
 
-it('writes histograms as prom-client does: what is at a bound is within', async () => {
+it('writes histograms as prom-client does, with a value at a bound inside the bucket', async () => {
   const registry = new Registry();
   const histogram = new FastHistogram({
     name: 'some_seconds',

@@ -109,7 +109,7 @@ const texts = [
   '$.*+?()[]{}|^/',
 ];
 
-it.each(patterns)('%s matches what a regular expression with the flag u matches', (source) => {
+it.each(patterns)('%s matches the same texts as a regular expression with the flag u', (source) => {
   const pattern = compilePattern(source);
   expect(pattern.unbounded).toBeUndefined();
   const native = new RegExp(source, 'u');
@@ -151,7 +151,7 @@ const written = fc.array(fc.oneof(sequence, group), { maxLength: 3 }).map((parts
 const character = fc.constantFrom('a', 'b', '1', '_', ' ', '\n', '\u2028', '\u00a0', 'é', '😀', '-', '/');
 const text = fc.array(character, { maxLength: 8 }).map((characters) => characters.join(''));
 
-it('any pattern means what it means with the flag u', () =>
+it('any pattern matches the same texts as with the flag u', () =>
   fc.assert(
     fc.property(written, fc.array(text, { maxLength: 8 }), (source, samples) => {
       const pattern = compilePattern(source);

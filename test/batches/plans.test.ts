@@ -166,7 +166,7 @@ async function insertOpen(): Promise<void> {
   );
 }
 
-test('all statements have been seen', () => {
+test('the plan tests cover all statements of batches', () => {
   const folder = 'src/batches/queries';
   const names = readdirSync(folder).flatMap((file) =>
     [...readFileSync(join(folder, file), 'utf8').matchAll(/\bstatement(?:Of\w+)?\(\s*'(\w+)'/g)].map(

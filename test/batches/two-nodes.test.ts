@@ -64,7 +64,7 @@ test('a driver whose lease was taken over changes nothing any more', async () =>
   await expect(recordLines(database, next, [line], { from: 10, to: 20 })).rejects.toThrow(LeaseLost);
 });
 
-test('a batch on S3 goes on on another node, and its end is a webhook', async () => {
+test('a batch on S3 continues on another node and ends with a webhook', async () => {
   const receiver = await new WebhookReceiver().start();
   const files = { ...onS3(), webhookAllow };
   const { service: api } = await start({ ...files, role: 'api' });

@@ -34,7 +34,7 @@ const submitFor = (keyId: string, count: number, write: typeof submitBounded) =>
   );
 };
 
-test('what waits, is held and runs, and the shares of each key, now and in the last hour', async () => {
+test('views count waiting, held and running requests, and the shares of each key, now and in the last hour', async () => {
   const node = await tables.node(database);
   await submitFor(often, 6, submit);
   await submitFor(bounded, 3, submitBounded);

@@ -123,7 +123,7 @@ test.each([
   ['a minute of six seconds', seeds, short],
   ['a real minute, and minutes in which nobody calls', Math.ceil(seeds / 25), long],
 ])(
-  `no window of any position exceeds its limit, with %s, over %i seeds of nodes that join, leave, freeze, are cut off and killed, of messages lost, statements that run late and slow writes`,
+  `no window exceeds its limit, with %s, over %i seeds of failing nodes, lost messages, late statements and slow writes`,
   async (_, count, plan) => {
     let admitted = 0;
     for (let seed = 1; seed <= count; seed++) {
@@ -147,7 +147,7 @@ test.each([
   400_000,
 );
 
-test('a node whose callers have all been gone for a while sends nothing, and admits the next', async () => {
+test('a node without calls for a while sends nothing, and admits the next call', async () => {
   const fleet = new SimulatedFleet(seeded(1), { lostMessages: 0, lateStatements: 0 });
   const statements = (): number[] => {
     const { register = 0, grant = 0, write = 0, leave = 0 } = fleet.statements;
@@ -207,7 +207,7 @@ async function steady(seed: number, { limits, part, nodeFor }: Load): Promise<Ca
 describe.each([
   ['the minute binds', bothBind],
   ['the second binds', onlySecondBinds],
-])('too much is not refused where %s', (_, limits) => {
+])('few calls are refused if %s', (_, limits) => {
   test.each([
     ['sticks to one node', always],
     ['is spread evenly over three', inTurn],
@@ -219,7 +219,7 @@ describe.each([
     }
   });
 
-  test('at 70 % spread at random fewer than one call in a hundred is refused and none waits longer than 300 ms', async () => {
+  test('at 70 % spread at random fewer than 1 % of calls are refused and none waits above 300 ms', async () => {
     const all: CallOutcome[] = [];
     for (let seed = 1; seed <= 50; seed++) {
       all.push(...(await steady(seed, { limits, part: 0.7, nodeFor: atRandom })));

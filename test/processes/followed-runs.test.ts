@@ -66,7 +66,7 @@ async function killed(node: SpawnedService): Promise<SpawnedService> {
 }
 
 test(
-  'a run is followed by the next node each time its node is killed, and is begun once',
+  'the next node follows a run each time its node is killed, and the run is started once',
   async () => {
     server.isSilent = true;
     let node = await cluster.scheduler();
@@ -124,7 +124,7 @@ test('a run whose cancel was requested while its node was lost is cancelled at i
   await next.stop();
 });
 
-describe('a server that is attached to by the id of the run', () => {
+describe('a server with runs to which nodes attach by their id', () => {
   const cog = new Cog();
   const attached = new ProcessCluster();
 
@@ -135,7 +135,7 @@ describe('a server that is attached to by the id of the run', () => {
   });
   afterAll(() => attached.stop());
 
-  test('goes on with a run whose node is killed, and the next node reads it from the beginning', async () => {
+  test('continues a run whose node is killed, and the next node reads it from the beginning', async () => {
     const node = await attached.scheduler();
     const id = await new QueueCalls(attached.api).submit('test/counted', { prompt: 'hold' });
     await until(() => cog.readers === 1);

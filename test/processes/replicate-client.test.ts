@@ -130,7 +130,7 @@ test('numbers of an output are as the model wrote them', async () => {
   expect(await answer.text()).toContain('"output":{"n":12345678901234567890.10}');
 });
 
-test('a wait without a number answers with the end, and a wait that is over with starting', async () => {
+test('a wait without a number returns the ended prediction, and a wait that times out returns starting', async () => {
   const done = await client().predictions.create({ model: text, input: { body: '1' }, wait: true });
   expect(done).toMatchObject({ status: 'succeeded', output: 1 });
   const open = await client().predictions.create({ model: text, input: { hold: true }, wait: 1 });
@@ -166,7 +166,7 @@ test('a closed call that waits cancels its prediction, unless it is sent again',
   }
 });
 
-test('cancel stops a prediction, and answers with one that has ended', async () => {
+test('cancel stops a prediction, and returns an ended one unchanged', async () => {
   const { id } = await client().predictions.create({ model: text, input: { hold: true } });
   await model.arrived(id);
   expect(await client().predictions.cancel(id)).toMatchObject({ id, status: 'canceled' });
@@ -340,14 +340,14 @@ test('a model is a deployment of the same name', async () => {
   expect(await refusalOf(deployments.get('acme', 'none'))).toMatchObject([404, { type: 'unknown_model' }]);
 });
 
-test('a key is also accepted as older scripts send it', async () => {
+test('a key is also accepted with the scheme Token of older scripts', async () => {
   const answer = await fetch(`${service.url}/replicate/v1/predictions`, {
     headers: { authorization: `Token ${service.key}` },
   });
   expect(answer.status).toBe(200);
 });
 
-test('webhooks come at the start and at the end, and the client finds them genuine', async () => {
+test('webhooks arrive at the start and at the end, and the client verifies them', async () => {
   const path = hooks.newPath();
   const { id } = await client().predictions.create({
     model: text,
@@ -396,7 +396,7 @@ test.each([
   expect(rows).toHaveLength(statuses.length);
 });
 
-test('errors are an ApiError that says what to do', async () => {
+test('errors are an ApiError with the reason', async () => {
   const { predictions } = client();
   expect(await refusalOf(predictions.create({ model: 'acme/none', input: {} }))).toMatchObject([
     404,
@@ -423,7 +423,7 @@ test('errors are an ApiError that says what to do', async () => {
   ]);
 });
 
-test('limits are 429, whatever RATE_LIMIT_STATUS says, and the client tries again', async () => {
+test('a call over a limit is 429 regardless of RATE_LIMIT_STATUS, and the client tries again', async () => {
   const config = { adapters: ['replicate' as const], rateLimitSubmit: parseRateLimits('1/h') };
   const limited = await startTestService({ config });
   const statuses: number[] = [];
@@ -444,7 +444,7 @@ test('limits are 429, whatever RATE_LIMIT_STATUS says, and the client tries agai
   }
 });
 
-test('the routes are in the document under a tag of their own', async () => {
+test('the API description has the routes under a tag of their own', async () => {
   const answer = await service.get('/openapi.json');
   const { paths } = (await answer.json()) as { paths: Record<string, Record<string, { tags: string[] }>> };
   const own = Object.entries(paths).filter(([path]) => path.startsWith('/replicate/'));

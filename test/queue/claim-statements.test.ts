@@ -51,7 +51,7 @@ async function textsOf(calls: (database: Database) => Promise<unknown>[]): Promi
 
 const inOneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
-test('the statements of leases are those of claim-statements.sql', async () => {
+test('the lease statements match claim-statements.sql', async () => {
   const texts = await textsOf((database) => [
     submitStarted(database, submission, ofNode),
     claim(database, { ...ofNode, limit: 1 }),

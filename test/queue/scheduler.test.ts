@@ -79,7 +79,7 @@ describe('a request that was claimed too late', () => {
   });
 });
 
-test('a run that still stops does not hide the next run of its request on the same node', async () => {
+test('a run that is still stopping does not hide the next run of its request on the same node', async () => {
   await service.app.get(Scheduler).stop();
   const id = await submitUnpublished(slowId, { prompt: 'x' });
   const runs = service.app.get(Runs);
@@ -115,7 +115,7 @@ test.each([
   expect(await calls.status(id)).toMatchObject(expected);
 });
 
-test('a cancel that loses a request to a claim looks again, and asks the run to stop', async () => {
+test('a cancel that loses the race to a claim checks again and asks the run to stop', async () => {
   await service.app.get(Scheduler).stop();
   const id = await submitUnpublished();
   const { nodeId } = service.app.get(Cluster);

@@ -324,14 +324,14 @@ describe.each(places)('%s', (_, exchange, place) => {
   });
 
   test.each(['application/json', 'text/plain', 'text/event-stream', 'application/x-ndjson', 'text/html', ''])(
-    'called %j',
+    'with the content type %j, the output is correct or refused',
     async (type) => {
       const found = await tried((reply, socket, count) => plainly({ ...reply, type }, socket, count));
       if (!(found instanceof RunFailure)) expect(found).toEqual(output);
     },
   );
 
-  test('called a text', async () => {
+  test('as text/plain, with the same output', async () => {
     if (isOf(exchange, place, 'image/png')) return;
     expect(
       await tried((reply, socket, count) => plainly({ ...reply, type: 'text/plain' }, socket, count)),
@@ -344,7 +344,7 @@ describe.each(places)('%s', (_, exchange, place) => {
     expect(await tried(endless)).toEqual(tooLarge);
   });
 
-  test('with other things between its parts', async () => {
+  test('with comments, other fields and blank lines between its parts', async () => {
     if (!isStream(exchange, place)) return;
     const isLines = isOf(exchange, place, 'application/x-ndjson');
     const between = isLines ? '\n \n' : '\n\n: a comment\n\nretry: 10\nid: 7\nunknown: field\n\n';
@@ -357,7 +357,7 @@ describe.each(places)('%s', (_, exchange, place) => {
 });
 
 /** Each takes the two seconds that a stream may go on after its end mark. */
-test('each stream that is endless after its end mark is whole', async () => {
+test('each stream that never ends after its end mark is complete', async () => {
   const tried = places.map(async ([name, exchange, place]) => {
     if (isStream(exchange, place))
       expect([name, await outcome(exchange, place, endless)]).toEqual([name, exchange.output]);

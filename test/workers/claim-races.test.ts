@@ -48,7 +48,7 @@ test('claims of two nodes at once never start more than the concurrency', async 
   expect(await other).toEqual([]);
 });
 
-test('a run whose claim was repeated is not given back for the answer that was lost', async () => {
+test('a lost answer does not release a run that a repeated claim has returned', async () => {
   const [id] = await submitSome(here, 1);
   const [run] = await claimOne(here);
   const unread = {

@@ -95,7 +95,7 @@ test('a worker of several models gets the request that has waited longest', asyn
   expect(runs).toEqual(ids);
 });
 
-test('the loaded model keeps the slot between two of its runs, also from a worker that waits on another node', async () => {
+test('the loaded model keeps its slot between runs, even while a worker on another node waits', async () => {
   const [loaded, other] = [new WorkerCalls(one.service), new WorkerCalls(two.service)];
   await one.submit('stay/a');
   let run = await loaded.run({ models: ['stay/a'] });

@@ -3,7 +3,7 @@ import { RequestIds } from './request-id.js';
 
 const timeOf = (id: string): number => Number.parseInt(id.replace('-', '').slice(0, 12), 16);
 
-it('makes ids whose times do not go back by a new measurement, but follow a clock that is set back', () => {
+it('makes ids with times that ignore a small step back of the clock, but follow a large one', () => {
   const clock = new Clock();
   const ids = new RequestIds(clock);
   const nextAt = (ms: number): number => {
