@@ -152,5 +152,8 @@ test('an address that is back is used again', async () => {
   await until(() => running().join() === '2,2,2', { message: 'each has two', explain: running });
   for (const server of servers) server.release();
   await allSucceed(ids);
-  expect((await shown()).nodes[0]!.addresses_away).toEqual([]);
+  await until(async () => (await shown()).nodes[0]!.addresses_away.length === 0, {
+    message: 'operators see that none is away',
+    explain: shown,
+  });
 });
