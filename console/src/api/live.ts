@@ -74,9 +74,9 @@ function open(): void {
     isOpen();
     heard(JSON.parse(data) as OverviewAlive);
   });
-  // The page reconnects itself, because a browser gives up for good after an answer such as 502.
+  // The page reconnects itself, because a browser stops reconnecting after an answer such as 502.
   source.addEventListener('error', ({ target }) => {
-    // The browser does not show which error was answered. Perhaps the session is over.
+    // The browser hides the status of the answer. The session may be over.
     if ((target as EventSource).readyState === EventSource.CLOSED) readSessionAgain();
     broke(failures > 0 || live.overview !== undefined);
   });
