@@ -95,7 +95,7 @@ function isOpen(): void {
   if (wasLost) sayReturned();
 }
 
-/** Takes over what the service reports about its figures. */
+/** Publishes what the service reports about its figures. */
 function heard({
   at,
   database,
@@ -189,7 +189,7 @@ function subscribe(listener: () => void): () => void {
 
 export const useLive = (): Live => useSyncExternalStore(subscribe, () => live);
 
-/** The trouble that keeps calls from being answered. undefined: there is none. */
+/** Returns the trouble that prevents answers to calls. undefined: there is none. */
 export function useOutage(): Trouble | undefined {
   const { trouble } = useLive();
   return trouble?.what === 'figures' ? undefined : trouble;

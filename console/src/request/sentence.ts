@@ -3,7 +3,7 @@ import { counted, duration } from '../format/quantities';
 import { time } from '../format/times';
 
 export interface Told {
-  /** `held_at`: the bound of its key on concurrent runs, which is reached. */
+  /** `held_at`: the bound of its key on concurrent runs, if it is reached. */
   request: AdminRequest & { held_at?: number };
   events: readonly RequestEvent[];
   /** The state of its model, if known. */
@@ -107,7 +107,7 @@ function completed({ request, events, now }: Told): string {
   const waited = duration(waitMs);
   const begun = waitMs < 1_000 ? 'Started at once' : `Waited ${waited}`;
   const starts = runs.length === 0 && request.started_at !== null ? 1 : runs.length;
-  // Starts that never reached the model, or were handed back, do not count as runs.
+  // Starts that never reached the model, or were returned, do not count as runs.
   const ran = starts - events.filter(({ kind, outcome }) => kind === 'requeued' && isNoRun(outcome)).length;
   const ranTimes = ran === 0 ? 'never ran' : `ran ${times(ran)}`;
   const node = runs.at(-1)?.node ?? request.node;

@@ -16,7 +16,7 @@ const words: Record<Span['kind'], string> = {
 };
 const [curveHeight, laneHeight, barHeight, axisHeight] = [64, 40, 20, 28];
 
-/** Shows a request's life as a picture and as a table. */
+/** Shows a request's history as a picture and as a table. */
 export function TimelineView({ history, isOver }: { history: RequestHistory; isOver: boolean }) {
   const clock = useNow();
   const events = history.data;

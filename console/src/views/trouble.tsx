@@ -3,7 +3,7 @@ import type { AdminModel, Overview } from '../api/types';
 import { counted } from '../format/quantities';
 import { Time } from '../parts/time';
 
-/** The reason as the service words it. */
+/** The service's text for this reason. */
 const noScheduler = 'No node runs requests.';
 
 /** Shows what is wrong, since when, the effect on waiting requests, and what to do. */
