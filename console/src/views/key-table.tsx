@@ -43,7 +43,7 @@ export function KeyTable({ rows, onChange, onRevoke }: KeyTableProps) {
           ),
         },
         {
-          title: 'Remaining limits',
+          title: 'Limits left',
           className: 'tight',
           cell: ({ quota }) => (
             <span className="left small">
