@@ -30,7 +30,7 @@ function embeddedType(text: string): string | undefined {
   return base64 === undefined || type.startsWith('text/') ? undefined : type;
 }
 
-/** What stands beside the URL of a file. */
+/** The members beside a file's URL. */
 interface Beside {
   content_type?: unknown;
   size?: unknown;
