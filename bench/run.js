@@ -68,8 +68,12 @@ async function play(bench, scene) {
   bench.beginScene(scene);
   const { number, name, title } = scene;
   const result = (rows) => ({
-    ...{ number, name, title, turnSeconds: bench.turnSeconds },
-    ...{ seconds: since(started), rows },
+    number,
+    name,
+    title,
+    turnSeconds: bench.turnSeconds,
+    seconds: since(started),
+    rows,
   });
   try {
     return result(await withinTime(scene, scene.run(bench)));

@@ -65,7 +65,9 @@ export function runsOf(options: Options): Options[] {
   const ofSeeds = Array.from({ length: count }, (_, i) => ({ ...options, seed: seed + i }));
   if (!release) return ofSeeds;
   const ofScenes = Object.keys(scenes).map((scene) => ({
-    ...{ ...options, scene, seconds: scene === 'day' ? 2 * seconds : seconds },
+    ...options,
+    scene,
+    seconds: scene === 'day' ? 2 * seconds : seconds,
   }));
   return [...ofSeeds, { ...options, pgbouncer: true }, ...ofScenes];
 }

@@ -140,23 +140,26 @@ export async function runChaos(
     await checkViews(cluster, ledger);
 
     const { stored, result } = await reconcile({
-      ...{
-        options,
-        sources,
-        date,
-        random,
-        cluster,
-        fleet,
-        model,
-        receiver,
-        ledger,
-        load,
-        bursts,
-        queues,
-        revoker,
-        shared,
-      },
-      ...{ faults, workerFaults: faultsOfWorkers, grants, pace, spells, fed },
+      options,
+      sources,
+      date,
+      random,
+      cluster,
+      fleet,
+      model,
+      receiver,
+      ledger,
+      load,
+      bursts,
+      queues,
+      revoker,
+      shared,
+      faults,
+      workerFaults: faultsOfWorkers,
+      grants,
+      pace,
+      spells,
+      fed,
     });
     const records = [...faults.records, ...faultsOfWorkers.records].sort((a, b) => a.from - b.from);
     print(report({ cluster, stored, ledger, records, result }));

@@ -10,8 +10,8 @@
 mtype:guard = { NONE, TOKEN_ON_FINISH, TOKEN_ON_REQUEUE, TOKEN_OF_DISPATCH, STATE_ON_CLAIM, STATE_ON_COMPLETE,
   STATE_ON_REQUEUE, STATE_ON_RESCUE, MEMBER_ON_CLAIM, ROUND_ON_CLAIM, TIME_ON_CLAIM, CANCEL_ON_REQUEUE,
   CANCEL_ON_RESCUE, CANCEL_AGAIN, FREE_SLOT_ON_CLAIM, FENCE_BEFORE_RESCUE, ANSWER_OF_OLD_GRANT, GRANT_OF_FREE,
-  GRANT_RETAINED, GRANT_LOCK, GRANT_AFTER_LEASES, ORPHAN_LOOK,
-  CANCEL_OF_ORPHAN, LIMIT_OF_FREE };
+  GRANT_RETAINED, GRANT_LOCK, GRANT_AFTER_LEASES, LOST_CLAIM_LOOK,
+  CANCEL_OF_LOST_CLAIM, LIMIT_OF_FREE };
 
 #define GUARD(name) (off != name)
 #define GUARD_TOKEN_ON_FINISH GUARD(TOKEN_ON_FINISH)
@@ -34,8 +34,8 @@ mtype:guard = { NONE, TOKEN_ON_FINISH, TOKEN_ON_REQUEUE, TOKEN_OF_DISPATCH, STAT
 #define GUARD_GRANT_RETAINED GUARD(GRANT_RETAINED)
 #define GUARD_GRANT_LOCK GUARD(GRANT_LOCK)
 #define GUARD_GRANT_AFTER_LEASES GUARD(GRANT_AFTER_LEASES)
-#define GUARD_ORPHAN_LOOK GUARD(ORPHAN_LOOK)
-#define GUARD_CANCEL_OF_ORPHAN GUARD(CANCEL_OF_ORPHAN)
+#define GUARD_LOST_CLAIM_LOOK GUARD(LOST_CLAIM_LOOK)
+#define GUARD_CANCEL_OF_LOST_CLAIM GUARD(CANCEL_OF_LOST_CLAIM)
 #define GUARD_LIMIT_OF_FREE GUARD(LIMIT_OF_FREE)
 
 mtype:state = { IN_QUEUE, IN_PROGRESS, COMPLETED };
@@ -94,7 +94,7 @@ byte limit[NODES];
 byte used[NODES];
 byte knownRound[NODES];
 /* True: an answer of a claim was lost, so that leases of the node may belong to no run. */
-bool suspectsOrphans[NODES];
+bool mayHaveLostClaims[NODES];
 mtype:phase claim[NODES] = IDLE;
 byte claimRound[NODES];
 byte claimed[NODES] = NOBODY;
@@ -134,7 +134,7 @@ bool cancelAccepted[REQUESTS];
 
 /*
  * The leases that take a slot: of runs that execute, of claims whose answer the node will use, and those that a crashed
- * node has left. An orphan takes none, nor does a run that was aborted.
+ * node has left. A lost claim takes none, nor does a run that was aborted.
  */
 #define PENDS(n, r) (claim[n] == ANSWERED && claimed[n] == (r) && !claimIsVoid[n])
 #define TAKES(n, r) (leased[r] && leaseNode[r] == (n) && state[r] == IN_PROGRESS \
@@ -198,11 +198,11 @@ inline requeue(r, token, start) {
   fi
 }
 
-/* Rescuer.returnOrphans for one lease. The requeue leaves a request that was cancelled, which then ends so. */
-inline returnOrphan(r) {
+/* Rescuer.returnLostClaims for one lease. The requeue leaves a request that was cancelled, which then ends so. */
+inline returnLostClaim(r) {
   requeue(r, leaseToken[r], leaseStart[r]);
   if
-  :: leased[r] && GUARD_CANCEL_OF_ORPHAN -> finish(r, leaseToken[r], leaseStart[r])
+  :: leased[r] && GUARD_CANCEL_OF_LOST_CLAIM -> finish(r, leaseToken[r], leaseStart[r])
   :: else
   fi
 }
@@ -375,7 +375,7 @@ end:
   :: atomic {
       !crashed[n] && claim[n] == ANSWERED && lostAnswers > 0 && faults > 0 ->
       lostAnswers--; faults--;
-      suspectsOrphans[n] = true;
+      mayHaveLostClaims[n] = true;
       used[n]--;
       claim[n] = IDLE; claimed[n] = NOBODY; claimedToken[n] = 0; claimedStart[n] = 0; claimIsVoid[n] = false; claimRound[n] = 0
     }
@@ -383,21 +383,21 @@ end:
   :: atomic {
       !crashed[n] && claim[n] == SENT && lostAnswers > 0 && faults > 0 && lateClaim == NOBODY ->
       lostAnswers--; faults--;
-      suspectsOrphans[n] = true;
+      mayHaveLostClaims[n] = true;
       used[n]--;
       lateClaim = n;
       claim[n] = IDLE; claimIsVoid[n] = false; claimRound[n] = 0
     }
-  /* Rescuer.returnOrphans: it looks for leases that belong to no run, once no claim can be under way any more. */
+  /* Rescuer.returnLostClaims: it looks for leases that belong to no run, once no claim can be under way any more. */
   :: atomic {
-      !crashed[n] && connected[n] && suspectsOrphans[n] && claim[n] == IDLE && GUARD_ORPHAN_LOOK ->
-      suspectsOrphans[n] = false;
+      !crashed[n] && connected[n] && mayHaveLostClaims[n] && claim[n] == IDLE && GUARD_LOST_CLAIM_LOOK ->
+      mayHaveLostClaims[n] = false;
       if
-      :: leased[0] && leaseNode[0] == n && !IS_OF_RUN(n, 0) -> returnOrphan(0)
+      :: leased[0] && leaseNode[0] == n && !IS_OF_RUN(n, 0) -> returnLostClaim(0)
       :: else
       fi;
       if
-      :: leased[1] && leaseNode[1] == n && !IS_OF_RUN(n, 1) -> returnOrphan(1)
+      :: leased[1] && leaseNode[1] == n && !IS_OF_RUN(n, 1) -> returnLostClaim(1)
       :: else
       fi
     }
@@ -576,10 +576,10 @@ end:
 }
 
 #define LIVES(n) (!crashed[n])
-/* A lease that has an end in sight: its run, its claim's answer, a look for orphans, or the loss of its node. */
+/* A lease that has an end in sight: its run, its claim's answer, a look for lost claims, or the loss of its node. */
 #define HAS_END(r) (!leased[r] || state[r] == COMPLETED || !LIVES(leaseNode[r]) || !member[leaseNode[r]] \
   || runs[AT(leaseNode[r], r)] != NO_RUN || (claim[leaseNode[r]] == ANSWERED && claimed[leaseNode[r]] == r) \
-  || suspectsOrphans[leaseNode[r]])
+  || mayHaveLostClaims[leaseNode[r]])
 
 /* What holds when nothing can happen any more: nothing waits for ever, and slots have come back. */
 proctype Watch() {

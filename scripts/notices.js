@@ -40,7 +40,9 @@ function installed() {
 function bundled() {
   const list = JSON.parse(readFileSync(join(root, 'dist/console/licenses.json'), 'utf8'));
   return list.map(({ name, version, identifier, text }) => ({
-    ...{ name, version, identifier },
+    name,
+    version,
+    identifier,
     texts: text ? [text] : [],
   }));
 }

@@ -16,7 +16,9 @@ const readings = {
   upgrade: ({ to, wrong }) => ({ commit: to.commit, tree: to.tree, faults: wrong.length }),
   // What asynchronous replication loses is measured, and is no violation.
   drill: ({ commit, sourceTree, options, violations, lost, accepted }) => ({
-    ...{ commit, tree: sourceTree, faults: options.async ? 0 : violations.length },
+    commit,
+    tree: sourceTree,
+    faults: options.async ? 0 : violations.length,
     measured: options.async && `${lost} of ${accepted.toLocaleString('en')} lost`,
   }),
   chaos: ({ commit, sourceTree, violations }) => ({ commit, tree: sourceTree, faults: violations.length }),
@@ -31,11 +33,19 @@ const failovers = ({ failovers: count }) => count;
 const once = () => 1;
 const isWhole = ({ only, seconds }) => only.length === 0 && (seconds === undefined || seconds >= 600);
 const drill = (name, command, isOne, needed = 1) => ({
-  ...{ name, command: `npm run drill -- failover ${command}`, folder: 'drill', needed },
-  ...{ isOne: ({ options }) => isWhole(options) && isOne(options), amountOf: failovers },
+  name,
+  command: `npm run drill -- failover ${command}`,
+  folder: 'drill',
+  needed,
+  isOne: ({ options }) => isWhole(options) && isOne(options),
+  amountOf: failovers,
 });
 const chaos = (name, command, isOne, needed = 1) => ({
-  ...{ name, command: `npm run chaos -- ${command}`, folder: 'chaos', needed, amountOf: once },
+  name,
+  command: `npm run chaos -- ${command}`,
+  folder: 'chaos',
+  needed,
+  amountOf: once,
   isOne: ({ options }) => isWhole(options) && isOne({ scene: '', ...options }),
 });
 
@@ -45,8 +55,12 @@ const chaos = (name, command, isOne, needed = 1) => ({
  */
 const wanted = [
   {
-    ...{ name: 'upgrade under load, and back', command: 'npm run upgrade', folder: 'upgrade' },
-    ...{ needed: 1, isOne: ({ stages }) => stages.length === 6, amountOf: once },
+    name: 'upgrade under load, and back',
+    command: 'npm run upgrade',
+    folder: 'upgrade',
+    needed: 1,
+    isOne: ({ stages }) => stages.length === 6,
+    amountOf: once,
   },
   drill(
     'failovers, synchronous replication',
@@ -63,8 +77,13 @@ const wanted = [
     chaos(`chaos, scene ${name}`, '--release', ({ scene }) => scene === name),
   ),
   {
-    ...{ name: 'bench, every scene', command: 'npm run bench', folder: 'bench', needed: 1, amountOf: once },
-    ...{ isOne: ({ command }) => !/--(scene|short|profile)/.test(command), countsWithFaults: true },
+    name: 'bench, every scene',
+    command: 'npm run bench',
+    folder: 'bench',
+    needed: 1,
+    amountOf: once,
+    isOne: ({ command }) => !/--(scene|short|profile)/.test(command),
+    countsWithFaults: true,
   },
 ];
 

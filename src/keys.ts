@@ -43,8 +43,12 @@ await runCommandLine(program);
 /** Opens the keys in the service's database. */
 function withKeysOf<T>(config: Config, work: (keys: KeyWebhooks) => Promise<T>): Promise<T> {
   const entities = [
-    ...[ApiKey, AuditEntryEntity, SessionEntity, SignInLinkEntity],
-    ...[WebhookEndpointEntity, WebhookSecretEntity],
+    ApiKey,
+    AuditEntryEntity,
+    SessionEntity,
+    SignInLinkEntity,
+    WebhookEndpointEntity,
+    WebhookSecretEntity,
   ];
   return withDatabase(config, entities, (rows) => {
     const rule = new AddressRule(config, new Resolver());

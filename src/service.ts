@@ -23,6 +23,7 @@ import { QueueLifecycle } from './queue/queue-lifecycle.js';
 import { FastPath } from './requests/fast-path.js';
 import { LongPolls } from './requests/long-polls.js';
 import { StatusSources } from './queue/reads/status-sources.js';
+import { BatchDriver } from './batches/duties/batch-driver.js';
 import { WorkerBeats } from './queue/workers/worker-beats.js';
 import { WorkerClaims } from './queue/workers/worker-claims.js';
 
@@ -114,8 +115,8 @@ export async function startService(config: Config, signal?: AbortSignal): Promis
 
 /**
  * Stops in this order: readiness and the node's own claims; after `delayMs` new connections; claims and beats of
- * workers; runs; long polls and streams that show the runs; answers in progress; everything else. Runs and answers
- * share one grace period.
+ * workers; batches; runs; long polls and streams that show the runs; answers in progress; messages to the other nodes;
+ * everything else. Runs and answers share one grace period.
  */
 async function closeApp(
   app: NestExpressApplication,
@@ -133,11 +134,15 @@ async function closeApp(
   app.getHttpServer().close();
   await app.get(WorkerClaims).stop();
   app.get(WorkerBeats).stop();
+  // Without a database or a file store, waiting for it would delay the end of the runs and answers.
+  const released = app.get(BatchDriver).leave();
   await app.get(QueueLifecycle).drain(graceEnd.signal);
   if (config.role !== 'scheduler') await app.get(LongPolls).stop();
   app.get(StatusSources).closeAll();
   await connections.answersEnded(graceEnd.signal);
   clearTimeout(grace);
+  await released;
+  await app.get(QueueLifecycle).disconnect();
   await app.close();
 }
 

@@ -127,12 +127,14 @@ async function prepare(bench, url) {
   await submit(keys.victim, '/v1/queue/bench/held', { prompt: 'a' });
   const largeId = await submit(keys.key, '/v1/queue/bench/echo', { text: 'x'.repeat(10 * mib - 100) });
   const requests = Array.from({ length: 1_000 }, () => ({
-    ...{ model_id: 'bench/held', input: { prompt: 'a' } },
+    model_id: 'bench/held',
+    input: { prompt: 'a' },
   }));
   const ids = [];
   while (ids.length < 1_000) {
     const answer = await fetch(new URL('/v1/queue/requests', url), {
-      ...{ method: 'POST', headers: as(keys.key) },
+      method: 'POST',
+      headers: as(keys.key),
       body: JSON.stringify({ requests: requests.slice(ids.length) }),
     });
     const { results = [] } = await answer.json();

@@ -51,8 +51,12 @@ async function startFleet(bench, limits) {
   const connections = connectionsEach;
   const scripts = services.map((_, i) =>
     callersScript({
-      ...{ calls, key: `n % ${keys}`, from: (i * keys) / processes },
-      ...{ method: 'POST', paths: ['/v1/queue/bench/held'], body: smallInput },
+      calls,
+      key: `n % ${keys}`,
+      from: (i * keys) / processes,
+      method: 'POST',
+      paths: ['/v1/queue/bench/held'],
+      body: smallInput,
     }),
   );
   const loads = services.map(

@@ -26,7 +26,12 @@ export const scene = {
     let series = 0;
     const firstCalls = async (subject, path) => {
       const script = callersScript({
-        ...{ calls: callers + extra, key: 'n', series, method: 'POST', paths: [path], body: smallInput },
+        calls: callers + extra,
+        key: 'n',
+        series,
+        method: 'POST',
+        paths: [path],
+        body: smallInput,
       });
       return bench.firstAnswers(subject, script, { connections, count: callers });
     };

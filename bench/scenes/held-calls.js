@@ -13,7 +13,9 @@ export const scene = {
     const seconds = bench.short ? 10 : 60;
     const streams = await watchedQueue(bench, { count, seconds, watcher: 'stream-client' });
     const held = await watchedQueue(bench, {
-      ...{ count, seconds, watcher: 'held-client' },
+      count,
+      seconds,
+      watcher: 'held-client',
       states: ['COMPLETED'],
     });
     const { delays, missed, broken, messages, eachKiB, cores } = held;

@@ -23,11 +23,9 @@ export const scene = {
     for (const warmUp of Object.values(subjects)) await warmUp();
     const measured = await interleave(bench.rounds, subjects);
     return [
-      turnsRow(
-        `jobs/s beside ${deep.toLocaleString('en')}`,
-        ...[measured.with, 'beside one', measured.without],
-        { bar: { least: 0.9 } },
-      ),
+      turnsRow(`jobs/s beside ${deep.toLocaleString('en')}`, measured.with, 'beside one', measured.without, {
+        bar: { least: 0.9 },
+      }),
     ];
   },
 };

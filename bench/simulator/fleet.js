@@ -189,12 +189,19 @@ export class Fleet {
     const isIdle = count === 1 && node.index.depth(modelId) === 0 && node.running.size < node.slots;
     if (isIdle && this.table.waiting === 0 && !this.isAway) {
       const start = node.index.virtualTime(modelId, priority);
-      const request = { ...{ key, priority, start, ticks, seq: ++this.seq }, attempt: 0, runMs: runMs() };
+      const request = { key, priority, start, ticks, seq: ++this.seq, attempt: 0, runMs: runMs() };
       request.isImmediate = true;
       return node.run(request);
     }
     const requests = Array.from({ length: count }, () => ({
-      ...{ key, priority, ticks, node, seq: 0, attempt: 0, startedAt: undefined, runMs: runMs() },
+      key,
+      priority,
+      ticks,
+      node,
+      seq: 0,
+      attempt: 0,
+      startedAt: undefined,
+      runMs: runMs(),
       start: node.index.reserve(modelId, priority, key, ticks),
     }));
     this.agenda.in(this.random.between(...this.writeMs), () => {

@@ -80,7 +80,9 @@ const submission = (model) => `/v1/queue/${model}`;
 function bodies(model, body, headers = {}) {
   return (target) =>
     inLoop(target, 10, () => ({
-      ...{ method: 'POST', path: submission(model), body },
+      method: 'POST',
+      path: submission(model),
+      body,
       headers: { ...as(target.key), ...headers },
     }));
 }
@@ -118,14 +120,19 @@ export const attacks = {
     keepUnread(target, 3_000, get(`/v1/queue/requests/${target.ids[0]}/status`, 'Prefer: wait=60\r\n')),
   'statuses of 1,000 ids': (target) =>
     inLoop(target, 10, () => ({
-      ...{ method: 'POST', path: '/v1/queue/requests/status', headers: as(target.key) },
+      method: 'POST',
+      path: '/v1/queue/requests/status',
+      headers: as(target.key),
       body: JSON.stringify({ request_ids: target.ids }),
     })),
   'cancels of 10,000 unknown ids': (target) => {
     const ids = Array.from({ length: 10_000 }, (_, i) => target.ids[0].slice(0, -5) + String(10_000 + i));
     const body = JSON.stringify({ request_ids: ids });
     return inLoop(target, 10, () => ({
-      ...{ method: 'POST', path: '/v1/queue/requests/cancel', headers: as(target.key), body },
+      method: 'POST',
+      path: '/v1/queue/requests/cancel',
+      headers: as(target.key),
+      body,
     }));
   },
   'lists of a hundred': (target) =>
@@ -137,7 +144,10 @@ export const attacks = {
     }));
     const body = JSON.stringify({ requests });
     return inLoop(target, 10, () => ({
-      ...{ method: 'POST', path: '/v1/queue/requests', headers: as(target.key), body },
+      method: 'POST',
+      path: '/v1/queue/requests',
+      headers: as(target.key),
+      body,
     }));
   },
   'requests for a hundred dead webhook hosts': async (target) => {
@@ -155,9 +165,13 @@ export const attacks = {
   ),
   'thousands of workers': (target) =>
     inLoop(target, 20, (n) => ({
-      ...{ method: 'POST', path: '/v1/worker/claims', headers: as(target.workKey) },
+      method: 'POST',
+      path: '/v1/worker/claims',
+      headers: as(target.workKey),
       body: JSON.stringify({
-        ...{ claim_id: `claim-${process.pid}-${n}`, worker: { id: `worker-${process.pid}-${n}` }, max: 1 },
+        claim_id: `claim-${process.pid}-${n}`,
+        worker: { id: `worker-${process.pid}-${n}` },
+        max: 1,
         models: [{ model_id: 'bench/worker', max: 1 }],
       }),
     })),
@@ -176,12 +190,16 @@ export const attacks = {
   '500 MB of files': (target) => uploads(target),
   'initiated uploads': (target) =>
     inLoop(target, 10, () => ({
-      ...{ method: 'POST', path: '/v1/storage/upload/initiate', headers: as(target.key) },
+      method: 'POST',
+      path: '/v1/storage/upload/initiate',
+      headers: as(target.key),
       body: '{"content_type":"image/png","file_name":"a.png"}',
     })),
   'sign-ins with wrong keys': (target) =>
     inLoop(target, 10, (n) => ({
-      ...{ method: 'POST', path: '/v1/admin/session', headers: { 'Content-Type': 'application/json' } },
+      method: 'POST',
+      path: '/v1/admin/session',
+      headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({ key: `ns_wrong_${n}_01234567890123456789` }),
     })),
   '500 heads that come by the byte': async (target) => {
@@ -218,7 +236,8 @@ async function uploads(target) {
   const bytes = Buffer.alloc(25 * mib, 'file ');
   for (let i = 0; i < 20 && !target.isOver(); i++) {
     const answer = await fetch(new URL('/v1/storage/upload/initiate', target.url), {
-      ...{ method: 'POST', headers: as(target.key) },
+      method: 'POST',
+      headers: as(target.key),
       body: '{"content_type":"application/octet-stream","file_name":"a.bin"}',
     });
     if (!answer.ok) return untilOver(target);

@@ -113,7 +113,11 @@ async function readSettings(url, shipped) {
   const names = [
     ...Object.keys(required),
     ...shipped,
-    ...['server_version', 'min_wal_size', 'max_wal_size', 'wal_sync_method', 'max_connections'],
+    'server_version',
+    'min_wal_size',
+    'max_wal_size',
+    'wal_sync_method',
+    'max_connections',
   ];
   return withClient(url, async (client) => {
     const { rows } = await client.query(

@@ -49,7 +49,16 @@ export function scriptFile(directory, lua) {
 export async function wrk({ url, directory, script, connections, seconds }) {
   const file = scriptFile(directory, `${script}\n${report}`);
   const { stdout } = await run('wrk', [
-    ...['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '--timeout', '10s', '-s', file],
+    '-t',
+    '1',
+    '-c',
+    String(connections),
+    '-d',
+    `${seconds}s`,
+    '--timeout',
+    '10s',
+    '-s',
+    file,
     url,
   ]).catch((error) => {
     if (error.code === 'ENOENT') throw new Error('wrk is not installed (Debian: apt-get install wrk).');

@@ -37,10 +37,14 @@ export function checkConcurrency(
   const ofModels = models
     .filter(({ kind }) => kind === undefined)
     .map(({ id, group, concurrency = groups[group ?? '']?.concurrency ?? Infinity }) => ({
-      ...{ id, concurrency, members: [id] },
+      id,
+      concurrency,
+      members: [id],
     }));
   const ofGroups = Object.entries(groups).map(([id, { concurrency }]) => ({
-    ...{ id, concurrency, members: models.flatMap((model) => (model.group === id ? model.id : [])) },
+    id,
+    concurrency,
+    members: models.flatMap((model) => (model.group === id ? model.id : [])),
   }));
   return [...ofModels, ...ofGroups].map(({ id, concurrency, members }) => {
     const counted = runs.runs.filter(({ modelId }) => members.includes(modelId));

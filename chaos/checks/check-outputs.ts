@@ -39,7 +39,9 @@ function checkFollowed({ events, opened }: FollowedOutput, row: RequestRow, ledg
     if (event.say === 'reset') {
       // A run that follows a handed-back run has the same attempt number.
       if (!(event.attempt! >= attempt)) fail('an output begins anew with a later attempt', around);
-      [next, parts, attempt] = [0, [], event.attempt!];
+      next = 0;
+      parts = [];
+      attempt = event.attempt!;
     } else if (event.say === 'output') {
       if (event.index !== next) fail('a stream of an output has no gap and no repetition', around);
       next = event.index! + 1;

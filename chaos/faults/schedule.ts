@@ -20,8 +20,14 @@ export const serviceFaults: readonly FaultKind[] = [...nodeFaults, ...databaseFa
  * same of workers.
  */
 const urgent = [
-  ...['node killed', 'node frozen', 'node cut off'],
-  ...['worker killed', 'worker frozen', 'worker cut off', 'worker doubled', 'worker slow to beat'],
+  'node killed',
+  'node frozen',
+  'node cut off',
+  'worker killed',
+  'worker frozen',
+  'worker cut off',
+  'worker doubled',
+  'worker slow to beat',
   'worker killed while it uploads',
 ];
 

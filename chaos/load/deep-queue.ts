@@ -113,7 +113,9 @@ export class DeepQueue implements AuditedQueue {
     });
     for (const { input } of submissions) this.ledger.send({ modelId, marker: input.marker, caller: deep });
     const requests = submissions.map(({ input, idempotencyKey }) => ({
-      ...{ model_id: modelId, input, idempotency_key: idempotencyKey },
+      model_id: modelId,
+      input,
+      idempotency_key: idempotencyKey,
     }));
     await within(batchPatienceMs, async () => {
       const answer = await this.post('requests', { requests });

@@ -41,8 +41,13 @@ export class FollowedJobs {
     const step = (JSON.parse(body) as ChaosInput).plan![0]!;
     const takesMs = 'ms' in step ? step.ms : 0;
     this.all.set(id, {
-      ...{ id, requestId: String(headers['x-request-id']), attempt: Number(headers['x-attempt']) },
-      ...{ endsAt: now() + takesMs, starts: 1, asked: 0, isCancelled: false },
+      id,
+      requestId: String(headers['x-request-id']),
+      attempt: Number(headers['x-attempt']),
+      endsAt: now() + takesMs,
+      starts: 1,
+      asked: 0,
+      isCancelled: false,
     });
   }
 }

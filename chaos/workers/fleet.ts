@@ -89,7 +89,13 @@ export class Fleet {
     const proxy = await this.proxies.open(this.ports);
     const { key } = cluster.callers.worker;
     const options: WorkerOptions = {
-      ...{ name, workerId, language, directory, key, proxy, log },
+      name,
+      workerId,
+      language,
+      directory,
+      key,
+      proxy,
+      log,
       root: cluster.root,
     };
     const worker = new WorkerProcess(options);

@@ -131,7 +131,14 @@ export class WorkLog implements Starts {
   private start(process: string, line: Line & { say: 'start' }, startedAt: number): void {
     const { id: requestId, attempt, model: modelId, worker, nonce, pid } = line;
     const run: WorkRun = {
-      ...{ requestId, attempt, modelId, nonce, worker, process, pid, startedAt },
+      requestId,
+      attempt,
+      modelId,
+      nonce,
+      worker,
+      process,
+      pid,
+      startedAt,
       endedAt: Infinity,
       taken: [],
     };

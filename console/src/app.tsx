@@ -76,7 +76,7 @@ export function App() {
                 <Route path="/sessions" component={Sessions} />
                 <Route>
                   <main className="page">
-                    <h1>There is no such view</h1>
+                    <h1>View not found</h1>
                   </main>
                 </Route>
               </Switch>
@@ -84,12 +84,12 @@ export function App() {
           </ViewBoundary>
         ) : (
           <main className="page">
-            <h1>Your key may not look in here</h1>
+            <h1>Your key cannot open the console</h1>
             <p>
-              The console needs a key with the scope “observe”; “payloads” shows inputs and outputs too,
-              “admin” may act. Yours has{' '}
+              The console needs a key with the scope “observe”. “payloads” also shows inputs, outputs and
+              logs. “admin” also allows changes. Your key has{' '}
               {signedIn.scopes.length === 0
-                ? 'none'
+                ? 'no scope'
                 : signedIn.scopes.map((scope) => `“${scope}”`).join(', ')}
               .
             </p>

@@ -99,14 +99,14 @@ function Outage({ trouble, readAt }: Live) {
     <p className={what === 'figures' ? 'offline' : 'offline bad'} role="status">
       {what === 'service' && (
         <>
-          <b>No connection to the service.</b> It has not answered this page since <Time at={since} />. The
-          page connects again by itself.
+          <b>No connection to the service.</b> It has not answered since <Time at={since} />. The page
+          reconnects automatically.
         </>
       )}
       {what === 'database' && (
         <>
           <b>The service cannot reach its database</b> since <Time at={since} />. It answers calls with 503
-          and starts nothing; what was accepted is kept. It goes on by itself once the database answers.
+          and starts no requests. Accepted requests are kept. It continues when the database answers.
         </>
       )}
       {what === 'figures' && <b>The service cannot read the figures, though its database answers.</b>}
@@ -136,9 +136,9 @@ function Nodes({ overview, trouble, diskFault }: Live) {
   }
   const others = nodes.filter(({ state }) => state !== 'ready');
   const said = [
-    ...(nodes.some(isRunning) ? [] : ['none runs requests']),
+    ...(nodes.some(isRunning) ? [] : ['no node runs requests']),
     ...others.map(({ name, state }) => `${name} ${nodeWord(state)}`),
-    ...(diskFault === undefined ? [] : ['no room on a disk']),
+    ...(diskFault === undefined ? [] : ['disk fault']),
   ].join(', ');
   if (said === '') {
     return (
@@ -168,7 +168,7 @@ function Account({ session, onHelp }: { session: SignedIn; onHelp: () => void })
         {!may(session, 'admin') && (
           <>
             <br />
-            To change anything a key needs the scope “admin”.
+            Changes need a key with the scope “admin”.
           </>
         )}
       </p>
@@ -176,7 +176,7 @@ function Account({ session, onHelp }: { session: SignedIn; onHelp: () => void })
       <Link href="/sessions">Sessions</Link>
       <a href={serviceAddress('docs')}>API description</a>
       <button type="button" popoverTarget="account" popoverTargetAction="hide" onClick={onHelp}>
-        Keys of the keyboard
+        Keyboard shortcuts
       </button>
       <button
         type="button"
@@ -186,7 +186,7 @@ function Account({ session, onHelp }: { session: SignedIn; onHelp: () => void })
           showTheme(next);
         }}
       >
-        Colours: {theme === 'auto' ? 'as the system' : theme}
+        Theme: {theme === 'auto' ? 'system' : theme}
       </button>
       <hr />
       <button
@@ -207,16 +207,16 @@ function Account({ session, onHelp }: { session: SignedIn; onHelp: () => void })
 const keys = [
   ['/', 'search'],
   ['j', 'next row'],
-  ['k', 'row before'],
+  ['k', 'previous row'],
   ['Enter', 'open the row'],
-  ['x', 'mark the row'],
+  ['x', 'select the row'],
   ['← →', 'move along a queue or a timeline'],
-  ['?', 'this list'],
+  ['?', 'show this list'],
 ] as const;
 
 function Help({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog title="Keys of the keyboard" onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
       <dl className="stack">
         {keys.map(([key, does]) => (
           <div className="row" key={key}>

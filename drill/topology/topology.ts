@@ -86,7 +86,12 @@ export class Topology {
     await within(startPatienceMs, async () => (await Promise.all(etcdPorts.map(isDecided))).every(Boolean));
     for (let i = 1; i <= size; i++) {
       const node = await PostgresNode.open(this.proxies, {
-        ...{ name: `pg-${i}`, directory, programs, user, password, replication },
+        name: `pg-${i}`,
+        directory,
+        programs,
+        user,
+        password,
+        replication,
         ports: { postgres: next(), rest: next() },
         etcdPorts: etcdPorts.map(({ client }) => client),
       });
@@ -95,7 +100,9 @@ export class Topology {
     }
     this.haproxyPort = next();
     const servers = this.nodes.map(({ name, ways }) => ({
-      ...{ name, postgres: ways.clients.port, rest: ways.rest.port },
+      name,
+      postgres: ways.clients.port,
+      rest: ways.rest.port,
     }));
     this.haproxyDaemon = haproxyOf(programs.haproxy, directory, this.haproxyPort, servers);
     this.haproxy.start();

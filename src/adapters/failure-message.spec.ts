@@ -14,6 +14,6 @@ it.each([
   ['no details', refused, undefined, refused],
   ['a page', refused, '<!doctype html><title>Bad Request</title>', refused],
   ['a message of the worker itself', 'The seed is odd.', { error: 'seed' }, 'The seed is odd.'],
-])('says what the model said in %s', (_, message, details, words) => {
+])('adds the model’s own words, if any, from %s', (_, message, details, words) => {
   expect(failureMessage({ message, details })).toBe(words);
 });

@@ -4,7 +4,7 @@ import type { Response } from 'express';
 import { Subject } from 'rxjs';
 import { SseWriter } from './sse-writer.js';
 
-test('a part that cannot be read ends the reading, not the process', async () => {
+test('an unreadable part ends the subscription with an error, not the process', async () => {
   const response = Object.assign(new EventEmitter(), { headersSent: false }) as unknown as Response;
   const events = new Subject<MessageEvent>();
   const following = new SseWriter(response).follow(events, (part) => [String(JSON.parse(part))]);

@@ -29,7 +29,7 @@ class TestResolver extends Resolver {
   }
 }
 
-test('a look-up asks the name servers that the system has now', async () => {
+test('a lookup uses the current name servers of the system', async () => {
   const servers = [await startNameServer('192.0.2.1'), await startNameServer('192.0.2.2')];
   const resolver = new TestResolver();
   const found: unknown[] = [];

@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 
 describe('a caller', () => {
-  it('may hold as much as it may, and again once it has released', () => {
+  it('is refused above its allowance, and admitted again after a release', () => {
     const first = allowances.take('key:a', 'bytes', 60);
     allowances.take('key:a', 'bytes', 40);
     expect(refusalOf(() => allowances.take('key:a', 'bytes', 1))).toBe('caller_busy');
@@ -41,7 +41,7 @@ describe('a caller', () => {
     expect(allowances.inUse('bytes')).toBe(0);
   });
 
-  it('keeps what it has where there is no room for more', () => {
+  it('retains its hold when the growth of the hold is refused', () => {
     const hold = allowances.take('key:a', 'bytes', 90);
     expect(refusalOf(() => hold.grow(20))).toBe('caller_busy');
     expect(allowances.usedBy('key:a').bytes).toBe(90);
@@ -50,28 +50,28 @@ describe('a caller', () => {
     expect(allowances.inUse('bytes')).toBe(0);
   });
 
-  it('is refused for what all hold together, and told to try again', () => {
+  it('is refused with overloaded when the allowance of the node is used up', () => {
     for (const key of ['a', 'b', 'c']) allowances.take(`key:${key}`, 'bytes', 100);
     expect(refusalOf(() => allowances.take('key:d', 'bytes', 1))).toBe('overloaded');
     expect(allowances.refused.bytes).toEqual({ caller: 0, node: 1 });
   });
 });
 
-it('keeps half of the node for callers with a key', () => {
+it('reserves half of the node’s allowance for callers with a key', () => {
   allowances.take('address:10.0.0.1', 'streams', 1);
   allowances.take('address:10.0.0.2', 'streams', 1);
   expect(refusalOf(() => allowances.take('address:10.0.0.3', 'streams', 1))).toBe('overloaded');
   allowances.take('key:a', 'streams', 2);
 });
 
-it('remembers nobody who holds nothing', () => {
+it('no longer counts released holds, neither for their callers nor for the node', () => {
   const holds = Array.from({ length: 3 }, (_, i) => allowances.take(`key:${i}`, 'streams', 1));
   for (const hold of holds) hold.release();
   expect(allowances.usedBy('key:0')).toEqual({ bytes: 0, streams: 0, workerCalls: 0 });
   expect(allowances.inUse('streams')).toBe(0);
 });
 
-it('counts streams and held calls of workers against one bound of the node, and against two of their caller', () => {
+it('counts streams and worker calls against one bound of the node, but against separate bounds of a caller', () => {
   allowances.take('key:a', 'streams', 1);
   allowances.take('key:a', 'workerCalls', 2);
   allowances.take('key:b', 'workerCalls', 1);

@@ -31,9 +31,9 @@ export class AuditTrail {
     private readonly addresses: ClientAddress,
   ) {}
 
-  /** Runs one transaction, in which `change` makes a change and writes its entry. */
-  change<T>(change: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.source.transaction(change);
+  /** Runs `work` in one transaction: the change and, by `write`, its entry. */
+  inTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.source.transaction(work);
   }
 
   write(manager: EntityManager, actor: Actor, note: AuditNote): Promise<void> {

@@ -30,7 +30,7 @@ export class AuditedKeys {
 
   /** Makes a key. Its secret cannot be seen again. */
   create(actor: Actor, newKey: NewKey, reason?: string): Promise<{ key: ApiKey; secret: KeySecret }> {
-    return this.trail.change(async (manager) => {
+    return this.trail.inTransaction(async (manager) => {
       const { id, secret } = await this.keys.make(newKey, manager);
       const key = await this.keys.read(id, manager);
       const note = { action: 'key.create', target: id, after: keyTerms(key!), reason } as const;
@@ -40,7 +40,7 @@ export class AuditedKeys {
   }
 
   bootstrap(actor: Actor): ReturnType<KeysService['bootstrap']> {
-    return this.trail.change(async (manager) => {
+    return this.trail.inTransaction(async (manager) => {
       const result = await this.keys.bootstrap(manager);
       for (const id of result.made ?? []) {
         const key = await this.keys.read(id, manager);
@@ -58,7 +58,7 @@ export class AuditedKeys {
     changes: KeyChanges,
     { check, reason }: KeyChange = {},
   ): Promise<ApiKey | undefined> {
-    return this.trail.change(async (manager) => {
+    return this.trail.inTransaction(async (manager) => {
       const before = await this.checked(manager, id, check);
       if (before === undefined || Object.values(changes).every((value) => value === undefined)) return before;
       if (!(await this.keys.update(id, changes, manager))) return undefined;
@@ -71,7 +71,7 @@ export class AuditedKeys {
 
   /** Returns false if there is no such key or it was revoked before. */
   revoke(actor: Actor, id: string, { check, reason }: KeyChange = {}): Promise<boolean> {
-    return this.trail.change(async (manager) => {
+    return this.trail.inTransaction(async (manager) => {
       const before = await this.checked(manager, id, check);
       if (before === undefined) return false;
       if (!(await this.keys.revoke(id, manager))) return false;
@@ -87,7 +87,7 @@ export class AuditedKeys {
 
   /** Returns a token that signs in once as this key. */
   makeLink(actor: Actor, id: string): Promise<string> {
-    return this.trail.change(async (manager) => {
+    return this.trail.inTransaction(async (manager) => {
       const token = await this.links.make(id, manager);
       await this.trail.write(manager, actor, { action: 'session.link', target: id });
       return token;

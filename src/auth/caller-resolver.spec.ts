@@ -5,7 +5,7 @@ test.each(['Key abc', 'key abc', 'Bearer abc', 'BEARER   abc', '  Key abc  ', 'T
   (header) => expect(parseAuthorization(header)).toBe('abc'),
 );
 
-test('a key without a scheme is a key, if it is as long as one', () => {
+test('a key without a scheme is accepted if it is long enough', () => {
   expect(parseAuthorization('ns_0123456789abc')).toBe('ns_0123456789abc');
   expect(parseAuthorization('ns_0123456789ab')).toMatchObject({ kind: 'invalid' });
 });
@@ -13,7 +13,7 @@ test('a key without a scheme is a key, if it is as long as one', () => {
 const malformed = ['', ' ', 'Key', 'Key ', 'Basic abc', 'Keyabc', 'Key a b', 'Key a\tb', 'Key ä'];
 
 test.each([...malformed, `Key ${'x'.repeat(513)}`])(
-  '"%s" is malformed, and the reason repeats nothing of the key',
+  '"%s" is malformed, and the reason contains no part of the key',
   (header) => {
     const presented = parseAuthorization(header);
     expect(presented).toMatchObject({ kind: 'invalid' });

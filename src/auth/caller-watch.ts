@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { Observable } from 'rxjs';
+import { type MonoTypeOperatorFunction, Observable, type Subscriber } from 'rxjs';
 import { DomainError } from '../errors/domain-error.js';
 import { BodyReader } from '../http/body-reader.js';
 import { Coalesced } from '../tools/coalesced.js';
@@ -22,6 +22,27 @@ export interface OpenCall {
   assertAllowed?(caller: Caller): void;
   /** Called once, with the error that the call would get if it came now: 401 or 403. */
   refuse(refusal: DomainError): void;
+}
+
+/** A stream of messages. One object, without closures, because there may be ten thousand of them. */
+class OpenStream implements OpenCall {
+  constructor(
+    readonly request: IncomingMessage,
+    private readonly caller: Caller | undefined,
+    private readonly messages: Subscriber<unknown>,
+  ) {}
+
+  assertAllowed(now: Caller): void {
+    const { caller } = this;
+    if (caller === undefined) return;
+    const lost = shown.find((scope) => hasScope(caller, scope) && !hasScope(now, scope));
+    if (lost !== undefined)
+      throw new DomainError('forbidden', `The API key no longer has the scope "${lost}".`);
+  }
+
+  refuse(): void {
+    this.messages.complete();
+  }
 }
 
 /** The open calls that presented the same key or session. */
@@ -86,22 +107,15 @@ export class CallerWatch implements BeforeApplicationShutdown {
     this.judge(call, resolution);
   }
 
-  /** Emits when a stream's call is refused: its key or session is no longer valid, or may see less than it shows. */
-  refused(request: IncomingMessage, caller: Caller | undefined): Observable<DomainError> {
-    const needed = caller === undefined ? [] : shown.filter((scope) => hasScope(caller, scope));
-    return new Observable((subscriber) => {
-      const call: OpenCall = {
-        request,
-        assertAllowed: (now) => {
-          const lost = needed.find((scope) => !hasScope(now, scope));
-          if (lost !== undefined)
-            throw new DomainError('forbidden', `The API key no longer has the scope "${lost}".`);
-        },
-        refuse: (refusal) => subscriber.next(refusal),
-      };
-      this.add(call);
-      return () => this.remove(call);
-    });
+  /** Completes a stream when its key or session is no longer valid, or may see less than the stream shows. */
+  whilePermitted<T>(request: IncomingMessage, caller: Caller | undefined): MonoTypeOperatorFunction<T> {
+    return (messages) =>
+      new Observable((subscriber) => {
+        const stream = new OpenStream(request, caller, subscriber);
+        this.add(stream);
+        messages.subscribe(subscriber);
+        return () => this.remove(stream);
+      });
   }
 
   async beforeApplicationShutdown(): Promise<void> {

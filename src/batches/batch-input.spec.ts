@@ -31,7 +31,7 @@ test('a signal ends the reading of an input that has only blank lines', async ()
   await stopped;
 });
 
-test('lines keep their numbers and places between blank ones, however the file is divided', async () => {
+test('lines between blank lines have their exact numbers and offsets, however the file is split into chunks', async () => {
   const text = '\n \r\n{"a":1}\r\n\n\t\n  {"b":2}\n\n';
   for (let at = 0; at <= text.length; at++) {
     const { input } = inputOf(text.slice(0, at), text.slice(at), '\n');

@@ -71,7 +71,14 @@ export class Batches {
     const fingerprint = createHash('sha256').update(sha256).update(written).digest();
     const id = newId();
     const row = {
-      ...{ id, keyId, format, metadata, ...terms, inputFileId, fingerprint, windowSeconds },
+      id,
+      keyId,
+      format,
+      metadata,
+      ...terms,
+      inputFileId,
+      fingerprint,
+      windowSeconds,
       priority: rankOf(priority),
       baseUrl: this.config.publicBaseUrl === undefined ? base : null,
       idempotencyKey: idempotencyKey ?? null,

@@ -139,8 +139,10 @@ export class LineSubmissions {
   /** Records lines that were counted and cannot be read any more. Their ids are not known, and are stored as ''. */
   private async recordLost(batch: LeasedBatch, refused: ReadLine['refused']): Promise<void> {
     const lines = Array.from({ length: Math.min(refusedLines, batch.total! - batch.readLines) }, () => ({
-      ...{ customId: '', end: batch.readBytes },
-      ...{ request: undefined, refused },
+      customId: '',
+      end: batch.readBytes,
+      request: undefined,
+      refused,
     }));
     await this.record(this.database, batch, lines, []);
     advance(batch, lines);

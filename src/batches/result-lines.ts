@@ -79,7 +79,9 @@ function errorOf({ error, outcome, isEndedByBatch }: FinishedLine): LineError {
   const { code, message, status, details } = JSON.parse(error) as RequestError;
   const isOfModel = code === 'model_error' && status !== problemCodes.model_error.status;
   return {
-    ...{ code, message, status },
+    code,
+    message,
+    status,
     ...(isOfModel && { modelStatus: status }),
     ...(details !== undefined && { details }),
   };

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Response } from 'express';
 import { linesFile, sendLines } from './send-lines.js';
 
-test('a file is closed whose client has gone before its first bytes were read', async () => {
+test('a file is closed when its client disconnects before the first bytes are read', async () => {
   let isClosed = false;
   const sent = new Promise<void>((resolve) => {
     const server = createServer((_, response) => {

@@ -1,7 +1,7 @@
 import { Config, loadConfig } from './config.js';
 import { parseOrigins } from './parsers.js';
 
-it('has the defaults where nothing is set, and where it is blank', () => {
+it('uses the defaults for unset and blank variables', () => {
   const { environment, ...config } = loadConfig({ PORT: '  ', ROLE: undefined });
   const { environment: _none, ...defaults } = new Config();
   expect(config).toEqual(defaults);
@@ -62,7 +62,7 @@ it.each([
     'expected adapters separated by commas, of these: fal, openai, replicate, runpod',
   ],
   ['RETENTION', 'long', 'expected a duration such as 250ms, 30s, 10m, 1h or 30d'],
-])('refuses %s=%s and says what it takes, never the value', (name, text, message) =>
+])('refuses %s=%s and states the expected format, never the value', (name, text, message) =>
   expect(() => loadConfig({ [name]: text })).toThrow(`These settings are wrong:\n  ${name}: ${message}`),
 );
 
@@ -72,7 +72,7 @@ it('names all wrong variables at once', () => {
   );
 });
 
-it('names what is wrong and what is missing beside a setting in one message', () => {
+it('names wrong settings and missing companion settings in one message', () => {
   expect(() => loadConfig({ LOG_LEVEL: 'loud', OIDC_ISSUER: 'https://login.example' })).toThrow(
     /LOG_LEVEL: .*\n.*OIDC_CLIENT_ID: .*\n.*OIDC_SCOPES: /,
   );
@@ -101,6 +101,6 @@ it.each([
   'ftp://app.example.org',
   'null',
   'https://a.example https://b.example',
-])('%s never matches what a browser sends, and is refused with what to write', (value) =>
+])('%s never matches the origin that a browser sends, and is refused with an example', (value) =>
   expect(() => parseOrigins(value)).toThrow(/such as https:\/\/app\.example\.org/),
 );

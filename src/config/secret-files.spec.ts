@@ -15,7 +15,7 @@ function file(content: string): string {
   return path;
 }
 
-it.each(secretVariables)('%s may be in a file, whose last newline does not count', (name) => {
+it.each(secretVariables)('%s may be in a file, and the last newline of the file does not count', (name) => {
   const value = /DATABASE/.test(name)
     ? 'postgres://app:hush@db/queue'
     : name === 'WEBHOOK_SECRET'
@@ -28,7 +28,7 @@ it.each(secretVariables)('%s may be in a file, whose last newline does not count
   expect(redacted(`${value} is wrong`, variables)).not.toContain(value);
 });
 
-it('says what is wrong with such a file, without its content and its name', () => {
+it('states the error of a secret file, without the content and the name of the file', () => {
   const path = file(' \n');
   const load = (variables: Record<string, string>) => () => loadConfig(variables);
   const begin = 'These settings are wrong:\n  DATABASE_URL_FILE: ';
@@ -46,7 +46,7 @@ it('says what is wrong with such a file, without its content and its name', () =
   );
 });
 
-it('a variable that has the line end of a file is read without it', () => {
+it('a variable is read without the line end of a file', () => {
   expect(valueOrFile('TOKEN', { TOKEN: ' hush \r\n' })).toBe(' hush ');
   expect(valueOrFile('TOKEN', { TOKEN: '\n' })).toBeUndefined();
 });

@@ -7,7 +7,7 @@ const midnight = Date.UTC(2026, 10, 27);
 
 const byId = statementOfDays('by_id', (within) => `SELECT FROM request WHERE id = $1 AND ${within('id')}`);
 
-it('names the whole day of an id in its text, and no other', () => {
+it('covers the whole day of an id in its text, and no other day', () => {
   const { text } = byId(idAt(midnight + 1));
   expect(text).toBe(byId(idAt(midnight + dayMs - 1)).text);
   const [first, last] = [
@@ -20,13 +20,13 @@ it('names the whole day of an id in its text, and no other', () => {
   expect(byId(idAt(midnight + dayMs)).text).not.toBe(text);
 });
 
-it('names the first and the last day of several ids', () => {
+it('covers the days from the first to the last of several ids', () => {
   const days = [2, 0, 1].map((day) => idAt(midnight + day * dayMs));
   expect(byId(...days).text).toContain(firstIdAt(midnight));
   expect(byId(...days).text).toContain(firstIdAt(midnight + 3 * dayMs - 1).slice(0, 13));
 });
 
-it('is prepared for today and yesterday, each under a name of its own, and planned for older days', () => {
+it('is prepared under separate names for today and yesterday, and is not prepared for older days', () => {
   const now = Date.now();
   const [today, yesterday, old] = [now, now - dayMs, now - 2 * dayMs].map((at) => byId(idAt(at)));
   expect(today!.preparedAs).toMatch(/^by_id_/);
@@ -36,7 +36,7 @@ it('is prepared for today and yesterday, each under a name of its own, and plann
   expect([today, yesterday, old].map((one) => one!.name)).toEqual(['by_id', 'by_id', 'by_id']);
 });
 
-it('names a day even for the last possible id', () => {
+it('covers a day even for the last possible id', () => {
   expect(byId('ffffffff-ffff-7fff-bfff-ffffffffffff').text).toContain('ffffffff-ffff-ffff-ffff-ffffffffffff');
 });
 
@@ -49,7 +49,7 @@ describe('spans', () => {
   const ends = ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const;
   const today = dayOf(firstIdAt(Date.now()));
 
-  it('begin with all days to come and at least the last 32, and follow each other without a gap', () => {
+  it('begin with all future days and at least the last 32, and leave no gap', () => {
     const [newest, ...older] = [...spansOfDays(firstIdOf(today - 300), ends[1])];
     expect(newest!.lastDay).toBe(undefined);
     expect(today - newest!.firstDay).toBeGreaterThanOrEqual(32);
@@ -63,12 +63,12 @@ describe('spans', () => {
     expect(next).toBeLessThanOrEqual(today - 300);
   });
 
-  it('do not repeat a span that was read to its beginning', () => {
+  it('do not repeat a span that was read completely', () => {
     const [first, second] = [...spansOfDays(ends[0], ends[1])];
     expect([...spansOfDays(ends[0], firstIdOf(first!.firstDay))][0]).toEqual(second);
   });
 
-  it('are prepared if they are the newest', () => {
+  it('use a prepared statement only for the newest span', () => {
     const ofSpan = statementOfSpan('of_span', (within) => `SELECT FROM request WHERE ${within('id')}`);
     const [newest, older] = [...spansOfDays(ends[0], ends[1])];
     expect(ofSpan(newest!).preparedAs).toMatch(/^of_span_/);

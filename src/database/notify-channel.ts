@@ -54,8 +54,8 @@ export class NotifyChannel {
    */
   private isPooled = false;
   /** True if the current connection has received anything. */
-  private hasHeard = false;
-  private isDeaf = false;
+  private hasReceived = false;
+  private hasWarned = false;
   private stopped = true;
   private reconnecting: Promise<void> | undefined;
   /** True if a connection was lost, including one of the two while the other was being opened. */
@@ -136,12 +136,12 @@ export class NotifyChannel {
   }
 
   private async connect(): Promise<void> {
-    this.hasHeard = false;
+    this.hasReceived = false;
     this.listening = await this.open();
     this.listening.on('notification', ({ payload }) => {
       this.receivedAt = performance.now();
-      this.hasHeard = true;
-      this.isDeaf = false;
+      this.hasReceived = true;
+      this.hasWarned = false;
       if (payload !== undefined && payload !== '') this.receive(payload);
     });
     await this.listening.query(`LISTEN ${channel}`);
@@ -220,7 +220,7 @@ export class NotifyChannel {
     const look = (): void => {
       if (this.receivedAt >= asked || this.listening !== listening) return;
       // Another connection to the pooler would not receive anything either.
-      if (this.isPooled && !this.hasHeard) this.warnOfPooler();
+      if (this.isPooled && !this.hasReceived) this.warnOfPooler();
       else this.reconnect();
     };
     await this.notify(['']).then(
@@ -230,11 +230,11 @@ export class NotifyChannel {
   }
 
   private warnOfPooler(): void {
-    if (this.isDeaf || this.stopped) return;
-    this.isDeaf = true;
+    if (this.hasWarned || this.stopped) return;
+    this.hasWarned = true;
     this.log.warn(
       'the connection pooler in front of the database passes on no notifications, so this node sees ' +
-        'changes of other nodes seconds late: set DATABASE_DIRECT_URL to the address of PostgreSQL itself',
+        'changes of other nodes seconds to minutes late: set DATABASE_DIRECT_URL to the address of PostgreSQL itself',
     );
   }
 }

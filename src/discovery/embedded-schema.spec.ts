@@ -2,7 +2,7 @@ import { embeddedSchemas } from './embedded-schema.js';
 
 const at = '#/components/schemas/Input';
 
-it('puts definitions beside the schema, and lets references point to where things are now', () => {
+it('moves definitions next to the schema, and updates the references to them', () => {
   const schema = {
     type: 'object',
     properties: { size: { $ref: '#/$defs/size' }, children: { type: 'array', items: { $ref: '#' } } },
@@ -19,7 +19,7 @@ it('puts definitions beside the schema, and lets references point to where thing
   });
 });
 
-it('knows its own name, its anchors, and pointers however they are written', () => {
+it('resolves the $id of the schema, its anchors, and encoded pointers', () => {
   const schema = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: 'https://acme.example/input',
@@ -49,7 +49,7 @@ it('knows its own name, its anchors, and pointers however they are written', () 
   });
 });
 
-it('gives each definition a name, wherever it stands', () => {
+it('names each definition uniquely, at any depth', () => {
   const schema = {
     $defs: { a: { $defs: { a: { type: 'string' } }, $ref: '#/$defs/a/$defs/a' } },
     definitions: { a: true },
@@ -62,7 +62,7 @@ it('gives each definition a name, wherever it stands', () => {
   });
 });
 
-it('leaves alone what is a value, a name or a schema of its own', () => {
+it('does not change values, property names, and subschemas that have their own $id', () => {
   const schema = {
     properties: {
       $ref: { type: 'string' },

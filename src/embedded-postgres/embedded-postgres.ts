@@ -31,7 +31,8 @@ export class EmbeddedPostgres {
   private readonly directory: DataDirectory;
   private lock: OwnerLock | undefined;
   private pid: number | undefined;
-  private isStopping = false;
+  /** Aborted by a stop. Each start has its own. */
+  private stopping = new AbortController();
   private readonly log = new Logger(EmbeddedPostgres.name);
 
   /** `environment`: variables of the server, which gets no others. */
@@ -44,6 +45,7 @@ export class EmbeddedPostgres {
 
   /** Starts the server and returns its URL. The first start initialises the directory. */
   async start(signal?: AbortSignal): Promise<string> {
+    this.stopping = new AbortController();
     const binaries = await findBinaries();
     const user = this.directory.userOf(await findUser());
     this.directory.prepare(user);
@@ -52,7 +54,7 @@ export class EmbeddedPostgres {
   }
 
   async stop(): Promise<void> {
-    this.isStopping = true;
+    this.stopping.abort();
     await this.lock?.release();
     this.lock = undefined;
     if (this.pid !== undefined) await stopServer(this.pid);
@@ -93,15 +95,16 @@ export class EmbeddedPostgres {
    * where all connections expect it.
    */
   private async keepRunning(first: ChildProcess, spawnNext: () => ChildProcess): Promise<void> {
+    const { signal } = this.stopping;
     for (let child = first; ; child = spawnNext()) {
       this.pid = child.pid;
       if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
         await new Promise((ended) => child.once('exit', ended));
-      if (this.isStopping) return;
+      if (signal.aborted) return;
       const how = child.signalCode ?? `exit code ${child.exitCode}`;
       this.log.error(`PostgreSQL ended (${how}) and is started again; see ${this.directory.log}`);
       await delay(restartMs, undefined, { ref: false });
-      if (this.isStopping) return;
+      if (signal.aborted) return;
     }
   }
 

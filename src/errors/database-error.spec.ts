@@ -21,7 +21,7 @@ test.each([
   ['40P01', 'busy', /too busy/],
   ['25P03', 'busy', /too busy/],
   ['08006', 'away', /cannot be reached/],
-])('SQLSTATE %s of the server is %s, and says so', (code, fault, detail) => {
+])('SQLSTATE %s of the server is the fault %s, and the message states it', (code, fault, detail) => {
   const error = databaseError(saidByServer(code)) as DatabaseUnavailable;
   expect(error).toBeInstanceOf(DatabaseUnavailable);
   expect([error.code, error.fault]).toEqual(['unavailable', fault]);
@@ -30,11 +30,11 @@ test.each([
 });
 
 test.each(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'EHOSTUNREACH'])(
-  '%s of a connection is a database that is away',
+  '%s of a connection means that the database is away',
   (code) => expect(databaseError(ofSocket(code))).toMatchObject({ fault: 'away' }),
 );
 
-test('a connection that finds no file descriptor is not a database that is away', () => {
+test('a connection without a free file descriptor does not mean that the database is away', () => {
   expect(databaseError(ofSocket('EMFILE'))).toMatchObject({
     fault: 'no_descriptors',
     message: expect.stringContaining('ulimit -n') as string,
@@ -42,14 +42,14 @@ test('a connection that finds no file descriptor is not a database that is away'
 });
 
 test.each(['23505', '22P02', '42P01', '28P01'])(
-  'SQLSTATE %s is a fault of ours and stays what it is',
+  'SQLSTATE %s is a fault of the service itself, and the error stays unchanged',
   (code) => {
     const error = saidByServer(code);
     expect(databaseError(error)).toBe(error);
   },
 );
 
-test('what the driver says in words only is known', () => {
+test('errors of the driver that have only a message are recognized', () => {
   for (const message of [
     'Connection terminated unexpectedly',
     'timeout exceeded when trying to connect',
@@ -63,18 +63,18 @@ test('what the driver says in words only is known', () => {
 });
 
 test.each(['ENOENT', 'ENOSPC', 'EMFILE', 'EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ETIMEDOUT'])(
-  '%s of something else is no fault of the database',
+  '%s from another source is not a fault of the database',
   (code) => expect(isDatabaseUnavailable(ofSocket(code))).toBe(false),
 );
 
-test('a statement of TypeORM is known by its error', () => {
+test('a failed statement of TypeORM is classified by its cause', () => {
   const failed = (cause: Error): Error => new QueryFailedError('SELECT 1', [], cause);
   expect(isDatabaseUnavailable(failed(saidByServer('53100')))).toBe(true);
   expect(isDatabaseUnavailable(failed(ofSocket('ECONNRESET')))).toBe(true);
   expect(isDatabaseUnavailable(failed(saidByServer('23505')))).toBe(false);
 });
 
-test('a connection is as good as before when a statement found no room', () => {
+test('a connection is still good after a full disk, but not after a read-only or a lost database', () => {
   expect(isRefusedRow(databaseError(saidByServer('53100')))).toBe(true);
   expect(isRefusedRow(databaseError(saidByServer('25006')))).toBe(false);
   expect(isRefusedRow(databaseError(ofSocket('ECONNRESET')))).toBe(false);

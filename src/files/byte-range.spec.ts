@@ -10,25 +10,25 @@ test.each([
   ['bytes=-30', { start: 0, end: 9 }],
   [`bytes=-${'9'.repeat(400)}`, { start: 0, end: 9 }],
   ['Bytes= 1-2 ', { start: 1, end: 2 }],
-])('%s is a part', (range, part) => {
+])('%s selects a part', (range, part) => {
   expect(selectionOf({ range }, of)).toEqual({ status: 206, range: part });
 });
 
 test.each(['bytes=10-', 'bytes=-0', 'bytes=999999999999999-', `bytes=${'9'.repeat(40)}-`])(
-  '%s is not there',
+  '%s cannot be satisfied',
   (range) => {
     expect(selectionOf({ range }, of)).toEqual({ status: 416 });
   },
 );
 
 test.each(['bytes=', 'bytes=-', 'bytes=2-1', 'bytes=0-1,3-4', 'bytes=--1', 'bytes=1e1-', 'items=0-1', ''])(
-  '"%s" means nothing, and all comes',
+  '"%s" is ignored, and the whole file is sent',
   (range) => {
     expect(selectionOf({ range }, of)).toEqual({ status: 200 });
   },
 );
 
-test('what is known counts before any range', () => {
+test('If-None-Match takes precedence over Range', () => {
   expect(selectionOf({ range: 'bytes=99-', 'if-none-match': 'W/"b", W/"a"' }, of)).toEqual({ status: 304 });
 });
 

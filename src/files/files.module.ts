@@ -20,8 +20,18 @@ import { Uploads } from './uploads.js';
 @Module({
   imports: [AuthModule, TypeOrmModule.forFeature([FileEntity, FilePlaceEntity])],
   providers: [
-    ...[chosenStore, DatabaseDisk, DiskSpace, FilePlace, FilePruner, FileRows, Files, KeptFiles],
-    ...[Spool, StoredQuota, Uploads, UploadUrls],
+    chosenStore,
+    DatabaseDisk,
+    DiskSpace,
+    FilePlace,
+    FilePruner,
+    FileRows,
+    Files,
+    KeptFiles,
+    Spool,
+    StoredQuota,
+    Uploads,
+    UploadUrls,
   ],
   exports: [DatabaseDisk, DiskSpace, FilePlace, Files, KeptFiles, StoredQuota, Uploads],
 })

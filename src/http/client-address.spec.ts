@@ -22,18 +22,18 @@ function callThroughProxy(config: Partial<Config>, forwardedFor = '203.0.113.7')
   return addresses.of(call);
 }
 
-test('where TRUST_PROXY is not set, calls through a proxy are warned of once', () => {
+test('calls through a proxy cause one warning while TRUST_PROXY is not set', () => {
   expect(callThroughProxy({})).toBe('10.0.0.1');
   expect(warnings).toEqual([expect.stringContaining('Set TRUST_PROXY to the number of proxies')]);
 });
 
-test('where TRUST_PROXY says that there is no proxy, or which one, nothing is warned of', () => {
+test('no warning is logged if TRUST_PROXY is false or the number of proxies', () => {
   expect(callThroughProxy({ environment: { TRUST_PROXY: 'false' } })).toBe('10.0.0.1');
   expect(callThroughProxy({ trustProxy: 1 })).toBe('203.0.113.7');
   expect(warnings).toEqual([]);
 });
 
-test('TRUST_PROXY=true is warned of at the start, for any client can name any address', () => {
+test('TRUST_PROXY=true causes a warning at the start, because any client can invent its address', () => {
   expect(callThroughProxy({ trustProxy: true })).toBe('203.0.113.7');
   expect(warnings).toEqual([expect.stringContaining('any client can invent its address')]);
 });

@@ -13,7 +13,7 @@ async function received(answer: (response: ServerResponse) => void): Promise<str
   }
 }
 
-it('cuts a text into pieces that are the same text, and no pair of surrogates in two', () => {
+it('cuts a text into pieces without a change, and never within a surrogate pair', () => {
   const text = `${'a'.repeat(pieceLength - 1)}😀${'é'.repeat(pieceLength)}😀`;
   const pieces = [...piecesOf(text)];
   expect(pieces.length).toBeGreaterThan(2);
@@ -21,7 +21,7 @@ it('cuts a text into pieces that are the same text, and no pair of surrogates in
   expect(pieces.every((piece) => !piece.toString().includes('\ufffd'))).toBe(true);
 });
 
-it('writes what follows a long text behind it, and ends after all of it', async () => {
+it('writes later text after a long text, and ends after all of it', async () => {
   const long = 'x😀'.repeat(pieceLength);
   const text = await received((response) => {
     writeInPieces(response);
@@ -34,7 +34,7 @@ it('writes what follows a long text behind it, and ends after all of it', async 
   expect(text).toBe(`first\n${long}\nthen\n${long}`);
 });
 
-it('tells a writer that it may go on', async () => {
+it('emits drain when a writer may continue', async () => {
   const text = await received((response) => {
     writeInPieces(response);
     response.write('x'.repeat(pieceLength + 1));

@@ -12,6 +12,6 @@ test('a log line has the kind, message, code and cause of an error, and no SQL v
   expect(JSON.stringify(line)).not.toMatch(/hunter2|INSERT/);
 });
 
-test('a thrown value that is no error is still shown', () => {
+test('a thrown value that is not an error is still logged', () => {
   expect(serializeError('plain')).toEqual({ message: 'plain' });
 });

@@ -24,8 +24,8 @@ export class ProblemFilter implements ExceptionFilter {
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
     const error = toAnswer(thrown, request, response, requestIdOf(response), this.logger);
-    const told = error?.code === 'not_found' ? this.unrouted(error, request, response) : error;
-    if (told !== undefined) this.apis.answer(told, request, response);
+    const known = error?.code === 'not_found' ? this.unrouted(error, request, response) : error;
+    if (known !== undefined) this.apis.answer(known, request, response);
   }
 
   /** Distinguishes a known path under another method from a path that is not served. undefined: the call is answered. */

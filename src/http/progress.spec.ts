@@ -32,7 +32,7 @@ describe('a direction of a connection', () => {
     expect(isEverTooSlow((at) => (at < 10 ? 1024 ** 3 : 0), 41)).toBe(true);
   });
 
-  it('is measured anew once somebody waits again', () => {
+  it('is measured from the beginning again at the next wait', () => {
     const progress = new Progress();
     progress.move(0, 0);
     progress.end();
@@ -40,7 +40,7 @@ describe('a direction of a connection', () => {
     expect(isTooSlow(progress, 109 * second, shippedPace)).toBe(false);
   });
 
-  it('stays too slow only if it has not moved until the next look', () => {
+  it('stays too slow only if it moves nothing until the next check', () => {
     const moving = new Progress();
     moving.move(0, 0);
     expect(moving.staysTooSlow(31 * second, shippedPace)).toBe(false);

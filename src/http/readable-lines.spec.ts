@@ -13,7 +13,7 @@ test('a line has its time, its level and its text', async () => {
   );
 });
 
-test('a call is what was asked, what was answered and how long it took', async () => {
+test('the line of a call shows its route, its status and its duration', async () => {
   const call = { callId: 'r', method: 'POST', path: '/v1/queue/a/b', durationMs: 1.5 };
   const text = await written(
     { ...call, status: 202, msg: 'answered' },
@@ -26,7 +26,7 @@ test('a call is what was asked, what was answered and how long it took', async (
   ]);
 });
 
-test('what a terminal would obey is shown, and no text passes for another line', async () => {
+test('control characters are escaped, and no text can forge another line', async () => {
   const text = await written({
     msg: 'said \u001b]0;x\u0007\u009b2J\r\n[20:15:30.123] ERROR: forged',
     model: '\u001b[2J',

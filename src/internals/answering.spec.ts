@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { isAnswering } from './answering.js';
 
-it('a socket is known to be answered from the head of an answer to its end', async () => {
+it('a socket counts as being answered once the head of an answer is sent', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1');

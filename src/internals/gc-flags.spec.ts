@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { externalMemoryFlag, hasExternalMemoryFlag } from './gc-flags.js';
 
-it('V8 knows the flag from the version on that is said to have it', () => {
+it('the version check agrees with V8 about support for the flag', () => {
   const { stderr, status } = spawnSync(process.execPath, [externalMemoryFlag, '--eval', ''], {
     encoding: 'utf8',
   });

@@ -9,12 +9,12 @@ const logger = pino(
 
 beforeEach(() => (written = ''));
 
-it('a line begins as pino begins its own', () => {
+it('a line begins like a line of pino', () => {
   logger.warn('hello');
   expect(written).toBe(`${lineStart(logger, 'warn')},"msg":"hello"}\n`);
 });
 
-it('whole lines go where pino writes its own', () => {
+it('complete lines are written to the destination of pino', () => {
   writeLines(logger, 'one\ntwo\n');
   expect(written).toBe('one\ntwo\n');
 });

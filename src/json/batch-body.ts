@@ -30,7 +30,9 @@ export type CheckInput = (modelId: unknown, input: Record<string, unknown>) => b
 
 export function readBatch(body: Buffer, checkInput: CheckInput): BatchBody {
   const { text, value } = parseObjectBody(body, {
-    ...{ example: batchExample, levelsAround, maxValues },
+    example: batchExample,
+    levelsAround,
+    maxValues,
     takesAnyText: true,
   });
   const unknownName = Object.keys(value).find((name) => name !== 'requests');

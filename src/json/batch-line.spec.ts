@@ -14,6 +14,6 @@ it.each(['{"a": 1}', '{"a": 1, "input": [1]}', '{"a": 1, "input": null}'])('find
   expect(members).toEqual({ fields: { a: 1 }, ofInput: undefined });
 });
 
-it('refuses what is no object', () => {
+it('refuses a line that is not an object', () => {
   expect(() => read('[1]')).toThrow(`The body must be a JSON object, such as ${terms.example}.`);
 });

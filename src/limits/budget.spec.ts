@@ -25,16 +25,16 @@ test('a call counts in every window or in none', () => {
   expect(budget.admit(0)).toBeUndefined();
 });
 
-test('the tightest window comes first', () => {
+test('the shortest window comes first', () => {
   expect(budgetWith(1, 1).windows.map(({ window }) => window.name)).toEqual(['second', 'minute']);
 });
 
-test('an admission says what is left of the whole limit, as far as it is known', () => {
+test('an admission reports the remaining calls of the whole limit, as far as the node knows them', () => {
   const { admitted, windows } = budgetWith(4, 4, 3).admit(0)!;
   expect([admitted, windows.map(({ remaining }) => remaining)]).toEqual([true, [6, 6]]);
 });
 
-test('a refusal by a whole limit stands until its oldest call leaves, though another share is used up too', () => {
+test('a refusal by a fully used limit lasts until its oldest call leaves, even if another share is used up', () => {
   const budget = budgetWith(10, 10);
   budget.windows[1]!.unallocated = 90;
   use(budget, 10);
@@ -45,7 +45,7 @@ test('a refusal by a whole limit stands until its oldest call leaves, though ano
   expect(budget.standingRefusal(1_000)).toBeUndefined();
 });
 
-test('a refusal because the others gave nothing stands for longer each time, until one gives', () => {
+test('a refusal lasts longer each time that other nodes release no share, until one releases some', () => {
   const budget = budgetWith(0, 0);
   const stands = (now: number): boolean => budget.standingRefusal(now) !== undefined;
   budget.refuse(0, { inVain: true });
@@ -61,7 +61,7 @@ test('a refusal because the others gave nothing stands for longer each time, unt
   expect([stands(1_100), budget.mayAsk(1_100)]).toEqual([false, true]);
 });
 
-test('whoever may have what the others give is asked to come back soon, and is told the truth when they give nothing', () => {
+test('Retry-After is 1 s while other nodes may release a share, and then the actual wait', () => {
   expect(budgetWith(0, 0).refuse(0, { inVain: true }).retryAfterSeconds).toBe(1);
   const budget = budgetWith(3, 3);
   use(budget, 3);
@@ -69,18 +69,18 @@ test('whoever may have what the others give is asked to come back soon, and is t
   expect(told).toEqual([1, 1, 57]);
 });
 
-test('whoever waits as long as a refusal says has room again', () => {
+test('a caller that waits for Retry-After is admitted', () => {
   const budget = budgetWith(10, 100);
   use(budget, 10);
   const seconds = budget.refuse(0).retryAfterSeconds;
   expect(budget.admit(seconds * 1_000)).toMatchObject({ admitted: true });
 });
 
-test('what is asked for tells of the calls that wait, so that only later ones remain to be written', () => {
+test('a request for a share reports the waiting calls, and only later calls remain to be written', () => {
   const budget = budgetWith(10, 100);
   use(budget, 2);
   for (let n = 0; n < 3; n++) {
-    budget.addWaiting({ since: 0, count: 1, admit: () => undefined, reject: () => undefined });
+    budget.addWaiting({ since: 0, count: 1, settle: () => undefined, reject: () => undefined });
   }
   expect(budget.toRequest(1, 0)).toMatchObject({ used: [5, 5], needed: [0, 0] });
   use(budget, 3);
@@ -95,7 +95,7 @@ function shareOf(share: number): ShareWindow {
   return one;
 }
 
-test('an admission leaves its window after the window, and not a moment before', () => {
+test('an admission leaves its window exactly when the window has passed', () => {
   const one = shareOf(1);
   one.add(500);
   one.expire(1_499.999);
@@ -104,7 +104,7 @@ test('an admission leaves its window after the window, and not a moment before',
   expect([one.used, one.hasRoomFor(1)]).toEqual([0, true]);
 });
 
-test('those within a fortieth of the window leave together, with the last of them', () => {
+test('admissions within a fortieth of the window leave together, when the last of them leaves', () => {
   const one = shareOf(3);
   one.add(1_000);
   one.add(1_024);
@@ -115,7 +115,7 @@ test('those within a fortieth of the window leave together, with the last of the
   expect(one.used).toBe(1);
 });
 
-test('no window of any position holds more than the share, whenever the calls come', () => {
+test('no window, at any position, contains more calls than the share', () => {
   const one = shareOf(10);
   const admitted: number[] = [];
   for (let now = 0, step = 1; now < 20_000; now += (step = (step * 7) % 61) + 1) {
@@ -140,7 +140,7 @@ test('the reset is that of the oldest admission, and never longer than the windo
   expect(one.resetMs(now + 400)).toBeCloseTo(600);
 });
 
-test('what is used is never given up, and of the rest a part', () => {
+test('a shrinking share loses part of its unused calls, and never its used calls', () => {
   const one = shareOf(9);
   one.add(0);
   expect([one.shrink(1 / 2), one.share, one.unallocated]).toEqual([true, 5, 4]);

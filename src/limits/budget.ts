@@ -14,7 +14,7 @@ export interface LimitSubject {
 /** Identifies what a limit counts for: a key or an address, a class of routes, and the limits themselves. */
 export interface BudgetKey {
   subject: string;
-  routeClass: RouteClass | '*';
+  routeClass: RouteClass;
   /**
    * The limits as in RATE_LIMIT_SUBMIT. Other limits are another budget, so nodes never add up shares of different
    * limits.
@@ -119,8 +119,8 @@ export interface WaitingCall {
   isSome?: true;
   /** The time at which the database first answered a request sent since then. */
   answeredAt?: number | undefined;
-  /** `admitted`: the number of calls that are admitted. */
-  admit(admission: Admission, admitted: number): void;
+  /** `admitted`: the number of calls that are admitted; 0: all are refused. */
+  settle(admission: Admission, admitted: number): void;
   reject(error: unknown): void;
 }
 
@@ -143,7 +143,7 @@ export class Budget {
   readonly windows: readonly ShareWindow[];
   private readonly waitingCalls: WaitingCall[] = [];
   /** The number of calls in `waitingCalls`. */
-  heldCount = 0;
+  waitingCount = 0;
   askedAt: number | undefined;
   /** A statement for it is under way, so no other may be sent. */
   isBusy = false;
@@ -165,14 +165,14 @@ export class Budget {
   }
 
   /** Returns the budget without a share, with the calls that wait for one. */
-  anew(): Budget {
+  withoutShare(): Budget {
     const budget = new Budget(
       this.key,
       this.windows.map(({ window }) => window),
     );
     // The old answers were for the old share.
     for (const call of this.waitingCalls.splice(0)) budget.addWaiting({ ...call, answeredAt: undefined });
-    this.heldCount = 0;
+    this.waitingCount = 0;
     return budget;
   }
 
@@ -183,13 +183,13 @@ export class Budget {
 
   addWaiting(call: WaitingCall): void {
     this.waitingCalls.push(call);
-    this.heldCount += call.count;
+    this.waitingCount += call.count;
   }
 
   /** Takes the first waiting call off the list. */
   takeWaiting(): WaitingCall {
     const call = this.waitingCalls.shift()!;
-    this.heldCount -= call.count;
+    this.waitingCount -= call.count;
     return call;
   }
 
@@ -198,7 +198,7 @@ export class Budget {
   }
 
   /** More calls than this do not wait: even the whole limit could not admit them. */
-  get maxHeld(): number {
+  get maxWaiting(): number {
     return Math.min(...this.windows.map(({ window }) => window.limit));
   }
 
@@ -302,8 +302,8 @@ export class Budget {
   /** Returns a request for what waits and some more. The grant also writes the budget's row, so that it is not due. */
   toRequest(nodes: number, now: number): GrantRequest {
     const { key, shares: held, used: usedBefore } = this.toRow(now);
-    this.unwritten = -this.heldCount;
-    const used = usedBefore.map((count) => count + this.heldCount);
+    this.unwritten = -this.waitingCount;
+    const used = usedBefore.map((count) => count + this.waitingCount);
     const needed = held.map((share, i) => Math.max(0, used[i]! - share));
     const limits = this.windows.map(({ window }) => window.limit);
     const windowsMs = this.windows.map(({ window }) => window.windowMs);

@@ -6,7 +6,7 @@ import { Config } from '../config/config.js';
 import type { RateLimits } from '../config/rate-limits.js';
 import { LimitAskEntity, LimitShareEntity } from './entities/limit-share.entity.js';
 import { Gate } from './gate.js';
-import { ShareDatabase } from './grants.js';
+import { ShareDatabase } from './share-database.js';
 import { ShareStorage } from './limited.js';
 import { ShareKeeper } from './share-keeper.js';
 import { Shares } from './shares.js';

@@ -16,7 +16,7 @@ function forgotten(book: ShareBook, now: number): number {
   return idle.length;
 }
 
-test('beyond its capacity new addresses share budgets by their networks; known ones and keys do not', () => {
+test('beyond capacity, new addresses of a network share a budget; known addresses and keys do not', () => {
   let crowded = 0;
   const book = new ShareBook(2, () => crowded++);
   const known = book.budgetOf(subject('address:192.0.2.1', false));
@@ -32,7 +32,7 @@ test('beyond its capacity new addresses share budgets by their networks; known o
   expect(crowded).toBe(5);
 });
 
-test('however many addresses are invented, the budgets for them are bounded, and none is turned away', () => {
+test('the number of budgets is bounded for any number of addresses, and each address gets one', () => {
   const book = new ShareBook(1_000);
   const budgets = new Set<unknown>();
   for (let n = 0; n < 200_000; n++) {
@@ -41,7 +41,7 @@ test('however many addresses are invented, the budgets for them are bounded, and
   expect(budgets.size).toBeLessThanOrEqual(1_000 + 16_384);
 });
 
-test('a caller is forgotten one longest window after its last call, and makes room', () => {
+test('a caller is forgotten when its longest window after its last call has passed, and frees its place', () => {
   const book = new ShareBook(1);
   book.budgetOf(subject('address:1', false)).admit(5_000);
   expect(forgotten(book, 6_000)).toBe(0);
@@ -49,7 +49,7 @@ test('a caller is forgotten one longest window after its last call, and makes ro
   expect(book.budgetOf(subject('address:2', false)).key.subject).toBe('address:2');
 });
 
-test('a forgotten caller that comes back begins without a share, and writes no row of before', () => {
+test('a forgotten caller that returns begins without a share, and its old row is not written', () => {
   const book = new ShareBook();
   const before = book.budgetOf(subject('address:1', false));
   before.windows[0]!.share = 10;
@@ -63,14 +63,14 @@ test('a forgotten caller that comes back begins without a share, and writes no r
   expect(forgotten(book, 6_003)).toBe(0);
 });
 
-test('one that comes back while its row is removed has no share, asks only afterwards, and is not forgotten', () => {
+test('a caller that returns during the removal of its row has no share, asks afterwards, and is not forgotten', () => {
   const book = new ShareBook();
   const budget = book.budgetOf(subject('address:1', false));
   budget.windows[0]!.share = 10;
   const idle = book.takeIdle(6_001);
   expect(idle).toEqual([budget]);
   expect(book.admit(budget, 6_002)).toBeUndefined();
-  book.addWaiting(budget, { since: 6_002, count: 1, admit: () => undefined, reject: () => undefined }, true);
+  book.addWaiting(budget, { since: 6_002, count: 1, settle: () => undefined, reject: () => undefined }, true);
   expect(book.takeWanting(1, 6_002)).toEqual([]);
   book.forget(idle);
   book.release(idle);
@@ -79,22 +79,22 @@ test('one that comes back while its row is removed has no share, asks only after
   expect(book.budgetOf(subject('address:1', false))).toBe(budget);
 });
 
-test('a call that cannot know what other holders use is rejected after 10 s', () => {
+test('a call is rejected after 10 s if the usage of other holders stays unknown', () => {
   const book = new ShareBook();
-  book.holdUntil = Infinity;
+  book.waitUntil = Infinity;
   const budget = book.budgetOf(subject('address:1', false));
   const ended: string[] = [];
   for (const since of [0, 4_000]) {
-    const admit = (): void => void ended.push(`${since} admitted or refused`);
+    const settle = (): void => void ended.push(`${since} admitted or refused`);
     const reject = (): void => void ended.push(`${since} rejected`);
-    book.addWaiting(budget, { since, count: 1, admit, reject }, true);
+    book.addWaiting(budget, { since, count: 1, settle, reject }, true);
   }
-  book.serveAllHeld(9_999);
+  book.serveAllWaiting(9_999);
   expect(ended).toEqual([]);
-  book.serveAllHeld(10_000);
+  book.serveAllWaiting(10_000);
   expect(ended).toEqual(['0 rejected']);
   budget.windows[0]!.share = 10;
-  book.serveAllHeld(10_001);
+  book.serveAllWaiting(10_001);
   expect(ended).toEqual(['0 rejected', '4000 admitted or refused']);
   expect(book.awaited.size).toBe(0);
 });
@@ -108,7 +108,7 @@ test('a row of a caller that is not known here is removed, one of a known caller
   expect(book.takeIdle(0).map(({ key }) => key)).toEqual([unknown]);
 });
 
-test('a row is written anew where another node asks for what this one does not hold', () => {
+test('a row is written again when another node asks for a share that this node does not hold', () => {
   const book = new ShareBook();
   const budget = book.budgetOf(subject('address:1', true));
   expect(book.giveBack([budget.key], 0).budgets).toEqual([]);
@@ -126,14 +126,14 @@ test('a holder whose beat does not change for 3 s is silent', () => {
   expect(others.silent(5_999)).toEqual([]);
 });
 
-test('whoever did not look for 2 s judges nobody by what it saw before', () => {
+test('observations from before a gap of 2 s do not make a holder silent', () => {
   const others = new OtherHolders();
   others.see([otherHolder], 0);
   others.see([otherHolder], 2_001);
   expect(others.silent(3_500)).toEqual([]);
 });
 
-test('one whose row is gone counts as gone from then on, and is forgotten after the longest window', () => {
+test('a holder without a row no longer counts as a node, and is forgotten after the longest window', () => {
   const others = new OtherHolders();
   others.see([otherHolder], 0);
   expect(others.nodes).toBe(2);

@@ -1,5 +1,5 @@
 import { parseRateLimits } from '../config/parsers.js';
-import { defaultDivisor, type GoneHolder, type HolderBeat } from './grants.js';
+import type { GoneHolder, HolderBeat } from './share-database.js';
 import {
   type Admission,
   Budget,
@@ -15,18 +15,18 @@ import {
 } from './budget.js';
 
 /** A call waits this long for a share that other nodes may give back. */
-const holdMs = 250;
+const waitMs = 250;
 /**
  * It also waits this long after the database answers that there is none. If the database is slow, so are the others.
  */
-const holdAnsweredMs = 100;
+const waitAnsweredMs = 100;
 /** Interval at which a budget with waiting calls is asked for again, because a message may be lost. */
 const askEveryMs = 100;
 /**
- * No call waits longer than this: while rounds are slow, nodes cannot distinguish silent holders, and `holdUntil` may
+ * No call waits longer than this: while rounds are slow, nodes cannot distinguish silent holders, and `waitUntil` may
  * move on without end.
  */
-const longestHoldMs = 10_000;
+const longestWaitMs = 10_000;
 const retainedWhenAsked = 1 / 2; // of its unused share
 /** Greatest age of the use that a row shows. */
 export const writeAfterMs = 10_000;
@@ -49,18 +49,10 @@ export class ShareBook {
   /** The number of budgets of addresses. */
   private addresses = 0;
   /**
-   * True if this node, as the only one of the cluster, holds a tenth of every caller's limit, even if no node has seen
-   * the caller: the first call waits for no grant. It is one row. Other nodes count it as a share of each budget of
-   * which this node holds no more.
-   */
-  private hasDefaultShare = false;
-  /** Budgets that began with the default share and have no row of their own yet. */
-  private readonly rowless = new Set<Budget>();
-  /**
    * Calls that find no share wait until then at least. Another holder may be a crashed process, such as this node's
    * predecessor, and nobody uses what it holds.
    */
-  holdUntil = -Infinity;
+  waitUntil = -Infinity;
 
   /**
    * `maxAddresses`: the most addresses with budgets of their own. New addresses beyond it share budgets by their
@@ -86,18 +78,8 @@ export class ShareBook {
       return this.budgetOf({ ...caller, subject: crowdOf(caller.subject), hasKey: true });
     }
     const budget = new Budget(key, caller.limits);
-    if (this.hasDefaultShare) this.applyDefaultShare(budget);
     this.add(budget);
     return budget;
-  }
-
-  /** No node holds the rest of its limit. */
-  private applyDefaultShare(budget: Budget): void {
-    for (const window of budget.windows) {
-      window.share = Math.floor(window.window.limit / defaultDivisor);
-      window.unallocated = window.window.limit - window.share;
-    }
-    this.rowless.add(budget);
   }
 
   private add(budget: Budget): void {
@@ -131,7 +113,7 @@ export class ShareBook {
     return true;
   }
 
-  /** Holds the call until the share grows, the use falls, or the call has waited long enough. */
+  /** Keeps the call waiting until the share grows, the use falls, or the call has waited long enough. */
   addWaiting(budget: Budget, call: WaitingCall, asks: boolean): void {
     budget.addWaiting(call);
     this.awaited.add(budget);
@@ -157,7 +139,6 @@ export class ShareBook {
   }
 
   applyGrant(budget: Budget, { shares, unallocated, isShort }: Grant, now: number, mayServe: boolean): void {
-    this.rowless.delete(budget);
     for (const call of budget.waiting) if (call.since <= budget.askedAt!) call.answeredAt ??= now;
     budget.windows.forEach((window, i) => {
       if (shares[i]! > window.share) budget.forgetRefusal();
@@ -180,13 +161,13 @@ export class ShareBook {
       const { since, answeredAt = Infinity, count, isSome } = call;
       const admission = this.admit(budget, now, count);
       if (admission !== undefined) {
-        budget.takeWaiting().admit(admission, count);
+        budget.takeWaiting().settle(admission, count);
         continue;
       }
       const isExhausted = budget.isExhaustedFor(count);
-      const holdUntil = Math.max(since + holdMs, answeredAt + holdAnsweredMs, this.holdUntil);
-      if (!isExhausted && now < holdUntil) {
-        if (now < since + longestHoldMs) break;
+      const waitUntil = Math.max(since + waitMs, answeredAt + waitAnsweredMs, this.waitUntil);
+      if (!isExhausted && now < waitUntil) {
+        if (now < since + longestWaitMs) break;
         budget.takeWaiting().reject(unavailable());
         continue;
       }
@@ -196,7 +177,7 @@ export class ShareBook {
         ? budget.refusal(now, refused)
         : budget.refuse(now, { inVain: !isExhausted, count: refused });
       isRefused = true;
-      budget.takeWaiting().admit(refusal, admitted);
+      budget.takeWaiting().settle(refusal, admitted);
     }
     if (budget.waiting.length === 0) this.awaited.delete(budget);
   }
@@ -208,7 +189,7 @@ export class ShareBook {
     return admitted;
   }
 
-  serveAllHeld(now: number): void {
+  serveAllWaiting(now: number): void {
     for (const budget of this.awaited) {
       this.serveWaiting(budget, now);
       if (budget.waiting.length > 0) this.ask(budget, now);
@@ -217,7 +198,7 @@ export class ShareBook {
 
   /** Rejects the calls that wait for these budgets, by default all, and came at `by` or before. */
   rejectWaiting(error: unknown, budgets: Iterable<Budget> = this.awaited, by = Infinity): void {
-    for (const budget of [...budgets]) {
+    for (const budget of budgets) {
       while (budget.waiting.length > 0 && budget.waiting[0]!.since <= by) budget.takeWaiting().reject(error);
       if (budget.waiting.length > 0) continue;
       this.awaited.delete(budget);
@@ -300,7 +281,7 @@ export class ShareBook {
         break;
       }
       if (budget.isBusy || budget.waiting.length > 0 || now - budget.calledAt <= budget.longestMs) continue;
-      for (const list of [this.unwritten, this.due, this.wanting, this.rowless]) list.delete(budget);
+      for (const list of [this.unwritten, this.due, this.wanting]) list.delete(budget);
       budget.shrink(0, now);
       budget.isBusy = true;
       idle.push(budget);
@@ -329,33 +310,12 @@ export class ShareBook {
     return rows.map(({ key, used }) => ({ key, used, shares: used }));
   }
 
-  /** True: calls may have been admitted under the default share that no other row counts. */
-  get isDefaultShareInUse(): boolean {
-    return this.hasDefaultShare || this.rowless.size > 0;
-  }
-
-  takeDefaultShare(): void {
-    this.hasDefaultShare = true;
-  }
-
-  /** Gives the default share to no further budget. At most `max` budgets get rows before its own row is deleted. */
-  releaseDefaultShare(max: number): void {
-    this.hasDefaultShare = false;
-    this.putBackUnwritten([...this.rowless].slice(0, max));
-  }
-
-  /** These budgets have rows of their own now. */
-  markWritten(budgets: readonly Budget[]): void {
-    for (const budget of budgets) this.rowless.delete(budget);
-  }
-
   /** Drops all shares. Waiting calls keep waiting, for the shares of the node's next holder. */
-  beginAnew(): void {
-    const waiting = [...this.awaited].map((budget) => budget.anew());
-    const lists = [this.budgets, this.wanting, this.awaited, this.unwritten, this.due, this.rowless];
+  dropShares(): void {
+    const waiting = [...this.awaited].map((budget) => budget.withoutShare());
+    const lists = [this.budgets, this.wanting, this.awaited, this.unwritten, this.due];
     for (const list of lists) list.clear();
     this.addresses = 0;
-    this.hasDefaultShare = false;
     for (const budget of waiting) {
       this.add(budget);
       for (const list of [this.awaited, this.wanting]) list.add(budget);
@@ -403,11 +363,6 @@ export class OtherHolders {
   /** Nodes that hold shares now, this one included. */
   get nodes(): number {
     return this.live.size + 1;
-  }
-
-  /** No other node holds shares or may have left any. */
-  get isNone(): boolean {
-    return this.live.size + this.left.size === 0;
   }
 
   /**

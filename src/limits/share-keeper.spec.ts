@@ -1,6 +1,6 @@
 import { parseRateLimits } from '../config/parsers.js';
 import { policyText } from '../config/rate-limits.js';
-import type { DefaultGrant, HolderBeat, HolderUse, ShareStore, WriteResult } from './grants.js';
+import type { HolderBeat, HolderUse, ShareStore, WriteResult } from './share-database.js';
 import { type KeeperHost, ShareKeeper } from './share-keeper.js';
 import type { Admission, LimitSubject, ShareRow } from './budget.js';
 
@@ -26,7 +26,7 @@ class Clock implements KeeperHost {
 
   async pass(ms: number): Promise<void> {
     for (const end = this.ms + ms; this.ms < end; this.ms += 10) {
-      for (const timer of [...this.timers]) {
+      for (const timer of Array.from(this.timers)) {
         if (timer.at > this.ms || !this.timers.delete(timer)) continue;
         timer.work();
       }
@@ -54,7 +54,6 @@ let rows: readonly ShareRow[];
 let isShort: boolean;
 /** Statements that asked for shares. */
 let grants: number;
-let acquireDefault: () => Promise<DefaultGrant>;
 /** Holders of which the grants tell that they are gone. */
 let strays: string[];
 let useOfOthers: HolderUse[];
@@ -67,12 +66,10 @@ beforeEach(async () => {
   rows = [];
   isShort = false;
   grants = 0;
-  acquireDefault = () => Promise.resolve({ isGranted: false, gone: [] });
   strays = [];
   registered = [];
   store = {
     register: () => Promise.resolve({ holders: registered, gone: [] }),
-    acquireDefault: () => acquireDefault(),
     grant: (_, requests) => {
       grants++;
       const granted = requests.map(({ limits, held }) => ({
@@ -107,7 +104,7 @@ function call(): { end?: string } {
   return ended;
 }
 
-it('lets calls wait for a write that is late, and admits them after it', async () => {
+it('lets calls wait for a late write, and admits them after it', async () => {
   let answer!: (result: WriteResult) => void;
   writes = () => new Promise((resolve) => (answer = resolve));
   await clock.pass(4_500);
@@ -120,16 +117,7 @@ it('lets calls wait for a write that is late, and admits them after it', async (
   expect(late.end).toBe('admitted');
 });
 
-it('goes on without a default share where the database does not answer for one, and asks again', async () => {
-  let asked = 0;
-  acquireDefault = () => Promise.reject(new Error(`no answer to ${++asked}`));
-  await clock.pass(3_500);
-  const later = call();
-  await clock.pass(10);
-  expect([asked > 2, later.end]).toEqual([true, 'admitted']);
-});
-
-it('writes what was used also while other nodes ask for more and more', async () => {
+it('writes its usage in time while other nodes continuously ask for shares', async () => {
   const limits = parseRateLimits('1000/m');
   const keyOf = (n: number) => ({ subject: `key:${n % 500}`, routeClass: 'submit' as const });
   for (let n = 0; n < 500; n++) void keeper.admit({ ...keyOf(n), limits, hasKey: true });
@@ -147,7 +135,7 @@ it('writes what was used also while other nodes ask for more and more', async ()
   expect(next.end).toBe('admitted');
 });
 
-it('refuses to decide where the write does not come', async () => {
+it('answers a waiting call with unavailable after 2 s without a completed write', async () => {
   writes = () => new Promise(() => undefined);
   await clock.pass(4_500);
   const late = call();
@@ -157,14 +145,14 @@ it('refuses to decide where the write does not come', async () => {
   expect(late.end).toBe('unavailable');
 });
 
-it('lets calls wait for the next round where the process itself was late', async () => {
+it('lets calls wait for the next round if the process itself was late', async () => {
   clock.jump(4_000);
   const late = call();
   await clock.pass(100);
   expect(late.end).toBe('admitted');
 });
 
-it('lets those wait on that came later, where one has waited too long', async () => {
+it('ends only the call that waited too long, and lets later calls wait longer', async () => {
   writes = () => new Promise(() => undefined);
   await clock.pass(4_500);
   const first = call();
@@ -174,7 +162,7 @@ it('lets those wait on that came later, where one has waited too long', async ()
   expect([first.end, second.end]).toEqual(['unavailable', undefined]);
 });
 
-it('lets calls wait where the others have given the node up, and admits them once it is known again', async () => {
+it('lets calls wait while the other nodes treat the node as lost, and admits them once it is registered again', async () => {
   let answer!: (result: WriteResult) => void;
   writes = () => new Promise((resolve) => (answer = resolve));
   await clock.pass(4_500);
@@ -187,7 +175,7 @@ it('lets calls wait where the others have given the node up, and admits them onc
   expect([before.end, after.end]).toEqual(['admitted', 'admitted']);
 });
 
-it('refuses to decide at once after a write that failed', async () => {
+it('answers calls with unavailable at once after a failed write', async () => {
   writes = () => Promise.reject(new Error('the connection is lost'));
   await clock.pass(4_500);
   const refused = call();
@@ -195,7 +183,7 @@ it('refuses to decide at once after a write that failed', async () => {
   expect(refused.end).toBe('unavailable');
 });
 
-it('writes the row of a budget that is short: it may say more than the node holds', async () => {
+it('writes the row of a short budget, because the row may state more than the node holds', async () => {
   isShort = true;
   const other = { ...caller, subject: 'key:b' };
   void (async () => keeper.admit(other))().catch(() => undefined);
@@ -203,7 +191,7 @@ it('writes the row of a budget that is short: it may say more than the node hold
   expect(rows).toMatchObject([{ key: { subject: 'key:b' }, shares: [0], used: [0] }]);
 });
 
-it('admits as many of many as there is room for, by one grant, and refuses the others', async () => {
+it('admits as many of several calls as there is room for, with one grant, and refuses the others', async () => {
   const items = { ...caller, subject: 'key:b', routeClass: 'batch' as const };
   grants = 0;
   const asked = keeper.admitSome(items, 25);
@@ -215,7 +203,7 @@ it('admits as many of many as there is room for, by one grant, and refuses the o
   expect(await keeper.admitSome(items, 5)).toMatchObject({ admitted: 5, admission: { admitted: true } });
 });
 
-it('admits all of many or none of them, and those that need less all the same', async () => {
+it('admits all of several calls or none, and still admits fewer calls that fit', async () => {
   await clock.pass(1_000);
   expect((await keeper.admit(caller, 6)).admitted).toBe(true);
   const refused = await keeper.admit(caller, 6);
@@ -235,7 +223,7 @@ async function callBeside(other: HolderBeat): Promise<{ end?: string }> {
   return call();
 }
 
-it('lets a call wait for what a crashed predecessor holds, until it is given up and its window is over', async () => {
+it('lets a call wait for the share of a crashed predecessor, until that share is free', async () => {
   const predecessor = { id: 'predecessor', beat: 7 };
   const ended = await callBeside(predecessor);
   await clock.pass(3_500);
@@ -247,7 +235,7 @@ it('lets a call wait for what a crashed predecessor holds, until it is given up 
   expect(ended.end).toBe('admitted');
 });
 
-it('refuses such a call as soon as the other has beaten', async () => {
+it('refuses a call that waits for the share of another holder as soon as that holder beats', async () => {
   const other = { id: 'other', beat: 7 };
   const ended = await callBeside(other);
   await clock.pass(500);
@@ -277,6 +265,9 @@ it.each([
   ['left a moment ago', 2_000, [9, 69, 899]],
   ['is gone for more than a minute', 61_000, [9, 99, 899]],
   ['is gone for more than an hour', 3_601_000, [9, 99, 999]],
-])('what another used counts for as long as the window lasts, where it %s', async (_, goneMs, expected) => {
-  expect(await left([8, 30, 100], goneMs)).toEqual(expected);
-});
+])(
+  'the usage of another holder counts until the end of the window, if that holder %s',
+  async (_, goneMs, expected) => {
+    expect(await left([8, 30, 100], goneMs)).toEqual(expected);
+  },
+);

@@ -1,7 +1,7 @@
 import { v7 } from 'uuid';
 import { Coalesced } from '../tools/coalesced.js';
 import { OtherHolders, ShareBook, writeAfterMs } from './share-book.js';
-import { defaultKey, type ShareStore, type WriteRequest, type WriteResult } from './grants.js';
+import type { ShareStore, WriteRequest, WriteResult } from './share-database.js';
 import {
   type Admission,
   type Budget,
@@ -62,10 +62,6 @@ const collectAheadMs = 100; // shares asked for before they are needed are colle
 const sleepAfterMs = 20_000;
 /** Rows in one write: few enough that a caller that waits for a grant does not wait long for the write. */
 const maxRows = 500;
-/**
- * At most this many budgets without a row per round. Until a budget has its row, the default-share row counts for it.
- */
-const maxRowless = 5_000;
 /** Budgets in one grant, and grants at once. Their commits share the wait for the disk. */
 const maxBudgets = 200;
 const maxGrants = 3;
@@ -131,7 +127,7 @@ export class ShareKeeper {
     this.aliveAt = -Infinity;
     const rows = this.book.lastRows(this.host.now());
     this.book.rejectWaiting(unavailable());
-    this.book.beginAnew();
+    this.book.dropShares();
     if (this.isRegistered) await this.store.leave(this.holder, rows);
   }
 
@@ -145,8 +141,8 @@ export class ShareKeeper {
     const decided =
       budget.standingRefusal(now, count) ?? (isLate ? undefined : this.decide(budget, now, count));
     if (decided !== undefined) return decided;
-    if (isLate && budget.heldCount + count > budget.maxHeld) throw unavailable();
-    return new Promise((admit, reject) => this.wait(budget, { since: now, count, admit, reject }, isLate));
+    if (isLate && budget.waitingCount + count > budget.maxWaiting) throw unavailable();
+    return new Promise((settle, reject) => this.wait(budget, { since: now, count, settle, reject }, isLate));
   }
 
   /** Counts as many of `count` calls as there is room for, all at the same time: in one step and by one grant. */
@@ -157,7 +153,7 @@ export class ShareKeeper {
     const standing = budget.standingRefusal(now);
     if (standing !== undefined) return { admitted: 0, admission: standing };
     // Even the whole limit could not admit more.
-    const most = Math.min(count, budget.maxHeld - budget.heldCount);
+    const most = Math.min(count, budget.maxWaiting - budget.waitingCount);
     const ended = (admission: Admission, admitted: number): SomeAdmitted => {
       const isRefused = admitted < count && admission.admitted;
       if (!isRefused) return { admitted, admission };
@@ -175,8 +171,8 @@ export class ShareKeeper {
     if (isLate && most <= 0) throw unavailable();
     if (most <= 0) return { admitted: 0, admission: budget.refuse(now) };
     return new Promise((resolve, reject) => {
-      const admit = (last: Admission, admitted: number): void => resolve(ended(last, admitted));
-      this.wait(budget, { since: now, count: most, isSome: true, admit, reject }, isLate);
+      const settle = (last: Admission, admitted: number): void => resolve(ended(last, admitted));
+      this.wait(budget, { since: now, count: most, isSome: true, settle, reject }, isLate);
     });
   }
 
@@ -241,7 +237,7 @@ export class ShareKeeper {
       return admission;
     }
     const isFull =
-      budget.isExhaustedFor(count) || !budget.mayAsk(now) || budget.heldCount + count > budget.maxHeld;
+      budget.isExhaustedFor(count) || !budget.mayAsk(now) || budget.waitingCount + count > budget.maxWaiting;
     return isFull ? budget.refuse(now, { count }) : undefined;
   }
 
@@ -276,7 +272,7 @@ export class ShareKeeper {
     this.cancelSweep ??= this.host.after(sweepMs, () => {
       this.cancelSweep = undefined;
       const now = this.host.now();
-      if (this.mayAdmit(now)) this.book.serveAllHeld(now);
+      if (this.mayAdmit(now)) this.book.serveAllWaiting(now);
       else this.book.rejectWaiting(unavailable(), undefined, this.mayWait ? now - lateMs : now);
       if (this.book.wanting.size > 0) this.runSoon();
       if (this.book.awaited.size > 0 && !this.isStopped) this.sweepSoon();
@@ -327,10 +323,12 @@ export class ShareKeeper {
     this.beat = 0;
     this.isRegistered = true;
     this.isAsleep = false;
+    // A node that registered at the same moment is seen by the next round.
+    this.isRoundDue = true;
     this.aliveAt = this.busyAt = sentAt;
     this.others.meet(holders, this.host.now());
     this.others.noteGone(gone, this.host.now());
-    this.book.holdUntil = this.others.settledAt;
+    this.book.waitUntil = this.others.settledAt;
   }
 
   private get isIdle(): boolean {
@@ -343,7 +341,7 @@ export class ShareKeeper {
     this.isAsleep = true;
     this.isRegistered = false;
     this.abandonRound();
-    this.book.beginAnew(); // it has at most a default share
+    this.book.dropShares();
     await this.store.leave(this.holder, []);
   }
 
@@ -378,7 +376,6 @@ export class ShareKeeper {
     const budgets = this.book.takeWritable(round.budgets.slice(round.written, end));
     const rows = this.book.takeRows(budgets, now);
     const forgotten = idle.map(({ key }) => key);
-    if (isLast && this.others.nodes > 1 && !this.book.isDefaultShareInUse) forgotten.push(defaultKey);
     const silent = isLast ? this.others.silent(now) : [];
     const written = await this.write(budgets, idle, { rows, forgotten, silent });
     if (written === undefined) return;
@@ -387,17 +384,15 @@ export class ShareKeeper {
     if (!isLast) return;
     this.round = undefined;
     this.others.see(written.holders, this.host.now());
-    this.book.holdUntil = this.others.settledAt;
+    this.book.waitUntil = this.others.settledAt;
     const finished = this.others.takeFinished(this.host.now());
     if (finished.length > 0) await this.store.prune(finished);
     this.aliveAt = round.beganAt;
     this.host.worked?.();
-    await this.acquireDefaultShare();
   }
 
   private beginRound(now: number): Round {
     this.isRoundDue = false;
-    if (this.others.nodes > 1) this.book.releaseDefaultShare(maxRowless);
     return { beganAt: now, budgets: this.book.takeUnwritten(now), written: 0 };
   }
 
@@ -420,7 +415,6 @@ export class ShareKeeper {
       if (written.isKnown) {
         this.book.noteRows(written.asked);
         this.book.forget(idle);
-        this.book.markWritten(budgets);
       }
     } catch (error) {
       this.book.putBackUnwritten(budgets);
@@ -434,26 +428,13 @@ export class ShareKeeper {
     return undefined;
   }
 
-  /**
-   * Asks for a default share if it may be granted, otherwise again after the next round. It runs between two rounds, so
-   * that no round finds that another node has joined meanwhile.
-   */
-  private async acquireDefaultShare(): Promise<void> {
-    if (!this.others.isNone || this.book.isDefaultShareInUse) return;
-    const none = { isGranted: false, gone: [] };
-    const { isGranted, gone } = await this.store.acquireDefault(this.holder).catch(() => none);
-    this.others.noteGone(gone, this.host.now());
-    // Meanwhile the other nodes may have given this holder up.
-    if (isGranted && this.isRegistered) this.book.takeDefaultShare();
-  }
-
   /** The other nodes gave this holder up. What it held is theirs after a window's time, and this node starts over. */
   private lose(): void {
     this.aliveAt = -Infinity;
     this.isRegistered = false;
     this.abandonRound();
     this.isRoundDue = true;
-    this.book.beginAnew();
+    this.book.dropShares();
   }
 
   private askIn(ms: number): void {

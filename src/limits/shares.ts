@@ -8,7 +8,7 @@ import { v7 } from 'uuid';
 import { NotifyChannel } from '../database/notify-channel.js';
 import { RepeatedLines } from '../tools/repeated-lines.js';
 import type { BudgetKey } from './budget.js';
-import { ShareDatabase } from './grants.js';
+import { ShareDatabase } from './share-database.js';
 import { type Hint, type KeeperHost, ShareKeeper } from './share-keeper.js';
 
 const topic = 'limits';

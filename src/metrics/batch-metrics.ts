@@ -16,7 +16,8 @@ export class BatchMetrics {
     this.lines = new FastCounter({
       name: 'nowserving_batch_lines_total',
       help: 'Lines of batches that this node wrote to their files, by outcome.',
-      ...{ registry, labelNames: ['outcome'] },
+      registry,
+      labelNames: ['outcome'],
     });
     for (const outcome of outcomes) this.lines.begin(outcome);
   }

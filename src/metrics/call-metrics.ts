@@ -41,18 +41,23 @@ export class CallMetrics {
     this.calls = new FastHistogram({
       name: 'nowserving_http_server_request_duration_seconds',
       help: 'Answered calls except streams, including long polls (Prefer: wait).',
-      ...{ registry, labelNames: ['method', 'route', 'status_code'], buckets: callBuckets },
+      registry,
+      labelNames: ['method', 'route', 'status_code'],
+      buckets: callBuckets,
     });
     this.refusals = new FastCounter({
       name: 'nowserving_submissions_refused_total',
       help: 'Calls to submit that were refused, by the code of the problem.',
-      ...{ registry, labelNames: ['reason'] },
+      registry,
+      labelNames: ['reason'],
     });
     for (const reason of warned) this.refusals.begin(reason);
     this.statements = new FastHistogram({
       name: 'nowserving_statement_duration_seconds',
       help: 'Time of prepared statements, from sending to answer.',
-      ...{ registry, labelNames: ['statement'], buckets: statementBuckets },
+      registry,
+      labelNames: ['statement'],
+      buckets: statementBuckets,
     });
     events.on('submission.refused', (refusals) => {
       for (const { code } of refusals) this.refusals.count(code);

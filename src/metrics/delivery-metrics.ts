@@ -17,13 +17,15 @@ export class DeliveryMetrics {
     this.tries = new FastCounter({
       name: 'nowserving_webhook_tries_total',
       help: 'Tries of webhooks, by what became of the delivery: pending is tried again, failed was given up.',
-      ...{ registry, labelNames: ['state'] },
+      registry,
+      labelNames: ['state'],
     });
     for (const state of states) this.tries.begin(state);
     this.durations = new FastHistogram({
       name: 'nowserving_webhook_duration_seconds',
       help: 'How long tries of webhooks took.',
-      ...{ registry, buckets: callBuckets },
+      registry,
+      buckets: callBuckets,
     });
   }
 

@@ -11,7 +11,10 @@ export function addGauge(
   values: () => Values,
 ): void {
   const gauge: Gauge = new Gauge({
-    ...{ name: `nowserving_${name}`, help, labelNames, registers: [registry] },
+    name: `nowserving_${name}`,
+    help,
+    labelNames,
+    registers: [registry],
     collect: () => {
       const known = values();
       gauge.reset();
@@ -31,7 +34,10 @@ export function addCounter(
   values: () => Values,
 ): void {
   const counter: Counter = new Counter({
-    ...{ name: `nowserving_${name}`, help, labelNames, registers: [registry] },
+    name: `nowserving_${name}`,
+    help,
+    labelNames,
+    registers: [registry],
     collect: () => {
       counter.reset();
       for (const [labels, value] of values()) counter.inc(toLabels(labelNames, labels), value);

@@ -22,17 +22,15 @@ import { StorageGauges } from './storage-gauges.js';
   controllers: [MetricsController],
   providers: [
     { provide: REGISTRY, useFactory: () => new Registry() },
-    ...[
-      RequestMetrics,
-      CallMetrics,
-      NodeGauges,
-      AllowanceMetrics,
-      BatchMetrics,
-      DeliveryMetrics,
-      ClusterGauges,
-      StorageGauges,
-      Exposition,
-    ],
+    RequestMetrics,
+    CallMetrics,
+    NodeGauges,
+    AllowanceMetrics,
+    BatchMetrics,
+    DeliveryMetrics,
+    ClusterGauges,
+    StorageGauges,
+    Exposition,
   ],
 })
 export class MetricsModule {}

@@ -36,7 +36,9 @@ export class RequestMetrics {
       new FastCounter({ name: `nowserving_${name}`, help, labelNames, registry });
     const seconds = (name: string, help: string): FastHistogram =>
       new FastHistogram({
-        ...{ name: `nowserving_${name}_seconds`, help, registry },
+        name: `nowserving_${name}_seconds`,
+        help,
+        registry,
         labelNames: ['model'],
         buckets: longBuckets,
       });
@@ -76,7 +78,9 @@ export class RequestMetrics {
     this.payloads = new FastHistogram({
       name: 'nowserving_payload_bytes',
       help: 'Sizes of inputs that were submitted here, and of outputs of runs of this node.',
-      ...{ registry, labelNames: ['direction'], buckets: byteBuckets },
+      registry,
+      labelNames: ['direction'],
+      buckets: byteBuckets,
     });
     const beginAll = (): void => models.all().forEach(({ id }) => this.begin(this.models.of(id)));
     beginAll();

@@ -13,13 +13,13 @@ it.each([
   expect(routeLabel(call({}), path)).toBe(label);
 });
 
-it('names no path that no route was found for, but the pages', () => {
+it('labels a path without a route as none, except the pages under /docs', () => {
   expect(routeLabel(call({ path: '/secret/of/caller' }))).toBe('none');
   expect(routeLabel(call({ path: '/docs/swagger-ui.js' }))).toBe('/docs');
   expect(routeLabel(call({ path: '/docsecret' }))).toBe('none');
 });
 
-it('knows the usual methods', () => {
+it('labels an unusual method as _OTHER', () => {
   expect(methodLabel(call({ method: 'PATCH' }))).toBe('PATCH');
   expect(methodLabel(call({ method: 'MKCALENDAR' }))).toBe('_OTHER');
 });

@@ -13,10 +13,14 @@ it('writes counters as prom-client does', async () => {
   );
 });
 
-it('writes histograms as prom-client does: what is at a bound is within', async () => {
+it('writes histograms as prom-client does, with a value at a bound inside the bucket', async () => {
   const registry = new Registry();
   const histogram = new FastHistogram({
-    ...{ name: 'some_seconds', help: 'Some.', labelNames: ['a'], buckets: [1, 5], registry },
+    name: 'some_seconds',
+    help: 'Some.',
+    labelNames: ['a'],
+    buckets: [1, 5],
+    registry,
   });
   for (const value of [0.5, 1, 3, 9]) histogram.note(value, 'x');
   expect(await registry.metrics()).toBe(

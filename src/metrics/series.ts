@@ -92,7 +92,8 @@ export class FastHistogram extends Histogram {
 
   constructor({ registry, buckets, ...options }: MetricOptions & { buckets: readonly number[] }) {
     super({ ...options, buckets: [...buckets], registers: [registry] });
-    [this.ownName, this.ownHelp] = [options.name, options.help];
+    this.ownName = options.name;
+    this.ownHelp = options.help;
     this.bounds = buckets;
     this.series = new Series(options.labelNames ?? [], () => ({
       counts: new Float64Array(buckets.length + 1),

@@ -34,7 +34,7 @@ const picture = {
 };
 
 describe('an input schema', () => {
-  it('has nothing to say about an input that fits', () =>
+  it('reports no error for a valid input', () =>
     expect(check(picture, '{"prompt":"a","width":16,"style":"oil","a/b~c":null}')).toEqual([]));
 
   it.each([
@@ -56,23 +56,23 @@ describe('an input schema', () => {
     expect(check(picture, json)).toContainEqual({ path, message }),
   );
 
-  it('names all that is wrong with a small input at once', () => {
+  it('reports all errors of a small input at once', () => {
     const paths = check(picture, '{"width":1,"style":2}').map(({ path }) => path);
     expect(paths.sort()).toEqual(['/prompt', '/style', '/width']);
   });
 
-  it('names no more than 20 errors, and the first alone where the input is large', () => {
+  it('reports at most 20 errors, and only the first error of a large input', () => {
     const schema = { type: 'object', properties: { list: { type: 'array', items: { type: 'string' } } } };
     expect(check(schema, `{"list":[${Array(100).fill('1').join()}]}`)).toHaveLength(20);
     expect(check(schema, `{"list":[${Array(100_000).fill('1').join()}]}`)).toHaveLength(1);
   });
 
-  it('keeps names that an input makes up short', () => {
+  it('shortens unknown property names in errors', () => {
     const errors = check(picture, JSON.stringify({ prompt: 'a', ['x'.repeat(100_000)]: 1 }));
     expect(JSON.stringify(errors).length).toBeLessThan(400);
   });
 
-  it('is not fooled by what every object inherits', () => {
+  it('treats inherited names, for example constructor, as ordinary properties', () => {
     expect(check({ type: 'object', required: ['constructor', 'toString'] }, '{}')).toHaveLength(2);
     expect(check(picture, '{"prompt":"a","__proto__":{"width":20}}')).toEqual([
       { path: '/__proto__', message: '"__proto__" is not a property of this input' },
@@ -89,14 +89,14 @@ describe('an input schema', () => {
     expect(input).toEqual({ prompt: 'a', width: 20 });
   });
 
-  it('refuses an input nested more deeply than it can be followed', () => {
+  it('refuses an input that is nested too deeply to be checked', () => {
     const schema = { type: 'object', properties: { next: { $ref: '#' } } };
     expect(check(schema, `${'{"next":'.repeat(200_000)}{}${'}'.repeat(200_000)}`)).toEqual([
       { path: '', message: 'is nested too deeply' },
     ]);
   });
 
-  it('may use the $id that another one uses, and cannot refer to it', () => {
+  it('may use the $id of another schema, but cannot refer to that schema', () => {
     const schemas = new InputSchemas();
     const shared = { $id: 'https://models.example/size', type: 'object' };
     schemas.compile({ ...shared, required: ['a'] });
@@ -105,7 +105,7 @@ describe('an input schema', () => {
     expect(() => schemas.compile(other)).toThrow('does not exist in the schema');
   });
 
-  it('is never fetched', () => {
+  it('is never fetched from the URL of a $ref', () => {
     const fault = faultOf({ properties: { size: { $ref: 'http://127.0.0.1:1/size.json' } } });
     expect(fault.message).toContain('"http://127.0.0.1:1/size.json" does not exist in the schema');
     expect(fault.word).toBe('http://127.0.0.1:1/size.json');
@@ -118,7 +118,7 @@ describe('an input schema', () => {
     ['another draft', { $schema: 'http://json-schema.org/draft-07/schema#' }, '/$schema', undefined],
     ['an asynchronous schema', { $async: true }, '/$async', undefined],
     ['an unknown format', { properties: { a: { format: 'colour' } } }, '/properties/a', undefined],
-  ])('with %s is refused with its place', (_, schema, pointer, word) =>
+  ])('with %s is refused with the location of the error', (_, schema, pointer, word) =>
     expect(faultOf(schema)).toMatchObject({ pointer, word }),
   );
 });
@@ -251,7 +251,7 @@ it.each<[string, Record<string, unknown>, object[], object[]]>([
     [{ prompt: 'a', image_url: image, num_images: 4 }],
     [{ prompt: 'too long' }, { prompt: 'a', num_images: 5 }],
   ],
-])('takes the schemas that %s write, and their annotations', (_, schema, valid, invalid) => {
+])('accepts the schemas of %s, with their annotations', (_, schema, valid, invalid) => {
   const { validate } = new InputSchemas().compile(schema);
   expect(valid.map((input) => validate(input))).toEqual(valid.map(() => []));
   for (const input of invalid) expect(validate(input)).not.toEqual([]);

@@ -44,9 +44,26 @@ const draft = 'https://json-schema.org/draft/2020-12/schema';
 const annotations = ['components', 'discriminator', 'example', 'externalDocs', 'ui', 'xml'];
 /** Formats of pydantic that any text has, as far as this service checks. */
 const freeFormats = [
-  ...['base64', 'base64url', 'color', 'directory-path', 'file-path', 'ipvanyaddress', 'ipvanyinterface'],
-  ...['ipvanynetwork', 'json-string', 'multi-host-uri', 'name-email', 'path', 'phone'],
-  ...['uuid1', 'uuid3', 'uuid4', 'uuid5', 'uuid6', 'uuid7', 'uuid8'],
+  'base64',
+  'base64url',
+  'color',
+  'directory-path',
+  'file-path',
+  'ipvanyaddress',
+  'ipvanyinterface',
+  'ipvanynetwork',
+  'json-string',
+  'multi-host-uri',
+  'name-email',
+  'path',
+  'phone',
+  'uuid1',
+  'uuid3',
+  'uuid4',
+  'uuid5',
+  'uuid6',
+  'uuid7',
+  'uuid8',
 ];
 
 /** Checks schemas themselves. Its compiled form is kept, because compiling it takes longer than all else of a file. */

@@ -16,7 +16,7 @@ const tree = {
   },
 };
 
-describe('an input is checked between two calls, up to 64 KiB, by a schema', () => {
+describe('an input of up to 64 KiB is checked inline by a schema', () => {
   it.each([
     [
       'of a few properties',
@@ -27,7 +27,7 @@ describe('an input is checked between two calls, up to 64 KiB, by a schema', () 
   ])('%s', (_, schema) => expect(compile(schema).maxInlineBytes).toBe(maxInlineBytes));
 });
 
-describe('a smaller input is, by a schema', () => {
+describe('only a smaller input is checked inline by a schema', () => {
   it.each([
     ['with a pattern that matches in many ways', { properties: { a: { pattern: '^(\\w+\\s?)*$' } } }],
     [
@@ -50,21 +50,21 @@ const expression = {
   ],
 };
 
-describe('no input is, by a schema', () => {
+describe('no input is checked inline by a schema', () => {
   it.each([
     ['with a pattern that looks ahead', { properties: { a: { pattern: '^(?!x)' } } }, '^(?!x)'],
     ['with one for names', { patternProperties: { '(a)\\1': {} } }, '(a)\\1'],
     ['with a format that is slow', { properties: { a: { format: 'url' } } }, 'url'],
     ['that comes back in two ways', expression, '$ref'],
     ['that leads back by a dynamic anchor', { $dynamicAnchor: 'me', items: { $dynamicRef: '#me' } }, '#me'],
-  ])('%s, and it is said why', (_, schema, word) => {
+  ])('%s, and the reason is reported', (_, schema, word) => {
     const { maxInlineBytes: bytes, unbounded } = compile(schema);
     expect(bytes).toBe(0);
     expect(unbounded).toEqual([{ word, reason: expect.any(String) }]);
   });
 });
 
-describe('a check whose time grows with the input ends', () => {
+describe('a check of a large input ends', () => {
   it('of a pattern with nested repetitions', () => {
     const { validate } = compile({ properties: { a: { pattern: '^(\\w+\\s?)*$' } } });
     expect(validate({ a: `${'a'.repeat(50_000)}!` })).toHaveLength(1);
@@ -94,7 +94,7 @@ it.each([
   ['[[1, 2], [2, 1], [1, 2]]', '0 and 2'],
   ['["a", "b", "a", "a"]', '2 and 3'],
   ['[{"__proto__": 1}, {"__proto__": 2}]', undefined],
-])('whether elements are unique is by their values: %s', (list, places) => {
+])('the uniqueness of elements depends on their values: %s', (list, places) => {
   const [error] = compile({ type: 'array', uniqueItems: true }).validate(JSON.parse(list));
   expect(error?.message).toBe(places && `must NOT have duplicate items (items ## ${places} are identical)`);
 });

@@ -63,7 +63,8 @@ export class YamlSource {
       let step: unknown;
       if (isMap(at)) {
         const pair = at.items.find(({ key }) => isScalar(key) && key.value === name);
-        [place, step] = [(pair?.key as Node | undefined) ?? place, pair?.value];
+        place = (pair?.key as Node | undefined) ?? place;
+        step = pair?.value;
       } else if (isSeq(at)) {
         step = at.items[Number(name)];
         place = (step as Node | undefined) ?? place;

@@ -5,6 +5,7 @@ import type { Actor } from '../audit/actor.js';
 import { AuditTrail } from '../audit/audit-trail.js';
 import { DomainError } from '../errors/domain-error.js';
 import type { OperatorFilter } from '../queue/reads/request-filter.js';
+import { newId } from '../database/new-id.js';
 import { type OperationAction, OperationEntity } from './entities/operation.entity.js';
 import { OperationRunner } from './duties/operation-runner.js';
 
@@ -29,9 +30,12 @@ export class Operations {
   /** The members are the requests that match now. They are collected step by step. */
   async start(actor: Actor, { action, filter, reason }: NewOperation): Promise<OperationEntity> {
     const id = newId();
-    await this.trail.change(async (manager) => {
+    await this.trail.inTransaction(async (manager) => {
       const row = {
-        ...{ id, action, filter, reason: reason ?? null },
+        id,
+        action,
+        filter,
+        reason: reason ?? null,
         actorKeyId: actor.keyId,
         actorName: actor.name,
       };
@@ -60,7 +64,7 @@ export class Operations {
   /** Stops after the current step. Its completed steps are not undone. */
   async stop(actor: Actor, id: string, reason: string | undefined): Promise<OperationEntity> {
     await this.find(id);
-    await this.trail.change(async (manager) => {
+    await this.trail.inTransaction(async (manager) => {
       const rows = manager.getRepository(OperationEntity);
       const { affected } = await rows.update(
         { id, state: In(['collecting', 'running']), endedAt: IsNull() },
@@ -86,4 +90,3 @@ export {
   operationActions,
   type OperationEntity as OperationRow,
 } from './entities/operation.entity.js';
-import { newId } from '../database/new-id.js';

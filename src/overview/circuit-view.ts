@@ -7,7 +7,8 @@ export function toCircuit(open: readonly CircuitRow[]): Pick<ModelCircuitDto, ke
   return {
     circuit: isAway ? stateOf(open.some(({ isProbing }) => isProbing)) : 'closed',
     addresses_away: open.map(({ address, reason, sinceMs, isProbing }) => ({
-      ...{ address, reason },
+      address,
+      reason,
       since: new Date(sinceMs).toISOString(),
       circuit: stateOf(isProbing),
     })),

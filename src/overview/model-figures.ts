@@ -89,7 +89,10 @@ export class ModelFigures {
       queue_time: typical?.queueMs ? seconds(typical.queueMs) : null,
       waiting_by_key: this.keysOf(model, snapshot),
       history: history.map(({ at, started, completed, failed }) => ({
-        ...{ minute: toTime(at), started, completed, failed },
+        minute: toTime(at),
+        started,
+        completed,
+        failed,
       })),
       ...(shown && this.queueOf(id, shown)),
     };
@@ -112,7 +115,9 @@ export class ModelFigures {
     const front = this.fronts.marksOf(id);
     if (front === undefined) return {};
     const marks = front.marks.map(({ requestId, keyId, sinceMs }) => ({
-      ...{ request_id: shown(requestId), key_id: keyId, since: toTime(sinceMs) },
+      request_id: shown(requestId),
+      key_id: keyId,
+      since: toTime(sinceMs),
     }));
     return { queue: { per_mark: front.step, marks } };
   }

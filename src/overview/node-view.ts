@@ -21,7 +21,9 @@ function toNodeState({ heartbeatAtMs, drainingSinceMs, isStopping }: NodeRow, at
 
 export function toOverviewNodes({ nodes, atMs }: ClusterSnapshot): OverviewNodeDto[] {
   return nodes.map((node) => ({
-    ...{ id: node.id, name: node.name, role: node.role },
+    id: node.id,
+    name: node.name,
+    role: node.role,
     state: toNodeState(node, atMs),
   }));
 }
@@ -45,12 +47,19 @@ export function toNodes(snapshot: ClusterSnapshot, times: readonly NodeTimes[]):
 function toLostNode(node: ClusterSnapshot['lost'][number]): AdminNodeDto {
   const { id, name, role, version, startedAtMs, heartbeatAtMs, lostAtMs, runs } = node;
   return {
-    ...{ id, name, role, version: version ?? 'unknown', state: 'lost' },
+    id,
+    name,
+    role,
+    version: version ?? 'unknown',
+    state: 'lost',
     started_at: toTime(startedAtMs),
     heartbeat_at: toTime(heartbeatAtMs),
     lost_at: toTime(lostAtMs),
     lost_runs: runs,
-    ...{ draining_since: null, running: 0, slots: 0, models: [] },
+    draining_since: null,
+    running: 0,
+    slots: 0,
+    models: [],
   };
 }
 
@@ -71,11 +80,15 @@ function toNode(
   const of = <Row extends { modelId: string }>(rows: readonly Row[], modelId: string): Row | undefined =>
     rows.find((row) => row.modelId === modelId);
   return {
-    ...{ id, name, role, state },
+    id,
+    name,
+    role,
+    state,
     version: version ?? 'unknown',
     started_at: toTime(node.startedAtMs),
     heartbeat_at: toTime(node.heartbeatAtMs),
-    ...{ lost_at: null, lost_runs: null },
+    lost_at: null,
+    lost_runs: null,
     draining_since: toTime(node.drainingSinceMs),
     running: ownRuns.reduce((sum, { count }) => sum + count, 0),
     slots: slotsIn(ownSlots),

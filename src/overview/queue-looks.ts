@@ -80,7 +80,9 @@ export class QueueLooks {
   private waitingOfKeys(modelId: string): WaitingOfKey[] {
     const held = this.index.heldByKey(modelId);
     return [...this.index.waitingByKey(modelId)].map(([orderKey, waiting]) => ({
-      ...{ orderKey, waiting, held: held.get(orderKey) ?? 0 },
+      orderKey,
+      waiting,
+      held: held.get(orderKey) ?? 0,
     }));
   }
 }

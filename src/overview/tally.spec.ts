@@ -14,7 +14,7 @@ it('adds up by minute and by day', () => {
   expect(tally.get(day, 'b')).toEqual({ started: 0, completed: 0, failed: 0 });
 });
 
-it('takes what is read in place of what was', () => {
+it('replaces its counts by the counts that are read', () => {
   const tally = new Tally();
   tally.add(day, 'a', { started: 2 });
   tally.set(day, 'a', { started: 5, completed: 0, failed: 0 });

@@ -1,7 +1,7 @@
 import { EventEmitter2 } from '@nestjs/event-emitter';
 import { QueueEvents } from './queue-events.js';
 
-it('says of a request that ended while it waited how many runs it had, not how often it was started', () => {
+it('publishes the number of runs, not of starts, of a request that ended while it waited', () => {
   const events = new QueueEvents(new EventEmitter2());
   const completed: unknown[] = [];
   events.on('request.completed', (list) => completed.push(...list));

@@ -97,7 +97,11 @@ export class QueueLifecycle implements OnApplicationBootstrap {
     await leaving;
     for (const duty of this.duties) await duty.stop();
     await this.heartbeat.stop();
-    await this.messages.stop();
+  }
+
+  /** Sends the last messages to the other nodes. Calls that are still answered after the runs may have some. */
+  disconnect(): Promise<void> {
+    return this.messages.stop();
   }
 
   /** The slot keeper gives the slots back in its next round, and the other nodes divide them once they know. */

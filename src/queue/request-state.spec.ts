@@ -24,7 +24,7 @@ it('nothing leaves COMPLETED', () => {
   expect(diagram).toMatch(/^\s*COMPLETED --> \[\*\]$/m);
 });
 
-it('an outcome comes with COMPLETED and with nothing else', () => {
+it('a transition to COMPLETED has an outcome, and no other transition has one', () => {
   for (const { to, outcomes } of transitions) expect(outcomes.length > 0).toBe(to === 'COMPLETED');
 });
 

@@ -291,7 +291,11 @@ export class HttpRunner implements Runner {
     const timeout = AbortSignal.timeout(healthTimeoutMs);
     try {
       const { body, ...answer } = await this.outgoing.call({
-        ...{ url: address, path, method: 'GET', body: '', connectTimeoutMs: this.connectTimeoutMs },
+        url: address,
+        path,
+        method: 'GET',
+        body: '',
+        connectTimeoutMs: this.connectTimeoutMs,
         headers: { accept: 'application/json, */*;q=0.8', 'user-agent': 'nowserving', ...options.headers },
         signal: AbortSignal.any([timeout, stop]),
       });
@@ -322,7 +326,11 @@ export class HttpRunner implements Runner {
   ): Promise<HttpAnswer> {
     const { method = 'GET', path, body, signal, contentType, traced, onConnected, onSent } = call;
     const { body: received, ...answer } = await this.outgoing.call({
-      ...{ url, path, method, signal, connectTimeoutMs: this.connectTimeoutMs },
+      url,
+      path,
+      method,
+      signal,
+      connectTimeoutMs: this.connectTimeoutMs,
       body: body ?? '',
       headers: {
         accept: call.accept ?? accept,
@@ -484,7 +492,8 @@ function ownHeaders(
 
 const reservedHeaders = new Set([
   ...Object.keys(ownHeaders({ requestId: '', attempt: 0 }, '')),
-  ...['traceparent', 'tracestate'],
+  'traceparent',
+  'tracestate',
   // Headers of the body and the connection.
   ...'connection content-length expect keep-alive te trailer transfer-encoding upgrade'.split(' '),
 ]);

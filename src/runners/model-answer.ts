@@ -20,7 +20,8 @@ export async function* readLines(chunks: Chunks, maxLineBytes: number): AsyncGen
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
       if (size + end - start > maxLineBytes) throw tooLarge(maxLineBytes);
       yield Buffer.concat([...parts.take(), chunk.subarray(start, end)]);
-      [size, start] = [0, end + 1];
+      size = 0;
+      start = end + 1;
     }
     parts.push(chunk.subarray(start));
     size += chunk.length - start;

@@ -64,7 +64,7 @@ it('drops a client that has read nothing for a minute, and sends it nothing mean
   expect(seen).toEqual([]);
 });
 
-it('is patient again with a client that has gone on reading', () => {
+it('waits a full minute again for a client that continued to read', () => {
   const reader = client();
   reader.writableNeedDrain = true;
   inVirtualTime((pass) => {

@@ -69,8 +69,10 @@ export class OutputPolls {
     const source = this.sources.open(row);
     const seen = from === null ? undefined : positionOf(from);
     const reader = new OutputReader(source, seen, () => this.requests.output(source.row, request));
-    const end = merge(timer(waitMs), fromEvent(response, 'close'), this.watch.refused(request, caller));
-    const ending = end.subscribe(() => reader.close());
+    const close = (): void => reader.close();
+    const ending = merge(timer(waitMs), fromEvent(response, 'close'))
+      .pipe(this.watch.whilePermitted(request, caller))
+      .subscribe({ next: close, complete: close });
     const read: Read = { row, parts: [], isDone: false, place: from };
     try {
       for await (const events of reader.events()) {
@@ -83,7 +85,7 @@ export class OutputPolls {
       }
     } finally {
       ending.unsubscribe();
-      reader.close();
+      close();
       this.sources.close(source);
     }
     return { ...read, row: source.row };

@@ -1,5 +1,5 @@
 import { Injectable, type MessageEvent } from '@nestjs/common';
-import { EMPTY, type Observable, takeUntil } from 'rxjs';
+import { EMPTY, type Observable } from 'rxjs';
 import { CallerWatch } from '../auth/caller-watch.js';
 import { DomainError } from '../errors/domain-error.js';
 import { chargesOf } from '../http/charges.js';
@@ -104,6 +104,6 @@ export class OutputStreams {
       };
       return { events: reader.events(), close };
     };
-    return pulled(open, response).pipe(takeUntil(this.watch.refused(request, caller)), keepAlive(response));
+    return pulled(open, response).pipe(this.watch.whilePermitted(request, caller), keepAlive(response));
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable, type MessageEvent } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { EMPTY, type Observable, takeUntil } from 'rxjs';
+import { EMPTY, type Observable } from 'rxjs';
 import type { Caller } from '../auth/caller.js';
 import { CallerWatch } from '../auth/caller-watch.js';
 import { chargesOf } from '../http/charges.js';
@@ -72,6 +72,6 @@ export class StatusStreams {
       after,
       readLog: logs ? (from, upTo) => this.queue.log(row.id, from, upTo) : undefined,
       render: (snapshot, entries) => JSON.stringify(render(snapshot, entries)),
-    }).pipe(takeUntil(this.watch.refused(request, caller)), keepAlive(response));
+    }).pipe(this.watch.whilePermitted(request, caller), keepAlive(response));
   }
 }

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AtATime } from './at-a-time.js';
 
-it('executes so many at a time, in their order, also where one fails', async () => {
+it('executes a fixed number of tasks at a time, in order, even if one fails', async () => {
   const turns = new AtATime(2);
   const begun: number[] = [];
   const ends: (() => void)[] = [];

@@ -42,7 +42,7 @@ it('sends a single item in the same turn when nothing is being written', async (
   expect(writer.sizes).toEqual([[1]]);
 });
 
-it('sends together what one turn of the event loop brings', async () => {
+it('sends the items of one turn of the event loop together', async () => {
   const batcher = new Batcher(writer.write, { maxItems: 10 });
   void batcher.add(1);
   await Promise.resolve();
@@ -61,7 +61,7 @@ it('sends a part of a burst before the burst has ended', async () => {
   expect(writer.sizes).toEqual([[1, 2, 3], [4]]);
 });
 
-it('keeps a few back until a write has ended, and more not', async () => {
+it('delays a few items until a write has ended, but not a larger number', async () => {
   const batcher = new Batcher(writer.write, { maxItems: 10, writers: 2, itemsBehind: 2 });
   for (const item of [1, 2]) {
     void batcher.add(item);
@@ -77,7 +77,7 @@ it('keeps a few back until a write has ended, and more not', async () => {
   expect(writer.sizes).toEqual([[1], [2, 3], [4]]);
 });
 
-it('collects what arrives during a write into the next one', async () => {
+it('collects the items that arrive during a write into the next write', async () => {
   const batcher = new Batcher(writer.write, { maxItems: 10 });
   const first = batcher.add(1);
   await settled();
@@ -116,7 +116,7 @@ it('writes as many batches at once as it has writers', async () => {
   expect(writer.sizes).toEqual([[1], [2]]);
 });
 
-it('lets one bad item fail alone when the failure is known to be its own', async () => {
+it('fails only the bad item when the failure is known to be its own', async () => {
   const write = (items: number[]): Promise<number[]> =>
     items.includes(2) ? Promise.reject(new Error('2 is bad')) : Promise.resolve(items);
   const batcher = new Batcher(write, { maxItems: 10 });
@@ -138,7 +138,7 @@ it.each([
   expect(writer.sizes).toEqual(sizes);
 });
 
-it('goes on after a failure', async () => {
+it('continues after a failure', async () => {
   const batcher = new Batcher(writer.write, { maxItems: 10 });
   expect(await ends(batcher, [1], new Error('once'))).toEqual(['rejected']);
   void batcher.add(2);

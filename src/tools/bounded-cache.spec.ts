@@ -1,13 +1,13 @@
 import { BoundedCache } from './bounded-cache.js';
 
-test('a value holds until its time and not at it', () => {
+test('a value is valid until its expiry, and no longer at it', () => {
   const cache = new BoundedCache<string>(10);
   cache.set('a', 'value', 100);
   expect(cache.get('a', 99.9)).toBe('value');
   expect(cache.get('a', 100)).toBeUndefined();
 });
 
-test('a cache never holds more than it may: the oldest make room', () => {
+test('a full cache removes its oldest values', () => {
   const cache = new BoundedCache<number>(3);
   for (let i = 0; i < 1_000; i++) cache.set(`key ${i}`, i, Infinity);
   const retained = Array.from({ length: 1_000 }, (_, i) => cache.get(`key ${i}`, 0) ?? []).flat();
@@ -23,7 +23,7 @@ test('a value that is set again counts as new', () => {
   expect([cache.get('a', 0), cache.get('b', 0), cache.get('c', 0)]).toEqual([3, undefined, 4]);
 });
 
-test('the oldest make room also where others were removed before, or all', () => {
+test('a full cache removes its oldest values even after other values, or all, were removed', () => {
   const cache = new BoundedCache<number>(3);
   const set = (...numbers: number[]): void => numbers.forEach((n) => cache.set(`key ${n}`, n, Infinity));
   const retained = (): number[] =>

@@ -17,11 +17,11 @@ it.each([
   ['PROMPT', ['prompt'], 'prompt'],
   ['a', ['b'], undefined],
   ['x'.repeat(65), ['x'.repeat(64)], undefined],
-])('of %s and %j, the nearest is %s', (word, known, nearest) =>
+])('for %s in %j, the nearest word is %s', (word, known, nearest) =>
   expect(hint(word, known)).toBe(nearest === undefined ? '' : `, did you mean "${nearest}"?`),
 );
 
-it('names a word that is as near as the nearest, if one is near enough', () => {
+it('names a word at the shortest edit distance, if one is near enough', () => {
   const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 3 });
   fc.assert(
     fc.property(word, fc.array(word, { maxLength: 5 }), (asked, known) => {

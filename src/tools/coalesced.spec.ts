@@ -27,7 +27,7 @@ it('begins at once, one run at a time', async () => {
   expect(ends).toHaveLength(2);
 });
 
-it('serves all asks during a run by one more run, and answers all of them after it', async () => {
+it('serves all calls during a run by one more run, and answers all of them after it', async () => {
   const { coalesced, ends } = workOf();
   const asks = [coalesced.run(), coalesced.run(), coalesced.run()];
   expect(ends).toHaveLength(1);
@@ -39,7 +39,7 @@ it('serves all asks during a run by one more run, and answers all of them after 
   expect(ends).toHaveLength(2);
 });
 
-it('loses no ask, whenever in the turn of its end it comes', async () => {
+it('loses no call, whenever it arrives during the end of a run', async () => {
   for (let ticks = 0; ticks < 10; ticks++) {
     let state = 'old';
     let seen = '';
@@ -55,7 +55,7 @@ it('loses no ask, whenever in the turn of its end it comes', async () => {
   }
 });
 
-it('may be asked by its own work', async () => {
+it('may be called by its own work', async () => {
   let runs = 0;
   const coalesced = new Coalesced(async () => {
     if (++runs < 3) void coalesced.run();
@@ -64,7 +64,7 @@ it('may be asked by its own work', async () => {
   expect([runs, coalesced.isRunning]).toEqual([3, false]);
 });
 
-it('serves the asks that it gathers before a run by that run', async () => {
+it('serves the calls that it gathers before a run by that run', async () => {
   const { coalesced, ends } = workOf({ gather: () => nextTurn() });
   const asks = [coalesced.run()];
   await Promise.resolve();
@@ -77,7 +77,7 @@ it('serves the asks that it gathers before a run by that run', async () => {
   expect(ends).toHaveLength(1);
 });
 
-it('says when no run is in progress, also after a run that broke', async () => {
+it('reports the end of the last run, even if that run failed', async () => {
   let ended = 0;
   const { coalesced, ends } = workOf({ onEnd: () => ended++ });
   const asked = coalesced.run();

@@ -23,7 +23,7 @@ it.each([
 ])('%s is shown as %s', (text, shown) => expect(redaction.text(text)).toBe(shown));
 
 it.each(['deliveryId', 'endpointId', 'keyId', 'nodeId', 'operationId', 'sessionId'])(
-  'the id in %s is that of no request, and stays',
+  'the id in %s is not the id of a request, and stays',
   (member) => expect(redaction.text(`{"${member}":"${id}"}`)).toBe(`{"${member}":"${id}"}`),
 );
 
@@ -31,7 +31,7 @@ it('hides ids while there are no handles', () => {
   expect(new Redaction().text(`request ${id}`)).toBe('request rh_…');
 });
 
-it('shows handles as soon as there are some, also in a path that it has shown before', () => {
+it('shows handles as soon as there are handles, even in a path that it has shown before', () => {
   const own = new Redaction();
   const path = `/v1/queue/requests/${id}`;
   expect(own.path(path)).toBe('/v1/queue/requests/rh_…');
@@ -39,7 +39,7 @@ it('shows handles as soon as there are some, also in a path that it has shown be
   expect(own.path(path)).toBe('/v1/queue/requests/rh_handle');
 });
 
-it('hides what models are called with, as long as they are', () => {
+it('hides the secrets of models as long as the models use them', () => {
   const own = new Redaction();
   own.setModelSecrets(['model-token', 'short']);
   expect(own.text('model-token and short')).toBe('… and short');

@@ -3,16 +3,16 @@ import { open, seal } from './secret-box.js';
 
 const key = randomBytes(32);
 
-test('what was sealed opens with its key and context', () => {
+test('a sealed secret opens with its key and context', () => {
   const box = seal(key, 'whsec_abc', 'key 1');
   expect(open(key, box, 'key 1')).toBe('whsec_abc');
   expect(box.toString('latin1')).not.toContain('whsec_');
 });
 
-test('the same secret is never sealed alike', () =>
+test('two boxes of the same secret differ', () =>
   expect(seal(key, 'whsec_abc', 'key 1')).not.toEqual(seal(key, 'whsec_abc', 'key 1')));
 
-test('nothing else opens it, and nothing that was changed opens', () => {
+test('a box does not open with another key, with another context, or after a change', () => {
   const box = seal(key, 'whsec_abc', 'key 1');
   expect(() => open(randomBytes(32), box, 'key 1')).toThrow();
   expect(() => open(key, box, 'key 2')).toThrow();

@@ -1,6 +1,6 @@
 import { SharedReads } from './shared-reads.js';
 
-test('who bears what is a moment old shares a read, and who does not reads anew', async () => {
+test('readers that accept a slightly old value share one read, and other readers read again', async () => {
   const shared = new SharedReads<number>(60_000);
   let reads = 0;
   const read = (): Promise<number> => Promise.resolve((reads += 1));
@@ -11,7 +11,7 @@ test('who bears what is a moment old shares a read, and who does not reads anew'
   expect(await shared.get('a', 60_000, read)).toBe(3);
 });
 
-test('a read that failed is nobody else’s', async () => {
+test('a failed read is not shared', async () => {
   const shared = new SharedReads<number>(60_000);
   await expect(shared.get('a', 60_000, () => Promise.reject(new Error('away')))).rejects.toThrow('away');
   expect(await shared.get('a', 60_000, () => Promise.resolve(1))).toBe(1);

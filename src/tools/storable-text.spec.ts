@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { badEscapeAt, cleanText, isStorable, storable, storableJson } from './storable-text.js';
 
-test('a text has U+FFFD where PostgreSQL could not hold it, and stays as it is elsewhere', () => {
+test('U+FFFD replaces the characters that PostgreSQL cannot store, and no others', () => {
   expect(storable('a\0b\ud800c\udc00')).toBe('a\ufffdb\ufffdc\ufffd');
   expect(storable('\ud83d\ude00 é')).toBe('\ud83d\ude00 é');
   expect(isStorable('a\0')).toBe(false);
@@ -9,7 +9,7 @@ test('a text has U+FFFD where PostgreSQL could not hold it, and stays as it is e
   expect(isStorable('\ud83d\ude00')).toBe(true);
 });
 
-test('a pair that a cut has parted is no half of one', () => {
+test('a cut within a surrogate pair leaves no half of the pair', () => {
   expect(cleanText('a\ud83d\ude00', 2)).toBe('a\ufffd…');
   expect(cleanText('a\ud83d\ude00', 3)).toBe('a\ud83d\ude00');
 });
@@ -22,7 +22,7 @@ test.each([
   ['"\\\\\\u0000"', '"\\\\\\ufffd"'],
   ['"\\ud83d\\\\ude00"', '"\\ufffd\\\\ude00"'],
   ['"\\ud83d"', '"\\ufffd"'],
-])('of %s only the bad escapes change', (json, clean) => {
+])('in %s only the bad escapes change', (json, clean) => {
   expect(storableJson(json)).toBe(clean);
 });
 
@@ -44,7 +44,7 @@ const escapes = fc
   .array(fc.constantFrom('\\\\', '\\"', '\\u0000', '\\ud83d', '\\uDE00', '\\ufffd', 'u0000', 'x'))
   .map((parts) => `{"${parts.join('')}":"${parts.toReversed().join('')}"}`);
 
-test('every JSON text becomes one of the same length whose texts are storable, and the same where they were', () => {
+test('every JSON text becomes storable at the same length, and its storable parts do not change', () => {
   fc.assert(
     fc.property(fc.oneof(json, escapes), (text) => {
       const clean = storableJson(text);

@@ -11,7 +11,7 @@ function order(turns: Turns<string>, costs: Readonly<Record<string, number>>): s
   return done;
 }
 
-it('takes callers in turns, whatever one has waiting', () => {
+it('serves callers in turns, however much work one of them has waiting', () => {
   const turns = new Turns<string>();
   for (const item of ['a1', 'a2', 'a3', 'a4']) turns.add('a', item);
   for (const item of ['b1', 'b2']) turns.add('b', item);
@@ -25,7 +25,7 @@ it('gives a caller of small work more turns than one of large work', () => {
   expect(order(turns, { a: 100, b: 1 })).toEqual(['a1', 'b1', 'b2', 'b3', 'a2']);
 });
 
-it('remembers what a caller used while it had nothing waiting, until the others have caught up', () => {
+it('remembers the usage of an idle caller until the other callers have caught up', () => {
   const turns = new Turns<string>();
   turns.add('a', 'a1');
   turns.next(nobody);
@@ -38,7 +38,7 @@ it('remembers what a caller used while it had nothing waiting, until the others 
   expect(turns.next(nobody)!.item).toBe('a2');
 });
 
-it('lets nobody save up turns', () => {
+it('lets no caller save up turns', () => {
   const turns = new Turns<string>();
   turns.add('a', 'a1');
   turns.add('a', 'a2');
@@ -51,7 +51,7 @@ it('lets nobody save up turns', () => {
   expect(order(turns, { a: 10, b: 20 })).toEqual(['b1', 'a3', 'b2', 'b3']);
 });
 
-it('passes a caller whose turn it may not be', () => {
+it('skips a caller that may not have a turn now', () => {
   const turns = new Turns<string>();
   turns.add('a', 'a1');
   turns.add('b', 'b1');

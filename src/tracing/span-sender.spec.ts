@@ -19,7 +19,7 @@ test.each([
   [{ OTEL_EXPORTER_OTLP_ENDPOINT: '  ' }],
   [{ ...endpoint, OTEL_SDK_DISABLED: 'TRUE' }],
   [{ ...endpoint, OTEL_TRACES_EXPORTER: 'none' }],
-])('%j sends no spans, and loads and says nothing', async (environment) => {
+])('%j sends no spans, loads no packages and logs nothing', async (environment) => {
   expect(await start(environment, missing)).toBeUndefined();
   expect(lines).toEqual([]);
 });
@@ -38,7 +38,7 @@ test.each([
     /http\/protobuf/,
   ],
   ['the endpoint is no URL', { OTEL_EXPORTER_OTLP_ENDPOINT: 'user:hush@a' }, undefined, /: expected a URL/],
-])('where %s the service works without spans, and says why', async (_, environment, load, reason) => {
+])('if %s, the service works without spans and logs the reason', async (_, environment, load, reason) => {
   expect(await start(environment, load)).toBeUndefined();
   expect(lines).toEqual([
     expect.stringMatching(/^OTEL_EXPORTER_OTLP_ENDPOINT is set, but no traces are sent: /),
@@ -47,7 +47,7 @@ test.each([
   expect(lines[0]).not.toContain('hush');
 });
 
-test('with the packages there it sends, and says where to', async () => {
+test('spans are recorded if the packages are installed, and the receiver is logged', async () => {
   const sender = await start({
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:4318/v1/traces',
   });

@@ -3,7 +3,7 @@ import { fromSpanContext, toSpanContext, traceContextOf } from './trace-context.
 const [traceId, spanId] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7'];
 const traceparent = `00-${traceId}-${spanId}-01`;
 
-test('what a caller sends is taken as it is', () => {
+test('a valid trace context of a caller is used unchanged', () => {
   expect(traceContextOf({ traceparent })).toEqual({ traceparent });
   const tracestate = 'rojo=00f067aa0ba902b7,congo=t61rcWkgMzE';
   const context = traceContextOf({ traceparent, tracestate })!;
@@ -23,11 +23,11 @@ test.each([
   ['two', `${traceparent}, ${traceparent}`],
   ['a line', `${traceparent}\r\nx-api-key: 1`],
   ['a list', [traceparent]],
-])('%s is passed over, with the state', (_, value) =>
+])('a traceparent is ignored, together with its tracestate: %s', (_, value) =>
   expect(traceContextOf({ traceparent: value, tracestate: 'a=1' })).toBeUndefined(),
 );
 
-test('a version to come is read as far as we know it', () => {
+test('a future version is read as far as its format is known', () => {
   const context = { traceparent };
   expect(traceContextOf({ traceparent: `cc-${traceId}-${spanId}-fd-what-else` })).toEqual(context);
   expect(traceContextOf({ traceparent: `cc-${traceId}-${spanId}-01` })).toEqual(context);
@@ -39,9 +39,9 @@ test.each([
   ['entries that are none', 'a=1,=2,B=3,c', 'a=1'],
   ['a state that is too long', `a=${'x'.repeat(200)},b=${'x'.repeat(200)},c=${'x'.repeat(200)}`, undefined],
   ['nothing', '', undefined],
-])('of %s the part that can be read is kept', (_, tracestate, kept) =>
+])('the readable part of the tracestate is retained: %s', (_, tracestate, kept) =>
   expect(traceContextOf({ traceparent, tracestate })?.tracestate).toBe(kept),
 );
 
-test('what is no trace is no context', () =>
+test('an invalid trace id yields no context', () =>
   expect(fromSpanContext({ traceId: '0'.repeat(32), spanId, traceFlags: 1 })).toBeUndefined());

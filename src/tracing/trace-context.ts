@@ -27,7 +27,10 @@ export function toSpanContext({ traceparent, tracestate }: TraceContext): SpanCo
   const [, traceId, spanId, flags] = traceparent.split('-') as [string, string, string, string];
   const traceFlags = Number.parseInt(flags, 16);
   return {
-    ...{ traceId, spanId, traceFlags, isRemote: true },
+    traceId,
+    spanId,
+    traceFlags,
+    isRemote: true,
     ...(tracestate !== undefined && { traceState: createTraceState(tracestate) }),
   };
 }

@@ -56,7 +56,7 @@ export class AuditedWebhooks {
     changes: EndpointChanges,
     reason?: string,
   ): Promise<EndpointChange | undefined> {
-    return this.trail.change(async (manager) => {
+    return this.trail.inTransaction(async (manager) => {
       const change = await this.endpoints.change(manager, which, changes);
       if (change === undefined) return undefined;
       await this.write(manager, actor, { keyId: which.keyId, change, action: actionOf(change), reason });

@@ -12,7 +12,7 @@ test('a host that answers gets more tries at once, up to its share', () => {
   expect(rooms).toEqual([4, 8, 16, 16]);
 });
 
-test('a host that does not answer gets one, until it answers', () => {
+test('a host that does not answer gets one try at a time until it answers', () => {
   const limiter = new HostLimiter({ maxTries: 64, maxTriesOfHost: 16 });
   limiter.begin('a', 'key')(true);
   limiter.begin('a', 'key')(false, 0);
@@ -35,7 +35,7 @@ test('a host that does not answer rests between its tries, longer each time', ()
   expect(limiter.nextRestEndInMs(1_250)).toBe(Infinity);
 });
 
-test('all hosts that do not answer have half of all tries', () => {
+test('all hosts that do not answer share at most half of all tries', () => {
   const limiter = new HostLimiter({ maxTries: 8, maxTriesOfHost: 4 });
   limiter.begin('good', 'key')(true);
   for (const host of ['a', 'b', 'c', 'd']) limiter.begin(host, 'key');
@@ -46,7 +46,7 @@ test('all hosts that do not answer have half of all tries', () => {
   expect(limiter.room()).toMatchObject({ limit: 4, limitUnproven: 0 });
 });
 
-test('a try that says nothing about its host changes nothing', () => {
+test('a try without evidence about its host changes nothing', () => {
   const limiter = new HostLimiter({ maxTries: 8, maxTriesOfHost: 4 });
   limiter.begin('a', 'key')(true);
   limiter.begin('a', 'key')(undefined);
@@ -59,7 +59,7 @@ test('no more hosts are remembered than a claim can carry', () => {
   expect(limiter.room().hosts).toHaveLength(1_000);
 });
 
-test('of each key it is known how many tries it has, and whose turn was last', () => {
+test('the running tries and the last turn of each key are known', () => {
   const limiter = new HostLimiter({ maxTries: 8, maxTriesOfHost: 4 });
   limiter.begin('good', 'a')(true);
   limiter.begin('good', 'a');

@@ -32,6 +32,7 @@ export class RunDeliveries implements OnApplicationBootstrap {
   /** Events that some endpoint wants; undefined: not known. */
   private ofEndpoints: ReadonlySet<string> | undefined;
   private knownUntil = 0;
+  private changes = 0;
   /** The events that the receivers of a request want. */
   private readonly wanted = new BoundedCache<ReadonlySet<string>>(maxKnown);
 
@@ -57,6 +58,7 @@ export class RunDeliveries implements OnApplicationBootstrap {
   /** Reads again which events endpoints want, because this node has changed one. */
   forget(): void {
     this.knownUntil = 0;
+    this.changes++;
     this.wanted.forget(() => true);
   }
 
@@ -77,23 +79,26 @@ export class RunDeliveries implements OnApplicationBootstrap {
 
   private async wantedOf(all: readonly RunNews[]): Promise<RunNews[]> {
     const now = performance.now();
+    const { changes } = this;
     if (now >= this.knownUntil) {
-      this.knownUntil = now + knownMs;
-      this.ofEndpoints = await eventsOfEndpoints(this.database).catch((error: unknown) => {
-        this.knownUntil = 0;
-        throw error;
-      });
+      // Until the answer is there, all events are kept as if they were wanted.
+      this.ofEndpoints = await eventsOfEndpoints(this.database);
+      if (changes === this.changes) this.knownUntil = now + knownMs;
     }
     const some = all.filter(({ event }) => this.ofAdapters.has(event) || this.ofEndpoints!.has(event));
     const isEmitted = ({ event }: RunNews): boolean => event !== startedType;
-    const unknown = some.filter((one) => isEmitted(one) && this.wanted.get(one.requestId, now) === undefined);
-    const ids = [...new Set(unknown.map(({ requestId }) => requestId))];
+    const emitted = new Set(some.filter(isEmitted).map(({ requestId }) => requestId));
+    // What is known now counts for these events, even if it is forgotten meanwhile.
+    const wantedBy = new Map([...emitted].map((id) => [id, this.wanted.get(id, now)]));
+    const ids = [...emitted].filter((id) => wantedBy.get(id) === undefined);
     const found = ids.length === 0 ? undefined : await wantedRunEvents(this.database, ids);
-    for (const id of ids) this.wanted.set(id, found!.get(id) ?? new Set(), now + knownMs);
+    for (const id of ids) {
+      const events = found!.get(id) ?? new Set();
+      wantedBy.set(id, events);
+      if (changes === this.changes) this.wanted.set(id, events, now + knownMs);
+    }
     // Starts are seldom enough to be looked up by the statement that writes them.
-    return some.filter(
-      (one) => !isEmitted(one) || this.wanted.get(one.requestId, now)?.has(one.event) === true,
-    );
+    return some.filter((one) => !isEmitted(one) || wantedBy.get(one.requestId)!.has(one.event));
   }
 
   private note(error: unknown): void {

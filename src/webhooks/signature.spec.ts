@@ -14,7 +14,7 @@ const headers = (signature: string): Record<string, string> => ({
   'webhook-signature': signature,
 });
 
-test('the example of the specification is signed as it says', () => {
+test('the example of the specification gets the signature from the specification', () => {
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
   const example = {
     id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
@@ -24,7 +24,7 @@ test('the example of the specification is signed as it says', () => {
   expect(sign(example, [secret])).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
 });
 
-test('an official library and our own verify what is signed', () => {
+test('an official library and the service’s own check verify a signed message', () => {
   const signed = headers(sign(message, [first]));
   expect(new Webhook(first).verify(body, signed)).toEqual({ text: 'é😀' });
   expect(verify(signed, Buffer.from(body), first, nowMs)).toBeUndefined();

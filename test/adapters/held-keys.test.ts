@@ -29,7 +29,7 @@ async function closedCall(key: string): Promise<string> {
   return id;
 }
 
-test('a closed call that is sent again with its idempotency key gets its own request', async () => {
+test('a client that closes a call and repeats it with its idempotency key gets the same request', async () => {
   const first = await closedCall('first');
   const second = await closedCall('second');
   expect(second).not.toBe(first);

@@ -21,8 +21,11 @@ const formOf = (parts: readonly Part[]): string =>
 function postForm(path: string, parts: readonly Part[]): Promise<RawAnswer> {
   const body = formOf(parts);
   const fields = [
-    ...['Host: a', 'Connection: close', `Authorization: Bearer ${service.key}`],
-    ...['Content-Type: multipart/form-data; boundary=x', `Content-Length: ${Buffer.byteLength(body)}`],
+    'Host: a',
+    'Connection: close',
+    `Authorization: Bearer ${service.key}`,
+    'Content-Type: multipart/form-data; boundary=x',
+    `Content-Length: ${Buffer.byteLength(body)}`,
   ];
   return send(service, `POST ${path} HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n`, Buffer.from(body));
 }
@@ -42,13 +45,13 @@ describe.each(forms)('a form for %s', (path) => {
     expect([answer.status, answer.body]).toEqual([400, expect.stringContaining('has no name')]);
   });
 
-  test('has at most 2 MiB of fields, with their names', async () => {
+  test('is refused with 413 when its fields together exceed 2 MiB', async () => {
     const fields = ['a', 'b', 'c'].map((name) => named(name, 'a'.repeat(1024 ** 2 - 1)));
     const answer = await postForm(path, [named('model', model), ...fields]);
     expect([answer.status, answer.body]).toEqual([413, expect.stringContaining('too long together')]);
   });
 
-  test('has its fields charged to the caller', async () => {
+  test('charges the bytes of its fields to the allowance of the caller', async () => {
     const allowances = service.app.get(Allowances);
     const { take } = allowances;
     let taken = 0;
@@ -65,13 +68,13 @@ describe.each(forms)('a form for %s', (path) => {
   });
 });
 
-test('the input that a form makes is bounded as any other', async () => {
+test('the input made from a form is subject to the size limit of request bodies', async () => {
   const fields = ['a', 'b'].map((name) => named(name, 'a'.repeat(900_000)));
   const answer = await postForm(forms[0]!, [named('model', model), ...fields]);
   expect([answer.status, answer.body]).toEqual([413, expect.stringContaining('body_too_large')]);
 });
 
-test('a field that comes once and as a list is a list', async () => {
+test('a field that is sent as a single value and as a list becomes one list', async () => {
   const parts = [named('model', model), named('a', 'xyz'), named('a[]', 'b')];
   const answer = await postForm(forms[0]!, parts);
   expect(JSON.parse(answer.body)).toEqual({ model, a: ['xyz', 'b'] });

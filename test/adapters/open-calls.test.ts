@@ -17,7 +17,7 @@ function post(path: string, body: object): Promise<Response> {
   });
 }
 
-test('a cancel of a response that waits counts as an open call', async () => {
+test('a cancel call that waits for the run to end counts as an open call', async () => {
   const answer = await post('responses', { model: 'test/pulled', background: true });
   const { id } = (await answer.json()) as { id: string };
   const worker = new WorkerCalls(service);

@@ -52,7 +52,7 @@ test('a form for a model that answers chats is refused, and no request is made',
   expect(await service.query("SELECT FROM request WHERE model_id = 'acme/chat'")).toEqual([]);
 });
 
-test('a page of files after one that is not there is not taken for the last one', async () => {
+test('a page of files or batches after an unknown id is 404, not an empty last page', async () => {
   for (const path of ['/files', '/batches']) {
     const answer = await call(`${path}?after=${randomUUID()}`);
     expect([path, answer.status]).toEqual([path, 404]);
@@ -67,18 +67,19 @@ test('a page of files after the last one is empty', async () => {
   expect(await (await call(`/files?after=${id}`)).json()).toMatchObject({ data: [], has_more: false });
 });
 
-test('a page in a browser that sends the name of the client may call', async () => {
+test('CORS allows the User-Agent header that clients in a browser send', async () => {
   const answer = await fetch(`${service.url}/openai/v1/models`, {
     method: 'OPTIONS',
     headers: {
-      ...{ origin: 'https://app.example', 'access-control-request-method': 'GET' },
+      origin: 'https://app.example',
+      'access-control-request-method': 'GET',
       'access-control-request-headers': 'authorization, user-agent',
     },
   });
   expect(answer.headers.get('access-control-allow-headers')).toMatch(/\bUser-Agent\b/);
 });
 
-test('speech that has lost its end where it is stored breaks off', async () => {
+test('a speech response breaks off when its stored file is truncated', async () => {
   const url = await new FileCalls(service).store(someBytes(100_000), 'audio/mpeg', 'speech.mp3');
   const folder = join(service.config.dataDir, 'files');
   const stored = readdirSync(folder, { recursive: true, encoding: 'utf8' }).find((name) =>

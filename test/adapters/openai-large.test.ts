@@ -41,7 +41,7 @@ async function largestParsed(work: () => Promise<unknown>): Promise<number> {
   return largest;
 }
 
-test('a large output is parsed off the event loop, whatever call answers with it', async () => {
+test('every call parses a large output off the event loop', async () => {
   expect(largeBytes).toBeGreaterThan(4 * maxInlineBytes);
   const asked = { model: 'demo/text/echo', data: large };
   const texts: string[] = [];

@@ -41,67 +41,82 @@ async function eventsOf(answer: Response): Promise<Read[]> {
 }
 
 const order = [
-  ...['created', 'in_progress', 'output_item.added', 'content_part.added'],
-  ...['output_text.delta', 'output_text.done', 'content_part.done', 'output_item.done', 'completed'],
+  'created',
+  'in_progress',
+  'output_item.added',
+  'content_part.added',
+  'output_text.delta',
+  'output_text.done',
+  'content_part.done',
+  'output_item.done',
+  'completed',
 ].map((name) => `response.${name}`);
 
 test.each([
   ['a server with responses', { model: 'acme/response', input: 'hi' }],
   ['a chat', { model: 'acme/chat', messages: [{ role: 'user', content: 'hi' }] }],
   ['a server without streams', { model: 'acme/plain', body: '"You said: hi"' }],
-])('the events of a response come in their order, each with its type and number: %s', async (_, body) => {
-  const events = await eventsOf(await call('', { ...body, stream: true }));
-  const types = events.map(({ event }) => event);
-  expect(types.filter((type, i) => type !== types[i - 1])).toEqual(order);
-  expect(events.map(({ data }) => data.type)).toEqual(types);
-  expect(events.map(({ data }) => data.sequence_number)).toEqual(types.map((_type, i) => i));
-  const { response } = events.at(-1)!.data;
-  expect(response).toMatchObject({ status: 'completed' });
-  expect(new Set(events.flatMap(({ data }) => data.response?.id ?? []))).toEqual(new Set([response!.id]));
-  const again = await eventsOf(await call(`/${response!.id}?stream=true`));
-  expect(again.map(({ event }) => event)).toEqual(types);
-  const rest = await eventsOf(await call(`/${response!.id}?stream=true&starting_after=4`));
-  expect(rest.map(({ data }) => data.sequence_number)).toEqual(types.map((_type, i) => i).slice(5));
-});
+])(
+  'a response stream sends its events in order, each with its type and sequence number: %s',
+  async (_, body) => {
+    const events = await eventsOf(await call('', { ...body, stream: true }));
+    const types = events.map(({ event }) => event);
+    expect(types.filter((type, i) => type !== types[i - 1])).toEqual(order);
+    expect(events.map(({ data }) => data.type)).toEqual(types);
+    expect(events.map(({ data }) => data.sequence_number)).toEqual(types.map((_type, i) => i));
+    const { response } = events.at(-1)!.data;
+    expect(response).toMatchObject({ status: 'completed' });
+    expect(new Set(events.flatMap(({ data }) => data.response?.id ?? []))).toEqual(new Set([response!.id]));
+    const again = await eventsOf(await call(`/${response!.id}?stream=true`));
+    expect(again.map(({ event }) => event)).toEqual(types);
+    const rest = await eventsOf(await call(`/${response!.id}?stream=true&starting_after=4`));
+    expect(rest.map(({ data }) => data.sequence_number)).toEqual(types.map((_type, i) => i).slice(5));
+  },
+);
 
 test.each([
   [{}, 'length', { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }],
   [{ stream: true }, 'length', { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }],
   [{}, 'content_filter', { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }],
   [{}, 'stop', { status: 'completed', incomplete_details: null }],
-])('a response says why a chat ended, and what it used: %j, %s', async (asked, finish_reason, shown) => {
-  const chat = {
-    choices: [{ index: 0, finish_reason, message: { role: 'assistant', content: 'Once upon' } }],
-    usage: {
-      ...{ prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 },
-      prompt_tokens_details: { cached_tokens: 4 },
-    },
-  };
-  const answer = await call('', { model: 'acme/plain', body: JSON.stringify(chat), ...asked });
-  let response: unknown;
-  if ('stream' in asked) {
-    const { event, data } = (await eventsOf(answer)).at(-1)!;
-    expect(event).toBe('response.incomplete');
-    ({ response } = data);
-  } else response = await answer.json();
-  expect(response).toMatchObject({
-    ...shown,
-    output: [{ type: 'message', status: shown.status, content: [{ text: 'Once upon' }] }],
-    usage: {
-      input_tokens: 5,
-      input_tokens_details: { cached_tokens: 4 },
-      output_tokens: 2,
-      output_tokens_details: { reasoning_tokens: 0 },
-      total_tokens: 7,
-    },
-  });
-});
+])(
+  'a response reports the finish reason and the token usage of the chat: %j, %s',
+  async (asked, finish_reason, shown) => {
+    const chat = {
+      choices: [{ index: 0, finish_reason, message: { role: 'assistant', content: 'Once upon' } }],
+      usage: {
+        prompt_tokens: 5,
+        completion_tokens: 2,
+        total_tokens: 7,
+        prompt_tokens_details: { cached_tokens: 4 },
+      },
+    };
+    const answer = await call('', { model: 'acme/plain', body: JSON.stringify(chat), ...asked });
+    let response: unknown;
+    if ('stream' in asked) {
+      const { event, data } = (await eventsOf(answer)).at(-1)!;
+      expect(event).toBe('response.incomplete');
+      ({ response } = data);
+    } else response = await answer.json();
+    expect(response).toMatchObject({
+      ...shown,
+      output: [{ type: 'message', status: shown.status, content: [{ text: 'Once upon' }] }],
+      usage: {
+        input_tokens: 5,
+        input_tokens_details: { cached_tokens: 4 },
+        output_tokens: 2,
+        output_tokens_details: { reasoning_tokens: 0 },
+        total_tokens: 7,
+      },
+    });
+  },
+);
 
 test.each([
   [{ content: null, refusal: 'I cannot.' }, [{ type: 'refusal', refusal: 'I cannot.' }], 'refusal'],
   [{ content: '', refusal: 'I cannot.' }, [{ type: 'refusal', refusal: 'I cannot.' }], 'refusal'],
   [{ content: null, refusal: null }, [{ type: 'output_text', text: '' }], 'output_text'],
-])('a response of a chat says no more than the chat: %j', async (message, content, type) => {
+])('a response contains only the text or the refusal of the chat: %j', async (message, content, type) => {
   const choices = [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', ...message } }];
   const body = JSON.stringify({ object: 'chat.completion', choices });
   const whole = { output: [{ type: 'message', content }] };
@@ -112,14 +127,12 @@ test.each([
   expect(events.map(({ event }) => event)).toContain(`response.${type}.done`);
 });
 
-test('the events of a server that does not number them have numbers', async () => {
+test('events that the server does not number get sequence numbers', async () => {
   const response = { object: 'response', status: 'completed', output: [] };
   const own = [
-    ...[
-      { type: 'response.created', response },
-      { type: 'response.output_text.delta', delta: 'a' },
-    ],
-    ...[{ type: 'response.output_text.delta', delta: 'b', sequence_number: -1 }],
+    { type: 'response.created', response },
+    { type: 'response.output_text.delta', delta: 'a' },
+    { type: 'response.output_text.delta', delta: 'b', sequence_number: -1 },
     { type: 'response.completed', response },
   ];
   const play = model.respond;
@@ -147,7 +160,7 @@ test('a response that was erased is not streamed', async () => {
 });
 
 test.each([{ output: ['a', 'b'] }, { output: [null] }, { output: [{ text: 'a' }] }])(
-  'a response shows an output with a list that has no items as a text: %j',
+  'a response shows an output list without response items as one text: %j',
   async (output) => {
     const text = JSON.stringify(output);
     const answer = await call('', { model: 'acme/plain', body: text });
@@ -157,10 +170,12 @@ test.each([{ output: ['a', 'b'] }, { output: [null] }, { output: [{ text: 'a' }]
   },
 );
 
-test('a stream in background that waits has its head, so that its client does not repeat the call', async () => {
+test('a background stream that waits sends its headers at once, and the client does not repeat the call', async () => {
   const client = new OpenAI({
-    ...{ baseURL: `${service.url}/openai/v1`, apiKey: service.key },
-    ...{ timeout: 3_000, maxRetries: 1 },
+    baseURL: `${service.url}/openai/v1`,
+    apiKey: service.key,
+    timeout: 3_000,
+    maxRetries: 1,
   });
   const body = { model: 'acme/plain', input: 'hi', hold: true } as { model: string; input: string };
   const stream = await client.responses.create({ ...body, background: true, stream: true });
@@ -175,7 +190,7 @@ test('a stream in background that waits has its head, so that its client does no
   expect(types.at(-1)).toBe('response.failed');
 });
 
-test('the head of a stream has no events', async () => {
+test('a HEAD request for the stream of an unfinished response returns 200', async () => {
   const { id } = (await (await call('', { model: 'acme/plain', background: true, hold: true })).json()) as {
     id: string;
   };

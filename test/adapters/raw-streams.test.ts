@@ -20,7 +20,7 @@ test('an output with line ends is one event of a stream', async () => {
   expect(JSON.parse(data!)).toEqual({ a: 1, b: '\n' });
 });
 
-test('a HEAD takes no part of a stream from its reader', async () => {
+test('a HEAD request consumes no part of a stream', async () => {
   const submitted = await post('/runpod/v2/acme/text/run', { input: { hold: true } });
   const { id } = (await submitted.json()) as { id: string };
   const url = `${service.url}/runpod/v2/acme/text/stream/${id}`;

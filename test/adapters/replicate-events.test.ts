@@ -38,7 +38,7 @@ const arrivedWith = (path: string, fits: (prediction: Prediction) => boolean): P
     explain: () => predictionsAt(path),
   });
 
-test('the events output and logs have what the run has emitted until then, and the newest always comes', async () => {
+test('the output and logs events contain everything that the run has emitted, and the newest is always delivered', async () => {
   const path = hooks.newPath();
   const webhook = { webhook: receiver.url(path), webhook_events_filter: ['output', 'logs'] };
   const { id } = await create({ input: { hold: true }, ...webhook });
@@ -59,7 +59,7 @@ test('the events output and logs have what the run has emitted until then, and t
   for (const { count } of events) expect(count).toBeLessThanOrEqual(2);
 });
 
-test('without a filter the events output and completed come, and no others', async () => {
+test('a webhook without a filter receives the events output and completed only', async () => {
   const path = hooks.newPath();
   const { id } = await create({ input: { hold: true }, webhook: receiver.url(path) });
   await model.say(id, [log('first'), delta('one')]);
@@ -90,7 +90,7 @@ test('Cancel-After counts from the submission, also while the prediction runs', 
   expect(await service.query('SELECT FROM planned_cancel')).toEqual([]);
 });
 
-test('a cancel that breaks off leaves its note, and the next round cancels the request', async () => {
+test('a planned cancel that is interrupted retains its row, and the next round cancels the request', async () => {
   const duty = service.app.get(AbandonedCalls);
   const running = await calls.submit('test/one', { hold: true });
   await model.arrived(running);

@@ -26,7 +26,7 @@ const refusalsOf = (keyId: string): Promise<Row[]> =>
     [keyId],
   );
 
-test('a key that is refused without end writes 60 rows a minute, and one that counts the others', async () => {
+test('repeated refusals of a key write at most 60 audit rows a minute, and one row counts the rest', async () => {
   const { id, key } = await admin.newKey({ scopes: ['read'] });
   const refused = 130;
   await inParallel(10, Array.from({ length: refused }), () => admin.call('GET', '/audit', { key }));
@@ -47,7 +47,7 @@ test('a key that is refused without end writes 60 rows a minute, and one that co
   expect(rows.length - 1 + counted[0]!.after!.left_out!).toBe(refused);
 }, 90_000);
 
-test('old refusals, sign-ins and reads leave the audit; changes do not, and nothing does before its time', async () => {
+test('the audit deletes refusals and callers’ deletions after 90 days, sign-ins and reads after 400, and changes never', async () => {
   const add = async (action: string, days: number): Promise<string> => {
     const id = randomUUID();
     await service.query(
@@ -88,7 +88,7 @@ test('old refusals, sign-ins and reads leave the audit; changes do not, and noth
   }
 });
 
-test('a key signs in so often a minute, and the oldest of its many sessions ends', async () => {
+test('a key has at most 100 open sessions, and a limit on its sign-ins per minute', async () => {
   const { id, key } = await admin.newKey({ scopes: ['observe'] });
   await service.query(
     `INSERT INTO session (id, api_key_id, hash, expires_at)
@@ -113,7 +113,7 @@ test('a key signs in so often a minute, and the oldest of its many sessions ends
   expect(await problemOf(refused!)).toMatchObject({ status: 429, code: 'caller_busy' });
 }, 90_000);
 
-test('sessions and links that are long over are removed', async () => {
+test('expired sessions and sign-in links are deleted after their retention', async () => {
   const { id } = await admin.newKey({ scopes: ['observe'] });
   await service.query(
     `INSERT INTO session (id, api_key_id, hash, expires_at)

@@ -50,7 +50,7 @@ test('operators see the batches of all keys, by status, key and tag, page by pag
   expect((await admin.call('GET', `/batches/${first.batch_id.replace(/.$/, 'x')}`)).status).toBe(404);
 });
 
-test('the files of a batch and the texts of its faults need the right to payloads, and a read is audited', async () => {
+test('the files and error messages of a batch need the scope payloads, and reads of the files are audited', async () => {
   const made = await shop.send(inputLines(2), '?model_id=test/wide');
   await shop.ended(made.batch_id);
   const path = `/batches/${made.batch_id}/output`;

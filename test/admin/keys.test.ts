@@ -24,7 +24,7 @@ const audited = (target: string): Promise<Record<string, unknown>[]> =>
     target,
   ]);
 
-test('a key is made, shown once, and does what it may', async () => {
+test('creating a key shows its secret once; the key works, and the audit omits the secret', async () => {
   const { key, ...made } = await create({
     name: ' web shop ',
     scopes: ['submit', 'read', 'read'],
@@ -73,7 +73,7 @@ test('a key is made, shown once, and does what it may', async () => {
   expect(JSON.stringify(await service.query('SELECT * FROM audit_entry'))).not.toContain(key);
 });
 
-test('a change without changes answers with the key as it is, and leaves no audit entry', async () => {
+test('an update without changes returns the key as it is and writes no audit entry', async () => {
   const { key: _, ...made } = await create({ name: 'unchanged', weight: 2 });
   for (const body of [{}, { limits: {} }, { reason: 'none' }])
     expect(await admin.json('PATCH', `/keys/${made.id}`, { body })).toEqual(made);
@@ -86,7 +86,7 @@ test('a change without changes answers with the key as it is, and leaves no audi
   ]);
 });
 
-test('what is not said is as the command line has it', async () => {
+test('omitted options of a new key have the defaults of the command line', async () => {
   expect(await create({ name: 'plain' })).toMatchObject({
     scopes: ['submit', 'read', 'cancel'],
     models: null,
@@ -112,7 +112,7 @@ test.each([
   [{ name: 'a', weight: '2' }, '"weight": expected a number from 0.01 to 1000'],
   [{ name: 'a', expires: '2001-01-01T00:00:00Z' }, '"expires": expected a time in the future'],
   [{ name: 'a', expires: 'soon' }, '"expires": expected a duration such as'],
-])('%j is explained', async (body, said) => {
+])('a key from %j is refused with an explanation', async (body, said) => {
   const response = await admin.call('POST', '/keys', { body });
   expect(await problemOf(response)).toMatchObject({
     code: 'bad_request',
@@ -120,7 +120,7 @@ test.each([
   });
 });
 
-test('a change holds at once, says what it changed, and takes back what is null', async () => {
+test('an update applies at once, is audited with old and new values, and null restores a default', async () => {
   const { id, key } = await create({ name: 'changed', models: ['demo/*'], weight: 2 });
   const headers = keyHeader(key!);
   await new QueueCalls(service).submit('demo/text/echo', {}, headers);
@@ -150,7 +150,7 @@ test('a change holds at once, says what it changed, and takes back what is null'
   expect(await create({ name: 'as left out', ...nothing })).toMatchObject(back);
 });
 
-test('a key is revoked once and for good', async () => {
+test('revoking a key is idempotent and permanent', async () => {
   const { id, key } = await create({ name: 'brief' });
   expect((await service.submit('demo/text/echo', {}, keyHeader(key!))).status).toBe(202);
   for (let i = 0; i < 2; i++) expect((await admin.call('DELETE', `/keys/${id}`)).status).toBe(204);
@@ -161,7 +161,7 @@ test('a key is revoked once and for good', async () => {
   expect((await audited(id)).map(({ action }) => action)).toEqual(['key.create', 'key.revoke']);
 });
 
-test('what is no key is not found', async () => {
+test('an unknown or malformed key id is answered 404', async () => {
   for (const id of ['nothing', '019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b', `'; DROP TABLE api_key`]) {
     const path = `/keys/${encodeURIComponent(id)}`;
     for (const method of ['GET', 'DELETE', 'PATCH']) {
@@ -171,7 +171,7 @@ test('what is no key is not found', async () => {
   }
 });
 
-test('the last key with the scope admin is kept, unless it is said that this is meant', async () => {
+test('the last admin key cannot be revoked or demoted without allow_no_admin', async () => {
   const own = (await admin.all<Key>('/keys?state=valid')).find(({ name }) => name === 'bootstrap')!;
   const path = `/keys/${own.id}`;
   expect(await verdict(admin.call('DELETE', path))).toEqual([409, 'conflict']);
@@ -210,7 +210,7 @@ describe('the list', () => {
     expect(JSON.stringify(all)).not.toContain('hash');
   });
 
-  test('continues with the filter that it began with, by the link of the answer', async () => {
+  test('retains its filter on the next page, which the Link header names', async () => {
     const response = await admin.call('GET', '/keys?state=valid&limit=1');
     const next = /^<([^>]+)>; rel="next"$/.exec(response.headers.get('link')!)![1]!;
     const second = await fetch(next, { headers: keyHeader(service.key) });

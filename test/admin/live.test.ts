@@ -64,7 +64,7 @@ const of = ({ models }: OverviewDto, id: string): OverviewDto['models'][number] 
 
 const handle = (id: string): string => service.app.get(Handles).handleOf(id);
 
-test('it needs a key that may observe', async () => {
+test('the live views need a key with the scope observe', async () => {
   const caller = await calls.newKey({ name: 'caller' });
   for (const path of ['events', 'models', 'queue?model=test/narrow', 'shares?model=test/narrow', 'nodes']) {
     expect(await verdict(service.get(`/v1/admin/${path}`))).toEqual([401, 'missing_key']);
@@ -72,7 +72,7 @@ test('it needs a key that may observe', async () => {
   }
 });
 
-test('the stream shows the current state at once, and then what changes', async () => {
+test('the stream sends the current state at once, and then the changes', async () => {
   const [running, first, second] = await calls.submitAll(3, 'test/narrow', { hold: true });
   await model.arrived(running!);
   const stream = await watch();
@@ -83,8 +83,15 @@ test('the stream shows the current state at once, and then what changes', async 
   ]);
   const narrow = of(overview, 'test/narrow');
   expect(narrow).toMatchObject({
-    ...{ waiting: 2, delayed: 0, held: 0, running: 1, slots: 1, availability: 'available' },
-    ...{ started_today: 1, completed_last_hour: 0, unavailable_since: null },
+    waiting: 2,
+    delayed: 0,
+    held: 0,
+    running: 1,
+    slots: 1,
+    availability: 'available',
+    started_today: 1,
+    completed_last_hour: 0,
+    unavailable_since: null,
     concurrency: { current: 1, base: 1, override: null },
     nodes: [{ slots: 1, running: 1, circuit: 'closed' }],
     queue: { per_mark: 1, marks: [{ request_id: handle(first!) }, { request_id: handle(second!) }] },
@@ -102,7 +109,7 @@ test('the stream shows the current state at once, and then what changes', async 
   await shown(stream, (one) => of(one, 'test/narrow').completed_last_hour === 3);
 });
 
-test('the first event is whole, and those after it have only what has changed', async () => {
+test('the first event has the whole state, and later events only the changes', async () => {
   const [running, waiting] = await calls.submitAll(2, 'test/narrow', { hold: true });
   const stream = await watch();
   await shown(stream, (one) => of(one, 'test/narrow').running === 1);
@@ -124,7 +131,7 @@ test('the first event is whole, and those after it have only what has changed', 
   expect(together).toEqual(whole);
 });
 
-test('where nothing changes, the stream says every 3 s that it is alive, and as of when its figures are', async () => {
+test('an idle stream sends a sign of life every 3 s, with the time of its figures', async () => {
   const source = service.app.get(OverviewSource);
   expect(source.aliveEveryMs).toBe(3_000);
   source.aliveEveryMs = 20;
@@ -144,7 +151,7 @@ test('where nothing changes, the stream says every 3 s that it is alive, and as 
   }
 });
 
-test('ids are shown to those who may see payloads', async () => {
+test('the stream shows request ids to a key that may see payloads', async () => {
   const [running, waiting] = await calls.submitAll(2, 'test/arrival', { hold: true });
   const stream = await watch(service.key);
   const overview = await shown(stream, (one) => of(one, 'test/arrival').queue?.marks.length === 1);
@@ -194,7 +201,7 @@ test.each([
   expect(await verdict(get(path))).toEqual([status, code]);
 });
 
-test('shares say who gets how much, now and in the last hour', async () => {
+test('shares state the part of the capacity that each key has now and had in the last hour', async () => {
   const other = await calls.newKey({ name: 'other', weight: 2 });
   const running = await calls.submit('test/narrow', { hold: true });
   await model.arrived(running);
@@ -210,7 +217,7 @@ test('shares say who gets how much, now and in the last hour', async () => {
   await model.answer(waiting);
 });
 
-test('a run that never reached its model is no start that a key had of it', async () => {
+test('a run that never reached its model does not count as a start of its key', async () => {
   const id = await calls.run('test/arrival');
   const starts = async (): Promise<unknown[]> => [
     (await readShares(service.app.get(ObservingDatabase), 'test/arrival', undefined))[0]!.startsLastHour,
@@ -229,7 +236,7 @@ test('a run that never reached its model is no start that a key had of it', asyn
   expect(await starts()).toEqual(before);
 });
 
-test('of each node there is how long runs took there, and how many failed', async () => {
+test('each node lists the durations and the number of failures of its recent runs', async () => {
   for (let i = 0; i < 5; i++) await calls.run('test/wide');
   await calls.run('test/wide', { status: 418 });
   const { data } = await json<AdminNodeListDto>(get('nodes'));
@@ -240,7 +247,7 @@ test('of each node there is how long runs took there, and how many failed', asyn
   });
 });
 
-test('nodes say what they run, and those that are silent until when their slots rest', async () => {
+test('nodes list their models and slots, and a silent node the time until which its slots rest', async () => {
   const at = new Date(Date.now() - 5_500);
   const silent = '01a1fbb3-65c9-706a-ab5f-d44e3660d916';
   // The node would be given up half a second from now, with its slots.
@@ -264,7 +271,10 @@ test('nodes say what they run, and those that are silent until when their slots 
   expect(data).toMatchObject([
     { name: 'alpha', role: 'all', state: 'ready', version, draining_since: null },
     {
-      ...{ name: 'silent', version: '0.0.9', running: 0, slots: 3 },
+      name: 'silent',
+      version: '0.0.9',
+      running: 0,
+      slots: 3,
       state: expect.stringMatching(/fenced|lost/),
       models: [
         { model_id: 'test/wide', slots: 3, resting_until: new Date(at.getTime() + 6_000).toISOString() },
@@ -284,7 +294,7 @@ test('nodes say what they run, and those that are silent until when their slots 
   rescuer.start();
 });
 
-test('a node that was given up is listed as lost for an hour, with how many runs it had', async () => {
+test('a lost node stays listed for an hour, with the number of its lost runs', async () => {
   const id = '01a1fbb3-65c9-706a-ab5f-d44e3660d917';
   const run = await calls.submit('test/narrow', { hold: true });
   await model.arrived(run);
@@ -303,8 +313,16 @@ test('a node that was given up is listed as lost for an hour, with how many runs
     return found?.lost_at && found;
   });
   expect(node).toMatchObject({
-    ...{ id, role: 'scheduler', version: '0.0.9', state: 'lost', running: 0, slots: 0, models: [] },
-    ...{ lost_runs: 1, lost_at: expect.any(String), heartbeat_at: expect.any(String) },
+    id,
+    role: 'scheduler',
+    version: '0.0.9',
+    state: 'lost',
+    running: 0,
+    slots: 0,
+    models: [],
+    lost_runs: 1,
+    lost_at: expect.any(String),
+    heartbeat_at: expect.any(String),
   });
   await calls.cancel(run);
   await model.answer(run);
@@ -313,7 +331,7 @@ test('a node that was given up is listed as lost for an hour, with how many runs
   await until(async () => (await find()) === undefined);
 });
 
-test('the oldest is what was submitted first, and not what is next', async () => {
+test('the oldest waiting request is the one submitted first, not the next to start', async () => {
   const newcomer = await calls.newKey({ name: 'newcomer' });
   const batch = await calls.submitAll(3, 'test/narrow', { hold: true });
   const [first, running, oldest] = batch;

@@ -21,7 +21,7 @@ const listed = async (): Promise<Record<string, unknown>> => {
   return (await response.json()) as Record<string, unknown>;
 };
 
-test('a model is as the file has it until somebody changes it; then it says what, when and who', async () => {
+test('a model has the values of its file until an operator overrides one; an override names its time and author', async () => {
   const paused = { current: false, base: false, ...nothing };
   expect(await admin.model(id)).toMatchObject({
     id,
@@ -49,7 +49,7 @@ test('a model is as the file has it until somebody changes it; then it says what
   });
 });
 
-test('a paused model takes submissions and starts none, says so, and starts them once it is resumed', async () => {
+test('a paused model accepts submissions, reports the pause, and starts them when it is resumed', async () => {
   expect(await admin.change(id, { paused: 'hold' })).toMatchObject({
     paused: { current: 'hold', override: 'hold', overridden_by: 'bootstrap' },
     availability: 'paused',
@@ -91,7 +91,7 @@ test('a request expires while its model is paused', async () => {
   expect(model.times(waiting)).toBe(0);
 });
 
-test('a model that rejects answers submissions, batches and retries 503, and keeps what waits', async () => {
+test('a model paused with reject answers submissions, batches and retries 503, and retains waiting requests', async () => {
   const done = await calls.run(id);
   await admin.change(id, { paused: 'hold' });
   const waiting = await calls.submit(id);
@@ -116,7 +116,7 @@ test('a model that rejects answers submissions, batches and retries 503, and kee
   expect(await calls.reached(waiting, 'COMPLETED')).toMatchObject({ success: true });
 });
 
-test('where the concurrency is lower, what runs ends, and nothing starts until fewer run', async () => {
+test('lowering the concurrency stops no run, and no run starts until enough have ended', async () => {
   model.hold();
   await admin.change(id, { concurrency: 4 });
   const ids = await calls.submitAll(8, id);
@@ -135,7 +135,7 @@ test('where the concurrency is lower, what runs ends, and nothing starts until f
   expect(model.maxAtOnce).toBe(4);
 });
 
-test('a change with If-Match is made only where nobody else has made one', async () => {
+test('a change with If-Match is refused if the model has changed meanwhile', async () => {
   const read = await admin.call('GET', `models/${id}`);
   const version = read.headers.get('etag')!;
   expect(version).toMatch(/^"[\w-]{22}"$/);
@@ -149,7 +149,7 @@ test('a change with If-Match is made only where nobody else has made one', async
   expect(any.status).toBe(200);
 });
 
-test('each change is in the audit, with what was before and why; what changes nothing is not', async () => {
+test('each change is audited with its old value and reason; a change without effect is not', async () => {
   const before = await calls.count('audit_entry');
   await admin.change(id, { paused: 'hold', concurrency: 7, reason: 'new weights' });
   await admin.change(id, { paused: 'hold', concurrency: 7 });
@@ -157,17 +157,28 @@ test('each change is in the audit, with what was before and why; what changes no
   const written = 'SELECT action, target, actor_name, before, after, reason FROM audit_entry';
   expect(await service.query(`${written} ORDER BY id OFFSET $1`, [before])).toEqual([
     {
-      ...{ action: 'model.pause', target: id, actor_name: 'bootstrap', reason: 'new weights' },
-      ...{ before: { paused: false }, after: { paused: 'hold' } },
+      action: 'model.pause',
+      target: id,
+      actor_name: 'bootstrap',
+      reason: 'new weights',
+      before: { paused: false },
+      after: { paused: 'hold' },
     },
     {
-      ...{ action: 'model.concurrency', target: id, actor_name: 'bootstrap', reason: 'new weights' },
+      action: 'model.concurrency',
+      target: id,
+      actor_name: 'bootstrap',
+      reason: 'new weights',
       before: { concurrency: { current: 2, base: 2, override: null } },
       after: { concurrency: { current: 7, base: 2, override: 7 } },
     },
     {
-      ...{ action: 'model.resume', target: id, actor_name: 'bootstrap', reason: null },
-      ...{ before: { paused: 'hold' }, after: { paused: false } },
+      action: 'model.resume',
+      target: id,
+      actor_name: 'bootstrap',
+      reason: null,
+      before: { paused: 'hold' },
+      after: { paused: false },
     },
   ]);
 });
@@ -182,7 +193,7 @@ test.each([
   [{ reason: 'x'.repeat(501) }, 400, 'bad_request'],
   [{ reason: 'a\0b' }, 422, 'invalid_input'],
   [{ pause: 'hold' }, 400, 'invalid_query'],
-])('%j is no change', async (body, status, code) => {
+])('the change %j is refused', async (body, status, code) => {
   expect(await verdict(admin.call('PATCH', `models/${id}`, body))).toEqual([status, code]);
 });
 
@@ -191,7 +202,7 @@ test('a model that is not there cannot be read or changed', async () => {
   expect(await verdict(admin.call('PATCH', 'models/nobody', {}))).toEqual([404, 'unknown_model']);
 });
 
-test('to look takes one scope, to change another, and callers have neither', async () => {
+test('the scope observe reads a model but cannot change it; caller scopes can do neither', async () => {
   const may = async (scopes: ['observe'] | ['submit', 'read', 'cancel']): Promise<number[]> => {
     const by = new ModelAdminCalls({ url: service.url, key: await calls.newKey({ scopes }) });
     const asked = [by.call('GET', `models/${id}`), by.call('PATCH', `models/${id}`, {})];
@@ -201,7 +212,7 @@ test('to look takes one scope, to change another, and callers have neither', asy
   expect(await may(['submit', 'read', 'cancel'])).toEqual([403, 403]);
 });
 
-test('a drained node starts nothing more, still answers, and starts what waits once it may', async () => {
+test('a drained node starts no run, still answers, and starts waiting requests when the drain ends', async () => {
   const [node] = await service.query<{ id: string }>('SELECT id FROM node');
   const path = `nodes/${node!.id}/drain`;
   const drained = (await (await admin.call('POST', path)).json()) as { draining_since: string };

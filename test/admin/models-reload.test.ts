@@ -15,7 +15,8 @@ beforeAll(async () => {
   service = await startTestService({ models: model.file({ first: {}, second: {} }), limits: 'off' });
   // Otherwise the watch could see a change first, and the call would find none.
   service.app.get(ModelsReload).stopWatching();
-  [calls, admin] = [new QueueCalls(service), new ModelAdminCalls(service)];
+  calls = new QueueCalls(service);
+  admin = new ModelAdminCalls(service);
 });
 afterAll(async () => {
   await service.stop();
@@ -58,7 +59,7 @@ test('a new model takes requests, and is in every list', async () => {
   expect(row).toEqual({ after: { added: ['third'], changed: [], removed: [] }, actor_name: 'bootstrap' });
 });
 
-test('changed options apply from the next run on; the current run ends by its own', async () => {
+test('changed options apply from the next run; the current run ends with the old ones', async () => {
   model.hold();
   const running = await calls.submit('first');
   await model.arrived(running);
@@ -84,7 +85,7 @@ test('changed options apply from the next run on; the current run ends by its ow
   expect(elsewhere.times(next)).toBe(2);
 });
 
-test('a model that is removed is unknown, what waits for it stays, and starts when it is back', async () => {
+test('a removed model is unknown; its waiting requests stay and start when it is added again', async () => {
   model.hold();
   const ids = await calls.submitAll(6, 'second');
   await until(() => model.running === 4);
@@ -125,7 +126,7 @@ test('a file with faults changes nothing, and every fault is named', async () =>
   expect(await calls.reached(await calls.submit('first'), 'COMPLETED')).toMatchObject({ success: true });
 });
 
-test('what an operator has set stays, whatever the file says', async () => {
+test('a reload of the file leaves the overrides of operators in place', async () => {
   await admin.change('first', { concurrency: 3, paused: 'hold' });
   await reload({ first: { concurrency: 9 }, second: {} });
   expect(await admin.model('first')).toMatchObject({

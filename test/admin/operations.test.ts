@@ -45,7 +45,7 @@ const ended = (id: string): Promise<Operation> =>
     return (operation.state === 'done' || operation.state === 'stopped') && operation;
   });
 
-test('cancels all that a filter finds, counts every one, and leaves the others', async () => {
+test('an operation cancels and counts every request that matches its filter, and no other', async () => {
   const blocker = await calls.submit('test/one', { hold: true });
   await calls.reached(blocker, 'IN_PROGRESS');
   const requests = Array.from({ length: 1_000 }, () => ({ model_id: 'test/one', input: {}, tag: 'job:1' }));
@@ -80,7 +80,7 @@ test('cancels all that a filter finds, counts every one, and leaves the others',
   await calls.reached(kept, 'COMPLETED');
 });
 
-test('retries for their keys once each, and erases', async () => {
+test('operations retry each request once, for its own key, and erase requests', async () => {
   const owner = await calls.newKey({ name: 'owner' });
   for (let i = 0; i < 3; i++) {
     const id = await calls.submit('test/wide?tag=again:1', { status: 418 }, keyHeader(owner));
@@ -100,7 +100,7 @@ test('retries for their keys once each, and erases', async () => {
   expect(await ended(again.id)).toMatchObject({ state: 'done', total: 0 });
 });
 
-describe('while it is found what it is about', () => {
+describe('while the members of an operation are collected', () => {
   const [all, runner] = [() => service.app.get(OperatorRequests), () => service.app.get(OperationRunner)];
   const step = (id: string, nodeId = service.app.get(Cluster).nodeId): Promise<string | null> =>
     service.app.get(OperationCollector).step(id, nodeId);
@@ -119,7 +119,7 @@ describe('while it is found what it is about', () => {
     runner().start();
   });
 
-  test('what is submitted, or completes, after its start is left out', async () => {
+  test('requests that are submitted or complete after its start are left out', async () => {
     const tag = 'frozen:1';
     const before = await submitAll(tag, 2);
     const { id } = await start({ action: 'cancel', filter: { tag } });
@@ -134,7 +134,7 @@ describe('while it is found what it is about', () => {
     expect(await read(erasing.id)).toMatchObject({ state: 'done', total: 2, done: 2 });
   });
 
-  test('it goes on where a node has left off, finds each once, and is one node’s at a time', async () => {
+  test('the collection continues from the last slice, finds each request once, and belongs to one node at a time', async () => {
     const ids = await submitAll('slices:1', 7);
     const { id } = await start({ action: 'cancel', filter: { tag: 'slices:1' } });
     all().sliceLooks = 3;
@@ -146,7 +146,7 @@ describe('while it is found what it is about', () => {
     expect(await read(id)).toMatchObject({ state: 'done', total: 7, done: 7 });
   });
 
-  test('what has started since is no member of those that wait: it is skipped, and goes on', async () => {
+  test('a request that has started meanwhile is skipped by a filter for waiting requests, and continues', async () => {
     const blocker = await calls.submit('test/one', { hold: true });
     await calls.reached(blocker, 'IN_PROGRESS');
     const [first, second] = await calls.submitAll(2, 'test/one?tag=waits:1', { hold: true });
@@ -162,7 +162,7 @@ describe('while it is found what it is about', () => {
     expect(await calls.reached(first!, 'COMPLETED')).toMatchObject({ success: true });
   });
 
-  test('it can be stopped, and nothing is done', async () => {
+  test('a stopped operation changes no request', async () => {
     const ids = await submitAll('unwanted:1', 4);
     const { id } = await start({ action: 'cancel', filter: { tag: 'unwanted:1' } });
     all().sliceLooks = 3;
@@ -176,7 +176,7 @@ describe('while it is found what it is about', () => {
   });
 });
 
-test('what no longer qualifies when its turn comes is skipped and counted', async () => {
+test('an operation cancels running and waiting requests, and leaves out completed ones', async () => {
   const running = await calls.submit('test/one?tag=late:1', { hold: true });
   await calls.reached(running, 'IN_PROGRESS');
   const waiting = await calls.submit('test/one?tag=late:1', {});
@@ -188,7 +188,7 @@ test('what no longer qualifies when its turn comes is skipped and counted', asyn
   await calls.reached(running, 'COMPLETED');
 });
 
-test('an operation continues by itself after the database has failed its node', async () => {
+test('an operation continues by itself after a failure of the database', async () => {
   const ids = await calls.submitAll(2, 'test/wide?tag=failing:1&delay=1h');
   const runner = service.app.get(OperationRunner);
   const { failures } = runner;
@@ -200,7 +200,7 @@ test('an operation continues by itself after the database has failed its node', 
   for (const one of ids) expect((await calls.status(one)).status).toBe('COMPLETED');
 });
 
-test('of ids and a prefix that are given together both must fit', async () => {
+test('a filter with ids and a prefix finds the requests that match both', async () => {
   const ids = await calls.submitAll(3, 'test/wide?tag=both:1&delay=1h');
   const count = async (filter: object): Promise<number> => {
     const answer = await send('', { action: 'cancel', filter, validate_only: true });
@@ -214,7 +214,7 @@ test('of ids and a prefix that are given together both must fit', async () => {
   expect(await count({ ids: [first], id_prefix: third })).toBe(0);
 });
 
-test('the digits of an id are for those who see payloads, and eight of them are in the audit', async () => {
+test('only keys that may see payloads see an id prefix, and the audit stores eight digits of it', async () => {
   const observer = await calls.newKey({ scopes: ['observe'] });
   const waiting = await calls.submit('test/wide?delay=1h', {});
   const prefix = waiting.slice(0, 30);
@@ -248,7 +248,7 @@ test.each([
   [{ action: 'cancel', filter: { tag: 'none:2' }, validate_only: 'false' }, 'bad_request'],
 ])('refuses %j', async (body, code) => expect(await verdict(send('', body))).toEqual([400, code]));
 
-test('is for admins, can be listed, and one that is not there cannot be stopped', async () => {
+test('starting an operation needs the scope admin; operations are listed in pages, and an unknown one cannot be stopped', async () => {
   const observer = await calls.newKey({ scopes: ['payloads'] });
   expect(await verdict(send('', { action: 'cancel', all: true }, observer))).toEqual([403, 'forbidden']);
   const { id } = await start({ action: 'cancel', filter: { tag: 'none:1' } });
@@ -265,7 +265,7 @@ test('is for admins, can be listed, and one that is not there cannot be stopped'
   expect(await verdict(send('/nothing/stop'))).toEqual([404, 'unknown_operation']);
 });
 
-describe('beside a request that the database does not let change', () => {
+describe('when the database refuses to change some requests', () => {
   beforeAll(() =>
     service.query(`
       CREATE TABLE refused (id uuid PRIMARY KEY);
@@ -286,7 +286,7 @@ describe('beside a request that the database does not let change', () => {
     Promise.all(Array.from({ length: count }, () => calls.run(`test/wide?tag=${tag}`)));
 
   test.each(['erase', 'retry', 'cancel'])(
-    'an operation to %s counts it and does all others',
+    'an operation to %s counts them as failed and changes all others',
     async (action) => {
       const tag = `${action}:beside`;
       const ids =
@@ -296,7 +296,11 @@ describe('beside a request that the database does not let change', () => {
       await refuse(ids[0], ids[17], ids[18], ids.at(-1));
       const { id } = await start({ action, filter: { tag } });
       expect(await ended(id)).toMatchObject({
-        ...{ state: 'done', total: 40, done: 36, skipped: 0, failed: 4 },
+        state: 'done',
+        total: 40,
+        done: 36,
+        skipped: 0,
+        failed: 4,
         last_error: 'The database refused the change (SQLSTATE P0001).',
       });
       const changed = { erase: 'erased_at', retry: 'retried_as', cancel: 'completed_at' }[action]!;
@@ -310,7 +314,7 @@ describe('beside a request that the database does not let change', () => {
   );
 });
 
-test('an operation that cannot go on does not hold up the one behind it', async () => {
+test('an operation that cannot continue does not block the next one', async () => {
   const runner = service.app.get(OperationRunner);
   await runner.stop();
   const stuck = await start({ action: 'cancel', filter: { tag: 'stuck:1' } });

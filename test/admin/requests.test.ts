@@ -108,7 +108,7 @@ test('a prefix finds every id that begins with it, up to the whole id, also with
     expect([prefix, (await list(`id_prefix=${prefix}`)).data]).toEqual([prefix, []]);
 });
 
-test('one that waits for its own key says so', async () => {
+test('a request that waits at the bound of its key shows the bound', async () => {
   const bounded = await calls.newKey({ name: 'bounded', maxRunning: 1 });
   const [running, held] = [
     await calls.submit('test/wide', { hold: true }, keyHeader(bounded)),
@@ -121,7 +121,7 @@ test('one that waits for its own key says so', async () => {
   expect(await json(get(`requests/${held}`))).not.toHaveProperty('held_at');
 });
 
-test('of those that failed the list says what, how often and why', async () => {
+test('the list groups failed requests by model, code and message, with their number', async () => {
   for (const [id, status] of [
     ['test/wide', 418],
     ['test/wide', 418],
@@ -142,7 +142,7 @@ test('of those that failed the list says what, how often and why', async () => {
   expect((await list('tag=why:1')).count).toEqual({ value: 4, is_exact: true });
 });
 
-test('one whose error PostgreSQL cannot read is listed, counted and found like others', async () => {
+test('a request whose error PostgreSQL cannot read is listed, counted and found like any other', async () => {
   const id = await calls.submit('test/wide?tag=unreadable:1', { status: 418, body: '{"why":"no"}' });
   await calls.reached(id, 'COMPLETED');
   const poison = `UPDATE request SET error = replace(error::text, 'no', '\\u0000\\ud800')::json WHERE id = $1`;
@@ -158,7 +158,7 @@ test('one whose error PostgreSQL cannot read is listed, counted and found like o
   expect(await json(get(`requests/${id}`))).toMatchObject(shown);
 });
 
-test('what a broken model said is shown to operators, and not to its caller', async () => {
+test('operators see the error message of a model; the caller of the request does not', async () => {
   const failing = { status: 500, body: JSON.stringify({ error: { message: 'CUDA out of memory' } }) };
   const id = await calls.submit('test/one?tag=words:1', failing);
   await calls.reached(id, 'COMPLETED');
@@ -179,7 +179,7 @@ test('what a broken model said is shown to operators, and not to its caller', as
   expect(JSON.stringify(await json(get(`requests/${id}/events`)))).not.toContain('CUDA');
 });
 
-test('who says that it may be a moment old shares the page that another was answered', async () => {
+test('callers that accept a slightly old list share one page', async () => {
   const page = async (age: string): Promise<string[]> => {
     const headers = { ...keyHeader(service.key), 'cache-control': age };
     const { data } = await json<Page>(service.get('/v1/admin/requests?tag=shared:1', { headers }));
@@ -192,7 +192,7 @@ test('who says that it may be a moment old shares the page that another was answ
   expect(await page('max-age=9')).toEqual([id]);
 });
 
-test('waiting and running ones are found by their state', async () => {
+test('waiting and running requests are found by their state', async () => {
   const [running, waiting] = await calls.submitAll(2, 'test/one', { hold: true });
   await calls.reached(running!, 'IN_PROGRESS');
   expect((await list('status=IN_PROGRESS')).data.map(({ request_id: id }) => id)).toEqual([running]);
@@ -219,7 +219,7 @@ test.each([
   expect(await verdict(get(`requests?${query}`))).toEqual([400, code]),
 );
 
-test('without the scope payloads there are handles, no details, no payloads, and no way to guess an id', async () => {
+test('without the scope payloads, a key sees handles but no details or payloads, and cannot guess an id', async () => {
   const id = await calls.run('test/wide', { status: 418, body: '{"secret":"tea"}' });
   const page = await list('limit=1', observer);
   const error = { code: 'model_error', message: expect.stringContaining('418') as string };
@@ -253,7 +253,7 @@ test('without the scope payloads there are handles, no details, no payloads, and
   expect(refused.at(-1)).toBe(`GET /v1/admin/requests/${handle(id)}/log`);
 });
 
-test('payloads are read as they are, in parts too, and that a key reads one is audited once', async () => {
+test('payloads are returned unchanged, also in ranges, and the audit has one read per key and payload', async () => {
   const output = '{"n":12345678901234567890,"image":"data:image/png;base64,iVBORw0KGgo="}';
   const id = await calls.run('test/wide', { body: output, note: 'ä' });
   const whole = await get(`requests/${id}/response`, reader);
@@ -290,7 +290,7 @@ test('payloads are read as they are, in parts too, and that a key reads one is a
   ]);
 });
 
-test('a range of a payload that does not exist is answered 416, and one that is no range is ignored', async () => {
+test('a range outside of a payload is answered 416, and an invalid range is ignored', async () => {
   const output = '{"n":1}';
   const id = await calls.run('test/wide', { body: output });
   const read = async (range: string) => {
@@ -304,7 +304,7 @@ test('a range of a payload that does not exist is answered 416, and one that is 
     expect([range, ...(await read(range))]).toEqual([range, 200, null, output]);
 });
 
-test('the status of a request is at its caller’s path as well', async () => {
+test('the status of a request is also at /status, as for callers', async () => {
   const id = await calls.run('test/wide', {});
   const { request_id, ...shown } = await json<Shown>(get(`requests/${id}`, observer));
   expect(request_id).toBe(handle(id));
@@ -312,7 +312,7 @@ test('the status of a request is at its caller’s path as well', async () => {
   expect(await verdict(get(`requests/${unknownId()}/status`))).toEqual([404, 'unknown_request']);
 });
 
-test('a log comes in pages, each with where the next is, and reading it on the stream is audited too', async () => {
+test('a log is read in pages that link to the next, and reading it on the stream is audited too', async () => {
   const id = await calls.run('test/wide', {});
   await service.query(
     `INSERT INTO request_event (request_id, kind, attempt, level, source, message)
@@ -343,7 +343,7 @@ test('a log comes in pages, each with where the next is, and reading it on the s
   ]);
 });
 
-test('the life of a request names what happened, where, and how it moved up', async () => {
+test('the history of a request lists its events, their nodes and its positions', async () => {
   const [first, second] = await calls.submitAll(2, 'test/one', { attempts: [{ status: 500 }, {}] });
   await calls.reached(second!, 'COMPLETED');
   await calls.reached(first!, 'COMPLETED');
@@ -368,7 +368,7 @@ test('the life of a request names what happened, where, and how it moved up', as
   expect(Array.isArray(lines)).toBe(true);
 });
 
-test('an operator cancels, retries and erases with a reason, each in the commit of its audit', async () => {
+test('an operator cancels, retries and erases requests, and cancels and erasures are audited', async () => {
   const [running, waiting] = await calls.submitAll(2, 'test/one', { hold: true });
   const reason = 'asked for by its owner';
   expect(await json(post(`requests/${waiting}/cancel`, { reason }))).toMatchObject({ outcome: 'cancelled' });

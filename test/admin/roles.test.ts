@@ -263,14 +263,14 @@ async function expectRoles(
   expect(wrong).toEqual([]);
 }
 
-test('without a key, and with a key of each scope, every route goes by its rule', async () => {
+test('every route enforces its access rule, without a key and with a key of each scope', async () => {
   await expectRoles([
     ['no key', undefined, {}],
     ...[...keys].map(([scope, key]) => [scope, scope, keyHeader(key)] as const),
   ]);
 });
 
-test('a session may what its key may', async () => {
+test('a session has the rights of its key', async () => {
   await expectRoles(
     [...cookies].map(
       ([scope, cookie]) => [`session of ${scope}`, scope, { cookie, ...fromConsole }] as const,

@@ -36,7 +36,7 @@ test('a call without a key is not signed in, and one with a key sees its rights'
   });
 });
 
-test('a key becomes a session, which is taken wherever the key is', async () => {
+test('signing in with a key starts a session; its cookie is accepted in place of the key', async () => {
   const response = await admin.signIn({ key: service.key });
   expect(response.headers.getSetCookie()).toEqual([
     expect.stringMatching(/^nowserving_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/),
@@ -71,12 +71,12 @@ test('under TLS the cookie is Secure and bound to its host', async () => {
   }
 });
 
-test('a key without a scope of operators signs in nowhere', async () => {
+test('a key without an operator scope cannot sign in', async () => {
   const { key } = await admin.newKey();
   expect(await verdict(admin.signIn({ key }))).toEqual([403, 'forbidden']);
 });
 
-test('what is no key or no link signs in nobody, and is audited without being repeated', async () => {
+test('an unknown key or link cannot sign in, and the audit does not repeat it', async () => {
   const before = (await lines('session.refuse')).length;
   expect(await verdict(admin.signIn({ key: 'ns_hunter2hunter2' }))).toEqual([401, 'invalid_key']);
   expect(await verdict(admin.signIn({ link: 'hunter2hunter2' }))).toEqual([401, 'sign_in_refused']);
@@ -97,11 +97,11 @@ test.each([
   ['nothing', '{}'],
   ['both', '{"key": "a", "link": "b"}'],
   ['a number', '{"key": 7}'],
-])('%s is no way to sign in', async (_, body) => {
+])('signing in with %s is refused', async (_, body) => {
   expect(await verdict(admin.signIn(JSON.parse(body) as object))).toEqual([400, 'bad_request']);
 });
 
-test('a stranger can fill neither the disk nor the audit with failed sign-ins', async () => {
+test('failed sign-ins write at most 60 audit rows a minute', async () => {
   const before = (await lines('session.refuse')).length;
   await Promise.all(Array.from({ length: 130 }, () => admin.signIn({ key: 'ns_wrong' })));
   expect((await lines('session.refuse')).length - before).toBeLessThanOrEqual(120);
@@ -143,7 +143,7 @@ test('each sign-in has a token of its own, and ends the session that the browser
   expect((await whoAmI(chosen)).signed_in).toBeNull();
 });
 
-test('the token of a session is no key, and a key no token', async () => {
+test('a session token is not accepted as a key, nor a key as a session token', async () => {
   const token = (await admin.cookie()).split('=')[1]!;
   expect(await verdict(admin.call('GET', '/keys', { key: token }))).toEqual([401, 'invalid_key']);
   expect(await verdict(admin.signIn({ key: token }))).toEqual([401, 'invalid_key']);
@@ -151,7 +151,7 @@ test('the token of a session is no key, and a key no token', async () => {
   expect((await whoAmI(`nowserving_session=${service.key}`)).signed_in).toBeNull();
 });
 
-test('a session ends with its key, on this node at once', async () => {
+test('a session ends when its key is revoked, on this node at once', async () => {
   const { id, key } = await admin.newKey({ scopes: ['observe'] });
   const cookie = await admin.cookie(key);
   expect((await whoAmI(cookie)).signed_in).toMatchObject({ key_id: id, scopes: ['observe'] });
@@ -160,7 +160,7 @@ test('a session ends with its key, on this node at once', async () => {
   expect(await verdict(admin.call('GET', '/keys', { key }))).toEqual([401, 'invalid_key']);
 });
 
-test('a session that is over is none', async () => {
+test('an expired session is not accepted', async () => {
   const { key, id } = await admin.newKey({ scopes: ['admin'] });
   const cookie = await admin.cookie(key);
   await service.query(`UPDATE session SET expires_at = now() WHERE api_key_id = $1`, [id]);
@@ -175,7 +175,7 @@ test('a link signs in once, also if it is used many times at once', async () => 
   expect(await verdict(admin.signIn({ link }))).toEqual([401, 'sign_in_refused']);
 });
 
-test('a link is over after an hour, with its key, and when another is made', async () => {
+test('a sign-in link ends when it expires, when its key is revoked, and when another is made', async () => {
   const first = await makeLink(await ownId());
   const second = await makeLink(await ownId());
   expect((await admin.signIn({ link: first })).status).toBe(401);
@@ -187,7 +187,7 @@ test('a link is over after an hour, with its key, and when another is made', asy
   expect((await admin.signIn({ link: third })).status).toBe(401);
 });
 
-test('sessions are listed and can be ended by who may change things', async () => {
+test('the scope observe lists sessions, and ending a session of the list needs the scope admin', async () => {
   const { key, id } = await admin.newKey({ name: 'watcher', scopes: ['observe'] });
   const cookie = await admin.cookie(key);
   const { data } = await admin.json<{ data: { id: string; name: string; is_current: boolean }[] }>(

@@ -68,7 +68,7 @@ const looks: [string, () => Promise<unknown>][] = [
   ['the front of the queue', () => readFronts(database, [{ modelId: 'test/model', step: 5, max: 600 }])],
 ];
 
-test('what waits cost the same at any depth', async () => {
+test('queries about waiting requests cost the same at any depth of the queue', async () => {
   const pagesOf = new Map<string, number>();
   await fill(1.5 * sampleSize);
   for (const [name, ask] of looks) {
@@ -85,12 +85,12 @@ test('what waits cost the same at any depth', async () => {
   }
 });
 
-test('a sample says how many of the front there are of each, scheduled ones left out', async () => {
+test('a sample counts the requests of each key at the front of the queue, without scheduled ones', async () => {
   const rows = await readShares(database, 'test/model', undefined);
   expect(rows).toMatchObject([{ keyName: 'mine', waiting: sampleSize }]);
 });
 
-test('what is counted in memory is what each key has', async () => {
+test('shares use the counts of each key that are in memory', async () => {
   const counted = [
     { orderKey: orderKeyOf(other), waiting: 1_000_000, held: 3 },
     { orderKey: orderKeyOf(mine), waiting: 7, held: 0 },

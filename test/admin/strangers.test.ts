@@ -53,11 +53,11 @@ describe.each(strangers)('%s', (_, headersOf) => {
     ['PATCH', '/v1/admin/keys/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b', '{"weight": 2}'],
     ['DELETE', '/v1/admin/session', undefined],
     ['POST', '/v1/queue/demo/text/echo', '{}'],
-  ])('does not get to %s %s with the cookie of a session', async (method, path, body) => {
+  ])('cannot call %s %s with the cookie of a session', async (method, path, body) => {
     expect(await verdict(send(method, path, headersOf(), body))).toEqual([403, 'forbidden']);
   });
 
-  test('signs nobody in, as somebody else would', async () => {
+  test('cannot sign a browser in', async () => {
     const headers = headersOf();
     // A browser that sends a POST of JSON across origins always names the origin.
     if (headers['origin'] === undefined && headers['sec-fetch-site'] === undefined) return;
@@ -74,7 +74,7 @@ test('a sign-in that another page tried is in the audit', async () => {
   expect(entries).toEqual([{ after: { by: 'key', code: 'forbidden' } }]);
 });
 
-test('a call that another page tried with the cookie of a session is in the audit, with why', async () => {
+test('a call that another page attempts with the cookie of a session is audited with the reason', async () => {
   const form = { 'content-type': 'text/plain', 'sec-fetch-site': 'same-origin' };
   const ofNobody = { ...form, cookie: `nowserving_session=${'a'.repeat(43)}` };
   for (const headers of [ofNobody, form])
@@ -95,14 +95,14 @@ test('a call that another page tried with the cookie of a session is in the audi
   ]);
 });
 
-test('the console itself is let in, with what a browser says of it', async () => {
+test('calls of the console are accepted with the headers that its browser sends', async () => {
   for (const headers of [fromConsole, { 'content-type': `${json}; charset=utf-8`, origin: own() }]) {
     const response = await send('POST', '/v1/admin/keys', headers, '{"name": "ours"}');
     expect(response.status).toBe(201);
   }
 });
 
-test('what only reads is not asked where it comes from, and says nothing to other origins', async () => {
+test('a read is accepted from any page, but other origins cannot see its answer', async () => {
   const headers = { origin: 'http://evil.example', 'sec-fetch-site': 'cross-site' };
   const response = await send('GET', '/v1/admin/keys', headers);
   expect(response.status).toBe(200);
@@ -110,7 +110,7 @@ test('what only reads is not asked where it comes from, and says nothing to othe
   expect(response.headers.get('access-control-allow-credentials')).toBeNull();
 });
 
-test('a cookie takes nothing from who knows the id of a request', async () => {
+test('a cookie does not take away the access that a request id gives', async () => {
   const { key } = await admin.newKey({ scopes: ['submit', 'read', 'cancel', 'observe'] });
   const submitted = await service.submit('demo/text/echo', {}, { authorization: `Key ${key}` });
   const { request_id: id } = (await submitted.json()) as { request_id: string };

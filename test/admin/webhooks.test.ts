@@ -134,7 +134,7 @@ test('the deliveries of a key and of an endpoint have those of its batches', asy
   }
 });
 
-test('observers see handles, no query of a URL, and nothing that a receiver said', async () => {
+test('observers see handles, but no query of a URL and no answer body of a receiver', async () => {
   receiver.answer = ({ response }) => void response.writeHead(200).end('the secret');
   const { id } = await hooks.submit({}, '');
   await hooks.only(id, 'delivered');
@@ -156,7 +156,7 @@ test('observers see handles, no query of a URL, and nothing that a receiver said
   expect(await verdict(call('POST', target, undefined, observer))).toEqual([403, 'forbidden']);
 });
 
-test('an admin has it delivered again, in the commit of its audit', async () => {
+test('an admin requests another try of an ended delivery, and the action is audited', async () => {
   receiver.answer = ({ response }) => void response.writeHead(410).end();
   const { id } = await hooks.submit();
   const ended = await hooks.only(id, 'ended');
@@ -175,7 +175,7 @@ test('an admin has it delivered again, in the commit of its audit', async () => 
     expect(await verdict(call('POST', `deliveries/${wrong}/redeliver`))).toEqual([404, 'unknown_id']);
 });
 
-test('what fails, by endpoint and by host, and an endpoint that is disabled gets nothing new', async () => {
+test('failures are listed by endpoint and by host, and a disabled endpoint gets no new delivery', async () => {
   const shop = await calls.newKey({ name: 'second shop' });
   const [{ id: secondId }] = (await service.query<{ id: string }>(
     `SELECT id FROM api_key WHERE name = 'second shop'`,

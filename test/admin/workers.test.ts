@@ -21,21 +21,26 @@ async function seen(name: string): Promise<AdminWorkerDto> {
   return (await list()).data.find((worker) => worker.name === name)!;
 }
 
-test('a model whose workers are all gone says that none asks for it', async () => {
+test('a model without workers is unavailable and states the reason', async () => {
   await round();
   expect(await admin.json('GET', '/models/test/pulled')).toMatchObject({
-    ...{ availability: 'unavailable', unavailable_since: null },
+    availability: 'unavailable',
+    unavailable_since: null,
     unavailable_reason: 'No worker asks for it.',
   });
 });
 
-test('a worker is listed with what it runs, and a request names the one that ran it', async () => {
+test('a worker is listed with its runs and models, and a request names its worker', async () => {
   const worker = new WorkerCalls(service, 'gpu-1');
   const id = await calls.submit('test/pulled');
   const run = await worker.run();
   expect(await seen('gpu-1')).toMatchObject({
     running: 1,
-    ...{ id: 'gpu-1', state: 'ready', models: ['test/pulled'], failures_in_row: 0, resting_until: null },
+    id: 'gpu-1',
+    state: 'ready',
+    models: ['test/pulled'],
+    failures_in_row: 0,
+    resting_until: null,
     key: { name: 'bootstrap' },
     seen_at: expect.any(String),
   });
@@ -67,7 +72,7 @@ test('the history names the worker that ran a request, also when the worker has 
   expect(found.map(({ request_id }) => request_id)).toEqual([id]);
 });
 
-test('a worker with the order to drain is forgotten once it was away for a week', async () => {
+test('a worker under the order to drain is deleted after a week of absence', async () => {
   const worker = new WorkerCalls(service, 'drained');
   await worker.claim();
   const { uid } = await seen('drained');
@@ -80,7 +85,7 @@ test('a worker with the order to drain is forgotten once it was away for a week'
   expect(await left()).toEqual([]);
 });
 
-test('a worker that is stuck is none that could run requests, and its state says why', async () => {
+test('a stuck worker does not count as available, and its state shows that it is stuck', async () => {
   const worker = new WorkerCalls(service, 'stuck');
   await service.query(`UPDATE worker SET seen_at = now() - interval '1 hour'`);
   await worker.claim();
@@ -98,7 +103,7 @@ test('a worker that is stuck is none that could run requests, and its state says
   expect(await workers()).toMatchObject({ workers: count });
 });
 
-test('workers come by name, page by page', async () => {
+test('workers are listed by name, in pages', async () => {
   for (const name of ['b-1', 'a-1', 'c-1']) await new WorkerCalls(service, name).claim();
   await round();
   const names = (await admin.all<AdminWorkerDto>('/workers?limit=1')).map(({ name }) => name);
@@ -111,7 +116,9 @@ test('a worker gets the order to drain or to stop, which is audited with its rea
   await worker.claim();
   const { uid } = await seen('told');
   expect(await admin.json('POST', `/workers/${uid}/drain`, { body: { reason: 'new driver' } })).toEqual({
-    ...{ uid, name: 'told', told: 'drain' },
+    uid,
+    name: 'told',
+    told: 'drain',
   });
   expect(await seen('told')).toMatchObject({ state: 'draining' });
   expect((await worker.beat()).worker).toBe('drain');

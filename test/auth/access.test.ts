@@ -42,7 +42,7 @@ describe('with REQUEST_ACCESS=capability', () => {
   });
   afterAll(() => service.stop());
 
-  test('the id alone is enough, and the key that submitted it does no harm', async () => {
+  test('the id is enough, with or without the key that submitted the request', async () => {
     expect(await statuses(callWith(service, id))).toEqual([200, 200, 200, 200, 400]);
     expect(await statuses(callWith(service, id, keyHeader(service.key)))).toEqual([200, 200, 200, 200, 400]);
   });
@@ -53,7 +53,7 @@ describe('with REQUEST_ACCESS=capability', () => {
     expect(await verdicts(answers)).toEqual(each(401, 'invalid_key'));
   });
 
-  test('a key that is sent must own the request, else there is none', async () => {
+  test('a key that is sent must own the request, otherwise the answer is 404', async () => {
     const foreign = callWith(service, id, keyHeader(await calls.newKey()));
     expect(await verdicts(foreign)).toEqual(each(404, 'unknown_request'));
   });
@@ -69,7 +69,7 @@ describe('with REQUEST_ACCESS=capability', () => {
     expect(await verdict(cancel!)).toEqual([403, 'forbidden']);
   });
 
-  test('a revoked key opens nothing any more, not even what it submitted', async () => {
+  test('a revoked key is refused, even for its own requests', async () => {
     const key = await calls.newKey();
     const headers = keyHeader(key);
     const own = await calls.submit('demo/text/echo', {}, headers);

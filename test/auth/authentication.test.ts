@@ -50,7 +50,7 @@ describe('the Authorization header', () => {
 });
 
 describe('a key', () => {
-  test('may do what its scopes say and nothing else', async () => {
+  test('may make the calls of its scopes and no others', async () => {
     const reader = await app.newKey({ scopes: ['read'] });
     const canceller = await app.newKey({ scopes: ['cancel'] });
     expect(await code(await app.status(reader))).toBe('unknown_request');
@@ -98,7 +98,7 @@ describe('a key', () => {
     await until(async () => (await app.submit(key)).status === 401);
   });
 
-  test('that was made by another process works', async () => {
+  test('works once another process has created it', async () => {
     const secret = KeySecret.generate();
     expect((await app.submit(secret.reveal())).status).toBe(401);
     await service.query(
@@ -109,13 +109,13 @@ describe('a key', () => {
     await until(async () => (await app.submit(secret.reveal())).status === 202);
   });
 
-  test('with limits that nobody can read has the limits of the service', async () => {
+  test('with unreadable limits is still accepted', async () => {
     const key = await app.newKey();
     await service.query(`UPDATE api_key SET rate_limit_submit = 'lots' WHERE id = $1`, [await newestKeyId()]);
     expect((await app.submit(key)).status).toBe(202);
   });
 
-  test('leaves a trace of its last use, without a write for every call', async () => {
+  test('records its last use without a write for every call', async () => {
     const key = await app.newKey();
     const id = await newestKeyId();
     interface Row {
@@ -138,7 +138,7 @@ describe('a key', () => {
     expect((await read()).xmin).toBe(first.xmin);
   });
 
-  test('is nowhere to be seen once it was made', async () => {
+  test('does not appear in objects, lists or rows after its creation', async () => {
     const key = await app.newKey();
     await app.submit(key);
     const finder = service.app.get(CallerFinder);
@@ -153,7 +153,7 @@ describe('a key', () => {
     expect(JSON.stringify(rows)).not.toContain(key.slice(10));
   });
 
-  test('is recognised by ten characters; of a key somebody chose at most a quarter is kept', () => {
+  test('is recognised by ten characters, or by at most a quarter of a key that was chosen', () => {
     expect(KeySecret.generate().reveal()).toMatch(/^ns_[\w-]{43}$/);
     expect(KeySecret.generate().prefix()).toMatch(/^ns_[\w-]{7}$/);
     expect(new KeySecret('correct-horse-battery').prefix()).toBe('corre');
@@ -198,7 +198,7 @@ describe('looking keys up', () => {
     expect(lookUps).toBe(1);
   });
 
-  test('a change of a key or its end is counted, its use is not', async () => {
+  test('a change or deletion of a key is counted, its use is not', async () => {
     await app.newKey();
     const id = await newestKeyId();
     const count = async (): Promise<number> =>
@@ -220,7 +220,7 @@ describe('looking keys up', () => {
     expect(await count()).toBe(before + 2);
   });
 
-  test.each([1, 3])('a change is seen after a failover that has lost %i others', async (lost) => {
+  test.each([1, 3])('a change is seen after a failover that has lost %i earlier changes', async (lost) => {
     const key = hashOf(await app.newKey());
     const id = await newestKeyId();
     for (let i = 0; i < lost; i++) await change(id, `weight = ${i + 2}`);
@@ -232,7 +232,7 @@ describe('looking keys up', () => {
     expect(await finder.find(key)).toMatchObject({ weight: 9 });
   });
 
-  test('what was read of a key before a change and arrives after it is not remembered', async () => {
+  test('a lookup that begins before a change and returns after it is not cached', async () => {
     const key = hashOf(await app.newKey());
     const id = await newestKeyId();
     // As many keys as may be looked up behind one look-up that is under way.

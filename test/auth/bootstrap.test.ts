@@ -34,7 +34,7 @@ async function startEmbedded(): Promise<Caller> {
 
 const chosen = 'chosen-by-somebody-1234';
 
-test('BOOTSTRAP_API_KEY exists after the first start, with all scopes, and is never printed', async () => {
+test('BOOTSTRAP_API_KEY exists after the first start, with all scopes', async () => {
   const app = await start(chosen);
   expect((await app.submit(chosen)).status).toBe(202);
   const [key] = await app.keys.list();
@@ -46,7 +46,7 @@ test('BOOTSTRAP_API_KEY exists after the first start, with all scopes, and is ne
   });
 });
 
-test('that it was made is audited, once, in the name of the node', async () => {
+test('the creation of the bootstrap key is audited once, in the name of the node', async () => {
   const nodes = [await start(chosen), await start(chosen)];
   const entries = await nodes[0]!.service.query(
     `SELECT action, actor_name LIKE 'node %' AS is_node, target, after FROM audit_entry`,
@@ -71,7 +71,7 @@ test('a bootstrap key that was revoked stays revoked', async () => {
   expect((await app.submit(chosen)).status).toBe(401);
 });
 
-test('a bootstrap key that was tried too early works soon after it exists', async () => {
+test('a bootstrap key that was refused before its creation works soon after it', async () => {
   const app = await start();
   expect((await app.submit(chosen)).status).toBe(401);
   app.service.app.get(Config).bootstrapApiKey = chosen;
@@ -79,7 +79,7 @@ test('a bootstrap key that was tried too early works soon after it exists', asyn
   await until(async () => (await app.submit(chosen)).status === 202);
 });
 
-test('an embedded database without any key gets one of an administrator and one of applications, once', async () => {
+test('an embedded database without keys gets an admin key and an application key, once', async () => {
   const app = await startEmbedded();
   const { printOnce } = await app.service.app.get(AuditedKeys).bootstrap(ownNode('node one'));
   const made = [printOnce!.admin, printOnce!.caller].map(({ secret }) => secret.reveal());
@@ -100,13 +100,13 @@ test('an embedded database without any key gets one of an administrator and one 
   expect(entries).toEqual([{ name: 'bootstrap' }, { name: 'applications' }]);
 });
 
-test('a database of somebody else gets no key that nobody asked for', async () => {
+test('an external database gets no key unless one is configured', async () => {
   const app = await start();
   expect(await app.service.app.get(KeysService).bootstrap()).toEqual({ isMissing: true });
   expect(await app.keys.list()).toEqual([]);
 });
 
-test('a secret is kept as its SHA-256 only', () => {
+test('the hash of a secret is its SHA-256', () => {
   expect(new KeySecret('abc').hash().toString('hex')).toBe(
     'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
   );

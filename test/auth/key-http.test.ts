@@ -36,7 +36,7 @@ const limit = (size: number, seconds: number, remaining = size, reset: unknown =
   reset_s: reset,
 });
 
-test('a key reads what it may do', async () => {
+test('a key reads its own scopes, limits and allowances', async () => {
   const expires = new Date('2100-01-01T00:00:00Z');
   const key = await calls.newKey({
     name: 'web shop',
@@ -74,12 +74,12 @@ test('a key reads what it may do', async () => {
   });
 });
 
-test('one that may not submit is not shown the secret of its webhooks', async () => {
+test('a key without the scope submit is not shown a webhook secret, but an admin key is', async () => {
   expect(await read(await calls.newKey({ scopes: ['read'] }))).not.toHaveProperty('webhook_secret');
   expect(await read(await calls.newKey({ scopes: ['admin'] }))).toHaveProperty('webhook_secret');
 });
 
-test('one without bounds of its own has those of the service', async () => {
+test('a key without its own limits has those of the service', async () => {
   const key = await calls.newKey({ name: 'plain' });
   expect(await read(key)).toMatchObject({
     name: 'plain',
@@ -98,7 +98,7 @@ test('one without bounds of its own has those of the service', async () => {
   });
 });
 
-test('what was called is gone from the limits, each under its own; reading them is a call', async () => {
+test('each call counts against the limit of its route class, and reading the limits is a call', async () => {
   const key = await calls.newKey({ rateLimitSubmit: '4/h', rateLimitOther: '10/h' });
   for (let i = 0; i < 3; i++) await calls.submit('demo/text/echo', {}, keyHeader(key));
   await read(key);
@@ -112,7 +112,7 @@ test('what was called is gone from the limits, each under its own; reading them 
   expect((await read(key)).limits).toMatchObject({ submit: [{ remaining: 0 }], other: [{ remaining: 7 }] });
 });
 
-test('it is not read without a valid key, nor beyond the limit', async () => {
+test('a read without a valid key or beyond the limit is refused', async () => {
   const anonymous = await service.get('/v1/key');
   expect(anonymous.headers.get('www-authenticate')).toBe('Key');
   expect(await verdict(anonymous)).toEqual([401, 'missing_key']);
@@ -123,14 +123,14 @@ test('it is not read without a valid key, nor beyond the limit', async () => {
   expect(await verdict(get(key))).toEqual([403, 'rate_limited']);
 });
 
-test('it takes nothing but GET and HEAD', async () => {
+test('/v1/key accepts only GET and HEAD', async () => {
   for (const method of ['POST', 'PUT', 'DELETE']) {
     const response = await fetch(`${service.url}/v1/key`, { method, headers: keyHeader(service.key) });
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   }
 });
 
-test('one that may submit reads what its webhooks are signed with, always the same; others do not', async () => {
+test('a key that may submit reads its webhook secret, always the same; other keys do not', async () => {
   const key = await calls.newKey({ name: 'signed' });
   const first = await read(key);
   expect(first.webhook_secret).toBe(await service.app.get(WebhookSecrets).secretOf(first.id));

@@ -48,7 +48,7 @@ const change = async (id: string, changes: object): Promise<void> => {
   expect((await admin.call('PATCH', `/keys/${id}`, { body: changes })).status).toBe(200);
 };
 
-describe('a claim that is held', () => {
+describe('a long-polling claim', () => {
   async function hold() {
     const { id, key } = await admin.newKey({ scopes: ['work'] });
     const worker = new WorkerCalls(service, undefined, key);
@@ -66,7 +66,7 @@ describe('a claim that is held', () => {
     await other.output(run);
   }
 
-  test('is refused because its key was revoked here, without a look', async () => {
+  test('is refused at once when its key is revoked on this node', async () => {
     const { id, answer } = await hold();
     stopLooking();
     await revoke(id);
@@ -108,7 +108,7 @@ describe('a claim that is held', () => {
     expect(await (await answer).json()).toMatchObject({ runs: [{ request_id: submitted }] });
   });
 
-  test('that was served in the moment of the revocation hands its run back at no cost', async () => {
+  test('releases a run that it received during the revocation, at no cost in attempts', async () => {
     const { id, answer } = await hold();
     // The watch is late, so the run arrives before it.
     stopLooking();
@@ -125,7 +125,7 @@ describe('a claim that is held', () => {
   });
 });
 
-test('a beat that is held is refused once its key is revoked', async () => {
+test('a long-polling beat is refused when its key is revoked', async () => {
   const { id, key } = await admin.newKey({ scopes: ['work'] });
   const worker = new WorkerCalls(service, undefined, key);
   const body = JSON.stringify({ worker_id: worker.id, leases: [] });
@@ -153,7 +153,7 @@ describe('a call that waits for its request', () => {
       return { id, answer };
     }
 
-    test('is refused at once where its key is revoked, with the id sufficing for others', async () => {
+    test('is refused at once when its key is revoked, although the id is enough without a key', async () => {
       const { id, answer } = await hold();
       stopLooking();
       await revoke(id);
@@ -168,7 +168,7 @@ describe('a call that waits for its request', () => {
     });
   });
 
-  test('is refused, whichever it is, when its key is revoked on another node', async () => {
+  test('is refused on each route when its key is revoked on another node', async () => {
     const held: { id: string; answer: Promise<Response> }[] = [];
     for (const call of Object.values(open)) {
       const { id, key } = await admin.newKey();
@@ -180,7 +180,7 @@ describe('a call that waits for its request', () => {
     for (const { answer } of held) expect(await verdict(answer)).toEqual([401, 'invalid_key']);
   });
 
-  test('submit is refused when its key may not use the model any more; the request stays', async () => {
+  test('that submits is refused when its key loses the model; the request stays', async () => {
     const { id, key } = await admin.newKey();
     const answer = open.submit(key);
     await size(longPolls(), 1);
@@ -190,7 +190,7 @@ describe('a call that waits for its request', () => {
     expect(rows).toEqual([{ outcome: null }]);
   });
 
-  test('continues without a key, whichever key is revoked', async () => {
+  test('continues without a key when the key of the request is revoked', async () => {
     const { id, key } = await admin.newKey();
     const request = await calls.submit('test/http', { hold: true }, keyHeader(key));
     const answer = service.get(`${calls.path(request)}/status`, { headers: { prefer: 'wait=60' } });
@@ -214,7 +214,7 @@ describe('a stream', () => {
     await other.drop();
   });
 
-  test('of the overview ends when its session ends, or its key may not see payloads any more', async () => {
+  test('of the overview ends when its session ends or its key loses the scope payloads', async () => {
     const { id, key } = await admin.newKey({ scopes: ['observe', 'payloads'] });
     const cookie = await admin.cookie(key);
     const url = `${service.url}/v1/admin/events`;
@@ -267,7 +267,7 @@ async function revokedWithin(path: string, [first, rest]: readonly [string, stri
   return status;
 }
 
-test('a call whose body is slow is judged again before it does anything', async () => {
+test('a call with a slow body is authorized again before it changes anything', async () => {
   const bodies = service.app.get(BodyReader);
   bodies.slowMs = 0;
   const before = await calls.count('request');
@@ -288,8 +288,11 @@ test.each([
   ['/openai/v1/audio/transcriptions', [partOf('model', 'test/http'), fileOf('file')], formType, 'request'],
   ['/openai/v1/files', [partOf('purpose', 'batch'), fileOf('file')], formType, undefined],
   ['/replicate/v1/files', [partOf('metadata', '{}'), fileOf('content')], formType, undefined],
-] as const)('so is a call of %s, whose body is stored as it comes', async (path, body, type, table) => {
-  const before = table && (await calls.count(table));
-  expect(await revokedWithin(path, body, type)).toBe(401);
-  if (table !== undefined) expect(await calls.count(table)).toBe(before);
-});
+] as const)(
+  'a call to %s, which stores its body during the upload, is authorized again at the end',
+  async (path, body, type, table) => {
+    const before = table && (await calls.count(table));
+    expect(await revokedWithin(path, body, type)).toBe(401);
+    if (table !== undefined) expect(await calls.count(table)).toBe(before);
+  },
+);

@@ -15,7 +15,7 @@ const { service, calls, model } = testQueue({
 });
 const batches = new BatchCalls(service);
 
-test('runs each line and writes its output, or the error of the model in its own words', async () => {
+test('runs each line and writes its output or the original error of the model', async () => {
   const text = inputLines(50, (i) => (i % 10 === 3 ? { status: 422, body: '{"reason":"no"}' } : { page: i }));
   const made = await batches.send(text, '?model_id=test/wide&tag=book:7');
   expect(made).toMatchObject({ status: 'validating', model_id: 'test/wide', tag: 'book:7', priority: 'low' });
@@ -39,7 +39,7 @@ test('runs each line and writes its output, or the error of the model in its own
   expect(data.length).toBe(50);
 });
 
-test('takes lines from a list and from a file, with numbers and members as they are', async () => {
+test('accepts lines from a list and from a file, and preserves each digit of their numbers', async () => {
   const made = await batches.create({
     model_id: 'test/wide',
     requests: [
@@ -57,7 +57,7 @@ test('takes lines from a list and from a file, with numbers and members as they 
   expect(model.calls.some(({ body }) => body.includes('12345678901234567890.10'))).toBe(true);
 });
 
-test.each(['none', '%zz'])('refuses a file that is not there: %s', async (name) => {
+test.each(['none', '%zz'])('refuses an input file that does not exist: %s', async (name) => {
   const input_file = `${service.url}/v1/files/0198c2c5-7f4a-7c3e-8a27-3f1b2d4c5e6f/${name}`;
   const body = JSON.stringify({ model_id: 'test/wide', input_file });
   expect(await verdict(batches.call('', { method: 'POST', body }))).toEqual([422, 'input_file_not_found']);
@@ -72,7 +72,7 @@ test.each([
   ['\n{"custom_id": "a", "input": {}}\n{"custom_id": "a", "input": {}}', 3, 'duplicate_custom_id'],
   ['{"custom_id": "a", "input": {}, "model_id": "test/none"}', 1, 'unknown_model'],
   ['\n\n', null, 'bad_request'],
-])('submits nothing of an input with the line %j', async (line, number, code) => {
+])('submits nothing if the input contains the invalid line %j', async (line, number, code) => {
   const { batch_id } = await batches.send(line, '?model_id=test/wide');
   const batch = await batches.ended(batch_id);
   expect(batch).toMatchObject({
@@ -84,7 +84,7 @@ test.each([
   await batches.results({ ...batch, counts: { ...batch.counts, total: 0 } });
 });
 
-test('a line that the schema of its model refuses is an error line, without a request', async () => {
+test('a line that fails the schema of its model becomes an error line without a request', async () => {
   const { batch_id } = await batches.send(
     inputLines(4, (i) => (i === 2 ? {} : { prompt: 'x' })),
     '?model_id=test/strict',
@@ -95,7 +95,7 @@ test('a line that the schema of its model refuses is an error line, without a re
   expect(errors).toMatchObject([{ custom_id: 'line-2', request_id: null, error: { code: 'invalid_input' } }]);
 });
 
-test('output can be read while the batch runs, and a cancel writes what is not done', async () => {
+test('output can be read while the batch runs, and a cancel writes an error for each unfinished line', async () => {
   const held = inputLines(6, (i) => ({ hold: i >= 2 }));
   const { batch_id } = await batches.send(held, '?model_id=test/one');
   await batches.until(batch_id, ({ counts }) => counts.completed === 2 && counts.running === 1);
@@ -139,7 +139,7 @@ test('a repetition with the same Idempotency-Key gets the same batch', async () 
   ]);
 });
 
-test('a batch is listed, shown and deleted by its own key only', async () => {
+test('a key can list and delete its own batch, and another key cannot read it', async () => {
   const own = await calls.newKey();
   const mine = new BatchCalls({ url: service.url, key: own });
   const { batch_id } = await mine.create({
@@ -160,7 +160,7 @@ test('a batch is listed, shown and deleted by its own key only', async () => {
   expect(await service.query('SELECT FROM batch_segment WHERE batch_id = $1', [batch_id])).toEqual([]);
 });
 
-test('of a key at most 100 are open, however many calls make one at once', async () => {
+test('a key has at most 100 open batches, however many calls create one at once', async () => {
   const key = await calls.newKey();
   const own = new BatchCalls({ url: service.url, key });
   const later = inputLines(1, () => ({ hold: true }));

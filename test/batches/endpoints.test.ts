@@ -32,7 +32,7 @@ test.each([
   ['expired', held, '&completion_window=2s', undefined],
   ['cancelled', held, '', cancelled],
 ] as const)(
-  'an endpoint that lists batch.completed gets the end of a batch that is %s',
+  'an endpoint that lists batch.completed is notified when a batch is %s',
   async (status, text, options, end) => {
     const key = await calls.newKey();
     const path = await endpoint(key, ['batch.completed']);
@@ -48,7 +48,7 @@ test.each([
   },
 );
 
-test('an endpoint gets the events that it lists: one of the batch, or one of each of its requests', async () => {
+test('an endpoint receives only the events that it lists, for the batch and for each of its requests', async () => {
   const [key, stranger, earlier] = [await calls.newKey(), await calls.newKey(), await calls.newKey()];
   const ofBatch = await endpoint(key, ['batch.completed']);
   const ofRequests = await endpoint(key, ['request.completed']);

@@ -13,7 +13,8 @@ let other: Database;
 
 beforeAll(async () => {
   tables = await QueueTables.create();
-  [database, other] = [tables.session(), tables.session()];
+  database = tables.session();
+  other = tables.session();
 });
 afterAll(() => tables.drop());
 
@@ -21,9 +22,19 @@ afterAll(() => tables.drop());
 async function endedBatch(): Promise<{ batchId: string; requestId: string }> {
   const batchId = newId();
   await insertBatch(database, {
-    ...{ id: batchId, keyId, format: 'own', metadata: {}, modelId: null, tag: null, priority: 1 },
-    ...{ webhookUrl: null, baseUrl: null, inputFileId: randomUUID(), idempotencyKey: null },
-    ...{ fingerprint: Buffer.alloc(32), windowSeconds: 60 },
+    id: batchId,
+    keyId,
+    format: 'own',
+    metadata: {},
+    modelId: null,
+    tag: null,
+    priority: 1,
+    webhookUrl: null,
+    baseUrl: null,
+    inputFileId: randomUUID(),
+    idempotencyKey: null,
+    fingerprint: Buffer.alloc(32),
+    windowSeconds: 60,
   });
   await tables.rows(`UPDATE batch SET status = 'completed', ended_at = now() WHERE id = $1`, [batchId]);
   const run = await runOne(database, await tables.node(database));
@@ -36,7 +47,7 @@ const erasedLines = (): Promise<object[]> => tables.rows('SELECT FROM erased_lin
 const remove = (from: Database, id: string): Promise<boolean> =>
   from.transaction((query) => removeBatch({ query }, id));
 
-test('a batch that is deleted while one of its requests is being erased leaves no erased line', async () => {
+test('a batch that is deleted during the erasure of one of its requests leaves no erased_line row', async () => {
   const { batchId, requestId } = await endedBatch();
   await database.execute('BEGIN');
   expect(await erase(database, requestId)).toBe(true);
@@ -47,7 +58,7 @@ test('a batch that is deleted while one of its requests is being erased leaves n
   expect(await erasedLines()).toEqual([]);
 });
 
-test('nor does one whose request is erased while it is being deleted, and the request is erased', async () => {
+test('a request that is erased during the deletion of its batch leaves no erased_line row', async () => {
   const { batchId, requestId } = await endedBatch();
   await database.execute('BEGIN');
   expect(await removeBatch(database, batchId)).toBe(true);
@@ -68,7 +79,7 @@ test('an erasure does not wait for a driver of the batch', async () => {
   expect(await erasedLines()).toEqual([]);
 });
 
-test('a segment that is replaced while its batch is being deleted waits for the end of that', async () => {
+test('the replacement of a segment waits for the deletion of its batch, and then changes nothing', async () => {
   const { batchId } = await endedBatch();
   const segment = { kind: 'output', number: 1, fileId: randomUUID(), bytes: 10 } as const;
   await tables.rows(

@@ -28,7 +28,7 @@ const gone = ({ custom_id, request_id }: ResultLine): object => ({
   error: { code: 'gone', message: 'The request was erased.' },
 });
 
-test('a line of an erased request is in no file of its batch, and no other line is touched', async () => {
+test('the erasure of a request removes its line from the files of its batch and changes no other line', async () => {
   const { batch_id: id } = await batches.send(inputLines(4, inputOf), '?model_id=test/one');
   const ended = await batches.ended(id);
   const { output, errors } = await batches.results(ended);
@@ -63,7 +63,7 @@ test('a line of an erased request is in no file of its batch, and no other line 
   expect(await service.query('SELECT FROM erased_line')).toEqual([]);
 });
 
-test('a segment whose bytes are lost does not keep the lines of other batches', async () => {
+test('a segment with lost bytes does not block the removal of lines from other batches', async () => {
   const ended = async (): Promise<ResultLine> => {
     const { batch_id: id } = await batches.send(inputLines(1, inputOf), '?model_id=test/one');
     const { output } = await batches.results(await batches.ended(id));
@@ -81,7 +81,7 @@ test('a segment whose bytes are lost does not keep the lines of other batches', 
   await service.query('DELETE FROM erased_line');
 });
 
-test('a tag that only looks like that of a batch does not matter', async () => {
+test('a tag that only looks like the tag of a batch records no erased line', async () => {
   const [batch] = await service.query<{ id: string }>('SELECT gen_random_uuid() AS id');
   for (const tag of ['batch:none', `batch:${batch!.id}`]) {
     const answer = await service.submit(`test/one?tag=${tag}`, {});
@@ -95,7 +95,7 @@ test('a tag that only looks like that of a batch does not matter', async () => {
 test.each([
   ['own', ownLines],
   ['openai', openAiLines],
-])('the beginning of a line of the format %s says whose it is', async (_name, format) => {
+])('the head of a line in the format %s contains its custom id and its request id', async (_name, format) => {
   const requestId = '01a220f1-a270-73a4-a02a-6394f6a844ff';
   const batch = { id: requestId, modelId: 'test/one', metadata: {} };
   for (const customId of [

@@ -20,7 +20,7 @@ async function storeLines(text: string): Promise<{ url: string; id: string; path
   return { url, id, path: join(service.config.dataDir, 'files', bytesOf(id, rows[0]!.upload)) };
 }
 
-test('a batch fails if the bytes of its input are gone before it has been checked', async () => {
+test('a batch fails if the bytes of its input are lost before it is validated', async () => {
   const { url, path } = await storeLines(inputLines(3));
   await rm(path);
   const { batch_id } = await batches.create({ model_id: 'test/wide', input_file: url });
@@ -78,7 +78,7 @@ test('lines that cannot be read any more are cancelled with their batch', async 
   expect(errors.map(({ error }) => error!.code)).toEqual(Array.from({ length: 10 }, () => 'batch_cancelled'));
 });
 
-test('a batch waits while the folder of the files is not there, and goes on afterwards', async () => {
+test('a batch waits while the file folder is missing, and continues when it is back', async () => {
   const { url } = await storeLines(inputLines(3));
   const folder = join(service.config.dataDir, 'files');
   await rename(folder, `${folder}.away`);

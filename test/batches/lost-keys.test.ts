@@ -45,7 +45,7 @@ test.each(Object.entries(ends))('a batch whose key %s while it runs is cancelled
 });
 
 test.each(Object.entries(ends))(
-  'a batch whose key %s before it is checked submits nothing',
+  'a batch whose key %s before it is validated submits nothing',
   async (_, end) => {
     const { id: keyId, key } = await admin.newKey();
     const driver = service.app.get(BatchDriver);

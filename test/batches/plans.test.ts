@@ -63,9 +63,19 @@ const lease = { id: batchId, token: randomUUID(), endsAs: null };
 const segment = { kind: 'output', number: 1, fileId: randomUUID(), bytes: 1 } as const;
 const line = { line: 1, customId: 'a', requestId: randomUUID(), refused: null };
 const newBatch = {
-  ...{ id: batchId, keyId, format: 'own', metadata: {}, modelId: null, tag: null, priority: 1 },
-  ...{ webhookUrl: null, baseUrl: null, inputFileId: randomUUID(), idempotencyKey: 'once' },
-  ...{ fingerprint: Buffer.alloc(32), windowSeconds: 60 },
+  id: batchId,
+  keyId,
+  format: 'own',
+  metadata: {},
+  modelId: null,
+  tag: null,
+  priority: 1,
+  webhookUrl: null,
+  baseUrl: null,
+  inputFileId: randomUUID(),
+  idempotencyKey: 'once',
+  fingerprint: Buffer.alloc(32),
+  windowSeconds: 60,
 };
 
 /** As if a row were found, so that the statements after it are sent. */
@@ -156,7 +166,7 @@ async function insertOpen(): Promise<void> {
   );
 }
 
-test('all statements have been seen', () => {
+test('the plan tests cover all statements of batches', () => {
   const folder = 'src/batches/queries';
   const names = readdirSync(folder).flatMap((file) =>
     [...readFileSync(join(folder, file), 'utf8').matchAll(/\bstatement(?:Of\w+)?\(\s*'(\w+)'/g)].map(

@@ -55,7 +55,7 @@ async function filesOf({ batch_id: id }: BatchView): Promise<{ input: string[]; 
   return row!;
 }
 
-test('an ended batch keeps its files but not its input, and goes with them after the retention', async () => {
+test('the pruner deletes the input of an ended batch at once, and the batch with its results after the retention', async () => {
   const [old, young] = [await ended(), await ended()];
   const { output } = await batches.results(old);
   expect((await new CollectionCalls(service).erase(output[0]!.request_id!)).status).toBe(204);
@@ -68,7 +68,11 @@ test('an ended batch keeps its files but not its input, and goes with them after
   await prune();
   const { batch_id: id } = old;
   expect(await rowsOf(id)).toEqual({
-    ...{ batch: 0, batch_line: 0, batch_segment: 0, erased_line: 0, file_use: 0 },
+    batch: 0,
+    batch_line: 0,
+    batch_segment: 0,
+    erased_line: 0,
+    file_use: 0,
   });
   for (const path of ['', '/output', '/errors'])
     expect((await batches.call(`/${id}${path}`)).status).toBe(404);

@@ -2,17 +2,25 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import type { Config } from '../../src/config/config.js';
 import { Database } from '../../src/database/database.js';
+import { NotifyChannel } from '../../src/database/notify-channel.js';
+import { QueueEvents } from '../../src/queue/queue-events.js';
+import { BatchDriver } from '../../src/batches/duties/batch-driver.js';
 import { leaseBatch, LeaseLost, renewBatch, startBatch } from '../../src/batches/queries/drive.js';
 import { recordLines, recordSegment } from '../../src/batches/queries/lines.js';
-import { BatchCalls, inputLines } from '../support/batch-calls.js';
+import { BatchCalls, type BatchView, inputLines } from '../support/batch-calls.js';
 import { startS3, type TestS3 } from '../support/s3-server.js';
 import { testNodes } from '../support/test-nodes.js';
+import type { TestService } from '../support/test-service.js';
 import { until } from '../support/until.js';
 import { WebhookReceiver } from '../support/webhook-receiver.js';
 import { webhookAllow } from '../support/test-webhooks.js';
 
-const { model, start } = testNodes({ 'test/wide': { concurrency: 20 } });
+const clients: pg.Client[] = [];
+afterEach(() => Promise.all(clients.splice(0).map((client) => client.end())));
+const { model, start, databaseUrl } = testNodes({ 'test/wide': { concurrency: 20 } });
 let folder: string;
 let s3: TestS3;
 beforeAll(async () => {
@@ -22,6 +30,12 @@ beforeAll(async () => {
 afterAll(async () => {
   await s3.stop();
   await rm(folder, { recursive: true, force: true });
+});
+
+const onS3 = (): Partial<Config> => ({
+  files: { kind: 's3', bucket: 'bucket', prefix: 'batches' },
+  s3Endpoint: s3.url,
+  environment: { AWS_ACCESS_KEY_ID: s3.accessKeyId, AWS_SECRET_ACCESS_KEY: s3.secretAccessKey },
 });
 
 test('a driver whose lease was taken over changes nothing any more', async () => {
@@ -50,14 +64,9 @@ test('a driver whose lease was taken over changes nothing any more', async () =>
   await expect(recordLines(database, next, [line], { from: 10, to: 20 })).rejects.toThrow(LeaseLost);
 });
 
-test('a batch on S3 goes on on another node, and its end is a webhook', async () => {
+test('a batch on S3 continues on another node and ends with a webhook', async () => {
   const receiver = await new WebhookReceiver().start();
-  const files = {
-    files: { kind: 's3', bucket: 'bucket', prefix: 'batches' },
-    s3Endpoint: s3.url,
-    environment: { AWS_ACCESS_KEY_ID: s3.accessKeyId, AWS_SECRET_ACCESS_KEY: s3.secretAccessKey },
-    webhookAllow,
-  } as const;
+  const files = { ...onS3(), webhookAllow };
   const { service: api } = await start({ ...files, role: 'api' });
   const first = await start({ ...files, role: 'scheduler' });
   const batches = new BatchCalls(api);
@@ -86,3 +95,71 @@ test('a batch on S3 goes on on another node, and its end is a webhook', async ()
   });
   await receiver.stop();
 }, 90_000);
+
+test('a batch that a stopping node still accepts wakes the other nodes', async () => {
+  const { service: stopping } = await start({ ...onS3(), role: 'api' });
+  const { service: other } = await start({ ...onS3(), role: 'scheduler' });
+  const messages: string[] = [];
+  const listener = await connect();
+  listener.on('notification', ({ payload }) => messages.push(payload!));
+  await listener.query('LISTEN nowserving');
+  const woken = (): boolean => messages.splice(0).some((message) => message.startsWith('batches '));
+  const holder = await connect();
+  await holder.query('BEGIN; LOCK TABLE batch IN SHARE MODE');
+  const sent = new BatchCalls(stopping).send(inputLines(1), '?model_id=test/wide');
+  const waiting = (): Promise<object[]> => other.query('SELECT FROM pg_locks WHERE NOT granted');
+  await until(async () => (await waiting()).length === 1, { message: 'the batch is about to be added' });
+
+  const stopped = stopping.stop();
+  await until(woken, { message: 'the node leaves its batches to the others' });
+  await until(async () => (await other.query('SELECT FROM node')).length === 1, { message: 'it has left' });
+  await holder.query('COMMIT');
+  const { batch_id: id } = await sent;
+  await until(woken, { message: 'the new batch wakes the others' });
+  expect(await new BatchCalls((await start({ ...onS3(), role: 'api' })).service).ended(id)).toMatchObject({
+    status: 'completed',
+  });
+  await stopped;
+});
+
+describe('a batch whose message was lost', () => {
+  /** Returns a scheduler that has looked for batches, and then a batch was added that it does not know of. */
+  async function unnoticed(
+    beforeIt: (scheduler: TestService) => Promise<void>,
+  ): Promise<{ scheduler: TestService; ended: () => Promise<BatchView> }> {
+    // A node that starts after others looks once more after 3 s.
+    const { service: scheduler } = await start({ ...onS3(), role: 'scheduler' });
+    const { service: api } = await start({ ...onS3(), role: 'api' });
+    const driver = scheduler.app.get(BatchDriver);
+    await until(() => driver.succeededAt !== undefined, { message: 'it has looked once' });
+    for (const { app } of [api, scheduler]) app.get(NotifyChannel).sendNow = () => undefined;
+    await beforeIt(scheduler);
+    const { batch_id: id } = await new BatchCalls(api).send(inputLines(1), '?model_id=test/wide');
+    return { scheduler, ended: () => new BatchCalls(api).ended(id) };
+  }
+
+  test('is found by a node that learns that it may have missed messages', async () => {
+    const { scheduler, ended } = await unnoticed(() => Promise.resolve());
+    scheduler.app.get(QueueEvents).publish({ missed: true }, 'elsewhere');
+    expect(await ended()).toMatchObject({ status: 'completed' });
+  });
+
+  test('is found by a node whose last look failed', async () => {
+    const { ended } = await unnoticed(async (scheduler) => {
+      const driver = scheduler.app.get(BatchDriver);
+      await scheduler.query('ALTER TABLE batch RENAME TO away');
+      driver.wake();
+      await until(() => driver.lastRoundFailed, { message: 'a look fails' });
+      await scheduler.query('ALTER TABLE away RENAME TO batch');
+    });
+    expect(await ended()).toMatchObject({ status: 'completed' });
+  });
+});
+
+async function connect(): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: databaseUrl() });
+  client.on('error', () => undefined); // a test that failed may leave it open
+  await client.connect();
+  clients.push(client);
+  return client;
+}

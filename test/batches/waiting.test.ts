@@ -56,7 +56,7 @@ async function looksInVain(id: string, times: number): Promise<void> {
 }
 
 describe('lines beyond the limit of the key', () => {
-  test('go on by themselves once its window has passed, and none is an error', async () => {
+  test('continue when the window of the limit has passed, and none becomes an error', async () => {
     const batches = await callsWith('4/s');
     const { batch_id: id } = await batches.send(inputLines(11), '?model_id=test/wide');
     const batch = await batches.ended(id);
@@ -64,7 +64,7 @@ describe('lines beyond the limit of the key', () => {
     await batches.results(batch);
   });
 
-  test('wait in the file, and go on with a new limit of the key', async () => {
+  test('wait in the input file, and continue when the key gets a higher limit', async () => {
     const batches = await callsWith('3/h');
     const { batch_id: id } = await batches.send(inputLines(5), '?model_id=test/wide');
     await batches.until(id, ({ counts }) => counts.completed === 3);
@@ -85,7 +85,7 @@ describe('lines beyond the limit of the key', () => {
     expect((await batches.results(batch)).errors).toEqual([]);
   });
 
-  test('expire in time', async () => {
+  test('expire with the completion window of the batch', async () => {
     const batches = await callsWith('1/h');
     const { batch_id: id } = await batches.send(inputLines(3), '?model_id=test/wide&completion_window=2s');
     const batch = await batches.ended(id);
@@ -94,7 +94,7 @@ describe('lines beyond the limit of the key', () => {
   });
 });
 
-test('lines beyond a full queue wait, and count against the limit of the key once', async () => {
+test('lines that find the queue full wait, and count against the limit of the key once', async () => {
   const batches = await callsWith('100/h');
   model.hold();
   const { batch_id: id } = await batches.send(inputLines(9), '?model_id=test/full');
@@ -127,7 +127,7 @@ describe('a paused model', () => {
     JSON.stringify({ custom_id: name, model_id: `test/${of}`, input: {} });
   const text = [line('a', 'wide'), line('b', 'wide'), line('c', 'paused'), line('d', 'wide')].join('\n');
 
-  test('that refuses requests holds up its lines and those after them, until it is resumed', async () => {
+  test('that refuses requests delays its lines and all later lines until it is resumed', async () => {
     const batches = new BatchCalls(service);
     await operator().change('test/paused', { paused: 'reject' });
     const { batch_id: id } = await batches.send(text);
@@ -143,7 +143,7 @@ describe('a paused model', () => {
     await batches.results(batch);
   });
 
-  test('that takes requests holds up its own lines only', async () => {
+  test('that accepts requests delays only its own lines', async () => {
     const batches = new BatchCalls(service);
     await operator().change('test/paused', { paused: 'hold' });
     const { batch_id: id } = await batches.send(text);
@@ -166,7 +166,7 @@ describe('a paused model', () => {
   });
 });
 
-describe('what cannot be read now', () => {
+describe('a line that cannot be read for the moment', () => {
   /** Until `restore` is called, the input cannot be read from this line on. `isAffected` gets the number of the read. */
   function awayFrom(customId: string, isAffected: (read: number) => boolean): { restore: () => void } {
     const input = service.app.get(BatchInput);
@@ -183,7 +183,7 @@ describe('what cannot be read now', () => {
     return { restore: () => void delete (input as Partial<BatchInput>).lines };
   }
 
-  test('keeps no line before it from running', async () => {
+  test('does not prevent the lines before it from running', async () => {
     const batches = new BatchCalls(service);
     const { restore } = awayFrom('line-3', (reads) => reads > 1);
     const { batch_id: id } = await batches.send(inputLines(6), '?model_id=test/wide');
@@ -199,7 +199,7 @@ describe('what cannot be read now', () => {
     await batches.results(batch);
   });
 
-  test('lets a batch wait that has not been checked yet', async () => {
+  test('leaves its batch in validation until the line can be read', async () => {
     const batches = new BatchCalls(service);
     const { restore } = awayFrom('line-1', () => true);
     const { batch_id: id } = await batches.send(inputLines(3), '?model_id=test/wide');

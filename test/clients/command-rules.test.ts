@@ -21,7 +21,7 @@ test('exit codes: 64 to 66 are final, 78, 126 and 127 hand back, all others may 
   expect(errorOf({ code: null, signal: 'SIGKILL' })).toBeInstanceOf(Retry);
 });
 
-test('a command that is not there is handed back; a machine that is short of processes tries again', () => {
+test('a missing command hands its run back; a shortage of processes leads to a retry', () => {
   const kindOf = (code: string): unknown => startError(Object.assign(new Error(code), { code })).constructor;
   expect(['ENOENT', 'EACCES', 'EAGAIN'].map(kindOf)).toEqual([HandBack, HandBack, Retry]);
 });
@@ -34,7 +34,7 @@ const run = {
   traceparent: '00-ab-cd-01',
 };
 
-test('a command gets the environment of the list, and never the key', () => {
+test('a command gets only the listed environment variables, and never the key', () => {
   const own = {
     PATH: '/bin',
     HOME: '/root',
@@ -61,7 +61,7 @@ test('a command gets the environment of the list, and never the key', () => {
   });
 });
 
-test('arguments are read up to --, what follows is the command', () => {
+test('options end at --, and the command follows', () => {
   const given = ['work', '--model', 'me/x', '--concurrency=3', '--stdout', 'text', '--kill-after', '500ms'];
   const more = ['--env', 'A', '--env', 'B', '--label', 'gpu=a100', '--', 'prog', '--model', '-x', '--'];
   expect(parseArguments([...given, ...more])).toEqual({
@@ -77,12 +77,12 @@ test('arguments are read up to --, what follows is the command', () => {
   });
 });
 
-test('a folder for the command is taken from where the worker is started', () => {
+test('the folder of a command is relative to the folder in which the worker starts', () => {
   const { command } = parseArguments(['work', '--model', 'm', '--cwd', 'a', '--files', '--', 'x'])!;
   expect(command).toMatchObject({ cwd: resolve('a'), files: true });
 });
 
-test('a command may wait for a backend', () => {
+test('the option --ready names a backend to wait for', () => {
   const given = parseArguments(['work', '--model', 'm', '--ready', 'http://gpu/health', '--', 'x']);
   expect(given!.options.ready).toBe('http://gpu/health');
 });
@@ -110,12 +110,12 @@ test.each([
   ],
   [['work', '--model', 'a', '--env', 'A=b', '--', 'x'], '"A=b" is not the name of an environment variable.'],
   [['work', '--key', 'a', '--', 'x'], "Unknown option '--key'"],
-])('%j is explained', (argv, message) => {
+])('the arguments %j are refused with an explanation', (argv, message) => {
   expect(() => parseArguments(argv)).toThrow(UsageError);
   expect(() => parseArguments(argv)).toThrow(message);
 });
 
-test('help is help', () => {
+test('no arguments and --help ask for the help text', () => {
   for (const argv of [[], ['--help'], ['work', '--help']]) expect(parseArguments(argv)).toBeUndefined();
 });
 
@@ -140,7 +140,7 @@ test('a long line may come in many pieces', () => {
   expect(lines.end()).toEqual(['b']);
 });
 
-test('a line without an end comes in pieces', () => {
+test('a line longer than the limit is split into pieces', () => {
   const lines = new Lines(/\n/, 4);
   expect(lines.push(Buffer.from('abcdefghij'))).toEqual(['abcd', 'efgh']);
   expect(lines.end()).toEqual(['ij']);
@@ -159,13 +159,13 @@ function read(form: StdoutForm, ...printed: string[]) {
   return { deltas, error: reader.error, output: () => reader.output() };
 }
 
-test('json: one value, in whatever pieces', () => {
+test('json: the output is one value, in any number of pieces', () => {
   expect(read('json', '{"a"', ':[1', ']}\n').output()).toBe('{"a":[1]}');
   expect(() => read('json', '').output()).toThrow('The command ended without an output.');
   expect(() => read('json', '{} {}').output()).toThrow('is not one JSON value');
 });
 
-test('text: deltas as they come, never half a character', () => {
+test('text: each piece becomes a delta that splits no character', () => {
   const reader = readerOf('text', listener);
   const bytes = Buffer.from('aü');
   expect([...reader.push(bytes.subarray(0, 2)), ...reader.push(bytes.subarray(2)), ...reader.end()]).toEqual([
@@ -176,7 +176,7 @@ test('text: deltas as they come, never half a character', () => {
   expect(() => read('text').output()).toThrow('The command ended without an output.');
 });
 
-test('ndjson: log, progress, delta, output', () => {
+test('ndjson: lines are logs, progress, deltas and the output', () => {
   const line = (event: object): string => `${JSON.stringify(event)}\n`;
   const { deltas, output } = read(
     'ndjson',
@@ -205,7 +205,7 @@ test('numbers that JavaScript cannot hold stay as they were printed', () => {
   expect([deltas, output()]).toEqual([[new JsonText(numbers)], numbers]);
 });
 
-test('ndjson: an error is final unless it says otherwise', () => {
+test('ndjson: an error is final unless it is marked as retryable', () => {
   expect(read('ndjson', '{"type":"error","message":"no"}').error).toEqual(new Fail('no'));
   expect(read('ndjson', '{"type":"error","message":"no","retryable":true}').error).toBeInstanceOf(Retry);
   expect(() => read('ndjson', 'plain\n')).toThrow('a line that is not a JSON object with a "type"');
@@ -242,7 +242,7 @@ test.each([
   ['folder/secret', 'leads out'],
   ['sub', 'not a regular file'],
   ['missing.png', 'does not exist'],
-])('no file is read by the name "%s"', async (name, why) => {
+])('the file name "%s" is refused', async (name, why) => {
   const outside = await temporaryDirectory();
   const folder = join(outside, 'out');
   await mkdir(join(folder, 'sub'), { recursive: true });

@@ -74,26 +74,26 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-test('the input is on standard input, then it ends; standard output is the output', async () => {
+test('a command reads its whole input from standard input and writes its output to standard output', async () => {
   expect(await run('cat', {}, { prompt: 'hello' })).toEqual({ prompt: 'hello' });
 });
 
-test('input and output go through as they are', async () => {
+test('input and output pass unchanged', async () => {
   const text = '{"n": 12345678901234567890, "f": 1.0, "f": 1e400}';
   expect(await outputOf('cat', {}, text)).toEqual(new JsonText(text));
 });
 
-test('a large input that is not read does no harm', async () => {
+test('a command may ignore a large input', async () => {
   expect(await run('echo 1', {}, 'x'.repeat(1_000_000))).toBe(1);
 });
 
-test('it runs in a fresh folder, which is gone afterwards', async () => {
+test('a command runs in a new folder, which is deleted afterwards', async () => {
   await run('pwd; ls -A; test "$PWD" = "$NS_OUTPUT_DIR"', { stdout: 'text' });
   expect(text()).toMatch(/^\/\S+\n$/);
   expect(existsSync(text().trim())).toBe(false);
 });
 
-test('it never sees the key', async () => {
+test('a command never sees the key of its worker', async () => {
   process.env['NOWSERVING_KEY'] = 'ns_secret';
   try {
     await run('env', { stdout: 'text' });
@@ -104,7 +104,7 @@ test('it never sees the key', async () => {
   expect(text()).not.toContain('ns_secret');
 });
 
-test('no shell reads its arguments', async () => {
+test('no shell interprets the arguments of a command', async () => {
   const argument = '$(echo evil); `id` "*"';
   await run('', { command: 'printf', args: ['%s', argument], stdout: 'text' });
   expect(text()).toBe(argument);
@@ -116,7 +116,7 @@ test('standard error is the log', async () => {
   expect(messages).toEqual(['one', '10%', '20%', 'end'].map((line) => ['stderr', line]));
 });
 
-test('of a long log the first and the last lines are there, so that it says how it began and why it ended', async () => {
+test('a long log has its first and last lines', async () => {
   await run('for i in $(seq 1 5000); do echo "line $i" >&2; done; echo 1');
   const messages = events.flatMap((event) => (event.type === 'log' ? event.message : []));
   expect(messages.slice(0, 2)).toEqual(['line 1', 'line 2']);
@@ -130,13 +130,13 @@ test('of a long log the first and the last lines are there, so that it says how 
   expect(messages).toHaveLength(302);
 });
 
-test('of long lines there are fewer', async () => {
+test('a long log of long lines has fewer of them', async () => {
   await run(`for i in $(seq 1 50); do printf '%s %03000d\\n' "$i" 0 >&2; done; echo 1`);
   const lines = events.flatMap((event) => (event.type === 'log' ? event.message.split(' ', 1) : []));
   expect(lines).toEqual(['1', '2', '3', 'The', '44', '48', '49', '50']);
 });
 
-test('the last line of standard error is in the failure for operators, whatever has failed', async () => {
+test('each kind of failure has the last line of standard error, for operators', async () => {
   const failed = async (script: string): Promise<unknown> =>
     failureOf(await run(script).catch((error: unknown) => error));
   expect(await failed('echo loading >&2; echo "  CUDA error" >&2; exit 3')).toEqual({
@@ -153,7 +153,7 @@ test('the last line of standard error is in the failure for operators, whatever 
   expect(await failed('exit 3')).not.toHaveProperty('model_message');
 });
 
-test('it runs in the folder that it is told, and its files still go through a folder of the run', async () => {
+test('a command may run in a given folder, and its output files still use a folder of the run', async () => {
   const cwd = await temporaryDirectory();
   const script = `echo $PWD > "$NS_OUTPUT_DIR/a.txt"; echo '"file:a.txt"'`;
   expect(await run(script, { cwd })).toBe('https://files/a.txt');
@@ -161,7 +161,7 @@ test('it runs in the folder that it is told, and its files still go through a fo
 });
 
 const ours = 'https://queue.example.com/v1/files/abc';
-test('files of the input are local paths, each downloaded once; everything else stays as it was', async () => {
+test('file URLs of the input become local paths, each downloaded once; all else stays unchanged', async () => {
   const input = `{"a":"${ours}/cat.png", "b":["${ours}/cat.png","/v1/files/x/..%2f..%2fb.png"],
     "/v1/files/abc/key":1.0, "c":"https://elsewhere/cat.png", "d":"see ${ours}/cat.png"}`;
   const output = await outputOf('cat', { files: true }, input);
@@ -181,7 +181,7 @@ test('files of the input are local paths, each downloaded once; everything else 
   expect(existsSync(cat!)).toBe(false);
 });
 
-test('a command reads such a file', async () => {
+test('a command can read a downloaded file', async () => {
   await run(`cat "$(tr -d '"')"`, { files: true, stdout: 'text' }, `${ours}/cat.png`);
   expect(text()).toBe(`content of ${ours}/cat.png`);
 });
@@ -193,7 +193,7 @@ test('files that the output names are uploaded', async () => {
   expect(uploads).toEqual(['abc']);
 });
 
-test('a file outside of its folder is not', async () => {
+test('a file outside of the output folder is not uploaded', async () => {
   await expect(run(`ln -s /etc/hostname a.txt; echo '"file:a.txt"'`)).rejects.toThrow(
     'leads out of NS_OUTPUT_DIR',
   );
@@ -204,16 +204,16 @@ test.each([
   [65, Fail],
   [3, Retry],
   [78, HandBack],
-])('exit code %i', async (code, kind) => {
+])('exit code %i decides the kind of failure', async (code, kind) => {
   await expect(run(`echo 1; exit ${code}`)).rejects.toThrow(kind);
 });
 
-test('what the command said was wrong is the failure', async () => {
+test('an error that a command prints becomes the failure of its run', async () => {
   const said = `echo '{"type":"error","message":"no GPU","retryable":true}'; exit 1`;
   await expect(run(said, { stdout: 'ndjson' })).rejects.toEqual(new Retry({ message: 'no GPU' }));
 });
 
-test('one that is not there is handed back', async () => {
+test('a run is handed back if its command cannot be started', async () => {
   await expect(run('', { command: 'no-such-program' })).rejects.toThrow(HandBack);
   await expect(run('', { command: '/etc/hostname' })).rejects.toThrow(HandBack);
 });
@@ -222,7 +222,7 @@ test('one that is not there is handed back', async () => {
 const untilTerm = (printed: string, last: string): string =>
   `trap 'printf "${last}"; exit 0' TERM; printf '${printed}'; echo ready >&2; while :; do sleep 0.01; done`;
 
-test('one that is stopped by a cancel gets SIGTERM, and may still give its output', async () => {
+test('a cancelled command gets SIGTERM and may still print its output', async () => {
   const over = run(untilTerm('', '2'));
   await until(() => events.length > 0);
   stop.controller.abort(new Stopped('cancelled'));
@@ -235,14 +235,14 @@ test.each<[StopReason, Command['stdout'], string]>([
   ['shutdown', 'text', 'a'],
   ['cancelled', 'text', 'a'],
   ['cancelled', 'ndjson', '{"type":"delta","delta":"a"}\\n'],
-])('what it prints when it is stopped (%s, %s) is not its output', async (reason, stdout, printed) => {
+])('the text of a stopped command (%s, %s) is not its output', async (reason, stdout, printed) => {
   const over = run(untilTerm(printed, stdout === 'json' ? '2' : ''), { stdout });
   await until(() => events.some(({ type }) => type === 'log'));
   stop.controller.abort(new Stopped(reason));
   await expect(over).rejects.toEqual(new Stopped(reason));
 });
 
-test('one that ignores it is killed, with all that it started', async () => {
+test('a command that ignores SIGTERM is killed, with all its child processes', async () => {
   const script = `trap '' TERM; sleep 1000 & echo $! >&2; wait; wait`;
   const over = run(script, { stdout: 'text', killAfterMs: 100 });
   const pid = await until(() => events[0]?.type === 'log' && Number(events[0].message));
@@ -251,17 +251,17 @@ test('one that ignores it is killed, with all that it started', async () => {
   await until(() => !isAlive(pid));
 });
 
-test('what it leaves behind is ended', async () => {
+test('processes that a command leaves behind are ended', async () => {
   const pid = (await run('sleep 1000 >/dev/null 2>&1 & echo $!')) as number;
   await until(() => !isAlive(pid));
 });
 
-test('what left its group and holds its pipe is not waited for', async () => {
+test('a process outside of the command’s group that holds its pipe is not waited for', async () => {
   const pid = (await run('setsid sleep 1000 & echo $!')) as number;
   process.kill(pid, 'SIGKILL');
 });
 
-test('what it printed is read to its end, however long the service takes over the first of it', async () => {
+test('standard output is read to its end, even if the service is slow to accept it', async () => {
   const script = `head -c 120000 /dev/zero | tr '\\0' a; echo $$ >&2`;
   let isFirst = true;
   const outcome = outputOf(script, { stdout: 'text' }, '{}', async () => {

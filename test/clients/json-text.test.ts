@@ -3,7 +3,7 @@ import { joined, jsonOf, JsonText } from '../../clients/typescript/src/worker/js
 
 const input = String.raw`{ "a,]" : [1.0, "}\\", {"x":"\""}] , "n":12345678901234567890}`;
 
-test('parts of JSON are the text that they were', () => {
+test('members and items of a JSON text are returned as they were written', () => {
   const runs = `{"runs" : [ {"input":${input},"id":"a"}, {"input": [] } ], "more": {}}`;
   const parts = partsOf(memberOf(runs, 'runs')!).map(({ text }) => memberOf(text, 'input'));
   expect(parts).toEqual([input, '[]']);
@@ -11,17 +11,17 @@ test('parts of JSON are the text that they were', () => {
   expect(['{}', '[ ]'].map(partsOf)).toEqual([[], []]);
 });
 
-test('of members with one name the last counts, however the name is written', () => {
+test('the last of several members with one name counts, also if the name is escaped', () => {
   expect(memberOf(String.raw`{"a":1,"\u0061":2,"b":{"a":3}}`, 'a')).toBe('2');
 });
 
-test('strings are found, and names of members are not', () => {
+test('the search for strings finds values, but not names of members', () => {
   const texts = [...stringsOf(input)].map(({ start, end }) => JSON.parse(input.slice(start, end)) as string);
   expect(texts).toEqual(['}\\', '"']);
   expect([...stringsOf('"a"')]).toEqual([{ start: 0, end: 3 }]);
 });
 
-test('deltas make the output that the service makes of them', () => {
+test('deltas join to the same output as in the service', () => {
   const made = (...deltas: unknown[]): string => jsonOf(joined(deltas));
   expect(made('a', 'b')).toBe('"ab"');
   expect(made('a', 'b', new JsonText('{"n":1.0}'), 'c', 'd')).toBe('["ab",{"n":1.0},"cd"]');

@@ -45,7 +45,7 @@ describe('the clients for TypeScript and Python have the same names', () => {
     ['Client', 'client.ts', '_client.py', ['close']],
     ['Batches', 'batches.ts', '_resources.py', []],
     ['WebhookEndpoints', 'webhook-endpoints.ts', '_resources.py', []],
-  ])('of the calls of %s', (name, ours, theirs, onlyPython) => {
+  ])('for the calls of %s', (name, ours, theirs, onlyPython) => {
     const calls = methodsInTypescript(ours, name);
     expect(calls.length).toBeGreaterThan(2);
     expect([...calls, ...onlyPython].sort()).toEqual(methodsInPython(theirs, name));
@@ -56,20 +56,20 @@ describe('the clients for TypeScript and Python have the same names', () => {
     ['RequestOptions', 'Options', ['idempotency_key']],
     ['Filter', 'Filters', []],
     ['BatchOptions', 'BatchOptions', ['idempotency_key']],
-  ])('of the members of %s', (ours, theirs, onlyTypescript) => {
+  ])('for the members of %s', (ours, theirs, onlyTypescript) => {
     const members = membersInTypescript(ours);
     expect(members.length).toBeGreaterThan(2);
     expect(members).toEqual([...membersInPython(theirs), ...onlyTypescript].sort());
   });
 
-  test('of a line of a batch', () => {
+  test('for a line of a batch', () => {
     expect(membersInTypescript('BatchLine')).toEqual(
       [...membersInPython('_BatchLine'), ...membersInPython('BatchLine')].sort(),
     );
   });
 });
 
-test('each duration of the clients says its unit, which is the second', () => {
+test('each duration in the clients has its unit, the second, in its name', () => {
   const durations = /^ {2,4}(?:private |readonly )*(?:timeout|delay|expires|wait|deadline|hold)\??: /gm;
   for (const file of ['types.ts', 'client.ts', 'batches.ts']) expect(typescript(file)).not.toMatch(durations);
   expect(interfaceOf('RequestOptions')).not.toMatch(durations);

@@ -84,7 +84,7 @@ it.each<[string, () => Parameters<ReturnType<typeof storing>['queue']['batches']
   });
 });
 
-it('takes the URL of a file that was uploaded before, and files within the inputs of lines', async () => {
+it('accepts the URL of an uploaded file, and files in the inputs of lines', async () => {
   const { queue, seen, puts } = storing();
   await passing(queue.batches.create('http://service.test/earlier'));
   expect(seen.map(({ url }) => url)).toEqual(['/v1/batches']);
@@ -93,7 +93,7 @@ it('takes the URL of a file that was uploaded before, and files within the input
   expect(puts.at(-1)).toBe('{"custom_id":"1","model_id":"a/b","input":{"image":"http://service.test/f"}}\n');
 });
 
-it('reads more lines than it holds while it sends them, and passes on what their generator throws', async () => {
+it('reads lines while it sends them, and passes on the error of their generator', async () => {
   const { queue, puts } = storing();
   const text = 'x'.repeat(2 ** 20);
   async function* many(fails: boolean): AsyncGenerator<BatchLine> {
@@ -122,7 +122,7 @@ it('refuses an option or a member of a line that it does not know', async () => 
   expect(seen).toEqual([]);
 });
 
-it('waits for the end of a batch over an outage of any length, and tells of new counts', async () => {
+it('waits for the end of a batch through a long outage, and reports new counts', async () => {
   const counts = [{ total: null }, { total: 2, completed: 0 }, { total: 2, completed: 2 }];
   const ended = { ...batch, status: 'completed', ended_at: '2026-11-28T02:00:00Z', counts: counts[2] };
   const { queue } = clientOf((_seen, count) => {
@@ -136,7 +136,7 @@ it('waits for the end of a batch over an outage of any length, and tells of new 
   expect(told).toEqual(counts);
 });
 
-it('rejects a wait for a batch that is not there', async () => {
+it('rejects a wait for an unknown batch', async () => {
   const { queue } = clientOf(() => json({ code: 'unknown_batch', detail: 'There is none.' }, 404));
   await expect(queue.batches.wait('b1')).rejects.toMatchObject({ code: 'unknown_batch', status: 404 });
 });
@@ -163,7 +163,7 @@ async function idsOf(found: AsyncIterable<{ custom_id: string }>): Promise<strin
 
 const outputLine = (id: string): string => `{"custom_id":"${id}","request_id":"r","output":"ü"}\n`;
 
-it('yields each line of a file once over broken connections, wherever it is when the file is read again', async () => {
+it('yields each line of a file once despite broken connections, even if the lines change their order', async () => {
   const [one, two, three] = ['1', '2', '3'].map(outputLine) as [string, string, string];
   const { queue, seen } = clientOf((_seen, count) => {
     if (count === 1) return ndjson([one + two.slice(0, 9)], true);

@@ -71,7 +71,7 @@ const part = (from: number, place: string): Buffer =>
   said(whole.subarray(from), { status: '206 Partial Content', 'Content-Range': place });
 
 test.each([true, false])(
-  'a download that breaks off goes on where it was (into a file: %p)',
+  'an interrupted download continues where it stopped (into a file: %p)',
   async (isFile) => {
     const folder = await temporaryDirectory();
     const server = await saying(half, rest);
@@ -96,7 +96,7 @@ test.each<[string, Said[]]>([
   ['after an error', [half, said('', { status: '503 Service Unavailable' }), rest]],
   ['after broken chunks', [chunked(whole.subarray(0, 9), ''), chunked(whole)]],
   ['after no answer', [Buffer.alloc(0), rest]],
-])('or it begins again: %s', async (_name, answers) => {
+])('a download restarts from the beginning: %s', async (_name, answers) => {
   const count = answers.length;
   const server = await saying(...answers);
   expect(whole.equals((await fetched(server)) as Uint8Array)).toBe(true);
@@ -112,7 +112,7 @@ test.each([
   ['without a length', unframed(whole)],
   ['without an answer', Buffer.alloc(0)],
   ['with an error that may pass', said('', { status: '500 Internal Server Error' })],
-])('what comes %s is an error, and leaves no file', async (_name, broken) => {
+])('a download that arrives %s fails, and leaves no file', async (_name, broken) => {
   const folder = await temporaryDirectory();
   const server = await saying(broken);
   const error: unknown = await fetched(server, join(folder, 'a.bin')).catch((reason: unknown) => reason);
@@ -127,7 +127,7 @@ test.each([
   expect(await readFile(join(folder, 'a.bin'), 'utf8')).toBe('before');
 });
 
-test('a refusal is not tried again', async () => {
+test('a download that is answered 404 is not tried again', async () => {
   const server = await saying(said('{}', { status: '404 Not Found' }));
   const refused = fetched(server);
   await expect(refused).rejects.toThrow('The download was answered 404.');
@@ -135,7 +135,7 @@ test('a refusal is not tried again', async () => {
   expect(server.heads).toHaveLength(1);
 });
 
-test('a file of the service is the one of its ETag', async () => {
+test('a file of the service must match the SHA-256 in its ETag', async () => {
   const ofService = async (...answers: Said[]): Promise<boolean> => {
     const { url } = await saying(...answers);
     return whole.equals((await download('/v1/files/1/a.bin', access(url))) as Uint8Array);
@@ -146,7 +146,7 @@ test('a file of the service is the one of its ETag', async () => {
   await expect(ofService(wrong)).rejects.toThrow('SHA-256 differs');
 });
 
-test('a service that is away is asked for as long as the lease lives', async () => {
+test('a download from an unavailable service is retried until the lease ends', async () => {
   const folder = await temporaryDirectory();
   const lease = new AbortController();
   const server = await saying(half, said('', { status: '503 Service Unavailable' }), Buffer.alloc(0));
@@ -162,7 +162,7 @@ test('a service that is away is asked for as long as the lease lives', async () 
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('a target that cannot be a file is said before anything is asked, and a link stays one', async () => {
+test('a target that cannot be a file is refused before the download, and a link stays a link', async () => {
   const folder = await temporaryDirectory();
   const server = await saying(said('abc'));
   await expect(fetched(server, join(folder, 'none', 'a.bin'))).rejects.toMatchObject({ code: 'ENOENT' });
@@ -178,7 +178,7 @@ test('a target that cannot be a file is said before anything is asked, and a lin
   expect(await readFile(join(folder, 'a.bin'), 'utf8')).toBe('abc');
 });
 
-test('what is tried without a service is whole too', async () => {
+test('a download in a trial without a service must be complete too', async () => {
   const folder = await temporaryDirectory();
   const server = await saying(said('abc', { length: 10 }));
   const errors: unknown[] = [];
@@ -193,7 +193,7 @@ test('what is tried without a service is whole too', async () => {
 
 const urls = said(JSON.stringify({ file_url: '/v1/files/1/a', upload_url: '/upload' }));
 
-test('an upload outlasts a service that is away, and checks what was kept', async () => {
+test('an upload survives an outage of the service, and checks the stored file', async () => {
   const away = Array.from({ length: 9 }, () => said('', { status: '503 Service Unavailable' }));
   const kept = said(JSON.stringify({ size: 3, sha256 }));
   const patient = await saying(...away, urls, Buffer.alloc(0), urls, kept);
@@ -208,33 +208,30 @@ test('an upload outlasts a service that is away, and checks what was kept', asyn
 test.each([
   ['grows', (path: string) => appendFile(path, 'x')],
   ['shrinks', (path: string) => truncate(path, 5_000_000)],
-])(
-  'a file that %s while it is uploaded is an error of its own, in worker and client',
-  async (_name, change) => {
-    const path = join(await temporaryDirectory(), 'a.bin');
-    for (const send of [
-      (url: string) => upload('a.bin', path, undefined, access(url)),
-      (url: string) => createClient({ url, retries: 1 }).upload(file(path)),
-    ]) {
-      await writeFile(path, Buffer.alloc(20_000_000));
-      const server = await saying(
-        (head) => {
-          const [, host] = /^host: (.*)$/m.exec(head)!;
-          return said(JSON.stringify({ file_url: '/f', upload_url: `http://${host}/upload` }));
-        },
-        async () => {
-          await change(path);
-          return said('', { status: '100 Continue' });
-        },
-      );
-      const sent = send(server.url);
-      await expect(sent).rejects.toThrow('changed while it was uploaded, or cannot be read');
-      await sent.catch((error: unknown) =>
-        expect(error).toMatchObject(error instanceof TransferError ? {} : { code: 'unreadable_file' }),
-      );
-    }
-  },
-);
+])('a file that %s during its upload has its own error, in worker and client', async (_name, change) => {
+  const path = join(await temporaryDirectory(), 'a.bin');
+  for (const send of [
+    (url: string) => upload('a.bin', path, undefined, access(url)),
+    (url: string) => createClient({ url, retries: 1 }).upload(file(path)),
+  ]) {
+    await writeFile(path, Buffer.alloc(20_000_000));
+    const server = await saying(
+      (head) => {
+        const [, host] = /^host: (.*)$/m.exec(head)!;
+        return said(JSON.stringify({ file_url: '/f', upload_url: `http://${host}/upload` }));
+      },
+      async () => {
+        await change(path);
+        return said('', { status: '100 Continue' });
+      },
+    );
+    const sent = send(server.url);
+    await expect(sent).rejects.toThrow('changed while it was uploaded, or cannot be read');
+    await sent.catch((error: unknown) =>
+      expect(error).toMatchObject(error instanceof TransferError ? {} : { code: 'unreadable_file' }),
+    );
+  }
+});
 
 test.each([
   ['shorter than its length', said('123', { length: 6 })],
@@ -252,7 +249,7 @@ test.each([
   });
 });
 
-test.each(['', '[]', '"ok"', '{"runs": ['])('%p is no answer to a claim', async (body) => {
+test.each(['', '[]', '"ok"', '{"runs": ['])('the answer %p to a claim is refused', async (body) => {
   const { url } = await saying(said(body));
   const calls = new WorkerCalls({ url, key: undefined });
   await expect(calls.once({ method: 'POST', path: '/claims', body: '{}' })).rejects.toThrow(

@@ -20,19 +20,19 @@ it.each([
   expect(parsed([text]).map(({ id, data }) => ({ id, data }))).toEqual(events),
 );
 
-it('has the name that it was given, or that of events without', () =>
+it('an event has its own name, or the default name', () =>
   expect(parsed(['event: reset\ndata: a\n\ndata: b\n\n']).map(({ name }) => name)).toEqual([
     'reset',
     'message',
   ]));
 
-it('may have a line of many pieces', () => {
+it('a line of an event may arrive in many pieces', () => {
   const piece = 'a'.repeat(2 ** 16);
   const pieces = ['data: ', ...Array.from({ length: 1_000 }, () => piece), '\n', '\n'];
   expect(parsed(pieces).map(({ data }) => data.length)).toEqual([1_000 * piece.length]);
 });
 
-it('is the same in whatever pieces it comes', () => {
+it('a stream has the same events, however it is split into pieces', () => {
   const line = fc.oneof(
     fc.constantFrom('', 'data', ':', 'id: 1', 'id: 2', 'data: b', 'event: c'),
     fc.string().map((text) => `data: ${text.replaceAll(/[\r\n]/g, '')}`),

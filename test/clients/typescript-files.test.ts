@@ -18,7 +18,7 @@ async function echoed(input: object): Promise<Echo> {
   return (await queue.run<Echo>('demo/text/echo', { input })).output;
 }
 
-test('what of an input is a Blob, a File, a path or a stream is uploaded, all else stays as it is', async () => {
+test('each Blob, File and path in an input is uploaded, and all else stays unchanged', async () => {
   const path = join(await temporaryDirectory(), 'a drum.WAV');
   await writeFile(path, 'boom');
   const cat = new Blob(['meow'], { type: 'image/png' });
@@ -47,7 +47,7 @@ test('what of an input is a Blob, a File, a path or a stream is uploaded, all el
   expect(row).toEqual({ uses: 1 });
 });
 
-test('what is in many items is uploaded, and an upload may stand alone', async () => {
+test('files in several items are uploaded, and a stream can be uploaded by itself', async () => {
   const queue = createClient({ url: service.url, key: service.key });
   const bytes = someBytes(2_000_000);
   const stream = new Blob([bytes]).stream() as unknown as ReadableStream<Uint8Array>;
@@ -62,7 +62,7 @@ test('what is in many items is uploaded, and an upload may stand alone', async (
   expect(await (await fetch(output.image)).text()).toBe('1');
 });
 
-test('an upload whose answer was lost is one, and is sent whole again', async () => {
+test('an upload with a lost answer is sent whole again', async () => {
   let lost = 0;
   const through: typeof fetch = async (url, init) => {
     const answer = await fetch(url, init);
@@ -74,7 +74,7 @@ test('an upload whose answer was lost is one, and is sent whole again', async ()
   expect([lost, (await (await fetch(url)).text()).length]).toEqual([2, 100_000]);
 });
 
-test('a path that is not there, and a signal that has fired, are errors before anything is submitted', async () => {
+test('a missing path and an aborted signal are errors before anything is submitted', async () => {
   const queue = createClient({ url: service.url, key: service.key });
   const before = await service.query('SELECT FROM request');
   const missing = queue.submit('demo/text/echo', { input: { image: file('/nowhere/cat.png') } });

@@ -35,7 +35,7 @@ const answered = (status: number, body: string, type = 'application/json') =>
   });
 
 test.each(['null', '"text"', '7', '[]'])(
-  'an answer that is no object is none of the service: %s',
+  'an answer that is not an object is an invalid response: %s',
   async (body) => {
     const client = answered(200, body);
     await expect(client.run('a/b', { input: {} })).rejects.toMatchObject({ code: 'invalid_response' });
@@ -44,13 +44,13 @@ test.each(['null', '"text"', '7', '[]'])(
   },
 );
 
-test('nor is an event that is no JSON', async () => {
+test('an event that is not JSON is an invalid response', async () => {
   const client = answered(200, 'id: 1\ndata: {"status"\n\n', 'text/event-stream');
   await expect(client.follow('r').next()).rejects.toMatchObject({ code: 'invalid_response' });
   await expect(client.output('r').next()).rejects.toMatchObject({ code: 'invalid_response' });
 });
 
-test('an error of another service has its text', async () => {
+test('an error answer of another service is reported with its text', async () => {
   const body = '{"detail":[{"msg":"missing"}],"code":7}';
   await expect(answered(422, body).status('r')).rejects.toMatchObject({ code: 'http_422', detail: body });
 });

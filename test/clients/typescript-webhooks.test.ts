@@ -45,7 +45,7 @@ it('takes a body as bytes, and a secret without its prefix', async () => {
 it('takes a secret with the line end of a file', async () =>
   expect(await codeOf(body, headers(), `${secret}\n`)).toBe('verified'));
 
-it('takes one good signature among others, as while a secret is rotated', async () => {
+it('accepts one valid signature among others, as during the rotation of a secret', async () => {
   const other = sign(body, { by: randomBytes(24) });
   expect(await codeOf(body, headers(`${other} v1a,AAAA v1,%% ${sign()}`), secret)).toBe('verified');
   expect(await codeOf(body, headers(`${other} v1a,${sign().slice(3)}`), secret)).toBe('invalid_signature');
@@ -64,11 +64,11 @@ it.each([
   expect(await codeOf(text, fields, secret)).toBe('invalid_signature');
 });
 
-it.each([-301, 302])('%i s from now is not now', async (offset) => {
+it.each([-301, 302])('a timestamp %i s from now is refused', async (offset) => {
   const at = now() + offset;
   expect(await codeOf(body, headers(sign(body, { at }), at), secret)).toBe('outside_tolerance');
 });
 
-it('asks for a secret', async () => {
+it('requires a secret', async () => {
   expect(await codeOf(body, headers(), 'whsec_')).toBe('TypeError');
 });

@@ -29,7 +29,7 @@ const claimed = (): string[][] =>
 const unknown = (...model: string[]) =>
   [404, { code: 'unknown_model', detail: 'There is no such model here.', model_id: model[0] }] as const;
 
-test('a model that the service does not know is asked for again later, and the others are served', async () => {
+test('an unknown model is claimed again later, while the others are served', async () => {
   service.next['claims'] = [unknown('me/x'), unknown('me/x'), [204], [204]];
   work({ 'me/x': () => 'x', 'me/y': () => 'y' });
   await callTo('claims', 3);
@@ -41,14 +41,14 @@ test('a model that the service does not know is asked for again later, and the o
   expect(lines.filter((line) => line === warning)).toHaveLength(1);
 });
 
-test('so is the only one, also by a service that does not say which it does not know', async () => {
+test('an unknown model is claimed again, even if it is the only one or the answer does not name it', async () => {
   service.next['claims'] = [unknown(), problem(404, 'unknown_model')];
   work(() => 'x');
   service.offer();
   expect(bodyOf(await callTo('output'))).toBe('x');
 });
 
-test('a model that stays unknown is left out of claims meanwhile', async () => {
+test('an unknown model is left out of claims during its backoff', async () => {
   // The backoff of the model is as long as it may be, and the pause before the next claim as short.
   const draws = [1];
   Math.random = () => draws.shift() ?? 0;
@@ -88,14 +88,14 @@ test.each<[string, Handler]>([
   },
 );
 
-test('a delay that the service refuses is left out', async () => {
+test('a run is handed back without a delay if the service refuses the delay', async () => {
   service.next['release'] = [problem(400, 'bad_request')];
   work({ 'me/x': () => new Away('It loads.', { after: 10_000 }) });
   service.offer();
   expect((await callTo('release', 2)).body).toBe('');
 });
 
-test('nothing is claimed until a function says that the backend is ready', async () => {
+test('a worker claims nothing until its ready function returns true', async () => {
   const answers = [() => false, () => Promise.reject(new Error('no GPU')), () => Promise.resolve(true)];
   work(() => 'x', { ready: () => answers.shift()!() });
   service.offer();
@@ -107,7 +107,7 @@ test('nothing is claimed until a function says that the backend is ready', async
   ]);
 });
 
-test('nor until its URL is answered 2xx', async () => {
+test('a worker claims nothing until its ready URL is answered 2xx', async () => {
   const statuses = [503, 302, 204];
   const seen: number[] = [];
   const backend = createServer((_request, response) => {
@@ -128,7 +128,7 @@ test('nor until its URL is answered 2xx', async () => {
   }
 });
 
-test('the concurrency may change while a worker runs, also to none', async () => {
+test('the concurrency may change while a worker runs, and an invalid value is ignored', async () => {
   let runs = 2;
   const ends: (() => void)[] = [];
   work(() => new Promise<void>((resolve) => ends.push(resolve)), { concurrency: () => runs });
@@ -186,7 +186,7 @@ test.each<[string, object]>([
   },
 );
 
-test('meanwhile its beats say so, it claims nothing, and it goes on once the handler returns', async () => {
+test('a worker with a stuck handler reports it, claims nothing, and continues when the handler returns', async () => {
   let end = (): void => undefined;
   const handler = (): Promise<void> => new Promise((resolve) => (end = resolve));
   const { codes, over, worker } = stuckWorker({ 'me/x': handler, 'me/y': () => 'y' }, { stuck: 3_600_000 });
@@ -208,7 +208,7 @@ test('meanwhile its beats say so, it claims nothing, and it goes on once the han
   expect(codes).toEqual([]);
 });
 
-test('a Retry with a text says it', async () => {
+test('the text of a Retry is the message of the failure', async () => {
   work(() => Promise.reject(new Retry('The GPU is busy.', { after: 5 })));
   service.offer();
   expect(bodyOf(await callTo('failure'))).toEqual({
@@ -218,7 +218,7 @@ test('a Retry with a text says it', async () => {
   });
 });
 
-test('a run knows whose request it is', async () => {
+test('a run has the key name, tags and priority of its request', async () => {
   work((_input, { keyName, tags, priority }) => ({ keyName, tags, priority }));
   service.offer({ key_name: 'web shop', tags: ['team:search'], priority: 'low' });
   expect(bodyOf(await callTo('output'))).toEqual({
@@ -228,7 +228,7 @@ test('a run knows whose request it is', async () => {
   });
 });
 
-test('a file that is not there fails the request for good, and only its name is told', async () => {
+test('a missing file is a final failure, and only the name of the file is reported', async () => {
   service.next['/v1/files/secret/a%20b.png'] = [problem(404, 'unknown_file')];
   work((input: { image: string }, run) => run.download(input.image));
   service.offer({ input: { image: '/v1/files/secret/a%20b.png' } });

@@ -16,7 +16,7 @@ async function* untilStopped(_input: unknown, run: Run) {
   await untilAborted(run).catch(() => undefined);
 }
 
-test('what a run had said when the worker had to stop is not its output: it is handed back', async () => {
+test('a run that ends because its worker stops is handed back; its deltas are not an output', async () => {
   const { drain, over } = work(untilStopped, { grace: 0 });
   service.offer();
   await callTo('beats');
@@ -26,7 +26,7 @@ test('what a run had said when the worker had to stop is not its output: it is h
   expect([...service.of('output'), ...service.of('failure')]).toEqual([]);
 });
 
-test('nor is it when the request is cancelled: the run has failed', async () => {
+test('a run that ends because its request is cancelled fails; its deltas are not an output', async () => {
   work(untilStopped);
   service.offer();
   await callTo('beats');
@@ -38,7 +38,7 @@ test('nor is it when the request is cancelled: the run has failed', async () => 
   expect(service.of('output')).toEqual([]);
 });
 
-test('an output that is returned counts, also when the worker had to stop', async () => {
+test('an output that a run returns counts, even if its worker must stop', async () => {
   const { drain, over } = work(
     async function* (input, run) {
       yield* untilStopped(input, run);
@@ -55,7 +55,7 @@ test('an output that is returned counts, also when the worker had to stop', asyn
 
 const longAgo = '2020-01-01T00:00:00.000Z';
 
-test('a run has the time that is left, whatever the clocks of the machines show', async () => {
+test('the deadline of a run follows from its remaining time, not from the clocks of the machines', async () => {
   work(async (_input, run) => {
     run.log(String(run.deadline!.getTime() > Date.now()));
     return { isStopped: run.signal.aborted };
@@ -65,7 +65,7 @@ test('a run has the time that is left, whatever the clocks of the machines show'
   expect((await callTo('events')).body).toContain('"message":"true"');
 });
 
-test('it is stopped when that time is over', async () => {
+test('a run is stopped when its remaining time is over', async () => {
   const reasons: unknown[] = [];
   work(async (_input, run) => {
     await untilAborted(run).catch(() => undefined);
@@ -84,14 +84,17 @@ test.each([
     403,
     { message: 'TransferError: The upload of a.png was refused: It is some_problem.', retryable: true },
   ],
-])('an upload that %s refuses with %i fails the run in its words', async (route, status, failure) => {
-  service.next['files'] = [[200, { file_url: '/v1/files/1/a.png', upload_url: '/upload/1' }]];
-  service.next[route] = [problem(status, 'some_problem')];
-  work((_input, run) => run.upload('a.png', new Uint8Array([1, 2, 3])));
-  service.offer();
-  expect(bodyOf(await callTo('failure'))).toEqual(failure);
-  expect(service.of('files')).toHaveLength(1);
-});
+])(
+  'an upload that %s refuses with %i fails the run with the text of the refusal',
+  async (route, status, failure) => {
+    service.next['files'] = [[200, { file_url: '/v1/files/1/a.png', upload_url: '/upload/1' }]];
+    service.next[route] = [problem(status, 'some_problem')];
+    work((_input, run) => run.upload('a.png', new Uint8Array([1, 2, 3])));
+    service.offer();
+    expect(bodyOf(await callTo('failure'))).toEqual(failure);
+    expect(service.of('files')).toHaveLength(1);
+  },
+);
 
 const circular: unknown[] = [];
 circular.push(circular);
@@ -105,7 +108,7 @@ test.each<[string, unknown, string]>([
   ['bytes within', { image: Buffer.alloc(2) }, 'A Buffer is not a JSON value.'],
   ['a map', new Map([['a', 1]]), 'A Map is not a JSON value.'],
   ['a circle', circular, 'Converting circular structure to JSON'],
-])('an output that is no JSON fails the run: %s', async (_name, output, why) => {
+])('an output that is not JSON fails the run: %s', async (_name, output, why) => {
   work(() => output);
   service.offer();
   expect(bodyOf(await callTo('failure'))).toEqual({
@@ -114,21 +117,21 @@ test.each<[string, unknown, string]>([
   });
 });
 
-test('so does a delta', async () => {
+test('a delta that is not JSON fails the run', async () => {
   work((_input, run) => run.delta({ score: NaN }));
   service.offer();
   expect(bodyOf(await callTo('failure'))).toMatchObject({ message: 'TypeError: NaN is not a JSON number.' });
   expect(service.of('events')).toEqual([]);
 });
 
-test.each([[{ score: NaN }], [circular]])('details that are no JSON are left out: %p', async (details) => {
+test.each([[{ score: NaN }], [circular]])('details that are not JSON are left out: %p', async (details) => {
   work(() => Promise.reject(new Fail('no', { status: 422, details })));
   service.offer();
   expect(bodyOf(await callTo('failure'))).toEqual({ message: 'no', retryable: false, status: 422 });
   await callTo('claims', 2);
 });
 
-test('a generator that is not asynchronous gives deltas, too', async () => {
+test('a synchronous generator yields deltas too', async () => {
   work(function* () {
     yield 'a';
     yield 'b';
@@ -142,14 +145,14 @@ test('a generator that is not asynchronous gives deltas, too', async () => {
 test.each<[string, Error, object]>([
   ['has no text', Object.create(null) as Error, { message: 'The handler threw something without a text.' }],
   ['has a very long text', new Fail('a'.repeat(10_000_000)), { message: 'a'.repeat(8_192) }],
-])('a run fails with what its handler throws, also when that %s', async (_name, thrown, failure) => {
+])('a run fails with the error of its handler, also if the error %s', async (_name, thrown, failure) => {
   work(() => Promise.reject(thrown));
   service.offer();
   expect(bodyOf(await callTo('failure'))).toMatchObject(failure);
   await callTo('claims', 2);
 });
 
-test('the runs of a worker that has for ever to stop go on', async () => {
+test('the runs of a draining worker with an infinite grace period continue', async () => {
   const { drain, over } = work(
     async (_input, run) => {
       await until(() => service.of('beats').some(({ body }) => body.includes('"drain"')));
@@ -164,7 +167,7 @@ test('the runs of a worker that has for ever to stop go on', async () => {
   await over;
 });
 
-test('a beat comes before the lease ends, whatever a Retry-After says', async () => {
+test('a worker sends a beat before the lease ends, even if a Retry-After is longer', async () => {
   service.next['beats'] = [problem(503, 'overloaded', { 'retry-after': '1000' })];
   work((_input, run) => untilAborted(run), { grace: 0 });
   service.offer();
@@ -183,7 +186,7 @@ test('a key that cannot be sent is not shown', async () => {
   expect(workers.lines.join()).not.toContain('ns_secret');
 });
 
-test('a worker says that something else answers its claims', async () => {
+test('a worker logs that another service answers its claims', async () => {
   service.next['claims'] = [404, 404, 404].map((status) => [status, '<html>']);
   work(() => 1);
   await callTo('claims', 3);
@@ -192,7 +195,7 @@ test('a worker says that something else answers its claims', async () => {
   );
 });
 
-test('a worker has no more runs than a beat may name', async () => {
+test('a worker refuses a concurrency above the number of runs that a beat may name', async () => {
   const said = 'The concurrency must be 1000 at most, not 1001.';
   await expect(work(() => 1, { concurrency: 1_001 }).over).rejects.toThrow(new TypeError(said));
   work(() => 1, { concurrency: () => 1_001 });

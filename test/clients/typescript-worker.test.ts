@@ -15,7 +15,7 @@ afterAll(() => void (Math.random = random));
 beforeEach(async () => (service = await workers.start()));
 afterEach(() => workers.stop());
 
-test('a run: claimed by a held call, its output put under its lease', async () => {
+test('a worker claims a run by long poll and sends its output with the lease token', async () => {
   const { drain, over } = work((input: { n: number }, run) => ({
     square: input.n ** 2,
     attempt: run.attempt,
@@ -40,7 +40,7 @@ test('a run: claimed by a held call, its output put under its lease', async () =
   expect(service.calls.at(-1)!.url).toMatch(/^\/v1\/worker\/workers\/[\w-]+$/);
 });
 
-test('a claim whose answer is lost is repeated as it was, and a new one has another id', async () => {
+test('a claim with a lost answer is repeated unchanged, and a new claim has another id', async () => {
   service.next['claims'] = ['drop', [502], problem(503, 'unavailable', { 'retry-after': '0' }), [204]];
   work(() => null);
   await callTo('claims', 5);
@@ -57,7 +57,7 @@ test('a claim whose answer is lost is repeated as it was, and a new one has anot
   expect(ids[4]).not.toBe(ids[0]);
 });
 
-test('a worker that has nothing to do and is told to drain leaves', async () => {
+test('an idle worker leaves when it is ordered to drain', async () => {
   service.next['claims'] = [[204]];
   service.beat = { worker: 'drain' };
   await work(() => null).over;
@@ -75,7 +75,7 @@ test('a claim asks for all free slots', async () => {
   held.forEach((end) => end());
 });
 
-test('an output is put until it is taken', async () => {
+test('an output is sent until the service accepts it', async () => {
   service.next['output'] = ['drop', [502], problem(503, 'unavailable'), problem(401, 'invalid_key')];
   work(() => 'done');
   service.offer();
@@ -83,14 +83,14 @@ test('an output is put until it is taken', async () => {
   expect(new Set(service.of('output').map(({ body }) => body))).toEqual(new Set(['"done"']));
 });
 
-test('an output that the service cannot take is a failure that says so', async () => {
+test('an output that the service refuses becomes a failure with the reason', async () => {
   service.next['output'] = [problem(413, 'body_too_large')];
   work(() => 'x');
   service.offer();
   expect(bodyOf(await callTo('failure'))).toEqual({ message: 'It is body_too_large.', retryable: false });
 });
 
-test('a failure that the service cannot take is said without what is more than a message', async () => {
+test('a failure that the service refuses is sent again with its message only', async () => {
   service.next['failure'] = [problem(400, 'bad_request')];
   work(() => Promise.reject(new Fail('no', { status: 700, details: { much: true } })));
   service.offer();
@@ -100,7 +100,7 @@ test('a failure that the service cannot take is said without what is more than a
 test.each<[string, ReturnType<typeof problem>]>([
   ['is lost', problem(410, 'lease_lost')],
   ['was ended by someone else', problem(409, 'conflict')],
-])('the end of a run that %s is said, and not sent again', async (_name, answer) => {
+])('the refused output of a run that %s is logged, and not sent again', async (_name, answer) => {
   service.next['output'] = [answer];
   work(() => 'x');
   service.offer();
@@ -117,7 +117,7 @@ test.each<[string, () => unknown, object]>([
     { message: expect.any(String), retryable: true, retry_after_s: 5 },
   ],
   ['any error', () => new Error('boom'), { message: 'Error: boom', retryable: true }],
-])('%s that is thrown', async (_name, error, failure) => {
+])('%s from a handler becomes a failure of its kind', async (_name, error, failure) => {
   work(() => {
     throw error();
   });
@@ -125,14 +125,14 @@ test.each<[string, () => unknown, object]>([
   expect(bodyOf(await callTo('failure'))).toEqual(failure);
 });
 
-test('an error that is not meant has its stack on standard error, and not in the answer', async () => {
+test('the stack of an unexpected error is logged on standard error, and not sent', async () => {
   work(() => Promise.reject(new Error('boom')));
   service.offer();
   expect((await callTo('failure')).body).not.toContain('.ts');
   expect(lines.join('\n')).toMatch(/boom\n +at .*typescript-worker/);
 });
 
-test('what a generator yields are deltas, all sent before the end; they are the output if it returns none', async () => {
+test('a generator yields deltas, all sent before the end; they are the output if it returns none', async () => {
   work(async function* (_input, run) {
     run.log('begun');
     run.progress(0.5, 'half');
@@ -155,7 +155,7 @@ test('what a generator yields are deltas, all sent before the end; they are the 
   expect(service.of('events')[0]!.headers['content-type']).toBe('application/x-ndjson');
 });
 
-test('what a generator returns is the output', async () => {
+test('the return value of a generator is the output', async () => {
   work(async function* () {
     yield 'a';
     return { text: 'a' };
@@ -185,7 +185,7 @@ test('a beat names the leases; a cancel aborts the signal, and an output still c
   expect(reason).toMatchObject({ name: 'AbortError', reason: 'cancelled' });
 });
 
-test('a cancel that comes with the answer to an event does the same', async () => {
+test('a cancel in the answer to an event aborts the signal too', async () => {
   service.next['events'] = [[202, { next: 1, cancel: true }]];
   work(async (_input, run) => {
     run.log('hello');
@@ -195,7 +195,7 @@ test('a cancel that comes with the answer to an event does the same', async () =
   expect(bodyOf(await callTo('failure'))).toMatchObject({ retryable: false });
 });
 
-test('of a run whose lease is lost nothing more is sent', async () => {
+test('a run with a lost lease sends nothing more', async () => {
   const reasons: unknown[] = [];
   work(async (_input, run) => {
     await untilAborted(run).catch((error: { reason: string }) => reasons.push(error.reason));
@@ -210,7 +210,7 @@ test('of a run whose lease is lost nothing more is sent', async () => {
   expect([...service.of('output'), ...service.of('events')]).toEqual([]);
 });
 
-test('a run goes on when a beat calls an earlier run of its request lost', async () => {
+test('a run continues when a beat reports an earlier run of its request as lost', async () => {
   const runs: { end(output: string): void; fail(error: Error): void }[] = [];
   work(() => new Promise<string>((end, fail) => runs.push({ end, fail })));
   service.offer({ request_id: 'r', lease_token: 'first' });
@@ -226,7 +226,7 @@ test('a run goes on when a beat calls an earlier run of its request lost', async
   expect((await callTo('output')).headers['lease-token']).toBe('second');
 });
 
-test('a worker that drains claims nothing, ends what it has, and leaves', async () => {
+test('a draining worker claims nothing, finishes its runs, and leaves', async () => {
   let end = (): void => undefined;
   const { drain, over } = work(() => new Promise<string>((resolve) => (end = () => resolve('done'))));
   service.offer();
@@ -239,7 +239,7 @@ test('a worker that drains claims nothing, ends what it has, and leaves', async 
   expect(service.calls.slice(-2).map(({ route }) => route)).toEqual(['output', 'workers']);
 });
 
-test('when the grace is over the rest is handed back', async () => {
+test('unfinished runs are handed back at the end of the grace period', async () => {
   const { drain, over } = work((_input, run) => untilAborted(run), { grace: 0 });
   service.offer();
   await callTo('beats');
@@ -249,7 +249,7 @@ test('when the grace is over the rest is handed back', async () => {
   expect(service.of('failure')).toHaveLength(0);
 });
 
-test('a second signal hands everything back at once, whatever its handler does', async () => {
+test('a second signal hands all runs back at once, even if a handler does not return', async () => {
   const { over } = work(() => new Promise(() => undefined), { grace: 60_000 });
   service.offer();
   await callTo('beats');
@@ -259,7 +259,7 @@ test('a second signal hands everything back at once, whatever its handler does',
   expect(service.calls.slice(-2).map(({ route }) => route)).toEqual(['release', 'workers']);
 });
 
-test('the service can tell a worker to stop', async () => {
+test('a worker stops when the service orders it to', async () => {
   service.next['claims'] = [problem(410, 'worker_stopped')];
   await work(() => null).over;
   expect(service.of('claims')).toHaveLength(1);
@@ -274,7 +274,7 @@ test.each([
   await expect(work(() => null).over).rejects.toMatchObject({ code, status });
 });
 
-test('a file is uploaded with a URL that carries its own right', async () => {
+test('a file is uploaded to a signed URL, without the key', async () => {
   const [file_url, upload_url] = ['https://queue/v1/files/1/a.png', `${service.url}/upload/1?signature=s`];
   service.next['files'] = ['drop', [200, { file_url, upload_url }]];
   work(async (_input, run) => ({ image: await run.upload('a.png', new Uint8Array([1, 2, 3])) }));
@@ -290,7 +290,7 @@ test('a file is uploaded with a URL that carries its own right', async () => {
 const full = (status: number) =>
   [status, { code: 'storage_full', detail: 'It is full.' }, { 'retry-after': '0' }] as const;
 
-test('a file that the service has no room for is kept, and sent again while the run goes on', async () => {
+test('a file that the service has no room for is kept, and sent again while the run continues', async () => {
   const file_url = 'https://queue/v1/files/1/a.png';
   const urls = [200, { file_url, upload_url: '/upload/full' }] as const;
   service.next['files'] = [full(503), ...Array<typeof urls>(10).fill(urls)];
@@ -311,7 +311,7 @@ test('an output that the service has no room for is kept, and sent again', async
   expect(service.of('failure')).toEqual([]);
 });
 
-test('a file of the service is fetched with the lease, an input that is large too', async () => {
+test('files of the service are fetched with the lease token, and a large input is fetched too', async () => {
   service.next['input'] = [[200, { big: true }]];
   work(async (input: object, run) => ({ input, file: String(await run.download('/v1/files/1/a.txt')) }));
   service.offer({ input: undefined, input_url: '/v1/worker/runs/request-0/input' });
@@ -320,7 +320,7 @@ test('a file of the service is fetched with the lease, an input that is large to
   expect(file.headers).toMatchObject({ authorization: 'Key ns_k', 'lease-token': 'token-0' });
 });
 
-test('the input is there as it was submitted, whether it came with the claim or not', async () => {
+test('the input text is as submitted, whether it arrives with the claim or is fetched', async () => {
   const text = String.raw`{"n":1.0,"input":{"input":[12345678901234567890,"}\""]}}`;
   const run = { request_id: 'r', lease_token: 't', attempt: 1, model_id: 'me/x' };
   const claimed = (input: string): string => `{"runs":[${JSON.stringify(run).slice(0, -1)},${input}}]}`;
@@ -344,7 +344,7 @@ test('a URL of a caller is not fetched unless its origin is allowed', async () =
   ]);
 });
 
-test('what cannot be served is said at once', async () => {
+test('wrong arguments of serve are refused at once', async () => {
   const wrong = serve as (...args: unknown[]) => Promise<void>;
   await expect(wrong('me/x')).rejects.toThrow('Give serve a model and its handler');
   await expect(serve('me/x', () => null, {})).rejects.toThrow(

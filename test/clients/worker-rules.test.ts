@@ -25,7 +25,7 @@ test('a pause is never shorter than the service asked for', () => {
   expect(new Backoff(undefined, () => 0.5).next(7)).toBe(7_500);
 });
 
-test('calls that break while they are held are held for less, and longer again while they are answered', () => {
+test('long polls get shorter after broken connections, and longer again after answers', () => {
   const hold = new Hold(20);
   const after = (what: () => void): number => {
     what();
@@ -63,7 +63,7 @@ function sender(answers: ((batch: Batch) => Sent | Promise<Sent>)[] = []) {
   return { events, batches, log, delta };
 }
 
-test('the first event goes at once, those that follow soon in one batch', async () => {
+test('the first event is sent at once, and the next ones together in one batch', async () => {
   const { events, batches, log } = sender();
   log('a');
   await until(() => batches.length === 1);
@@ -75,7 +75,7 @@ test('the first event goes at once, those that follow soon in one batch', async 
   ]);
 });
 
-test('batches are of 16 KiB, and a larger event goes by itself', async () => {
+test('a batch has at most 16 KiB, and a larger event is sent by itself', async () => {
   const { events, batches, delta } = sender();
   const texts = ['x'.repeat(40_000), ...Array.from({ length: 5 }, (_, i) => String(i).repeat(6_000))];
   texts.forEach(delta);
@@ -84,7 +84,7 @@ test('batches are of 16 KiB, and a larger event goes by itself', async () => {
   expect(batches.flatMap(({ messages }) => messages)).toEqual(texts);
 });
 
-test('what the service did not take is sent again from where it says', async () => {
+test('events that the service did not accept are sent again from the number that it returns', async () => {
   const { events, batches, log } = sender([() => ({ next: 1 }), () => ({ next: 2 }), () => ({ next: 2 })]);
   for (const message of ['a', 'b', 'c', 'd']) log(message);
   await events.flush();
@@ -96,14 +96,14 @@ test('what the service did not take is sent again from where it says', async () 
   ]);
 });
 
-test('what arrived although its answer was lost is passed over', async () => {
+test('events that arrived although their answer was lost are not sent again', async () => {
   const { events, batches, log } = sender([() => ({ next: 3 })]);
   for (const message of ['a', 'b', 'c', 'd']) log(message);
   await events.flush();
   expect(batches[1]).toEqual({ from: 3, messages: ['d'] });
 });
 
-test('of a batch that is too large the events go one by one; one that is refused leaves no gap in the numbers', async () => {
+test('a refused batch is sent event by event, and a refused event leaves no gap in the numbers', async () => {
   const refused: Sent = { refused: 'A delta has 64 KiB at most.' };
   const { events, batches, delta } = sender([
     () => refused,
@@ -123,7 +123,7 @@ test('of a batch that is too large the events go one by one; one that is refused
   expect(events.refusal).toBe('A delta has 64 KiB at most.');
 });
 
-test('only the last progress of those that wait is sent', async () => {
+test('only the last of several waiting progress events is sent', async () => {
   const { events, batches } = sender();
   events.add({ type: 'progress', value: 0 });
   await until(() => batches.length === 1);
@@ -132,7 +132,7 @@ test('only the last progress of those that wait is sent', async () => {
   expect(batches[1]!.messages).toEqual([0.3]);
 });
 
-test('log lines that nobody takes do not heap up, and their number is told', async () => {
+test('waiting log lines are dropped beyond a limit, and their number is logged', async () => {
   let take = (): void => undefined;
   const { events, batches, log } = sender([
     ({ messages }) => new Promise((resolve) => (take = () => resolve({ next: messages.length }))),
@@ -147,7 +147,7 @@ test('log lines that nobody takes do not heap up, and their number is told', asy
   expect(dropped).toBeGreaterThan(800);
 });
 
-test('a generator waits while too much is pending, and goes on when the lease is gone', async () => {
+test('a generator waits while too much is pending, and continues when the lease ends', async () => {
   const { events, delta } = sender([() => new Promise<Sent>(() => undefined)]);
   for (let i = 0; i < 200; i++) delta('x'.repeat(8_000));
   let hasRoom = false;
@@ -158,7 +158,7 @@ test('a generator waits while too much is pending, and goes on when the lease is
   await room;
 });
 
-test('a long text goes in pieces, none of which ends within a character', () => {
+test('a long text is sent in pieces that split no character', () => {
   const text = `${'x'.repeat(8_191)}😀${'y'.repeat(9_000)}`;
   const pieces = piecesOf(text) as string[];
   expect(pieces.join('')).toBe(text);
@@ -197,7 +197,7 @@ test.each<[string, unknown, object]>([
   ['a cancel is final', new Stopped('cancelled'), { message: expect.any(String), retryable: false }],
 ])('%s', (_name, error, failure) => expect(failureOf(error)).toEqual(failure));
 
-test('a message has an end', () => {
+test('a failure message has at most 500 characters', () => {
   expect(failureOf(new Error('x'.repeat(10_000))).message).toHaveLength(500);
 });
 
@@ -216,7 +216,7 @@ test.each([
   ],
   ['an origin that is allowed', `${images[0]}/cat.png`, images, `${images[0]}/cat.png`, false],
   ['any, where any is', 'http://elsewhere/cat.png', ['*'], 'http://elsewhere/cat.png', false],
-])('a download of %s', (_name, url, downloads, source, isOurs) => {
+])('a worker may download %s', (_name, url, downloads, source, isOurs) => {
   const found = sourceOf(url, base, downloads);
   expect([found.url.href, found.isOurs]).toEqual([source, isOurs]);
 });
@@ -228,12 +228,12 @@ test.each([
   'file:///etc/passwd',
   'data:text/plain,x',
   'https://images.example.com.evil.test/',
-])('no download of %s', (url) => {
+])('a worker may not download %s', (url) => {
   expect(() => sourceOf(url, base, images)).toThrow(/Nothing is downloaded from/);
 });
 
 test.each(['http://name:password@queue:3000/v1/files/a/b.png', 'https://secret@images.example.com/a.png'])(
-  'no download of a URL with a password, which no error tells: %s',
+  'a URL with a password is not downloaded, and no error contains it: %s',
   (url) => {
     expect(() => sourceOf(url, base, ['*'])).toThrow(
       /^Nothing is downloaded from a URL that holds a name or a password\.$/,
@@ -241,7 +241,7 @@ test.each(['http://name:password@queue:3000/v1/files/a/b.png', 'https://secret@i
   },
 );
 
-test('nor of what is no URL', () => {
+test('an invalid URL is not downloaded', () => {
   expect(() => sourceOf('http://secret:port/', base, ['*'])).toThrow(
     /^A URL that is to be downloaded is not valid\.$/,
   );

@@ -68,7 +68,7 @@ describe.each([
   beforeEach(() => database().execute('CREATE TABLE written (n integer CHECK (n > 0))'));
   afterEach(() => database().execute('DROP TABLE written'));
 
-  test('see what was committed while the one before them waited, again and again', async () => {
+  test('see rows that were committed while an earlier statement waited for a lock', async () => {
     const queries = database();
     for (const n of [1, 2]) {
       let read2: Promise<object[]> | undefined;

@@ -59,7 +59,7 @@ describe('the migrations', () => {
     });
   });
 
-  it('store and vacuum the days of requests by count, those of the first start and those to come', async () => {
+  it('set storage and vacuum options for the days of requests, existing and later ones', async () => {
     await onEmptyDatabase([], async (dataSource) => {
       await dataSource.runMigrations();
       await dataSource.query(`SELECT ensure_partitions('2001-01-01', 1)`);
@@ -76,7 +76,7 @@ describe('the migrations', () => {
     });
   });
 
-  it('sum shares and use of a limit over its holders, window by window', async () => {
+  it('create a view that sums the shares and use of a limit over its holders, by window', async () => {
     await onEmptyDatabase([], async (dataSource) => {
       await dataSource.runMigrations();
       await dataSource.query(
@@ -99,7 +99,7 @@ describe('the migrations', () => {
   });
 
   it.each(['Queue1780000000001', 'SinceWhen1790000000038'])(
-    'refuse a database that the unreleased %s made in one line, and change nothing of it',
+    'refuse a database of the unreleased %s in one line, and leave it unchanged',
     async (name) => {
       await onEmptyDatabase([], async (dataSource, url) => {
         await dataSource.runMigrations();
@@ -117,7 +117,7 @@ describe('the migrations', () => {
     },
   );
 
-  it('are not applied by a start that may not, which names them and the command', async () => {
+  it('are not applied by a start with MIGRATE=off, which names them and the command', async () => {
     await onEmptyDatabase([], async (dataSource, url) => {
       const open = (): Promise<unknown> => openDatabase(url, undefined, { isAllowed: false });
       await expect(open()).rejects.toThrow(
@@ -155,7 +155,7 @@ describe('the migrations', () => {
     });
   });
 
-  it('give up on a lock that another session keeps, and say whose it is and what to do', async () => {
+  it('stop waiting for a lock that another session holds, and name its process and a remedy', async () => {
     await onEmptyDatabase([], async (dataSource, url) => {
       const holder = dataSource.createQueryRunner();
       const [{ pid }] = (await holder.query(
@@ -193,7 +193,7 @@ describe('the migrations', () => {
     expect(squawk(text, ['require-lock-timeout'])).toEqual([]);
   });
 
-  it('stop no service that runs on the database, after those of the history', async () => {
+  it('do not block running services, except those of the history', async () => {
     const history = migrations.findIndex(({ name }) => name === lastOfHistory) + 1;
     expect(history).toBeGreaterThan(0);
     for (const migration of migrations.slice(history)) {
@@ -249,7 +249,7 @@ describe('a migration', () => {
     expect(faultsOfMigration(`${begin}${sql};`).join('\n')).toContain(rule);
   });
 
-  it('begins with a limit for the wait for locks', () => {
+  it('must begin with a lock timeout', () => {
     const sql = 'ALTER TABLE request ADD COLUMN a text;';
     expect(faultsOfMigration(sql).join('\n')).toContain('does not begin with SET LOCAL lock_timeout');
     expect(faultsOfMigration(sql).join('\n')).toContain('require-lock-timeout');
@@ -272,7 +272,7 @@ describe('a migration', () => {
     expect(faultsOfMigration(`${begin}${sql};\n`)).toEqual([]);
   });
 
-  it('gives new days an index of the parent only, and the page gives it to the others while nodes serve', async () => {
+  it('can create an index for new days, and the documented statements add it to existing days', async () => {
     const page = readFileSync(join(root, 'docs/upgrading.md'), 'utf8');
     const section = page.split('### An index for a table in use')[1]!.split('\n## ')[0]!;
     const [, onParent] = /`(CREATE INDEX \w+ ON ONLY [^`]+)`/.exec(section)!;

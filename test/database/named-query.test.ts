@@ -33,7 +33,7 @@ test('a statement with a name is prepared under it, one without is not prepared'
   expect(await prepared()).toEqual([{ name: 'a_name' }]);
 });
 
-test('a statement that the server refuses is the error of its query, and the connection can still be used', async () => {
+test('a refused statement fails its own query, and the connection remains usable', async () => {
   await expect(run('refused', 'SELECT 1 / $1::int', [0])).rejects.toThrow('division by zero');
   expect(await run('a_name', 'SELECT $1::int AS n', [4])).toEqual([{ n: 4 }]);
 });

@@ -34,7 +34,7 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-test('statements sent in one turn run on one connection, in the order in which it was sent', async () => {
+test('statements sent in one turn run on one connection, in the order in which they were sent', async () => {
   const rows = await Promise.all(
     Array.from({ length: 50 }, () => pipeline.query<{ number: number; pid: number }>(number)),
   );
@@ -53,7 +53,7 @@ test('a refused statement fails no other', async () => {
   expect(ends[0]).toEqual(ends[2]);
 });
 
-test('the end of its connection fails what is under way; what comes next has another', async () => {
+test('the end of the connection fails the current statements; later ones get another connection', async () => {
   const [before] = await pipeline.query<{ pid: number }>(session);
   const terminate = named('terminate', 'SELECT pg_terminate_backend(pg_backend_pid())');
   const ends = await Promise.allSettled([pipeline.query(terminate), pipeline.query(session)]);
@@ -62,7 +62,7 @@ test('the end of its connection fails what is under way; what comes next has ano
   expect(after!.pid).not.toBe(before!.pid);
 });
 
-test('after an error that a new connection may help against, what follows waits for the end of the old one', async () => {
+test('after a read-only error, statements already sent finish on the old connection, and later ones get another', async () => {
   const readOnly = named('read-only', `DO $$ BEGIN RAISE 'read-only' USING ERRCODE = '25006'; END $$`);
   const [before] = await pipeline.query<{ pid: number }>(session);
   const failing = pipeline.query(readOnly);
@@ -73,13 +73,13 @@ test('after an error that a new connection may help against, what follows waits 
   expect(await after).not.toEqual([before]);
 });
 
-test('the pool has the connection back when nothing is under way', async () => {
+test('an idle pipeline returns its connection to the pool', async () => {
   await Promise.all([pipeline.query(session), pipeline.query(session)]);
   await Promise.all([0, 1].map(() => database.transaction((query) => query(session))));
   expect(pool.idleCount).toBe(pool.totalCount);
 });
 
-test('a pipeline that is never empty makes way for a caller that waits for a connection', async () => {
+test('a busy pipeline returns its connection when a caller waits for one', async () => {
   const one = createStatementPool({ sessions: await reachDatabase(testDatabase.url), size: 1 });
   const shared = new Database(one, new Config());
   await shared.query(session);
@@ -101,7 +101,7 @@ test('a pipeline that is never empty makes way for a caller that waits for a con
   await one.end();
 });
 
-test('a connection that cannot be had fails its caller; the next statement tries again', async () => {
+test('a failed connection fails the waiting statements, and the next statement tries again', async () => {
   let tries = 0;
   const connect = (): Promise<PipelineConnection> =>
     ++tries === 1

@@ -11,19 +11,19 @@ afterAll(() => service.stop());
 const text = `SELECT current_setting('enable_sort') AS sort, current_setting('enable_seqscan') AS scan,
   current_setting('plan_cache_mode') AS plans, current_setting('statement_timeout') AS timeout`;
 
-test('what goes through TypeORM is planned as usual, and cut off after 5 s', async () => {
+test('statements of TypeORM have the default planner settings and a timeout of 5 s', async () => {
   expect(await service.app.get(DataSource).query(text)).toEqual([
     { sort: 'on', scan: 'on', plans: 'auto', timeout: '5s' },
   ]);
 });
 
-test('the prepared statements are planned once, by key, without sorts and scans', async () => {
+test('prepared statements have generic plans, with sorts and sequential scans disabled', async () => {
   expect(await service.app.get(Database).query({ name: 'settings', text })).toEqual([
     { sort: 'off', scan: 'off', plans: 'force_generic_plan', timeout: '0' },
   ]);
 });
 
-test('a look takes 2 s at most, by a setting of its own transaction', async () => {
+test('a query for operators takes at most 2 s, by a setting of its transaction', async () => {
   const observing = service.app.get(ObservingDatabase);
   expect(await observing.query({ name: 'looks', text })).toMatchObject([{ sort: 'on', timeout: '2s' }]);
   await expect(observing.query({ name: 'sleep', text: 'SELECT pg_sleep(60)' })).rejects.toMatchObject({
@@ -36,7 +36,7 @@ test('a look takes 2 s at most, by a setting of its own transaction', async () =
   expect(sessions).toEqual([]);
 });
 
-test('what goes through TypeORM has a pool that is counted', async () => {
+test('the connection counts include the pool of TypeORM', async () => {
   await service.app.get(DataSource).query('SELECT 1');
   const { idle, busy } = service.app.get(Connections).pools().plain!;
   expect(idle + busy).toBeGreaterThan(0);

@@ -20,7 +20,7 @@ const withoutIdentity = `
     AND relreplident = 'd'
     AND NOT EXISTS (SELECT FROM pg_index WHERE indrelid = pg_class.oid AND indisprimary)`;
 
-test('every table has an identity of its rows, also the days and minutes that are made later', async () => {
+test('every table has a replica identity, also partitions that are created later', async () => {
   await service.query(`SELECT ensure_partitions('2001-01-01', 1), ensure_output_partitions('2001-01-01')`);
   expect(await service.query(withoutIdentity)).toEqual([]);
   const { published } = (
@@ -29,7 +29,7 @@ test('every table has an identity of its rows, also the days and minutes that ar
   expect(published).toBeGreaterThan(30);
 });
 
-test('keys are made, changed and revoked', async () => {
+test('keys are created, changed and revoked while all tables are published', async () => {
   const admin = new AdminCalls(service);
   const { id, key } = await admin.json<{ id: string; key: string }>('POST', '/keys', {
     body: { name: 'published', limits: { submit: '5/s' } },
@@ -40,7 +40,7 @@ test('keys are made, changed and revoked', async () => {
   expect((await service.submit('test/hook', { body: '1' }, keyHeader(key))).status).toBe(401);
 });
 
-test('requests are submitted, run, cancelled and erased, and their webhooks are sent', async () => {
+test('requests are run, cancelled and erased, and webhooks are sent, while all tables are published', async () => {
   const { path } = await hooks.submit({ body: '1' });
   await receiver.arrived(path);
   const headers = keyHeader(service.key);
@@ -54,7 +54,7 @@ test('requests are submitted, run, cancelled and erased, and their webhooks are 
   expect((await files.put(upload_url, 'bytes')).ok).toBe(true);
 });
 
-test('models are paused, nodes drained, sessions begun and ended', async () => {
+test('models are paused and resumed, and nodes are drained, while all tables are published', async () => {
   const admin = new AdminCalls(service);
   const model = encodeURIComponent('test/hook');
   await admin.json('PATCH', `/models/${model}`, { body: { paused: 'hold', concurrency: 2 } });
@@ -64,7 +64,7 @@ test('models are paused, nodes drained, sessions begun and ended', async () => {
   expect((await admin.call('DELETE', `/nodes/${node!.id}/drain`)).status).toBeLessThan(300);
 });
 
-test('the duties prune, expire and make partitions', async () => {
+test('the duties prune, expire and keep partitions while all tables are published', async () => {
   for (const duty of [Pruner, Expirer, PartitionKeeper]) await service.app.get(duty).runOnce();
   const published = await service.query(
     `SELECT FROM pg_publication_tables WHERE tablename = 'request_20010101'`,
@@ -72,7 +72,7 @@ test('the duties prune, expire and make partitions', async () => {
   expect(published).toEqual([]);
 });
 
-test('the migrations go down to nothing', async () => {
+test('all migrations can be undone while all tables are published', async () => {
   const database = await createEmptyDatabase();
   const dataSource = await createDataSource({ url: database.url, poolSize: 1 }).initialize();
   await dataSource.query('CREATE PUBLICATION everything FOR ALL TABLES');

@@ -57,7 +57,7 @@ describe('a late database', () => {
     ).rejects.toThrow(/abort/);
   });
 
-  test('is given up at last', async () => {
+  test('is reported as unreachable after the wait', async () => {
     const reports: string[] = [];
     const reached = reachDatabase(gate.url, {
       waitMs: 700,
@@ -82,7 +82,7 @@ test('a host name that is not known yet is waited for', async () => {
   expect(reports).toEqual([expect.stringMatching(/not-there\.invalid\/queue: .*(ENOTFOUND|EAI_AGAIN)/)]);
 });
 
-describe('a database that the service cannot use is refused with what to do:', () => {
+describe('a database that the service cannot use is refused with the remedy:', () => {
   afterEach(() => database.drop());
 
   test.each(['LATIN1', 'SQL_ASCII'])('the encoding %s', async (encoding) => {
@@ -94,7 +94,7 @@ describe('a database that the service cannot use is refused with what to do:', (
     );
   });
 
-  test('a role that may not create tables, which then serves with just the right that is named', async () => {
+  test('a role that may not create tables, which can serve after the grant that is named', async () => {
     await use(createEmptyDatabase());
     const { role, url } = await database.createRole();
     const grant = await refusalOf(url, new RegExp(`^The role ${role} may not create tables in .*CREATE`));

@@ -12,7 +12,7 @@ let service: TestService;
 beforeAll(async () => (service = await startTestService()));
 afterAll(() => service.stop());
 
-test('the query of the page finds what a restore brings back', async () => {
+test('the documented query lists the erasures and revocations that a restore would undo', async () => {
   const [calls, admin] = [new QueueCalls(service), new AdminCalls(service)];
   const id = await calls.submit('demo/text/echo', { text: 'mine' });
   await calls.reached(id, 'COMPLETED');
@@ -42,7 +42,7 @@ test('a start after a restore skips the ids of events that were handed out after
   expect(skipped).toBeLessThan(Date.now() / 2);
 });
 
-test('a start while other nodes run skips none, and no pause is too long', async () => {
+test('a start while other nodes run skips no event id, and a very long pause exhausts none', async () => {
   const before = await next();
   await service.query('UPDATE node SET heartbeat_at = now()');
   await service.query('SELECT skip_event_ids()');

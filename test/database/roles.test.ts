@@ -72,7 +72,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('both files may be run again', async () => {
+test('roles.sql and grants.sql may be run again', async () => {
   await database.run(readSql('roles.sql'));
   await runAsOwner(readSql('grants.sql'));
 });
@@ -86,7 +86,7 @@ describe('the service role', () => {
     expect(await (await service.get('/health/ready')).json()).toMatchObject({ status: 'ok' });
   });
 
-  test('makes the tables of days and drops them, before and after the owner has changed them', async () => {
+  test('creates and drops the tables of days, also after the owner has changed them', async () => {
     const old = `SELECT to_char(now() AT TIME ZONE 'UTC' - interval '100 days', 'YYYYMMDD') AS day`;
     const [{ day } = { day: '' }] = await service.query<{ day: string }>(old);
     const isThere = async (): Promise<boolean> =>
@@ -117,8 +117,17 @@ describe('the service role', () => {
 
 describe('the reader', () => {
   const views = [
-    ...['batches', 'group_slots', 'key_shares', 'model_availability', 'model_stats', 'queue_depth'],
-    ...['rate_limit_usage', 'request_history', 'request_timeline', 'running_now', 'audit_entry'],
+    'batches',
+    'group_slots',
+    'key_shares',
+    'model_availability',
+    'model_stats',
+    'queue_depth',
+    'rate_limit_usage',
+    'request_history',
+    'request_timeline',
+    'running_now',
+    'audit_entry',
   ];
 
   test('reads every view of docs/database.md', async () => {
@@ -161,14 +170,14 @@ describe('the reader', () => {
   });
 });
 
-test('tables of the service role, which once owned all, become the owner’s', async () => {
+test('grants.sql moves the tables of the service role to the owner', async () => {
   await database.run(`ALTER TABLE api_key OWNER TO ${prefix}; ALTER VIEW queue_depth OWNER TO ${prefix}`);
   await runAsOwner(readSql('grants.sql'));
   await expect(tryOut('service', 'DROP TABLE api_key')).rejects.toThrow(/must be owner/);
   await tryOut('service', 'TABLE queue_depth');
 });
 
-test('a migration is left to the owner', async () => {
+test('the service role may not migrate, and the owner may', async () => {
   await service.stop();
   const source = await createDataSource({ url: urls.owner, poolSize: 1 }).initialize();
   await source.undoLastMigration();

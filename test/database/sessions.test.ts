@@ -108,7 +108,7 @@ describe('a database with strange settings', () => {
     expect(seen).toEqual(wanted);
   });
 
-  test('serves requests, keys, audit and logs as any other', async () => {
+  test('serves requests, keys and the audit like any other', async () => {
     const admin = new AdminCalls(service);
     const calls = new QueueCalls(service);
     const id = await calls.submit('demo/text/echo', { text: 'hello' });
@@ -145,7 +145,7 @@ describe('the settings of a role', () => {
   const linesOf = (error: unknown): string[] =>
     (error as Error).message.split('\n').filter((line) => line.startsWith('  ALTER ROLE '));
 
-  test('are refused behind a pooler with the lines that mend them, which the role may run itself', async () => {
+  test('are refused behind a pooler, with the SQL that corrects them and that the role may run', async () => {
     await setForAll(strange);
     const refusal: unknown = await findBehindPooler(url).catch((error: unknown) => error);
     const lines = linesOf(refusal);
@@ -164,7 +164,7 @@ describe('the settings of a role', () => {
     expect([sessions.byKey(), sessions.usual(5_000)]).toEqual([url, url]);
   });
 
-  test('for this database only are mended for this database only', async () => {
+  test('for one database are corrected for that database only', async () => {
     await database.run(`ALTER ROLE ${role} IN DATABASE ${nameOf(url)} SET jit = on`);
     const refusal: unknown = await findBehindPooler(url).catch((error: unknown) => error);
     const line = `  ALTER ROLE ${role} IN DATABASE ${nameOf(url)} SET jit = 'off'; -- is 'on'`;

@@ -41,7 +41,7 @@ async function migrate(): Promise<void> {
   await runner.release();
 }
 
-test('what was stored before is mended where PostgreSQL could not read it, on every day, and nowhere else', async () => {
+test('the migration repairs stored texts that PostgreSQL cannot read, on every day, and no others', async () => {
   const id = "uuid_at(now() - day * interval '1 day' + n * interval '1 second')";
   for (const [n, [stored]] of texts.entries())
     for (const day of [0, 1])
@@ -80,14 +80,14 @@ test('what was stored before is mended where PostgreSQL could not read it, on ev
   await query('SELECT * FROM request_history');
 });
 
-test('once more it changes no row', async () => {
+test('a second run of the migration changes no row', async () => {
   const versions = `SELECT array_agg(xmin::text ORDER BY id) AS versions FROM request`;
   const before = await query(versions);
   await migrate();
   expect(await query(versions)).toEqual(before);
 });
 
-test('a day of more rows than a batch is gone through to its end', async () => {
+test('a day with more rows than one batch is repaired to its end', async () => {
   await query(
     `INSERT INTO request (id, model_id, api_key_id, state, outcome, seq, output, completed_at)
      SELECT uuid_at(date_trunc('day', now(), 'UTC') + n * interval '1 ms'), 'test/one', gen_random_uuid(), 'COMPLETED',

@@ -17,9 +17,21 @@ function makeCertificate(name: string, host: string): void {
   execFileSync(
     'openssl',
     [
-      ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', `/CN=${host}`],
-      ...['-addext', `subjectAltName=DNS:${host}`],
-      ...['-keyout', join(directory, `${name}.key`), '-out', join(directory, `${name}.crt`)],
+      'req',
+      '-x509',
+      '-newkey',
+      'rsa:2048',
+      '-nodes',
+      '-days',
+      '2',
+      '-subj',
+      `/CN=${host}`,
+      '-addext',
+      `subjectAltName=DNS:${host}`,
+      '-keyout',
+      join(directory, `${name}.key`),
+      '-out',
+      join(directory, `${name}.crt`),
     ],
     { stdio: 'pipe' },
   );
@@ -84,7 +96,7 @@ test.each([
 });
 
 test.each(['sslmode=require', 'sslmode=verify-ca', 'sslmode=verify-full'])(
-  '?%s refuses a certificate whose authority nobody named, and says what to set',
+  '?%s refuses a certificate of an unnamed authority, and names the settings',
   async (query) =>
     expect(await encryption(query)).toMatch(/cannot be reached: .*certificate.* Set sslmode and sslrootcert/),
 );
@@ -93,12 +105,12 @@ test('a certificate of another authority is refused', async () => {
   expect(await encryption('sslmode=verify-full&sslrootcert=DIR/other.crt')).toMatch(/certificate/);
 });
 
-test('a certificate for another host is refused, but not by verify-ca as libpq reads it', async () => {
+test('a certificate for another host is refused, but not with the verify-ca of libpq', async () => {
   expect(await encryption(`sslmode=verify-full&${root}`, '127.0.0.1')).toMatch(/altnames/);
   expect(await encryption(`uselibpqcompat=true&sslmode=verify-ca&${root}`, '127.0.0.1')).toBe(true);
 });
 
-test('an unknown mode and a certificate that is not there are wrong settings', async () => {
+test('an unknown sslmode and a missing certificate file are configuration errors', async () => {
   expect(await encryption('sslmode=verify_full')).toMatch(
     /DATABASE_URL: expected one of these as sslmode: disable, no-verify, .*verify-full/,
   );

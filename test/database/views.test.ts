@@ -34,7 +34,7 @@ const submitFor = (keyId: string, count: number, write: typeof submitBounded) =>
   );
 };
 
-test('what waits, is held and runs, and the shares of each key, now and in the last hour', async () => {
+test('views count waiting, held and running requests, and the shares of each key, now and in the last hour', async () => {
   const node = await tables.node(database);
   await submitFor(often, 6, submit);
   await submitFor(bounded, 3, submitBounded);
@@ -71,13 +71,27 @@ test('what waits, is held and runs, and the shares of each key, now and in the l
   ).toEqual([
     {
       key_name: 'often',
-      ...{ weight: 2.5, max_running: null, waiting: 1, held: 0, running: 4, share_now: '1.000' },
-      ...{ starts_last_hour: 5, minutes: 12, nearly_all: true },
+      weight: 2.5,
+      max_running: null,
+      waiting: 1,
+      held: 0,
+      running: 4,
+      share_now: '1.000',
+      starts_last_hour: 5,
+      minutes: 12,
+      nearly_all: true,
     },
     {
       key_name: 'bounded',
-      ...{ weight: 1, max_running: 1, waiting: 3, held: 2, running: 0, share_now: '0' },
-      ...{ starts_last_hour: 0, minutes: 0, nearly_all: false },
+      weight: 1,
+      max_running: 1,
+      waiting: 3,
+      held: 2,
+      running: 0,
+      share_now: '0',
+      starts_last_hour: 0,
+      minutes: 0,
+      nearly_all: false,
     },
   ]);
   expect(await tables.rows(`SELECT waiting, delayed, running, held FROM queue_depth`)).toEqual([

@@ -45,10 +45,11 @@ test.each([
   ['POST', '/status', 'GET, HEAD'],
   ['PUT', '/status/stream', 'GET, HEAD'],
   ['POST', '', 'GET, HEAD'],
-])('%s of a request%s is no submission', async (method, path, allow) => {
+])('%s of a request%s is answered 405 and submits nothing', async (method, path, allow) => {
   const url = `${service.url}/fal/acme/image/requests/${unknownId()}${path}`;
   const answer = await fetch(url, {
-    ...{ method, headers: keyHeader(service.key) },
+    method,
+    headers: keyHeader(service.key),
     ...(method === 'POST' ? { body: '{}' } : {}),
   });
   expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow]);
@@ -117,7 +118,7 @@ test.each(['polling', 'streaming'] as const)(
   },
 );
 
-test('a proxy between, which hands the header on with the path that it asked for, is no other call', async () => {
+test('the target header that a proxy passes on does not override the path', async () => {
   const target = 'https://queue.fal.run/acme/slow';
   const headers = { 'x-fal-target-url': target, ...keyHeader(service.key) };
   const answer = await fetch(`${service.url}/fal/${image}`, { method: 'POST', headers, body: '{}' });
@@ -132,7 +133,7 @@ test('a proxy between, which hands the header on with the path that it asked for
   }
 });
 
-test('a place in the queue is followed to its front', async () => {
+test('a queue position can be followed until the request completes', async () => {
   const first = await client().queue.submit('acme/slow', { input: { hold: true } });
   const second = await client().queue.submit('acme/slow', { input: { hold: true } });
   const third = await client().queue.submit('acme/slow', { input: {} });
@@ -174,17 +175,17 @@ test('priority, start timeout and an idempotency key reach the queue', async () 
   ]);
 });
 
-test('a submission without an input is one with an empty object', async () => {
+test('a submission without an input has an empty object as its input', async () => {
   const { request_id: id } = await client().queue.submit(image, {});
   expect((await model.arrived(id)).body).toBe('{}');
 });
 
-test('the normal priority that the client always sends is what a low key may have', async () => {
+test('the normal priority that the client always sends is accepted from a low-priority key', async () => {
   const low = client(await calls.newKey({ maxPriority: 'low' }));
   await low.queue.submit(image, { input: {} });
 });
 
-test('an input that does not fit is a ValidationError with the fields', async () => {
+test('an input that does not match its schema is a ValidationError with the fields', async () => {
   const error = await rejection(
     client().queue.submit('acme/strict/text', { input: { prompt: 5 } }),
     ValidationError,
@@ -195,7 +196,7 @@ test('an input that does not fit is a ValidationError with the fields', async ()
   ]);
 });
 
-test("a model's own refusal is an error with what the model said", async () => {
+test("a model's own refusal is an error with the details of the model", async () => {
   const detail = [{ loc: ['body', 'seed'], msg: 'too large', type: 'value_error' }];
   const refused = { status: 422, body: JSON.stringify({ detail }) };
   let id = '';
@@ -217,7 +218,7 @@ test('other errors are an ApiError with their detail', async () => {
   expect(key).toMatchObject({ status: 401, body: { error_type: 'invalid_key' } });
 });
 
-test('cancel takes a request out of the queue; its result is 499', async () => {
+test('a cancel removes a request from the queue, and its result is answered 499', async () => {
   const { request_id: running } = await client().queue.submit('acme/slow', { input: { hold: true } });
   const { request_id: requestId } = await client().queue.submit('acme/slow', { input: {} });
   const early = await rejection(client().queue.result('acme/slow', { requestId }), ApiError);
@@ -268,7 +269,7 @@ const idsOf = async (name: string): Promise<string[]> => {
 const idOf = (name: string): Promise<string> =>
   until(async () => (await idsOf(name))[0], { message: `the request ${name} is there` });
 
-test('run answers with the output, and its request is one as any other', async () => {
+test('run returns the output, and its request is an ordinary request', async () => {
   const { data, requestId } = await client().run(image, { input: { name: 'run' } });
   expect(data).toEqual({ done: requestId, attempt: 1 });
   expect(await calls.status(requestId)).toMatchObject({ success: true });
@@ -276,13 +277,13 @@ test('run answers with the output, and its request is one as any other', async (
   expect(rows).toEqual([{ adapter: 'fal' }]);
 });
 
-test('run of a request that fails is one error, and one request', async () => {
+test('a failed run is one error and one request', async () => {
   const error = await rejection(client().run(image, { input: { name: 'failing', drop: true } }), ApiError);
   expect(error).toMatchObject({ status: 500, body: { error_type: 'runner_connection_error' } });
   expect(await idsOf('failing')).toHaveLength(1);
 });
 
-test('stream has the parts of the output as they come, then the output', async () => {
+test('stream has each part of the output when it arrives, and then the output', async () => {
   const stream = await client().stream(image, { input: { name: 'parts', hold: true } });
   const seen: unknown[] = [];
   stream.on('data', (part) => seen.push(part));
@@ -296,7 +297,7 @@ test('stream has the parts of the output as they come, then the output', async (
   expect(seen).toEqual([{ step: 1 }, { step: 2 }, { done: true }]);
 });
 
-test('a stream that fails before its first part is an error, and after it is broken off', async () => {
+test('a stream that fails is an error, before and after its first part', async () => {
   const early = await client().stream(image, { input: { name: 'early', status: 500 } });
   expect(await rejection(early.done(), ApiError)).toMatchObject({
     status: 500,
@@ -324,7 +325,7 @@ test('a run that is aborted cancels its request', async () => {
   expect(await calls.status(id)).toMatchObject({ error: { code: 'cancelled' } });
 });
 
-test('a run that comes again takes up the request of the call before', async () => {
+test('a repeated run continues the request of the aborted call', async () => {
   service.app.get(AbandonedCalls).graceMs = 10_000;
   const call = (signal?: AbortSignal): Promise<Response> =>
     fetch(`${service.url}/fal/run/${image}`, {

@@ -62,7 +62,7 @@ test('realtime gets no token, so it opens no connection', async () => {
   expect(sent).toEqual([]);
 });
 
-test('what is served goes to the service, and nowhere else', async () => {
+test('supported calls go to the service, and nowhere else', async () => {
   const fal = falAt(service, service.key, network);
   await fal.queue.submit(image, { input: { image: new Blob(['x']) }, webhookUrl: 'https://hooks.example/' });
   await fal.queue.status(image, { requestId: 'id' });

@@ -10,7 +10,7 @@ afterAll(() => service.stop());
 
 const cat = (): Blob => new Blob(['meow'], { type: 'image/png' });
 
-test('the published client uploads what of an input is a Blob', async () => {
+test('the published client uploads a Blob within an input', async () => {
   const fal = falAt(service);
   const { data } = await fal.subscribe('demo/text/echo', { input: { images: [cat()], prompt: 'x' } });
   const { images, prompt } = data as { images: string[]; prompt: string };
@@ -19,7 +19,7 @@ test('the published client uploads what of an input is a Blob', async () => {
   expect([answer.headers.get('content-type'), await answer.text()]).toEqual(['image/png', 'meow']);
 });
 
-test('and by itself, with a name, also where all its calls go to one address', async () => {
+test('the published client uploads a named file by itself, also through "proxyUrl"', async () => {
   const fal = createFalClient({
     credentials: service.key,
     proxyUrl: { url: `${service.url}/fal`, when: 'always' },

@@ -26,7 +26,7 @@ test("a success is sent in fal's form, with the output as the model wrote it", a
   expect(new Webhook(secret).verify(hook.body, signed)).toMatchObject({ request_id: id });
 });
 
-test('a failure has the body that its result has', async () => {
+test('a failure is sent with the error of its result', async () => {
   const detail = [{ loc: ['body', 'seed'], msg: 'too large', type: 'value_error' }];
   const { id, hook } = await hookOf({ status: 422, body: JSON.stringify({ detail }) });
   expect(JSON.parse(hook.body)).toEqual({
@@ -38,7 +38,7 @@ test('a failure has the body that its result has', async () => {
   });
 });
 
-test('an output that is too large to send is said to be missing', async () => {
+test('an output that is too large to send is left out and reported as too_large', async () => {
   const { hook } = await hookOf({ body: JSON.stringify('x'.repeat(256 * 1024)) });
   expect(JSON.parse(hook.body)).toMatchObject({ status: 'OK', payload: null, payload_error: 'too_large' });
 });

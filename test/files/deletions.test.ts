@@ -21,18 +21,15 @@ async function upload(path: string, field: string): Promise<string> {
 test.each([
   ['openai', '/openai/v1/files', 'file'],
   ['replicate', '/replicate/v1/files', 'content'],
-])(
-  'the audit has the file that a caller of %s deletes, once and by its handle',
-  async (_api, path, field) => {
-    const id = await upload(path, field);
-    const remove = (): Promise<Response> =>
-      fetch(`${service.url}${path}/${id}`, { method: 'DELETE', headers: keyHeader(service.key) });
-    expect((await remove()).ok).toBe(true);
-    expect((await remove()).status).toBe(404);
-    const rows = await service.query(
-      `SELECT action, target FROM audit_entry WHERE action = 'file.delete' AND target = $1`,
-      [service.app.get(Handles).handleOf(id)],
-    );
-    expect(rows).toHaveLength(1);
-  },
-);
+])('a file that a caller of %s deletes is audited once, by its handle', async (_api, path, field) => {
+  const id = await upload(path, field);
+  const remove = (): Promise<Response> =>
+    fetch(`${service.url}${path}/${id}`, { method: 'DELETE', headers: keyHeader(service.key) });
+  expect((await remove()).ok).toBe(true);
+  expect((await remove()).status).toBe(404);
+  const rows = await service.query(
+    `SELECT action, target FROM audit_entry WHERE action = 'file.delete' AND target = $1`,
+    [service.app.get(Handles).handleOf(id)],
+  );
+  expect(rows).toHaveLength(1);
+});

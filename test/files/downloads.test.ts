@@ -20,7 +20,7 @@ afterAll(() => service.stop());
 const get = (headers: Record<string, string> = {}, method = 'GET'): Promise<Response> =>
   fetch(url, { method, headers });
 
-test('a file comes whole, with its type, its length and its SHA-256, and no page can do anything with it', async () => {
+test('a file is sent whole, with its type, length and SHA-256, and in a sandbox', async () => {
   const answer = await get();
   expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
   expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -37,7 +37,7 @@ test('a file comes whole, with its type, its length and its SHA-256, and no page
   expect(answer.headers.get('x-request-id')).toBeTruthy();
 });
 
-test('HEAD says the same, without the bytes', async () => {
+test('HEAD returns the same headers, without the bytes', async () => {
   const answer = await get({ range: 'bytes=0-9' }, 'HEAD');
   expect([answer.status, answer.headers.get('content-length'), answer.headers.get('etag')]).toEqual([
     200,
@@ -54,7 +54,7 @@ test.each([
   ['the last', 'bytes=-10', 99_990, 99_999],
   ['more than there are', 'bytes=99990-999999', 99_990, 99_999],
   ['more of the last than there are', 'bytes=-999999', 0, 99_999],
-])('a range: %s', async (_, range, start, end) => {
+])('a range is sent: %s', async (_, range, start, end) => {
   const answer = await get({ range });
   expect([answer.status, answer.headers.get('content-range')]).toEqual([206, `bytes ${start}-${end}/100000`]);
   expect(answer.headers.get('content-length')).toBe(String(end - start + 1));
@@ -62,7 +62,7 @@ test.each([
 });
 
 test.each(['bytes=100000-', 'bytes=100000-100001', 'bytes=-0'])(
-  'the range %s is not there',
+  'the range %s is answered 416',
   async (range) => {
     const answer = await get({ range });
     expect(answer.headers.get('content-range')).toBe('bytes */100000');
@@ -71,14 +71,14 @@ test.each(['bytes=100000-', 'bytes=100000-100001', 'bytes=-0'])(
 );
 
 test.each(['bytes=0-1,5-6', 'lines=0-1', 'bytes=5-1', 'bytes=a-b', 'bytes=-'])(
-  'for the range %s the whole file comes',
+  'the range %s is ignored, and the whole file is sent',
   async (range) => {
     const answer = await get({ range });
     expect([answer.status, (await answer.arrayBuffer()).byteLength]).toEqual([200, 100_000]);
   },
 );
 
-test('what a client has already does not come again, and a range only of what it began with', async () => {
+test('a file that a client already has is answered 304, and If-Range sends a range only of the same file', async () => {
   for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
     const answer = await get({ 'if-none-match': known });
     expect([answer.status, answer.headers.get('etag'), await answer.text()]).toEqual([304, etag, '']);
@@ -90,7 +90,7 @@ test('what a client has already does not come again, and a range only of what it
     expect((await get({ range, 'if-range': other })).status).toBe(200);
 });
 
-test('nothing comes of a file that is not the one that a client wants', async () => {
+test('an If-Match of another file is answered 412', async () => {
   expect((await get({ 'if-match': etag })).status).toBe(200);
   expect(await verdict(get({ 'if-match': '"other"', range: 'bytes=0-9' }))).toEqual([
     412,
@@ -105,7 +105,7 @@ test('an empty file has no range', async () => {
   expect((await fetch(empty)).headers.get('content-length')).toBe('0');
 });
 
-test('a file has one name', async () => {
+test('a file is served under one name only', async () => {
   const root = url.slice(0, url.lastIndexOf('/'));
   for (const name of ['dog.png', 'cat.PNG', 'cat.png%00', '..%2fcat.png', '%252e%252e'])
     expect(await verdict(fetch(`${root}/${name}`))).toEqual([404, 'unknown_file']);
@@ -115,7 +115,7 @@ test('a file has one name', async () => {
   expect(await verdict(fetch(url, { method: 'PUT', body: 'x' }))).toEqual([405, 'method_not_allowed']);
 });
 
-describe('what a browser could run is a download', () => {
+describe('content that a browser could run is sent as a download', () => {
   test.each([
     ['image/svg+xml', 'a.svg', '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'],
     ['text/html', 'a.html', '<script>alert(1)</script>'],
@@ -133,7 +133,7 @@ describe('what a browser could run is a download', () => {
     expect(headers.get('content-security-policy')).toContain('sandbox');
   });
 
-  test.each(['audio/mpeg', 'video/mp4', 'image/webp'])('%s is shown', async (type) => {
+  test.each(['audio/mpeg', 'video/mp4', 'image/webp'])('%s is displayed inline', async (type) => {
     const { headers } = await fetch(await files.store('x', type, 'a'));
     expect(headers.get('content-disposition')).toMatch(/^inline/);
   });
@@ -165,7 +165,7 @@ describe('a name', () => {
   });
 });
 
-test('a file that has lost its end where it is stored breaks its download off, and the next one on the connection is whole', async () => {
+test('a download of a truncated stored file breaks off, and the next download is whole', async () => {
   const large = await files.store(someBytes(1_000_000));
   const folder = join(service.config.dataDir, 'files');
   const stored = readdirSync(folder, { recursive: true, encoding: 'utf8' }).find((name) =>
@@ -184,7 +184,7 @@ test('a file that has lost its end where it is stored breaks its download off, a
   expect(beyond).toBeInstanceOf(TypeError);
 });
 
-test('a reader that hangs up leaves no open file', async () => {
+test('a client that disconnects leaves no open file', async () => {
   const large = await files.store(someBytes(8_000_000));
   const open = (): string[] =>
     readdirSync('/proc/self/fd')

@@ -44,7 +44,7 @@ const run = (url: string, more: object = {}): Promise<string> =>
   calls.run('test/model', { image: url, ...more });
 
 describe('a file that no request names', () => {
-  test('goes after a day, and so does an upload that was only begun', async () => {
+  test('is deleted after a day, and so is an upload that was only initiated', async () => {
     const [kept, old] = [await files.store('kept'), await files.store('old')];
     const { file_url: begun } = await files.initiate();
     await aged(old, 24.1);
@@ -55,7 +55,7 @@ describe('a file that no request names', () => {
     expect((await files.bytes(kept)).toString()).toBe('kept');
   });
 
-  test('by a key of its own is not kept by a request of another key', async () => {
+  test('is not retained by a request of another key', async () => {
     const url = await files.store('x');
     const other = await calls.newKey();
     const id = await calls.submit('test/model', { image: url }, keyHeader(other));
@@ -68,7 +68,7 @@ describe('a file that no request names', () => {
 });
 
 describe('a file that requests name', () => {
-  test('stays with them, however old, and goes with the last of them', async () => {
+  test('is retained as long as one of them exists, and deleted with the last one', async () => {
     const url = await files.store('x');
     const [one, other] = [await run(url), await run(url)];
     await aged(url, 1_000);
@@ -127,7 +127,7 @@ describe('a file that requests name', () => {
     await expectGone(plain);
   });
 
-  test('by many submissions at once is named by each, whichever way they come', async () => {
+  test('is recorded for each of many concurrent submissions, single or in a batch', async () => {
     const url = await files.store('x');
     const plain = await inParallel(20, Array.from({ length: 40 }), () =>
       calls.submit('test/model', { image: url }),
@@ -159,7 +159,7 @@ describe('a file that requests name', () => {
     expect((await fetch(url)).status).toBe(200);
   });
 
-  test('goes with a payload that its model keeps no longer', async () => {
+  test('is deleted when the payload retention of its model is over', async () => {
     const url = await files.store('x');
     const id = await calls.run('test/brief', { image: url });
     const { '0': row } = await service.query<{ id: string }>(
@@ -177,7 +177,7 @@ describe('a file that requests name', () => {
     await expectGone(url);
   });
 
-  test('by a submission that was never written is not kept', async () => {
+  test('is not retained by a submission that was never written', async () => {
     const url = await files.store('x');
     const stray = '01890000-0000-7000-8000-00000000abcd';
     await service.query('INSERT INTO file_use (request_id, file_id, in_input) VALUES ($1, $2, true)', [
@@ -189,7 +189,7 @@ describe('a file that requests name', () => {
   });
 });
 
-test('a file is removed or named, never both, however close they come', async () => {
+test('a file is either deleted or named by a request, even if both happen at once', async () => {
   for (let round = 0; round < 8; round++) {
     const url = await files.store('x');
     await aged(url, 24.1);

@@ -56,7 +56,7 @@ test.each([
   expect(uses).toEqual([{ request_id: id, in_input: false }]);
 });
 
-test('the file is at the address by which its request was submitted', async () => {
+test('the URL of an output file has the address at which its request was submitted', async () => {
   const answer = await fetch(`${service.url.replace('127.0.0.1', 'localhost')}/v1/queue/test/model`, {
     method: 'POST',
     headers: { authorization: `Key ${service.key}` },
@@ -76,7 +76,7 @@ test('a file that is too large fails the run, and leaves nothing', async () => {
 });
 
 test.each(['INSERT', 'UPDATE'])(
-  'an answer whose file the database does not take for a while (%s) is kept until it does',
+  'an output file is kept until the database accepts its row again (%s)',
   async (verb) => {
     await service.query(`CREATE SEQUENCE times_refused;
       CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -107,14 +107,14 @@ test('an answer that breaks off leaves nothing', async () => {
   expect(await files.onDisk()).toEqual(before);
 });
 
-test('any other answer is none, and says what would be', async () => {
+test('an answer of any other type fails, and the error names the accepted types', async () => {
   const id = await answered('text/html', '<p>');
   expect((await calls.status(id)).error?.message).toMatch(
     /expected application\/json.*a picture.*got text\/html/,
   );
 });
 
-test('the fractal comes as a file where its input asks for it', async () => {
+test('the fractal demo returns a file if its input asks for one', async () => {
   const input = { prompt: 'a cat', width: 32, height: 24, steps: 16 };
   const id = await calls.run('test/fractal', { ...input, output: 'file' });
   const { image, seed } = (await (await calls.response(id)).json()) as {
@@ -166,7 +166,7 @@ async function keepEndingBy(
 const endRow = (content: Content): Promise<boolean> =>
   FileRows.prototype.end.call(service.app.get(FileRows), content);
 
-test('a file keeps its bytes if it was stored but the answer of the database was lost, and the run was stopped', async () => {
+test('a stored file keeps its bytes if the answer of the database is lost and the run is stopped', async () => {
   const bytes = someBytes(20_000);
   const { keeping, id } = await keepEndingBy(bytes, async (content, stop) => {
     await endRow(content);

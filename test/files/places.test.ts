@@ -35,7 +35,7 @@ const becomes = (service: TestService, expected: [number, string]): Promise<unkn
   });
 
 describe('several nodes', () => {
-  test('that share the folder have the same files, whichever stored them', async () => {
+  test('that share a folder serve the same files, from uploads on any node', async () => {
     const dataDir = await temporaryDirectory();
     const one = await start({ dataDir });
     const other = await start({ dataDir, databaseUrl: one.databaseUrl, bootstrapApiKey: one.key });
@@ -52,7 +52,7 @@ describe('several nodes', () => {
     for (const node of [one, other]) expect(await filesReady(node)).toEqual([200, 'up']);
   });
 
-  test('with folders of their own are ready until there is a file, then only the one that has it', async () => {
+  test('with separate folders are ready until a file exists, then only the node that has it', async () => {
     const one = await start();
     const other = await start({ databaseUrl: one.databaseUrl, bootstrapApiKey: one.key });
     expect(await filesReady(other)).toEqual([200, 'up']);
@@ -71,7 +71,7 @@ describe('several nodes', () => {
     expect(await filesReady(one)).toEqual([200, 'up']);
   });
 
-  test('are not ready while their volume is not mounted, remove nothing, and are ready again with it', async () => {
+  test('are not ready while their volume is missing, delete nothing, and recover with it', async () => {
     const service = await start();
     const files = new FileCalls(service);
     const url = await files.store('x');
@@ -92,7 +92,7 @@ describe('several nodes', () => {
   });
 });
 
-test('a new folder is taken where there are no files any more', async () => {
+test('a node may use a new folder once no files exist', async () => {
   const one = await start();
   const files = new FileCalls(one);
   await files.store('x');
@@ -102,7 +102,7 @@ test('a new folder is taken where there are no files any more', async () => {
   expect((await new FileCalls(other).bytes(await new FileCalls(other).store('y'))).toString()).toBe('y');
 });
 
-describe('a disk that takes no more', () => {
+describe('a failing disk:', () => {
   type Handle = Awaited<ReturnType<typeof open>>;
   let prototype: Handle;
   let writev: Handle['writev'];
@@ -133,7 +133,7 @@ describe('a disk that takes no more', () => {
     ['EIO', 1, 503, 'unavailable'],
     ['EMFILE', 1, 503, 'unavailable'],
     ['ENOENT', 1, 503, 'unavailable'],
-  ])('%s after %i writes is said, and leaves nothing', async (code, after, status, problem) => {
+  ])('%s after %i writes is reported, and leaves no bytes', async (code, after, status, problem) => {
     const files = new FileCalls(service);
     const { file_url, upload_url } = await files.initiate();
     const before = await files.onDisk();
@@ -151,7 +151,7 @@ describe('a disk that takes no more', () => {
     expect((await files.bytes(file_url)).equals(bytes)).toBe(true);
   });
 
-  test('in the middle of a block loses none of it', async () => {
+  test('a partial write of a block loses no bytes', async () => {
     const files = new FileCalls(service);
     prototype.writev = function (this: Handle, chunks: readonly NodeJS.ArrayBufferView[], position) {
       const first = chunks[0] as Buffer;
@@ -162,7 +162,7 @@ describe('a disk that takes no more', () => {
   });
 });
 
-test('a folder that cannot be written to is no fault of the service but of its setting', async () => {
+test('a node with an unwritable folder is ready, and refuses uploads with 503', async () => {
   const dataDir = await temporaryDirectory();
   await writeFile(join(dataDir, 'files'), 'this is no folder');
   const service = await start({ dataDir });
@@ -173,7 +173,7 @@ test('a folder that cannot be written to is no fault of the service but of its s
   ]);
 });
 
-test('what a killed process was writing is removed an hour later', async () => {
+test('a partial file of a killed process is deleted an hour later', async () => {
   const service = await start();
   await new FileCalls(service).store('x');
   const folder = join(service.config.dataDir, 'files', 'temporary');

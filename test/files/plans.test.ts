@@ -43,7 +43,7 @@ const expected = [
   'end_stray_file_uses',
 ];
 
-test('no statement about files reads more of its tables than it is about', async () => {
+test('no statement about files scans a table sequentially', async () => {
   const files = new FileCalls(service);
   const [kept, old] = [await files.store('x'), await files.store('y')];
   await files.bytes(kept);

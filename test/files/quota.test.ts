@@ -40,7 +40,7 @@ async function expectTrueCounts(): Promise<void> {
 }
 afterEach(expectTrueCounts);
 
-test('a key sees what it has stored, and is refused what it has no room for', async () => {
+test('a key sees its stored bytes and files, and an upload beyond its quota is refused', async () => {
   const limits = { max_bytes: maxStoredBytes, max_files: maxStoredFiles };
   expect(await stored()).toEqual({ bytes: 0, files: 0, ...limits });
   await store(someBytes(600_000));
@@ -68,7 +68,7 @@ test('the quota is each key’s own', async () => {
   expect(await stored(other)).toMatchObject({ bytes: 1_000, files: 1 });
 });
 
-test('an upload that does not say how long it is ends where the room does', async () => {
+test('an upload without a length is refused when it exceeds the quota', async () => {
   await store(someBytes(900_000));
   const { upload_url } = await begin();
   const body = ReadableStream.from(Array.from({ length: 30 }, () => someBytes(10_000))) as unknown as Body;
@@ -77,7 +77,7 @@ test('an upload that does not say how long it is ends where the room does', asyn
   expect(await stored()).toMatchObject({ bytes: 900_000 });
 });
 
-test('uploads in parallel take no more than there is', async () => {
+test('parallel uploads do not exceed the quota', async () => {
   const urls = await Promise.all(Array.from({ length: maxStoredFiles }, begin));
   const answers = await inParallel(maxStoredFiles, urls, async ({ upload_url }, at) => {
     // Half of the uploads do not announce their length.
@@ -98,7 +98,7 @@ test('uploads in parallel take no more than there is', async () => {
   expect((await files.put(refused.upload_url, someBytes(left))).status).toBe(200);
 });
 
-test('files are counted as well, with those that were only initiated', async () => {
+test('the quota counts files as well, including those that were only initiated', async () => {
   for (let i = 0; i < maxStoredFiles; i++) await begin();
   const refused = await ask();
   expect(await problemOf(refused)).toMatchObject({
@@ -112,7 +112,7 @@ test('files are counted as well, with those that were only initiated', async () 
   await begin();
 });
 
-test('files that are announced in parallel are no more than there may be', async () => {
+test('files that are initiated in parallel do not exceed the quota', async () => {
   const statuses = await inParallel(
     maxStoredFiles * 2,
     Array.from({ length: maxStoredFiles * 2 }),
@@ -127,7 +127,7 @@ test('files that are announced in parallel are no more than there may be', async
   expect(await stored()).toMatchObject({ files: maxStoredFiles });
 });
 
-test('what is erased makes room at once', async () => {
+test('erasing a request frees the quota of its files', async () => {
   const url = await store(someBytes(maxStoredBytes));
   const submitted = await submit('test/model', { image: url });
   const { request_id: id } = (await submitted.json()) as { request_id: string };
@@ -143,7 +143,7 @@ test('what is erased makes room at once', async () => {
   await begin();
 });
 
-test('what a model makes is counted, and never refused', async () => {
+test('output files of a model count against the quota, and are never refused', async () => {
   await store(someBytes(maxStoredBytes));
   model.respond = ({ response }) => {
     response.writeHead(200, { 'content-type': 'image/png' }).end(someBytes(5_000));
@@ -155,7 +155,7 @@ test('what a model makes is counted, and never refused', async () => {
   expect(await stored()).toMatchObject({ bytes: maxStoredBytes + 5_000, files: 2 });
 });
 
-test('neither is what a worker uploads for a run', async () => {
+test('files that a worker uploads for a run count against the quota, and are never refused', async () => {
   await store(someBytes(maxStoredBytes));
   const submitted = await submit('test/pulled');
   expect(submitted.status).toBe(202);

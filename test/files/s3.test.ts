@@ -52,7 +52,7 @@ afterAll(async () => {
 const inBucket = async (id: string): Promise<string[]> =>
   (await readdir(folder, { recursive: true })).filter((name) => name.includes(id));
 
-test('files are in the bucket, and come through the service, whole and in parts', async () => {
+test('files are stored in the bucket, and served by the service whole and in ranges', async () => {
   const bytes = someBytes(20_000_000);
   const url = await files.store(bytes, 'video/mp4', 'a.mp4');
   expect(url.startsWith(service.url)).toBe(true);
@@ -65,7 +65,7 @@ test('files are in the bucket, and come through the service, whole and in parts'
   expect(await files.onDisk()).toEqual([]);
 });
 
-test('what goes, goes from the bucket too', async () => {
+test('a deleted file is deleted from the bucket too', async () => {
   const id = fileId(await files.store('x'));
   expect(await inBucket(id)).not.toEqual([]);
   await service.query(`UPDATE file SET expires_at = now() - interval '1 hour' WHERE id = $1`, [id]);
@@ -90,7 +90,7 @@ test.each([
       return false;
     },
   ],
-])('a store that %s takes nothing, and nothing is left behind', async (_, faulty) => {
+])('an upload fails and leaves nothing behind if the store %s', async (_, faulty) => {
   const { file_url, upload_url } = await files.initiate();
   fault = faulty;
   expect(await verdict(files.put(upload_url, someBytes(100_000)))).toEqual([503, 'unavailable']);
@@ -100,7 +100,7 @@ test.each([
   expect((await files.put(upload_url, 'x')).status).toBe(200);
 });
 
-test('what fails for a moment is sent again, with all its bytes', async () => {
+test('a call that the store fails briefly is sent again with all bytes', async () => {
   let failures = 2;
   fault = (request, response) => {
     if (failures-- <= 0) return false;
@@ -111,7 +111,7 @@ test('what fails for a moment is sent again, with all its bytes', async () => {
   expect((await files.bytes(await files.store(bytes))).equals(bytes)).toBe(true);
 });
 
-test('a store whose clock differs is sent signatures by its own', async () => {
+test('a store with a different clock gets signatures by its own time', async () => {
   const aheadMs = -3_600_000;
   const refused: unknown[] = [];
   const stored: Buffer[] = [];
@@ -134,7 +134,7 @@ test('a store whose clock differs is sent signatures by its own', async () => {
   await files.store('by the right time again');
 });
 
-test('a store that closes a kept connection beside a call is called again', async () => {
+test('a call on a kept connection that the store closes is sent again', async () => {
   const url = await files.store('x');
   const used = new WeakSet<Socket>();
   let closed = 0;
@@ -158,7 +158,7 @@ test('bytes that change on the way are refused by the store', async () => {
   expect(await verdict(files.put(upload_url, 'x'))).toEqual([503, 'unavailable']);
 });
 
-test('a store that cannot be read is said, before any of the file is', async () => {
+test('a download from a store that cannot be read is answered 503', async () => {
   const url = await files.store('x');
   fault = (_, response) => response.writeHead(500).end() !== undefined;
   expect(await verdict(fetch(url))).toEqual([503, 'unavailable']);
@@ -168,7 +168,7 @@ test.each([
   ['fewer bytes than it has, as if they were all', 206, 5_000],
   ['more bytes than it has', 206, 20_000],
   ['all of it for a part from its beginning on', 200, 10_000],
-])('a store that gives of a file %s breaks the download off', async (_, status, count) => {
+])('a download of a file breaks off if the store returns %s', async (_, status, count) => {
   const url = await files.store(someBytes(10_000));
   fault = (__, response) => response.writeHead(status).end(someBytes(count)) !== undefined;
   const range = { range: 'bytes=0-7499' };
@@ -181,7 +181,7 @@ test.each([
   expect(part).toBeInstanceOf(TypeError);
 });
 
-test('a store that knows no ranges is no store of parts', async () => {
+test('a range from a store without ranges is answered 503', async () => {
   const url = await files.store(someBytes(10_000));
   fault = (_, response) => response.writeHead(200).end(someBytes(10_000)) !== undefined;
   const part = fetch(url, { headers: { range: 'bytes=100-199' } });
@@ -198,7 +198,7 @@ test('a store that breaks off in the middle breaks the download off', async () =
   await expect(fetch(url).then((answer) => answer.arrayBuffer())).rejects.toThrow();
 });
 
-test('a node that looks at a disk is not ready where the files are in a bucket', async () => {
+test('a node with files on disk is not ready while the files of the service are in a bucket', async () => {
   await files.store('x');
   const { databaseUrl, key } = service;
   const other = await startTestService({ config: { databaseUrl, bootstrapApiKey: key } });

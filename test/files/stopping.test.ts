@@ -33,7 +33,7 @@ function isLeaving({ app, query }: TestService): Promise<unknown> {
   return until(async () => (await query('SELECT FROM node WHERE id = $1', [nodeId])).length === 0);
 }
 
-test('a download under way ends whole while the service stops', async () => {
+test('a current download completes while the service stops', async () => {
   const service = await startTestService({ limits: 'off', config: { shutdownGraceMs: 3_600_000 } });
   const download = await begin(service);
   const leaving = isLeaving(service);
@@ -43,7 +43,7 @@ test('a download under way ends whole while the service stops', async () => {
   await stopped;
 });
 
-test('a download that does not end within the grace is broken off, never ended', async () => {
+test('a download that exceeds the grace period is broken off, and never looks complete', async () => {
   const service = await startTestService({ limits: 'off', config: { shutdownGraceMs: 0 } });
   const download = await begin(service);
   await service.stop();

@@ -33,7 +33,7 @@ async function addsNothing(work: () => Promise<unknown>): Promise<void> {
 }
 
 describe('an upload', () => {
-  test('is two calls, the second without a key, and the file is what was sent', async () => {
+  test('takes two calls, the second without a key, and stores the bytes as sent', async () => {
     const bytes = someBytes(300_000);
     const { file_url, upload_url } = await files.initiate('image/png', 'a cat.png');
     expect(file_url).toBe(`${service.url}/v1/files/${fileId(file_url)}/a%20cat.png`);
@@ -44,7 +44,7 @@ describe('an upload', () => {
     expect((await files.bytes(file_url)).equals(bytes)).toBe(true);
   });
 
-  test('may be empty, and may come in chunks of unknown number', async () => {
+  test('may be empty, and may be chunked', async () => {
     expect(await files.bytes(await files.store(''))).toHaveLength(0);
     const { file_url, upload_url } = await files.initiate();
     const chunks = Array.from({ length: 20 }, () => someBytes(10_000));
@@ -54,13 +54,16 @@ describe('an upload', () => {
     expect(sha256(await files.bytes(file_url))).toBe(sha256(Buffer.concat(chunks)));
   });
 
-  test('by a client that waits to be asked for the body goes on', async () => {
+  test('continues for a client that expects 100 Continue', async () => {
     const { file_url, upload_url } = await files.initiate();
     const answer = await new Promise<number | undefined>((resolve, reject) => {
       const headers = { 'content-type': 'image/png', 'content-length': 3, expect: '100-continue' };
       const call = httpRequest(upload_url, { method: 'PUT', headers });
       call.on('continue', () => call.end('abc')).on('error', reject);
-      call.on('response', (response) => (response.resume(), resolve(response.statusCode)));
+      call.on('response', (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
       call.flushHeaders();
     });
     expect(answer).toBe(200);
@@ -79,8 +82,8 @@ describe('an upload', () => {
   });
 });
 
-describe('to begin an upload', () => {
-  test('takes a key that may submit', async () => {
+describe('a call that initiates an upload', () => {
+  test('needs a key with the scope submit', async () => {
     const calls = new QueueCalls(service);
     const body = { content_type: 'image/png', file_name: 'a.png' };
     expect(await verdict(files.ask(body, {}))).toEqual([401, 'missing_key']);
@@ -102,7 +105,7 @@ describe('to begin an upload', () => {
 });
 
 describe('an upload URL', () => {
-  test('is good for its upload alone', async () => {
+  test('is valid only for its own upload', async () => {
     const [one, other] = [await files.initiate(), await files.initiate()];
     const swapped = one.upload_url.replace(fileId(one.file_url), fileId(other.file_url));
     await addsNothing(async () => {
@@ -124,14 +127,14 @@ describe('an upload URL', () => {
     expect(await verdict(files.put(url.href, 'x', type))).toEqual([403, 'invalid_upload_url']);
   });
 
-  test('with a member twice, or without a signature, leads nowhere', async () => {
+  test('with a repeated parameter or without a signature is refused', async () => {
     const { upload_url } = await files.initiate();
     expect(await verdict(files.put(`${upload_url}&expires=1`, 'x'))).toEqual([403, 'invalid_upload_url']);
     const bare = upload_url.split('?')[0]!;
     expect(await verdict(files.put(bare, 'x'))).toEqual([404, 'unknown_file']);
   });
 
-  test('is over after an hour', async () => {
+  test('expires after an hour', async () => {
     const { upload_url } = await files.initiate();
     const clock = service.app.get(Clock);
     clock.now = () => Clock.prototype.now.call(clock) + 3_601_000;
@@ -151,7 +154,7 @@ describe('an upload URL', () => {
     expect((await files.bytes(file_url)).toString()).toBe('first');
   });
 
-  test('used by many at once stores the bytes of one, whole', async () => {
+  test('that is used many times at once stores the bytes of one call, whole', async () => {
     const { file_url, upload_url } = await files.initiate();
     const bodies = Array.from({ length: 12 }, () => someBytes(200_000));
     const before = (await files.onDisk()).length;
@@ -178,7 +181,7 @@ describe('bytes that are not as announced', () => {
     expect((await files.put(upload_url, 'x', 'IMAGE/PNG')).status).toBe(200);
   });
 
-  test('that are too many are refused by their length, and where they have none, as they come', async () => {
+  test('beyond the limit are refused by their length, or during the upload if they have none', async () => {
     const { upload_url } = await files.initiate();
     const large = someBytes(maxFileBytes + 1);
     await addsNothing(async () => {
@@ -192,7 +195,7 @@ describe('bytes that are not as announced', () => {
     expect((await files.put(upload_url, large.subarray(1))).status).toBe(200);
   });
 
-  test('that are too many are refused where a client reads it, also one that reads when it has sent all', async () => {
+  test('beyond the limit get a refusal that is readable even after the client has sent all', async () => {
     const large = someBytes(20 * maxFileBytes);
     const chunked = [
       `Transfer-Encoding: chunked\r\n\r\n${large.length.toString(16)}\r\n`,
@@ -218,7 +221,7 @@ describe('bytes that are not as announced', () => {
     expect((await files.bytes(file_url)).toString()).toBe('whole');
   });
 
-  test('that stop coming are given up', async () => {
+  test('that stop arriving are answered 408', async () => {
     const { upload_url } = await files.initiate();
     Object.assign(service.app.get(HttpConnections).pace, { silenceMs: 50, checkMs: 20 });
     await addsNothing(async () => {
@@ -247,7 +250,7 @@ test('a hundred uploads at once are all whole', async () => {
   expect(await files.onDisk()).toHaveLength(before + 100);
 });
 
-test('browsers may make both calls where CORS allows their page; beginning one counts, but as no submission', async () => {
+test('browsers may upload if CORS allows their page; initiating counts as a call, but not as a submission', async () => {
   const origin = 'https://app.example.org';
   const shared = await startTestService({ limits: '2/h', config: { corsOrigins: [origin] } });
   const preflight = async (path: string, method: string): Promise<Headers> => {

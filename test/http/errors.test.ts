@@ -13,7 +13,7 @@ test('an unknown route is not_found, and the query stays out of the answer', asy
 });
 
 test.each(['/probe/secret', '/probe/thrown-string'])(
-  'an unforeseen failure at %s shows nothing',
+  'an unforeseen failure at %s reveals no internals',
   async (path) => {
     const response = await call(path);
     const problem = await problemOf(response);
@@ -22,7 +22,7 @@ test.each(['/probe/secret', '/probe/thrown-string'])(
   },
 );
 
-test('a lost database is a 503 that asks to come back', async () => {
+test('a lost database is answered with 503 and Retry-After', async () => {
   const response = await call('/probe/database');
   expect(response.headers.get('retry-after')).toBe('2');
   const problem = await problemOf(response);
@@ -30,7 +30,7 @@ test('a lost database is a 503 that asks to come back', async () => {
   expect(JSON.stringify(problem)).not.toMatch(/ECONNREFUSED|10\.0\.0\.5/);
 });
 
-test('the status, time, details and further members that a room gives are kept', async () => {
+test('a problem has the status, time, details and further members of the domain error', async () => {
   expect(await problemOf(await call('/probe/model'))).toMatchObject({
     status: 418,
     code: 'model_error',
@@ -51,7 +51,7 @@ test('HEAD gets the header of an error without its body', async () => {
   expect(Number(response.headers.get('content-length'))).toBeGreaterThan(0);
 });
 
-test('a failure in the middle of an answer cuts it off and leaves the service well', async () => {
+test('a failure in the middle of an answer cuts it off, and the service continues', async () => {
   await expect(call('/probe/late').then((response) => response.text())).rejects.toThrow();
   expect((await call('/nowhere')).status).toBe(404);
 });

@@ -61,7 +61,7 @@ const byExpress: Listening = (logger) =>
     response.status(202).send('done');
   });
 
-test('an answer has its fields and its line in the log, without the query', async () => {
+test('an answer has its header fields and a log line without the query', async () => {
   const name = 'Hafen bei Dämmerung, 港, 🚢';
   const { response, body, log, lines } = await call(
     byExchange((exchange) => {
@@ -94,7 +94,7 @@ test('an error is a problem with the fields set before it, and its code is in th
   expect(lines).toMatchObject([{ status: 404, code: 'unknown_model' }]);
 });
 
-test('an unforeseen failure says nothing to the caller, and everything to the log', async () => {
+test('an unforeseen failure is logged in full, and reveals nothing to the caller', async () => {
   const failing = byExchange((exchange) => exchange.fail(new Error('SELECT hunter3')));
   const { response, body, lines } = await call(failing);
   expect(response.status).toBe(500);
@@ -111,7 +111,7 @@ test('an error after the answer has begun breaks the connection', async () => {
   await expect(call(late)).rejects.toThrow();
 });
 
-test('every exchange is one line with what it takes to find it, and no secret', async () => {
+test('every exchange is one line with its id, method, path, status and duration, and no secret', async () => {
   const { log, lines } = await call(byExpress, '/v1/queue/requests/1?token=hunter2');
   expect(lines).toHaveLength(1);
   expect(lines[0]).toMatchObject({
@@ -125,7 +125,7 @@ test('every exchange is one line with what it takes to find it, and no secret', 
   expect(log).not.toContain('hunter2');
 });
 
-test('a line is what pino would write', async () => {
+test('a line is identical to the line that pino would write', async () => {
   const { log } = await call(byExpress, '/v1/queue/a%20"model"/\u00e9?x');
   const { level, time, node, msg, ...fields } = JSON.parse(log) as Line;
   expect([level, time, node, msg]).toEqual(['info', 'now', 'a "node"', 'answered']);
@@ -135,7 +135,7 @@ test('a line is what pino would write', async () => {
 });
 
 test.each(['/health/live', '/health/ready', '/docs/', '/openapi.json'])(
-  '%s is quiet at info',
+  '%s is logged at debug, but not at info',
   async (path) => {
     expect((await call(byExpress, path)).lines).toEqual([]);
     expect((await call(byExpress, path, 'debug')).lines).toHaveLength(1);

@@ -141,7 +141,7 @@ test.each([...submissions, ...statuses])('%s is answered as by the controller', 
   expectSame(call()),
 );
 
-test.each(submissions)('%s where there is room is answered as by the controller', (_, call) =>
+test.each(submissions)('%s for a model with room is answered as by the controller', (_, call) =>
   expectSame({ ...call(), path: call().path.replace('test/narrow', 'test/roomy') }),
 );
 
@@ -195,7 +195,7 @@ describe('another service', () => {
       { trustProxy: true, publicBaseUrl: 'https://a.example/b' },
       'https://a.example/b',
     ],
-  ])('%s is served too', async (_, config, base) => {
+  ])('%s is served by its fast path too', async (_, config, base) => {
     const { other, server } = await start(config);
     const call = submissionTo(other);
     const asked = { ...call.headers, 'x-forwarded-host': 'models.example', 'x-forwarded-proto': 'https' };
@@ -209,7 +209,7 @@ describe('another service', () => {
     expect(url).toContain(`${base}/v1/queue/requests/`);
   });
 
-  test('that stops leaves everything to Express, which says so', async () => {
+  test('that stops leaves all calls to Express', async () => {
     const { other, server } = await start();
     expect((await send(server, submissionTo(other))).status).toBe(202);
     other.app.get(Draining).begin();

@@ -7,7 +7,7 @@ afterAll(() => probe.app.close());
 const call = (path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> =>
   fetch(`${probe.url}${path}`, { method, headers });
 
-test('a sane request id of the caller comes back', async () => {
+test('a valid request id of the caller is returned', async () => {
   for (const id of ['abc', 'A.b_c-1', 'x'.repeat(128)]) {
     expect((await call('/nowhere', { 'x-request-id': id })).headers.get('x-request-id')).toBe(id);
   }
@@ -20,7 +20,7 @@ test('any other request id is replaced', async () => {
   }
 });
 
-test('answers say what a browser may do with them, and not what made them', async () => {
+test('answers restrict the browser, and do not name the software of the server', async () => {
   const { headers } = await call('/nowhere');
   expect(headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'");
   expect(headers.get('x-content-type-options')).toBe('nosniff');
@@ -60,7 +60,7 @@ describe('with CORS_ORIGINS', () => {
     );
   });
 
-  test('a page of that origin may read an answer, an error too, with the fields it needs', async () => {
+  test('a page of that origin may read an answer, even an error, with the fields that the page needs', async () => {
     const { headers, status } = await from('https://app.example', { method: 'POST' });
     expect(status).toBe(401);
     expect(headers.get('access-control-allow-origin')).toBe('https://app.example');
@@ -70,7 +70,7 @@ describe('with CORS_ORIGINS', () => {
     expect(headers.get('vary')).toContain('Origin');
   });
 
-  test('a page of another origin may not', async () => {
+  test('a page of another origin may not read an answer', async () => {
     const { headers } = await from('https://evil.example', { method: 'POST' });
     expect(headers.get('access-control-allow-origin')).toBeNull();
   });

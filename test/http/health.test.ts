@@ -32,7 +32,7 @@ test('liveness and readiness need no key, count against no limit and are never c
   }
 });
 
-test('a service that can take requests says what it looked at', async () => {
+test('a ready service lists its checks', async () => {
   expect(await ready()).toEqual([
     200,
     {
@@ -48,7 +48,7 @@ test('a service that can take requests says what it looked at', async () => {
   ]);
 });
 
-test('a schema that is behind makes it unready until it has caught up', async () => {
+test('an outdated schema makes the service unready until the schema is current', async () => {
   await service.query(`UPDATE migrations SET name = 'away_' || name`);
   const behind = await unready();
   expect(behind).toMatchObject({ code: 'unavailable', checks: { migrations: { status: 'down' } } });
@@ -57,7 +57,7 @@ test('a schema that is behind makes it unready until it has caught up', async ()
   await until(async () => (await ready())[0] === 200);
 });
 
-test('a database that goes away makes it unready, but not dead, until it is back', async () => {
+test('an unreachable database makes the service unready, but still live, until the database returns', async () => {
   const name = new URL(service.databaseUrl).pathname.slice(1);
   const client = new pg.Client({ connectionString: new URL('/postgres', service.databaseUrl).href });
   await client.connect();

@@ -39,7 +39,7 @@ async function withService(
 const path = '/v1/queue/requests/ID/status';
 const forwarded = ['X-Forwarded-Proto: https', 'X-Forwarded-Host: api.example.org'];
 
-test('URLs have the scheme and host of the call, as long as that is a host', () =>
+test('URLs have the scheme of the call and its host, if that is valid', () =>
   withService({}, async (service) => {
     for (const host of ['queue.example:8080', '[::1]:3000', '..']) {
       expect(await statusUrl(service, [`Host: ${host}`])).toBe(`http://${host}${path}`);
@@ -73,7 +73,7 @@ const noHosts = [
   ],
 ].flat();
 
-test('what is no host is refused by every call that answers with URLs, and submits nothing', () =>
+test('every call that answers with URLs refuses an invalid host, and submits nothing', () =>
   withService({ trustProxy: ['loopback'], adapters: ['fal'] }, async (service) => {
     const id = await new QueueCalls(service).submit('demo/text/echo');
     const ask = (method: string, target: string, host: string, fields: string[] = []) => {
@@ -123,7 +123,7 @@ test('what is no host is refused by every call that answers with URLs, and submi
     expect(await service.query('SELECT id FROM request')).toEqual([{ id }]);
   }));
 
-test('forwarded fields count where TRUST_PROXY says so', () =>
+test('forwarded fields count if TRUST_PROXY trusts the proxy', () =>
   withService({ trustProxy: ['loopback'] }, async (service) => {
     expect(await statusUrl(service, ['Host: a', ...forwarded])).toBe(`https://api.example.org${path}`);
     expect(await statusUrl(service, ['Host: a'])).toBe(`http://a${path}`);
@@ -132,7 +132,7 @@ test('forwarded fields count where TRUST_PROXY says so', () =>
     expect(await statusUrl(service, several)).toBe(`http://api.example.org${path}`);
   }));
 
-test('a proxy that is not trusted is not listened to', () =>
+test('forwarded fields of an untrusted proxy are ignored', () =>
   withService({ trustProxy: ['10.0.0.0/8'] }, async (service) => {
     expect(await statusUrl(service, ['Host: a', ...forwarded])).toBe(`http://a${path}`);
   }));

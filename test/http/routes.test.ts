@@ -24,7 +24,7 @@ test('a trailing slash makes no difference on any route', async () => {
   expect((await service.put(`${path}/cancel/`)).status).toBe(400);
 });
 
-test('GET and PUT work with the content type of JSON and whatever body', async () => {
+test('GET accepts the content type of JSON without a body, and PUT ignores any body', async () => {
   const path = await submitted();
   const headers = { 'content-type': 'application/json' };
   expect((await service.get(`${path}/status`, { headers })).status).toBe(200);
@@ -33,7 +33,7 @@ test('GET and PUT work with the content type of JSON and whatever body', async (
   }
 });
 
-test('HEAD answers at once with the fields of GET, on the stream too', async () => {
+test('HEAD is answered at once without a body, even on the stream', async () => {
   const path = await submitted();
   for (const route of [path, `${path}/status`, `${path}/status/stream`, '/health/ready', '/openapi.json']) {
     const response = await fetch(new URL(route, service.url), { method: 'HEAD' });
@@ -63,14 +63,14 @@ const call = (method: string, path: string, withKey: boolean): Promise<Response>
     ...(method === 'POST' ? { body: '{}' } : {}),
   });
 
-test('a path is taken as it is written, in capitals or not', async () => {
+test('paths are case-sensitive', async () => {
   const shouted = await call('POST', '/V1/queue/demo/text/echo', true);
   expect(await problemOf(shouted)).toMatchObject({ code: 'not_found', status: 404 });
   const answer = await service.get('/v1/queue/Requests/x');
   expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
 });
 
-test('an id and a model that are not percent-encoded right are unknown', async () => {
+test('an id and a model with wrong percent-encoding are unknown', async () => {
   const status = await service.get('/v1/queue/requests/%F0%9F/status');
   expect(await problemOf(status)).toMatchObject({ code: 'unknown_request', status: 404 });
   const submission = await call('POST', '/v1/queue/demo/%zz', true);

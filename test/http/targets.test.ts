@@ -73,4 +73,4 @@ test.each([
   ['/v1/admin/keys', '/v1/admin/keys#/x'],
   ['/health/live', '/health/live#x'],
   ['/v1/queue/requests/x/cancel', '/v1/queue/requests/x/cancel#/y'],
-])('%s and %s are one', async (plain, odd) => expect(await post(odd)).toBe(await post(plain)));
+])('%s and %s get the same answer', async (plain, odd) => expect(await post(odd)).toBe(await post(plain)));

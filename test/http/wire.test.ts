@@ -11,7 +11,7 @@ afterAll(() => probe.app.close());
 
 const head = 'POST /probe/body HTTP/1.1\r\nHost: a\r\nAuthorization: Key k\r\nConnection: close\r\n';
 
-test('a client that leaves in the middle of its body does no harm', async () => {
+test('the service continues after a client disconnects in the middle of its body', async () => {
   const { port } = new URL(probe.url);
   await new Promise<void>((resolve) => {
     const socket = connect(Number(port), '127.0.0.1', () => {
@@ -22,7 +22,7 @@ test('a client that leaves in the middle of its body does no harm', async () => 
   expect((await fetch(`${probe.url}/nowhere`)).status).toBe(404);
 });
 
-test('half a request is answered with 408 and hung up on', async () => {
+test('half a request is answered with 408, and its connection is closed', async () => {
   const server = createServer();
   Object.assign(server, { headersTimeout: 100, requestTimeout: 200, connectionsCheckingInterval: 20 });
   answerConnectionErrors(server);
@@ -42,7 +42,7 @@ test('the service waits longer for the next request than common proxies do', () 
   expect(server.requestTimeout).toBe(0);
 });
 
-test('a kept connection may be idle for longer than a head may take', async () => {
+test('a keep-alive connection may be idle for longer than the header timeout', async () => {
   const other = await startProbeApp({ keepAliveTimeoutMs: 600_000 });
   const server = other.app.getHttpServer();
   expect(server.keepAliveTimeout).toBe(600_000);
@@ -72,27 +72,27 @@ test('a kept connection may be idle for longer than a head may take', async () =
   await other.app.close();
 });
 
-describe('a client that closes its connection, and reads nothing until it has sent all, reads why its body', () => {
+describe('a client that reads only after it has sent its whole body still gets the refusal', () => {
   const large = Buffer.alloc(20_000_000, 'x');
   const chunks = `${large.length.toString(16)}\r\n${large.toString()}\r\n0\r\n\r\n`;
   const lengthField = `Content-Length: ${large.length}\r\n\r\n`;
 
-  test('is refused by its length', async () => {
+  test('of a body with a large Content-Length', async () => {
     expectRefusal(await sendThenRead(probe, head + lengthField, large), 413, 'body_too_large');
   });
 
-  test('is refused as it comes', async () => {
+  test('of a large body in chunks', async () => {
     const answer = await sendThenRead(probe, `${head}Transfer-Encoding: chunked\r\n\r\n`, chunks);
     expectRefusal(answer, 413, 'body_too_large');
   });
 
-  test('is not wanted at all', async () => {
+  test('of a call without a key', async () => {
     const anonymous = head.replace(/Authorization.*\r\n/, '');
     expectRefusal(await sendThenRead(probe, anonymous + lengthField, large), 401, 'missing_key');
   });
 });
 
-test('a client that is refused and sends no more is hung up on', async () => {
+test('the connection of a refused client that sends no more is closed', async () => {
   const kept = head.replace('Connection: close\r\n', '');
   const sent = [head, kept].map((one) => send(probe, `${one}Content-Length: 20000000\r\n\r\nhalf`));
   for (const answer of await Promise.all(sent)) expectRefusal(answer, 413, 'body_too_large');
@@ -101,12 +101,12 @@ test('a client that is refused and sends no more is hung up on', async () => {
 describe('Expect: 100-continue', () => {
   const expecting = `${head}Expect: 100-continue\r\n`;
 
-  test('is met once the body is wanted', async () => {
+  test('is answered with 100 once the body is needed', async () => {
     const answer = await send(probe, `${expecting}Content-Length: 2\r\n\r\n{}`);
     expect(answer).toMatchObject({ isContinued: true, status: 200 });
   });
 
-  test('is not met for a body that is too large', async () => {
+  test('is not answered with 100 for a body that is too large', async () => {
     const answer = await send(probe, `${expecting}Content-Length: 2000\r\n\r\n`);
     expectRefusal(answer, 413, 'body_too_large');
     expect(answer.isContinued).toBe(false);

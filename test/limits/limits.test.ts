@@ -38,7 +38,7 @@ describe.each([
   const submit = (key?: string, via: Via = {}): Promise<Response> => caller.submit(key, { model, ...via });
   const status = (key?: string, via: Via = {}): Promise<Response> => caller.status(key, { query, ...via });
 
-  test('of 100 submissions at once 10 are admitted and not one more', async () => {
+  test('a limit of 10 admits exactly 10 of 100 concurrent submissions', async () => {
     const key = await caller.newKey({ rateLimitSubmit: '10/h' });
     expect(await statusCounts(times(100, () => submit(key)))).toEqual({ 202: 10, 403: 90 });
   });
@@ -60,7 +60,7 @@ describe.each([
     expect(headers.get('retry-after')).toBeNull();
   });
 
-  test('a refusal says which limit, when to come back, and carries the fields', async () => {
+  test('a refusal names the limit, and has Retry-After and the limit fields', async () => {
     const key = await caller.newKey({ rateLimitSubmit: '100/s,2/h' });
     await Promise.all([submit(key), submit(key)]);
     for (const refused of [await submit(key), await submit(key)]) {
@@ -76,7 +76,7 @@ describe.each([
     }
   });
 
-  test('a caller that waits as long as Retry-After says is admitted', async () => {
+  test('a caller that waits for Retry-After is admitted', async () => {
     const key = await caller.newKey({ rateLimitSubmit: '2/s' });
     const refused = (await Promise.all(times(3, () => submit(key)))).find((answer) => answer.status === 403)!;
     const backAt = performance.now() + Number(refused.headers.get('retry-after')) * 1_000;
@@ -84,7 +84,7 @@ describe.each([
     expect((await submit(key)).status).toBe(202);
   });
 
-  test("a key's own limits replace the service's, above and below, and off", async () => {
+  test("a key's own limits replace the service's limits, whether higher, lower or off", async () => {
     const burst = async (rateLimitSubmit: string): Promise<Record<number, number>> => {
       const key = await caller.newKey({ rateLimitSubmit });
       return statusCounts(times(8, () => submit(key)));
@@ -102,7 +102,7 @@ describe.each([
     expect(await service.query('SELECT FROM limit_share WHERE subject = $1', [`key:${id}`])).toEqual([]);
   });
 
-  test('submissions and the other calls have windows of their own, and the others share theirs', async () => {
+  test('submissions have windows of their own, and all other calls share another set', async () => {
     const key = await caller.newKey({ rateLimitSubmit: '1/h', rateLimitOther: '4/h' });
     const all = [submit(key), status(key), caller.stream(key), caller.response(key), caller.cancel(key)];
     expect(await statusCounts(all)).toEqual({ 202: 1, 404: 4 });
@@ -120,7 +120,7 @@ describe.each([
     expect((await submit(await caller.newKey(), via)).status).toBe(202);
   });
 
-  test('a call that its scope or model forbids is counted too', async () => {
+  test('a call that the scopes of its key forbid is counted too', async () => {
     const key = await caller.newKey({ scopes: ['read'], rateLimitSubmit: '2/h' });
     for (const expected of ['forbidden', 'forbidden', 'rate_limited'])
       expect(await code(submit(key))).toBe(expected);
@@ -139,7 +139,7 @@ describe.each([
   });
 });
 
-test('each node tells a key what is left of its limits over all nodes', async () => {
+test('each node reports to a key the remaining calls of its limits over all nodes', async () => {
   const other = await startTestService({
     limits: '100/h',
     config: { role: 'api', databaseUrl: service.databaseUrl },
@@ -162,14 +162,14 @@ test('each node tells a key what is left of its limits over all nodes', async ()
   }
 });
 
-test('what is counted by one door counts at the other', async () => {
+test('calls of the fast path and of the controller count against the same limit', async () => {
   const key = await caller.newKey({ rateLimitSubmit: '2/h' });
   expect((await caller.submit(key)).status).toBe(202);
   expect((await caller.submit(key, { model: 'demo/text/%65cho' })).status).toBe(202);
   expect(await code(caller.submit(key))).toBe('rate_limited');
 });
 
-test('the throttler counts through the gate', async () => {
+test('the throttler counts against the same limit as the gate', async () => {
   const subject: LimitSubject = {
     subject: `address:${newAddress()}`,
     routeClass: 'other',
@@ -184,7 +184,7 @@ test('the throttler counts through the gate', async () => {
   expect(await increment()).toMatchObject({ totalHits: 4, isBlocked: true, timeToBlockExpire: 3_600 });
 });
 
-test('health, the docs and the document carry no fields and count nowhere', async () => {
+test('health, the docs and the OpenAPI document have no limit fields, and count against no limit', async () => {
   for (const path of ['/health/live', '/health/ready', '/docs', '/openapi.json']) {
     for (const answer of await Promise.all(times(5, () => service.get(path))))
       expect([path, answer.status, answer.headers.has('ratelimit')]).toEqual([path, 200, false]);
@@ -192,7 +192,7 @@ test('health, the docs and the document carry no fields and count nowhere', asyn
   expect(await service.query(`SELECT FROM limit_share WHERE subject LIKE 'address:127.%'`)).toEqual([]);
 });
 
-test("a changed limit of a key holds within 5 s, by the node's memory of keys", async () => {
+test("a changed limit of a key applies within about 5 s, once the node's cache of keys expires", async () => {
   const key = await caller.newKey({ rateLimitOther: '100/h' });
   const limit = async (): Promise<string | null> =>
     (await caller.status(key)).headers.get('x-ratelimit-limit');
@@ -202,7 +202,7 @@ test("a changed limit of a key holds within 5 s, by the node's memory of keys", 
   await until(async () => (await limit()) === '50', { timeoutMs: 6_500 });
 });
 
-test('lines of a batch file count as entries of batches: as many go as there is room for, the rest hears when', async () => {
+test('lines of a batch file count against the batch limit: lines with room are admitted, the rest get Retry-After', async () => {
   const gate = service.app.get(Gate);
   const callerOf = async (rateLimitBatch: string | null) => {
     const { id } = await caller.keys.make({ name: 'lines', rateLimitBatch });
@@ -247,7 +247,7 @@ describe('statements', () => {
     return names;
   }
 
-  test('a refusal costs none', async () => {
+  test('a refusal needs no statement', async () => {
     const key = await caller.newKey({ rateLimitOther: '1/h' });
     await caller.status(key);
     const names = await during(() => Promise.all(times(100, () => caller.status(key))));
@@ -256,7 +256,7 @@ describe('statements', () => {
     expect(names.length).toBeLessThan(50);
   });
 
-  test('the first calls of any number of callers in one turn ask once for all', async () => {
+  test('the first calls of many callers in one turn need one grant for all', async () => {
     const shares = service.app.get(ShareKeeper);
     const limits = parseRateLimits('3/h');
     const admit = async (): Promise<unknown> =>

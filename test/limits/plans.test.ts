@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { reachDatabase } from '../../src/database/reach.js';
 import { createStatementPool } from '../../src/database/statement-pool.js';
-import { grantStatement } from '../../src/limits/grants.js';
+import { grantStatement } from '../../src/limits/share-database.js';
 import { createTestDatabase, type TestDatabase } from '../support/index.js';
 
 let database: TestDatabase;
@@ -18,7 +18,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('a grant looks up no rows but those of its budgets, also by a plan made once the table was emptied', async () => {
+test('a grant reads only the rows of its budgets, even with a plan made after the table was emptied', async () => {
   await pool.query(`INSERT INTO limit_share VALUES ('key:a', 'submit', '1/s', gen_random_uuid(), '{1}', '{1}'),
                                                    ('key:b', 'submit', '1/s', gen_random_uuid(), '{1}', '{1}')`);
   await pool.query(`DELETE FROM limit_share WHERE subject = 'key:a'`);
@@ -35,7 +35,7 @@ test('a grant looks up no rows but those of its budgets, also by a plan made onc
     expect(condition).toMatch(/Index Cond: .*subject = .*route_class = .*policy = /);
 });
 
-test('a grant removes what the crashed left of its budgets, once it counts in no window', async () => {
+test('a grant removes the rows of crashed holders for its budgets, once the rows count in no window', async () => {
   const [here, crashed, justCrashed] = [randomUUID(), randomUUID(), randomUUID()];
   await pool.query('INSERT INTO limit_holder (id) VALUES ($1)', [here]);
   for (const [subject, holder] of [

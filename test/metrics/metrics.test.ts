@@ -22,7 +22,7 @@ const scraped = (fits: (scrape: Scrape) => boolean): Promise<Scrape> =>
     return fits(one) && one;
   });
 
-test('they are for keys that may observe', async () => {
+test('metrics require a key with the scope observe', async () => {
   const keys = service.app.get(KeysService);
   const secret = await keys.create({ name: 'caller' });
   const observer = await keys.create({ name: 'prometheus', scopes: ['observe'] });
@@ -48,7 +48,7 @@ test('they are for keys that may observe', async () => {
   ]);
 });
 
-test('they are for anybody where the operator says so, also on a node that only runs requests', async () => {
+test('metrics are open to all callers if configured, even on a node that only runs requests', async () => {
   const node = await startTestService({
     config: { databaseUrl: service.databaseUrl, role: 'scheduler', metricsAccess: 'open' },
   });
@@ -60,7 +60,7 @@ test('they are for anybody where the operator says so, also on a node that only 
   }
 });
 
-test('what becomes of requests is counted', async () => {
+test('submissions, attempts and outcomes of requests are counted', async () => {
   const before = await scrape(service);
   await calls.run('test/model', { body: '"four"' });
   await calls.run('test/model', { attempts: [{ status: 500, headers: { 'retry-after': '0' } }, {}] });
@@ -89,12 +89,22 @@ test('what becomes of requests is counted', async () => {
     inputs: risen('payload_bytes_count', { direction: 'input' }),
     outputBytes: risen('payload_bytes_bucket', { direction: 'output', le: '256' }),
   }).toEqual({
-    ...{ submitted: 3, succeeded: 2, failed: 1, cancelled: 1, failures: 1, failedAttempts: 2 },
-    ...{ goodAttempts: 2, waits: 3, runs: 4, durations: 3, inputs: 5, outputBytes: 3 },
+    submitted: 3,
+    succeeded: 2,
+    failed: 1,
+    cancelled: 1,
+    failures: 1,
+    failedAttempts: 2,
+    goodAttempts: 2,
+    waits: 3,
+    runs: 4,
+    durations: 3,
+    inputs: 5,
+    outputBytes: 3,
   });
 });
 
-test('refusals are counted by their reason, one by one where many came in one call', async () => {
+test('refusals are counted by their reason, and each entry of a call with many entries counts', async () => {
   expect((await service.submit('test/strict', {})).status).toBe(422);
   expect((await service.submit('test/unknown', {})).status).toBe(404);
   const bad = { model_id: 'test/strict', input: {} };
@@ -108,7 +118,7 @@ test('refusals are counted by their reason, one by one where many came in one ca
   await scraped((one) => refused(one, 'invalid_input') === 3 && refused(one, 'unknown_model') === 1);
 });
 
-test('routes are templates, and nothing that callers choose becomes a label', async () => {
+test('routes are templates, and text from callers does not become a label', async () => {
   const id = await calls.submit('test/model', {}, { 'x-request-id': 'chosen-by-caller' });
   await calls.reached(id, 'COMPLETED');
   await service.get(`/v1/queue/requests/${id}`);
@@ -124,7 +134,7 @@ test('routes are templates, and nothing that callers choose becomes a label', as
   expect(one.text).not.toContain(id);
 });
 
-test('streams are left out of the durations of calls, and what merely sounds like one is not', async () => {
+test('streams do not count in the durations of calls, but other routes named events do', async () => {
   const id = await calls.run('test/model');
   const headers = { authorization: `Key ${service.key}` };
   await (await service.get(`/v1/queue/requests/${id}/status/stream`)).text();
@@ -145,7 +155,7 @@ test('streams are left out of the durations of calls, and what merely sounds lik
     expect(count(one, route)).toBeUndefined();
 });
 
-test('the cluster is shown as it is, and what the node has besides', async () => {
+test('metrics show the state of the cluster, and that of the node', async () => {
   const running = await calls.submit('test/narrow', { hold: true });
   await model.arrived(running);
   const waiting = await calls.submitAll(2, 'test/narrow');
@@ -178,7 +188,7 @@ test('the cluster is shown as it is, and what the node has besides', async () =>
   await Promise.all(waiting.map((id) => calls.reached(id, 'COMPLETED')));
 });
 
-test('duties keep the names that dashboards and alerts know', async () => {
+test('duties have the names that dashboards and alerts use', async () => {
   const { text } = await scrape(service);
   const names = [...text.matchAll(/^nowserving_duty_failing\{duty="(\w+)"/gm)].map(([, name]) => name);
   const known =
@@ -188,7 +198,7 @@ test('duties keep the names that dashboards and alerts know', async () => {
   expect(new Set(names)).toEqual(new Set(known.split(' ')));
 });
 
-test('of more models than may be labels the others are one', async () => {
+test('models beyond the limit of labels share the label other', async () => {
   const ids = Array.from({ length: 203 }, (_, i) => `many/${i}`);
   const models = Object.fromEntries(ids.map((id, i) => [id, { concurrency: i < 200 ? 1 : 3 }]));
   const many = await startTestService({ models: model.file(models), limits: 'off' });
@@ -229,7 +239,7 @@ test('the series of a model that a reload brings begin at 0', async () => {
   expect(one.value('nowserving_requests_completed_total', { ...added, outcome: 'failed' })).toBe(0);
 });
 
-test('no name has the ending of a counter without being one', async () => {
+test('all counters, and only counters, have a name that ends in _total', async () => {
   const { text } = await scrape(service);
   const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name!, type!] as const);
   expect(types.length).toBeGreaterThan(50);

@@ -73,7 +73,7 @@ describe('a models file', () => {
     expect(model!.validate({ any: 'thing' })).toEqual([]);
   });
 
-  it('has no bound for a model of workers, unless it says so', () => {
+  it('has no concurrency for a model of workers unless one is set', () => {
     const text = withRunner('{ kind: worker }');
     expect(parse(text)[0]).toMatchObject({ concurrency: null, runner: { kind: 'worker' } });
     expect(parse(`${text}    concurrency: 3\n`)[0]).toMatchObject({ concurrency: 3 });
@@ -82,7 +82,7 @@ describe('a models file', () => {
     ]);
   });
 
-  it('is read in full', () => {
+  it('may set every option of a model', () => {
     const options = [
       'aliases: [gpt-4o-mini, "llama3:8b"]',
       'description: Upscales.',
@@ -113,7 +113,7 @@ describe('a models file', () => {
     });
   });
 
-  it('gives a name to one model only, whether it is an id or an alias', () => {
+  it('may use a name, as an id or alias, for one model only', () => {
     const entry = (id: string, aliases: string): string =>
       `  - id: ${id}\n    aliases: [${aliases}]\n    runner: { kind: demo, demo: echo }\n`;
     const text = `models:\n${entry('a/b', 'one')}${entry('c', 'two, one')}${entry('d', 'a/b')}`;
@@ -123,7 +123,7 @@ describe('a models file', () => {
     ]);
   });
 
-  it('may take a number as seconds, and an alias for what is said twice', () => {
+  it('may have a number for seconds, and YAML aliases for repeated parts', () => {
     const [a, b] = parse(
       'models:\n  - { id: a, timeout: 5, runner: &r { kind: demo, demo: echo } }\n  - { id: b, runner: *r }\n',
     );
@@ -131,7 +131,7 @@ describe('a models file', () => {
     expect(b!.runner).toEqual({ kind: 'demo', demo: 'echo' });
   });
 
-  it('has the environment put in for ${NAME} in the url and the headers', () => {
+  it('has ${NAME} replaced by environment variables in the url and the headers', () => {
     const runner =
       '{ kind: http, url: "http://${HOST}/run", headers: { Authorization: "Bearer ${TOKEN}", x-n: 7 } }';
     expect(parse(withRunner(runner))[0]!.runner).toEqual({
@@ -141,12 +141,12 @@ describe('a models file', () => {
     });
   });
 
-  it('may have several addresses, with the environment put in', () => {
+  it('may have several addresses, with environment variables', () => {
     const [model] = parse(withRunner('{ kind: http, urls: ["http://${HOST}/a", "http://${HOST}/b"] }'));
     expect(model!.runner.addresses()).toEqual(['http://models.internal/a', 'http://models.internal/b']);
   });
 
-  it('has it put into a map in a list, such as a message or a call that cancels', () => {
+  it('has environment variables in maps within lists, as in messages or cancel calls', () => {
     const options =
       'request: { set: { messages: [{ role: system, content: "${TOKEN}" }] } }, follow: { url: "{url}/{$.id}", ' +
       'done: $.done, cancel: [{ url: "{url}/stop", body: { token: "${TOKEN}" } }] }';
@@ -164,12 +164,12 @@ describe('a models file', () => {
     'follow: { url: "{url}/jobs?a=1&token=${TOKEN}", done: $.done }',
     'follow: { url: "{url}", done: $.done, cancel: [{ url: "/stop", body: { secret: ["${TOKEN}"] } }] }',
     'health: { url: "/health?key=${TOKEN}" }',
-  ])('keeps what is secret in %s', (options) => {
+  ])('may have a secret in %s, which is treated as secret', (options) => {
     const [model] = parse(withRunner(`{ kind: http, url: "http://a/", ${options} }`));
     expect(model!.runner.secrets()).toContain('hush-hush');
   });
 
-  it('has it put into the texts of a list, too, for a kind that takes one', () => {
+  it('has environment variables in lists of texts, for a runner kind with lists', () => {
     class Command extends RunnerOptions {
       @Allow()
       args: unknown;
@@ -363,7 +363,7 @@ describe('a models file', () => {
     expect(faults.join()).not.toContain('hush');
   });
 
-  it('takes the health check of a preset, a part of it, another or none', () => {
+  it('may use the health check of a preset, change it, replace it or switch it off', () => {
     const check = (options: string): unknown =>
       parse(withRunner(`{ kind: http, url: "http://a/x", ${options} }`))[0]!.runner.healthCheck;
     expect(check('preset: llama.cpp')).toMatchObject({ path: '/health', everyMs: 5_000 });
@@ -389,7 +389,7 @@ describe('a models file', () => {
     );
   });
 
-  it('has payloads kept at most as long as their requests', () => {
+  it('may retain payloads at most as long as their requests', () => {
     expect(faultsOf(withOptions('retention: 1d\n    retention_payload: 2d'))).toEqual([
       'models.yaml line 5: retention_payload: expected at most the duration of "retention"',
     ]);
@@ -431,7 +431,7 @@ describe('a models file', () => {
     expect(faultsOf(text)[0]).toContain(beginning);
   });
 
-  it('is refused where aliases would swell it', () => {
+  it('is refused if its YAML aliases expand too much', () => {
     const levels = Array.from(
       { length: 12 },
       (_, n) => `l${n + 1}: &l${n + 1} [${Array(9).fill(`*l${n}`).join()}]`,
@@ -440,7 +440,7 @@ describe('a models file', () => {
     expect(faultsOf(withOptions(bomb))[0]).toMatch(/line 4: input_schema: Excessive alias count/);
   });
 
-  it('that is not there is missed by name', () => {
+  it('that is missing or unreadable is named in the error', () => {
     expect(() => loadModelsFile('nowhere.yaml', {}, runnerKinds)).toThrow(
       'nowhere.yaml: there is no such file',
     );
@@ -453,7 +453,7 @@ describe('groups of models', () => {
     `groups:\n  ${groups}\nmodels:\n${models.map((model) => `  - { ${model} }\n`).join('')}`;
   const echo = 'runner: { kind: demo, demo: echo }';
 
-  it('share slots, and a model may use all of them unless it says less', () => {
+  it('share slots, and a model may use all of them unless its concurrency is lower', () => {
     const models = parse(
       grouped(
         'gpu-0: { concurrency: 2, stay: 30s }',
@@ -525,7 +525,7 @@ describe('groups of models', () => {
 });
 
 describe('reserved slots', () => {
-  it('are none by default, and of high and normal priority', () => {
+  it('default to zero, for high and for normal priority', () => {
     expect(parse(withOptions('concurrency: 4'))[0]).toMatchObject({ reserve: { high: 0, normal: 0 } });
     const [model] = parse(withOptions('concurrency: 4\n    reserve: { high: 2 }'));
     expect(model).toMatchObject({ reserve: { high: 2, normal: 0 } });

@@ -13,7 +13,7 @@ afterEach(async () => {
 });
 
 describe('the models of a service', () => {
-  it('are those of the file, and stand in the model table', async () => {
+  it('are those of the file, and have rows in the model table', async () => {
     const service = await start();
     const models = service.app.get(ModelsService);
     expect(models.get('demo/text/echo')?.timeoutMs).toBe(10_000);
@@ -40,7 +40,7 @@ describe('the models of a service', () => {
     expect(others).toHaveLength(3);
   });
 
-  it('have what the environment of the service says in their headers', async () => {
+  it('have environment variables of the service in their headers', async () => {
     const models =
       'models:\n  - { id: a, runner: { kind: http, url: "http://127.0.0.1:9", headers: { x-key: "${KEY}" } } }\n';
     const service = await start({ models, config: { environment: { KEY: 'secret' } } });

@@ -112,12 +112,12 @@ test.each([
   ['text', ask('hello my friend')],
   ['three choices', ask('hello', { n: 3 })],
   ['calls of tools', ask('Oslo', { tools: [{ type: 'function' }] })],
-])('a streamed chat gives the answer of one without stream: %s', async (_, input) => {
+])('a streamed chat has the same answer as one without a stream: %s', async (_, input) => {
   const streamed = unnamed(await output('acme/streamed', input));
   expect(streamed).toEqual(unnamed(await output('acme/chat', input)));
 });
 
-test('a chat streams if its input says so, and its texts can be read while they come', async () => {
+test('a chat streams if its input asks for it, and its texts are in the output stream', async () => {
   const id = await calls.run('acme/by-input', ask('one two', { model: 'm', stream: true }));
   const { value } = { value: (await (await calls.response(id)).json()) as { choices: unknown[] } };
   expect(value.choices).toEqual([
@@ -134,7 +134,7 @@ test.each([
   ['break in the middle', /^The connection to the model broke/],
   ['end without an end', /^The model's stream ended without its end mark/],
   ['run out of memory', /^CUDA out of memory$/],
-])('a stream that must "%s" is no success', async (said, message) => {
+])('a stream that must "%s" is a failure', async (said, message) => {
   expect(await failureMessage('acme/streamed', ask(said))).toMatch(message);
 });
 
@@ -153,13 +153,13 @@ test('the usage that a server states is stored with the attempt and shown', asyn
   }
 });
 
-test('what a server refuses reaches the caller', async () => {
+test('the refusal of a server reaches the caller', async () => {
   const id = await calls.run('acme/by-input', ask('no model'));
   const problem = await problemOf(await calls.response(id));
   expect([problem.status, JSON.stringify(problem)]).toEqual([400, expect.stringContaining('Field required')]);
 });
 
-test('completions, embeddings and speech', async () => {
+test('completions, embeddings and speech return their outputs', async () => {
   const streamed = await output('acme/completion', { prompt: 'once upon a time', stream: true });
   expect(streamed).toMatchObject({
     choices: [{ index: 0, text: 'once upon a time', finish_reason: 'length' }],
@@ -172,7 +172,7 @@ test('completions, embeddings and speech', async () => {
   });
 });
 
-test('pictures become files, and their URLs stand in the answer', async () => {
+test('pictures become files, and the answer has their URLs', async () => {
   const { data } = (await output('acme/image', { prompt: 'a cat', n: 2 })) as { data: { url: string }[] };
   expect(data).toEqual([1, 2].map(() => ({ revised_prompt: 'a cat', url: expect.any(String) as string })));
   for (const { url } of data) {
@@ -189,7 +189,10 @@ test.each([
   const sound = someBytes(300_000);
   const file = await make(sound);
   const heard = await output('acme/hear', {
-    ...{ file, model: 'whisper-1', temperature: 0.2, words: ['a', 'b'] },
+    file,
+    model: 'whisper-1',
+    temperature: 0.2,
+    words: ['a', 'b'],
     // It has the same value as the file, and is another member.
     prompt: file,
   });
@@ -200,7 +203,7 @@ test.each([
   });
 });
 
-test('an empty file is sent as one', async () => {
+test('an empty file is sent as an empty file', async () => {
   const file = await files.store('', 'audio/wav', 'silence.wav');
   expect(await output('acme/hear', { file, model: 'whisper-1' })).toEqual({
     text: `silence.wav audio/wav ${sha256('')}`,
@@ -221,7 +224,7 @@ test('llama.cpp: the whole answer and the stream are the same', async () => {
   );
 });
 
-test('TGI: the whole answer and the stream are the same, and a failure in the stream is one', async () => {
+test('TGI: the whole answer and the stream are the same, and a failure in the stream fails the run', async () => {
   const whole = await output('acme/tgi/whole', { inputs: 'deep learning is' });
   expect(await output('acme/tgi', { inputs: 'deep learning is' })).toEqual(whole);
   expect(await failureMessage('acme/tgi', { inputs: 'fail now' })).toBe('Request failed during generation');
@@ -258,7 +261,7 @@ describe.each([
     expect(rows.map(({ delta }) => delta as string).join('')).toBe(isStreaming ? 'a small cat' : '');
   });
 
-  test('a prediction that failed is a failure', async () => {
+  test('a failed prediction fails the run', async () => {
     expect(await failureMessage('acme/cog', { prompt: 'fail' })).toBe('CUDA out of memory');
   });
 
@@ -269,7 +272,7 @@ describe.each([
   });
 });
 
-test('Cog: a prediction of a request that is cancelled is cancelled', async () => {
+test('Cog: cancelling a request cancels its prediction', async () => {
   cog.isStreaming = true;
   const id = await calls.submit('acme/cog', { prompt: 'hold' });
   const own = await until(() =>
@@ -367,7 +370,7 @@ test('BentoML: a task is followed through the failures of a proxy', async () => 
   expect(await failureMessage('acme/bento', { text: 'fail' })).toBe('CUDA out of memory');
 });
 
-test('BentoML: a task of a request that is cancelled is cancelled', async () => {
+test('BentoML: cancelling a request cancels its task', async () => {
   const id = await calls.submit('acme/bento', { text: 'hold' });
   await until(async () => (await rowsOf(id)).length === 1);
   const task = `task-${bento.tasks.size}`;
@@ -388,11 +391,11 @@ test.each([
   ['fail silently', /without a message/],
   ['cut', /^The connection to the model broke/],
   ['end', /^The model's stream ended without its end mark \(complete\)/],
-])('Gradio: an event that must "%s" is no success', async (what, message) => {
+])('Gradio: an event that must "%s" is a failure', async (what, message) => {
   expect(await failureMessage('acme/gradio', { data: [what] })).toMatch(message);
 });
 
-test('Gradio: a stream that says nothing for too long is broken', async () => {
+test('Gradio: a stream that is silent for too long fails the run', async () => {
   expect(await failureMessage('acme/silent', { data: ['hold'] })).toMatch(/^The model's stream was silent/);
 });
 

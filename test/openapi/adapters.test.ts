@@ -14,7 +14,7 @@ let service: TestService;
 beforeAll(async () => (service = await startTestService({ config: { adapters: [...adapters] } })));
 afterAll(() => service.stop());
 
-test('the description of an installation has the routes of its adapters, each under the tag of its own', async () => {
+test('the description of an installation has the routes of its adapters, each under the tag of its adapter', async () => {
   const document = (await (await service.get('/openapi.json')).json()) as Served;
   const operations = Object.entries(inlined(document, document.paths)).flatMap(([path, item]) =>
     Object.values(item).map((operation) => ({ path, ...operation })),

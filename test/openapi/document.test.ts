@@ -83,7 +83,7 @@ test('no parameter, answer, header or example is in the document twice', () => {
   expect([...new Set(references)].sort()).toEqual(named.sort());
 });
 
-test('a shared part is named by what it is', () => {
+test('a shared part is named after its content', () => {
   const { parameters, responses, headers, examples } = document.components!;
   expect(parameters).toMatchObject({
     'query.cursor': { in: 'query', name: 'cursor' },
@@ -108,7 +108,7 @@ test('the committed description has less than 700 KB', () => {
   expect(readFileSync('openapi.json').length).toBeLessThan(700_000);
 });
 
-test('generators can make a type of each component, because no two have the same name', () => {
+test('no two components have the same name for a generator that ignores case and punctuation', () => {
   const { schemas, parameters, responses } = document.components!;
   const names = [schemas, parameters, responses].flatMap((components) =>
     Object.keys(components!).map((name) => name.replaceAll(/[^A-Za-z0-9]/g, '').toLowerCase()),
@@ -130,7 +130,7 @@ test('no schema has a name that generators give to a part of an operation', () =
   expect(Object.keys(document.components!.schemas!).filter((name) => pattern.test(name))).toEqual([]);
 });
 
-test('an operation has another name than any schema, and says its noun', () => {
+test('an operation has another name than any schema, with a verb and a noun', () => {
   const ids = operations.map(([, { operationId }]) => operationId);
   const schemas = new Set(Object.keys(document.components!.schemas!).map((name) => name.toLowerCase()));
   expect(ids.filter((id) => schemas.has(id.toLowerCase()))).toEqual([]);
@@ -138,7 +138,7 @@ test('an operation has another name than any schema, and says its noun', () => {
   expect(ids.filter((id) => !/^[a-z]+[A-Z]/.test(id))).toEqual([]);
 });
 
-test('every event of an endpoint has the schema of its body', () => {
+test('every webhook event is described with the schema of its body', () => {
   const { webhooks } = document as unknown as { webhooks: Record<string, { post: object }> };
   expect(Object.keys(webhooks).sort()).toEqual([...webhookEventTypes].sort());
   const { schemas } = document.components!;
@@ -212,14 +212,14 @@ test('the document has the routes of the service and no others', () => {
   ]);
 });
 
-test('the document shows nothing of the machine it was made on', () => {
+test('the document does not name the server on which it was made', () => {
   expect(document.servers).toEqual([{ url: '/', description: expect.any(String) as string }]);
 });
 
 /** Routes whose URLs contain the right to call them. */
 const isOpen = (route: string): boolean => /^(GET \/v1\/files|PUT \/v1\/storage)\//.test(route);
 
-test('every answer has the request id, every limited one the quota, every one of an error an example', () => {
+test('every answer has the request id, every limited answer has the quota, and every error is a problem', () => {
   for (const [route, { responses }] of operations) {
     // Calls of workers are not counted, but a claim has a 429 of its own.
     const limited = route.includes('/v1/') && !route.includes('/v1/worker/') && !isOpen(route);
@@ -236,7 +236,7 @@ test('every answer has the request id, every limited one the quota, every one of
   }
 });
 
-test('the example of an error is under its own status, except for a model’s own', () => {
+test('the example of an error is under the status of its code, except for model_error and 429', () => {
   for (const [code, status, value] of errorExamples()) {
     const isOwn = code === 'model_error' || status === '429';
     const expected = isOwn ? value['status'] : problemCodes[code].status;
@@ -244,7 +244,7 @@ test('the example of an error is under its own status, except for a model’s ow
   }
 });
 
-test('every code that a route can answer with is described somewhere', () => {
+test('every code of an error has an example or is described in the introduction', () => {
   const elsewhere: ProblemCode[] = ['not_found', 'method_not_allowed'];
   const described = new Set([...errorExamples()].map(([code]) => code));
   const expected = Object.keys(problemCodes).filter((code) => !elsewhere.includes(code as ProblemCode));
@@ -252,7 +252,7 @@ test('every code that a route can answer with is described somewhere', () => {
   for (const code of elsewhere) expect(document.info.description).toContain(`\`${code}\``);
 });
 
-test('a key is no JWT, and the reset is what keys-and-limits.md says it is', () => {
+test('a bearer token is an API key, and X-RateLimit-Reset is described in seconds', () => {
   const { bearer } = document.components!.securitySchemes as Record<string, { bearerFormat?: string }>;
   expect(bearer!.bearerFormat).toBe('API key');
   const { 'X-RateLimit-Reset': reset } = document.components!.headers as Record<
@@ -262,7 +262,7 @@ test('a key is no JWT, and the reset is what keys-and-limits.md says it is', () 
   expect(reset!.description).toMatch(/^Seconds until the oldest counted request leaves the tighter window/);
 });
 
-test('status, stream, response and cancel of one request welcome a key, as a sign-in and metrics do; all other calls but health need one', () => {
+test('a key is optional to read or cancel one request, to sign in and for metrics; other /v1 calls require one', () => {
   const keys = [{ key: [] }, { bearer: [] }];
   for (const [route, { security }] of operations) {
     const isOfOne = /^(GET|PUT) \/v1\/queue\/.*\{request_id\}/.test(route) && !route.includes('deliveries');

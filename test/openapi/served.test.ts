@@ -41,7 +41,7 @@ async function served(service: TestService): Promise<Served> {
 const modelId = ({ paths }: Served) =>
   paths['/v1/queue/{model_id}']!.post!.parameters.find(({ name }) => name === 'model_id');
 
-test('the served description offers the models that there are, and none of the demos if there are none', async () => {
+test('the served description offers the configured models, and no demos unless they are configured', async () => {
   const document = await servedWith({ models });
   expect(modelId(document)).toMatchObject({
     schema: { type: 'string', example: 'acme/text/shout' },
@@ -78,20 +78,20 @@ test('with the demos the fractal is shown first', async () => {
   expect(Object.keys(examples!)).toHaveLength(4);
 });
 
-test('its examples have the address that it was asked at', async () => {
+test('examples have the address of the call', async () => {
   const text = await (await service.get('/openapi.json')).text();
   expect(text).toContain(`${service.url}/v1/queue/demo/image/fractal`);
   expect(text).not.toContain('127.0.0.1:3000');
   expect((JSON.parse(text) as Served).servers).toMatchObject([{ url: service.url }]);
 });
 
-test('or PUBLIC_BASE_URL', async () => {
+test('examples have the address of PUBLIC_BASE_URL if it is set', async () => {
   const { info, servers } = await servedWith({ config: { publicBaseUrl: 'https://queue.example/api' } });
   expect(servers).toMatchObject([{ url: 'https://queue.example/api' }]);
   expect(info.description).toContain('https://queue.example/api/v1/queue/demo/image/fractal');
 });
 
-test('a phone is asked to draw /docs and /docs/errors at its own width', async () => {
+test('/docs and /docs/errors set the viewport to the width of the device', async () => {
   for (const path of ['/docs', '/docs/', '/docs/errors']) {
     const response = await service.get(path);
     expect(response.status).toBe(200);
@@ -100,7 +100,7 @@ test('a phone is asked to draw /docs and /docs/errors at its own width', async (
   }
 });
 
-test('the pages find what they are made of, with and without a slash at the end, under any path of a proxy', async () => {
+test('the pages find their files with and without a trailing slash, under any path of a proxy', async () => {
   for (const path of ['/docs', '/docs/', '/docs/errors', '/docs/errors/']) {
     const page = await (await service.get(path)).text();
     const links = [...page.matchAll(/(?:src|href)="([^"#:]+)"/g)].map(([, link]) => link!);
@@ -113,7 +113,7 @@ test('the pages find what they are made of, with and without a slash at the end,
   }
 });
 
-test('/docs/errors says for every code what it means, whether to try again, and what to do', async () => {
+test('/docs/errors states the status, the retry and the remedy for every code', async () => {
   const response = await service.get('/docs/errors');
   const page = await response.text();
   const answers = { now: 'Yes, at once', later: 'Yes, after <code>Retry-After</code>' };
@@ -127,7 +127,7 @@ test('/docs/errors says for every code what it means, whether to try again, and 
   }
 });
 
-test('the page of the errors needs no other file, and its policy allows the style in it and no other', async () => {
+test('/docs/errors loads no script and no style sheet, and its policy allows only its own style', async () => {
   const response = await service.get('/docs/errors');
   const page = await response.text();
   const [, style] = /<style>(.*?)<\/style>/s.exec(page)!;

@@ -28,7 +28,7 @@ function get(lookup: LookupFunction) {
   return outgoing.call({ method: 'GET', url: `http://two.example:${server.port}/`, headers: {}, lookup });
 }
 
-test('a host whose first address takes a second to connect is reached, though its other one refuses', async () => {
+test('a host is reached at a first address that takes a second to connect, although the other address refuses', async () => {
   server = await new BlockableServer().start({ isBlocked: true });
   // The backlog is full now, so the next connection is made only when its first packet is sent again, after a second.
   const others = [connect(server.port, '127.0.0.1'), connect(server.port, '127.0.0.1')];
@@ -45,7 +45,7 @@ test('a host whose first address refuses is reached by its other one', async () 
   answer.close();
 });
 
-test('a host that refuses at all addresses says so', async () => {
+test('a host that refuses at all addresses causes ECONNREFUSED', async () => {
   server = await new BlockableServer().start();
   const refused = get(addresses(['127.0.0.2', '127.0.0.3'], () => undefined));
   const { code, wasConnected } = await refused.then(

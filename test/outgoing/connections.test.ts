@@ -50,18 +50,18 @@ function run(signal?: AbortSignal): Promise<string | Buffer | undefined> {
 
 const closed = { message: 'the runner closes the connection' };
 
-test('a connection that its server promises to keep carries the next run', async () => {
+test('a connection is reused for the next run if its server promises to keep it alive', async () => {
   server.promise(5);
   expect(await shareConnection()).toBe(true);
 });
 
-test('without a promise each run has its own', async () => {
+test('each run has its own connection without a promise of the server', async () => {
   expect(await shareConnection()).toBe(false);
   await until(() => server.calls.every((call) => call.closed), closed);
 });
 
 test.each(['timeout=1', 'timeout=soon', 'max=100', 'timeout=5, max=0'])(
-  'nor does the promise "%s" keep it',
+  'a connection is not reused after the promise "%s"',
   async (promise) => {
     expect(await shareConnection(answer(200, { connection: 'keep-alive', 'keep-alive': promise }))).toBe(
       false,
@@ -70,13 +70,13 @@ test.each(['timeout=1', 'timeout=soon', 'max=100', 'timeout=5, max=0'])(
   },
 );
 
-test('a server that failed is called on a new one, behind which there may be another', async () => {
+test('a server that failed is called on a new connection, which may lead to another server', async () => {
   server.promise(5);
   expect(await shareConnection(answer(503))).toBe(false);
   await until(() => server.calls[0]!.closed, closed);
 });
 
-test('nor does one remain of an answer that was not read to its end', async () => {
+test('a connection is closed if its answer was not read to its end', async () => {
   server.promise(5);
   const endless = ({ response }: Call): void => {
     response.writeHead(200, { 'content-type': 'application/x-ndjson' });
@@ -87,14 +87,14 @@ test('nor does one remain of an answer that was not read to its end', async () =
   await until(() => server.calls[0]!.closed, closed);
 });
 
-test('an idle one is closed by the runner, well before its server would', async () => {
+test('an idle connection is closed by the runner, well before its server would close it', async () => {
   server.respond = answer(200, { connection: 'keep-alive', 'keep-alive': 'timeout=2' });
   server.promise(3_600);
   await run();
   await until(() => server.calls[0]!.closed, closed);
 });
 
-test('a run on a kept one may take longer than it may idle, and closes it when it is stopped', async () => {
+test('a run may outlast the idle timeout of its reused connection, and closes the connection when stopped', async () => {
   server.promise(3_600);
   server.respond = answer(200, { connection: 'keep-alive', 'keep-alive': 'timeout=2' });
   await Promise.all([run(), run()]);
@@ -111,7 +111,7 @@ test('a run on a kept one may take longer than it may idle, and closes it when i
   await until(() => used!.closed, closed);
 });
 
-test('a connection that its server closed while it was idle carries nothing more', async () => {
+test('a connection that its server closed while it was idle is not reused', async () => {
   server.promise(5);
   await run();
   server.calls[0]!.socket.end();
@@ -120,7 +120,7 @@ test('a connection that its server closed while it was idle carries nothing more
   expect(server.calls[1]!.socket === server.calls[0]!.socket).toBe(false);
 });
 
-test('a connection whose end the agent has not seen yet carries nothing more', async () => {
+test('a destroyed connection is not reused, even before the agent has noticed its end', async () => {
   server.promise(5);
   await Promise.all([run(), run()]);
   await until(() => idle().length === 2);
@@ -128,7 +128,7 @@ test('a connection whose end the agent has not seen yet carries nothing more', a
   expect(await run()).toBe('{}');
 });
 
-test('nor does one whose time was over while the process stood still', async () => {
+test('a connection that expired while the process was suspended is not reused', async () => {
   server.promise(5);
   await run();
   await until(() => idle().length === 1);
@@ -142,7 +142,7 @@ test('nor does one whose time was over while the process stood still', async () 
   expect(server.calls[1]!.socket === server.calls[0]!.socket).toBe(false);
 });
 
-test('a connection that its server closed while this process was busy carries nothing more', async () => {
+test('a connection that its server closed while this process was busy is not reused', async () => {
   const busy = await new BlockableServer().start();
   const one = (): TestRun => testRun({ kind: 'http', url: `http://127.0.0.1:${busy.port}/`, headers: {} });
   await runner.run(one());
@@ -152,7 +152,7 @@ test('a connection that its server closed while this process was busy carries no
   await busy.stop();
 });
 
-describe('a kept connection that ends beside a run', () => {
+describe('a reused connection that ends during a run', () => {
   beforeEach(async () => {
     server.promise(5);
     await run();
@@ -189,7 +189,7 @@ describe('calls that may be repeated', () => {
     return status;
   }
 
-  test('are sent again when a kept connection ends before their answer', async () => {
+  test('are sent again when a reused connection ends before their answer', async () => {
     await post();
     const first = server.calls[0]!.socket;
     server.respond = (call) => (call.socket === first ? first.destroy() : answer()(call));
@@ -197,13 +197,13 @@ describe('calls that may be repeated', () => {
     expect(server.calls).toHaveLength(3);
   });
 
-  test('are not sent again on a new connection, which would end as well', async () => {
+  test('are not sent again when a new connection ends', async () => {
     server.respond = ({ socket }) => socket.destroy();
     await expect(post()).rejects.toMatchObject({ code: 'ECONNRESET', wasConnected: true });
     expect(server.calls).toHaveLength(1);
   });
 
-  test('get a new connection after a minute, so that a changed name is looked up', async () => {
+  test('get a new connection after a minute, to look up a changed name', async () => {
     const { now } = performance;
     let passedMs = 0;
     performance.now = () => now.call(performance) + passedMs;

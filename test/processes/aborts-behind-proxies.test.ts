@@ -9,7 +9,7 @@ const { service, calls } = testQueue({ models: { 'test/pulled': pulled } });
 const heldClaims = (count: number): Promise<unknown> =>
   until(() => service.app.get(WorkerClaims).size === count, { message: `${count} held claims` });
 
-test.each(proxyNames)('a worker that leaves its claim behind %s gets no run', async (name) => {
+test.each(proxyNames)('a worker that disconnects from its claim behind %s gets no run', async (name) => {
   const port = Number(new URL(service.url).port);
   const proxy = await ProxyProgram.start(name, [port, port]);
   const abort = new AbortController();

@@ -53,7 +53,7 @@ afterAll(async () => {
 
 const submit = (id: string): Promise<{ request_id: string }> => submitTo(nodes[0]!.url, key, id, {});
 
-test('a full queue, a dead model and a dead node each fire their alert, and are calm once they are mended', async () => {
+test('a full queue, a dead model and a dead node fire their alerts, and the repaired model’s alert ends', async () => {
   await prometheus.scraped(2);
   // Three are taken: one runs, two wait.
   for (let i = 0; i < 3; i++) await submit('test/narrow');

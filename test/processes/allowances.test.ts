@@ -71,7 +71,7 @@ const echoGzipped = (text: string): Promise<Response> =>
   });
 
 describe('bodies', () => {
-  it('that are announced and do not come are charged, and refused beyond what a caller may hold', async () => {
+  it('that are announced but not sent are charged, and more bodies than the caller’s allowance are refused', async () => {
     stalled(largeBytes);
     stalled(largeBytes);
     await until(() => allowances.inUse('bytes') === 2 * largeBytes);
@@ -87,7 +87,7 @@ describe('bodies', () => {
     expect(await verdict(echoGzipped(text.repeat(6)))).toEqual([429, 'caller_busy']);
   });
 
-  it('that grow to more than a hundred times what was sent are refused', async () => {
+  it('that decompress to more than a hundred times their sent size are refused', async () => {
     expect(await verdict(echoGzipped('x'.repeat(3 * 1024 ** 2)))).toEqual([413, 'too_large']);
   });
 
@@ -131,7 +131,7 @@ describe('answers', () => {
     return socket;
   }
 
-  it('that are not read are charged to the key whose request they are of', async () => {
+  it('that a client does not read are charged to the key of the request', async () => {
     unread(id);
     unread(id);
     await until(() => allowances.inUse('bytes') > 1.9 * largeBytes);
@@ -139,7 +139,7 @@ describe('answers', () => {
     expect((await service.get(`/v1/queue/requests/${id}/status`)).status).toBe(200);
   });
 
-  it('of which only the head is asked for are not sent, and the connection goes on', async () => {
+  it('to HEAD are sent without a body, and the connection serves the next call', async () => {
     const socket = connectTo();
     const path = `/v1/queue/requests/${id}`;
     socket.write(
@@ -153,7 +153,7 @@ describe('answers', () => {
     expect(rest).toEqual([]);
   });
 
-  it('that have no room cost no reading: their size is known from the first time', async () => {
+  it('that exceed the allowance are refused without a read of the output, because its size is known', async () => {
     await (await service.get(`/v1/queue/requests/${id}`)).arrayBuffer();
     unread(id);
     unread(id);
@@ -173,7 +173,7 @@ describe('answers', () => {
     Reflect.deleteProperty(requests, 'createQueryBuilder');
   });
 
-  it('that are not read in time are given up', async () => {
+  it('that a client does not read in time are dropped with their connection', async () => {
     const before = connections.closed.slow;
     Object.assign(connections.pace, { silenceMs: 50, checkMs: 10 });
     unread(id);
@@ -182,7 +182,7 @@ describe('answers', () => {
   });
 });
 
-it('streams beyond what a caller may hold open are refused, and one that ends makes room', async () => {
+it('streams beyond a caller’s allowance are refused, and a stream that ends makes room', async () => {
   const waiting = await service.submit('demo/text/echo?delay=1h', { text: 'later' });
   const { request_id: id } = (await waiting.json()) as { request_id: string };
   const path = `/v1/queue/requests/${id}/status/stream`;
@@ -209,7 +209,7 @@ describe('streams of operators', () => {
     for (const controller of opening.splice(0)) controller.abort();
   });
 
-  it('of the overview count as well', async () => {
+  it('of the overview count against the allowance too', async () => {
     const { key } = await admin().newKey({ scopes: ['observe'] });
     const open = (): Promise<number> => opened('/v1/admin/events', key);
     expect([await open(), await open(), await open(), await open()]).toEqual([200, 200, 200, 429]);
@@ -228,7 +228,7 @@ describe('streams of operators', () => {
   );
 });
 
-describe('calls that are sent ahead on a connection', () => {
+describe('calls that are pipelined on a connection', () => {
   const ahead = (count: number): string => 'GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(count);
   const statuses = (text: string): number => text.split('HTTP/1.1 200 OK').length - 1;
 
@@ -240,7 +240,7 @@ describe('calls that are sent ahead on a connection', () => {
     expect(text.trimEnd()).toMatch(/\{[^{}]*\}$/);
   });
 
-  it('hold one answer at a time, however many are sent', async () => {
+  it('hold one answer at a time in memory, regardless of their number', async () => {
     const socket = connectTo();
     socket.pause();
     socket.write(ahead(90));
@@ -249,7 +249,7 @@ describe('calls that are sent ahead on a connection', () => {
     expect((await service.get('/health/live')).status).toBe(200);
   });
 
-  it('beyond a hundred are not answered: the connection is closed after those before', async () => {
+  it('beyond a hundred that wait are not answered, and the connection closes after the earlier answers', async () => {
     const socket = connectTo();
     socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(300));
     expect(statuses(await textOf(socket))).toBe(101);
@@ -258,7 +258,7 @@ describe('calls that are sent ahead on a connection', () => {
 });
 
 describe('the API description', () => {
-  it('is compressed for those who take it so, and not sent again while it has not changed', async () => {
+  it('is compressed for clients that accept gzip, and not sent again while it is unchanged', async () => {
     const plain = await service.get('/openapi.json', { headers: { 'accept-encoding': 'identity' } });
     expect(plain.headers.get('content-encoding')).toBeNull();
     const compressed = await service.get('/openapi.json', { headers: { 'accept-encoding': 'gzip' } });
@@ -274,7 +274,7 @@ describe('the API description', () => {
     expect(again.status).toBe(304);
   });
 
-  it('of one model is kept as well, and another of another host', async () => {
+  it('of one model has an ETag too, and differs for another host', async () => {
     const path = '/v1/models/demo/text/echo/openapi.json';
     const headers = { authorization: `Key ${service.key}` };
     const first = await service.get(path, { headers });

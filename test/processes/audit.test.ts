@@ -32,7 +32,7 @@ interface Entry {
 const find = (query: string): Promise<Entry[]> => admin.all<Entry>(`/audit${query}`);
 const ids = (entries: Entry[]): string[] => entries.map(({ id }) => id);
 
-test('a change is there with who, from where, by which call, before and after', async () => {
+test('an entry of a change has the actor, its address, the call, and the values before and after', async () => {
   const { key, id } = await admin.newKey({ name: 'auditor', scopes: ['admin'] });
   const cookie = await admin.cookie(key);
   const headers = { 'user-agent': 'a browser', 'x-request-id': 'call-17' };
@@ -55,7 +55,7 @@ test('a change is there with who, from where, by which call, before and after', 
   });
 });
 
-test('the use of a key for what only operators may is there too', async () => {
+test('an operator call that is refused because the key lacks the scope is audited too', async () => {
   const { key, id } = await admin.newKey({ name: 'curious' });
   expect(await verdict(admin.call('GET', '/keys?state=valid', { key }))).toEqual([403, 'forbidden']);
   const [entry] = await until(async () => {
@@ -70,7 +70,7 @@ test('the use of a key for what only operators may is there too', async () => {
   });
 });
 
-test('filters find what they say, together, and pages neither skip nor repeat', async () => {
+test('filters select matching entries, also in combination, and pages neither skip nor repeat an entry', async () => {
   const trail = service.app.get(AuditTrail);
   for (let i = 0; i < 25; i++)
     await trail.note(commandLine, { action: 'node.drain', target: `node ${i % 5}` });
@@ -97,7 +97,7 @@ test('arrivals do not shift the pages', async () => {
   expect(ids([...first.data, ...second.data])).toEqual(ids(all.slice(0, 20)));
 });
 
-test('an export has all that the filters find, a line each, and is itself audited', async () => {
+test('an export has one line for each entry that the filters select, and is itself audited', async () => {
   await service.query(
     `INSERT INTO audit_entry (id, action, target, actor_name)
      SELECT uuid_at(now() - interval '1 hour' + i * interval '1 ms'), 'endpoint.disable', 'bulk', 'test'
@@ -116,7 +116,7 @@ test('an export has all that the filters find, a line each, and is itself audite
   expect(entry).toMatchObject({ actor: { name: 'bootstrap' }, after: { target: 'bulk' } });
 });
 
-test('nobody can change what was audited', async () => {
+test('audit entries cannot be updated, deleted or truncated', async () => {
   for (const statement of [
     `UPDATE audit_entry SET actor_name = 'somebody else'`,
     `DELETE FROM audit_entry`,
@@ -125,7 +125,7 @@ test('nobody can change what was audited', async () => {
     await expect(service.query(statement)).rejects.toThrow('audit_entry takes new rows only');
 });
 
-test('what fails leaves no line, and a line that fails leaves no change', async () => {
+test('a change whose audit entry cannot be written fails, without effect and without an entry', async () => {
   const { id } = await admin.newKey({ name: 'kept' });
   await service.query(
     `ALTER TABLE audit_entry ADD CONSTRAINT no_more CHECK (action <> 'key.revoke') NOT VALID`,

@@ -56,8 +56,12 @@ beforeAll(async () => {
   const modelsFile = join(directory, 'models-of-nodes.yaml');
   await writeFile(modelsFile, models);
   environment = {
-    ...{ ROLE: 'scheduler', DATABASE_URL: service.databaseUrl, DATA_DIR: service.config.dataDir },
-    ...{ MODELS_FILE: modelsFile, LOG_LEVEL: 'error', RATE_LIMIT_BATCH: '1000000/s' },
+    ROLE: 'scheduler',
+    DATABASE_URL: service.databaseUrl,
+    DATA_DIR: service.config.dataDir,
+    MODELS_FILE: modelsFile,
+    LOG_LEVEL: 'error',
+    RATE_LIMIT_BATCH: '1000000/s',
   };
 });
 afterAll(async () => {
@@ -98,7 +102,7 @@ async function killDatabase(): Promise<void> {
 }
 
 test.each(['completed', 'cancelled', 'expired'])(
-  'a batch is %s after nodes and PostgreSQL were killed again and again: every line is in one file, once',
+  'a batch is %s after repeated kills of nodes and PostgreSQL, and each line is once in one result file',
   async (end) => {
     const batches = new BatchCalls(service);
     nodes.push(await spawnService(environment), await spawnService(environment));

@@ -8,7 +8,7 @@ let cluster: ProcessCluster;
 beforeAll(async () => (cluster = await new ProcessCluster().start(9)));
 afterAll(() => cluster.stop());
 
-test('of three nodes that run requests one is killed: no more of a key run at once than its bound, and all end', async () => {
+test('when one of three nodes is killed, a key stays within its bound of running requests, and all end', async () => {
   const { api, model } = cluster;
   const calls = new QueueCalls(api);
   const unlimited = { rateLimitSubmit: 'off', rateLimitOther: 'off' };

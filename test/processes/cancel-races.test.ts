@@ -82,7 +82,7 @@ test('of 500 requests cancelled while the scheduler claims them, each runs or is
   expect(model.maxAtOnce).toBeLessThanOrEqual(16);
 });
 
-test('many cancels of one request at once end it once and agree', async () => {
+test('simultaneous cancels of one request end it once and get consistent answers', async () => {
   model.hold();
   const [running] = (await submitMany(16)) as [string];
   await until(() => model.running === 16);
@@ -110,7 +110,7 @@ test('many cancels of one request at once end it once and agree', async () => {
   model.release();
 });
 
-test('a slot that a cancelled run gives back is used by the next request', async () => {
+test('the next request uses the slot that a cancelled run releases', async () => {
   model.hold();
   const ids = await submitMany(32);
   await until(() => model.running === 16);

@@ -65,7 +65,7 @@ describe.each([
   /** Returns whether a time is the real one, as far as a test can tell. */
   const isNow = (at: string): boolean => Math.abs(Date.parse(at) - Date.now()) < minute;
 
-  test('signs webhooks that receivers take', async () => {
+  test('signs webhooks that receivers accept', async () => {
     const { webhook_secret: secret } = await json<{ webhook_secret: string }>(call('GET', '/v1/key'));
     const path = `/${aheadMs}`;
     const url = `/v1/queue/test/echo?webhook=${encodeURIComponent(receiver.url(path))}`;
@@ -77,7 +77,7 @@ describe.each([
     expect(isNow(timestamp)).toBe(true);
   });
 
-  test('tells workers how long they have', async () => {
+  test('sends workers the correct remaining time and deadline', async () => {
     expect((await call('POST', '/v1/queue/test/pulled', {})).status).toBe(202);
     const run = await new WorkerCalls({ url: service.url, key }).run();
     expect(run.remaining_ms).toBeGreaterThan(9 * minute);
@@ -85,7 +85,7 @@ describe.each([
     expect(isNow(new Date(Date.parse(run.deadline_at) - 10 * minute).toISOString())).toBe(true);
   });
 
-  test('takes expiries of keys, and lists what it audits, by the right time', async () => {
+  test('applies expiries of keys and lists audit entries by the correct time', async () => {
     const expires = new Date(Date.now() + 5 * minute).toISOString();
     const made = await json<{ id: string; state: string }>(
       call('POST', '/v1/admin/keys', { name: `until ${expires}`, expires }),
@@ -101,7 +101,7 @@ describe.each([
     expect((await refusal).status).toBe(400);
   });
 
-  test('pauses models, and answers with problems, at the right time', async () => {
+  test('records pauses and timestamps errors with the correct time', async () => {
     const { paused } = await json<{ paused: { overridden_at: string } }>(
       call('PATCH', '/v1/admin/models/test/echo', { paused: 'hold' }),
     );

@@ -83,7 +83,7 @@ test('a key that may only look can press nothing, and never asks for a payload o
   const tab = await ConsoleTab.open(browser, service.url);
   await tab.signIn(((await made.json()) as { key: string }).key);
   const acts =
-    /^(Pause|Concurrency|Read models|Cancel|Retry|Erase|Make|Change|Revoke|Drain|Submit|Disable|Send again)/;
+    /^(Pause|Concurrency|Reload models|Cancel|Retry|Erase|Create|Change|Revoke|Drain|Submit|Disable|Send again)/;
   let seen = 0;
   for (const view of [
     '',

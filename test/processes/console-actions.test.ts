@@ -36,9 +36,9 @@ const reasons = (action: string) =>
 
 test('a model that no worker asks for says so, and does not hide the first steps', async () => {
   await tab.show('');
-  await tab.page.getByText(/No worker asks for it.*start one. Nothing waits for it/).waitFor();
+  await tab.page.getByText(/No worker available.*start one. No request waits/).waitFor();
   await tab.page.getByRole('region', { name: 'First steps' }).waitFor();
-  await tab.page.getByRole('link', { name: '1 model away' }).click();
+  await tab.page.getByRole('link', { name: '1 model unavailable' }).click();
   await tab.page.waitForURL('**/models/test/pulled');
 });
 
@@ -62,7 +62,7 @@ test('an endpoint is disabled for a reason, and enabled again', async () => {
   await tab.show('webhooks');
   const row = tab.page.getByRole('row').filter({ hasText: 'shop.example.org' });
   await row.getByRole('button', { name: 'Disable…' }).click();
-  await tab.page.getByText('0 deliveries are still to be made').waitFor();
+  await tab.page.getByText('0 pending deliveries continue').waitFor();
   await tab.page.getByLabel('Reason').fill('gone for good');
   expect(await tab.findings()).toEqual([]);
   await tab.click('Disable this endpoint', 'dialog');
@@ -78,7 +78,7 @@ test('the session of somebody else is ended, and they sign in again', async () =
   const guest = await (await ConsoleTab.open(browser, service.url)).signIn(key);
   await tab.show('sessions');
   const row = tab.page.getByRole('row').filter({ hasText: 'a guest' });
-  await row.getByRole('button', { name: 'End it…' }).click();
+  await row.getByRole('button', { name: 'End…' }).click();
   await tab.page.getByLabel('Reason').fill('left the house');
   expect(await tab.findings()).toEqual([]);
   await tab.click('End this session', 'dialog');
@@ -116,13 +116,13 @@ test('a link that is pasted into the address of an open tab signs in there', asy
 
 test('a key is made, changed and revoked, and a node drained, each for a reason', async () => {
   await tab.show('keys');
-  await tab.click('Make a key…');
-  await tab.page.getByLabel('Name, of who').fill('night shift');
+  await tab.click('Create a key…');
+  await tab.page.getByLabel('Name of the user').fill('night shift');
   await tab.page.getByLabel('Reason').fill('a new team');
-  await tab.click('Make the key', 'dialog');
+  await tab.click('Create the key', 'dialog');
   const row = tab.page.getByRole('row').filter({ hasText: 'night shift' });
   await row.getByRole('button', { name: 'Change…' }).click();
-  await tab.page.getByLabel('Weight of its turns').fill('3');
+  await tab.page.getByLabel('Weight').fill('3');
   await tab.page.getByLabel('Reason').fill('they pay for it');
   await tab.click('Change night shift', 'dialog');
   await tab.page.locator('dialog').waitFor({ state: 'detached' });
@@ -135,7 +135,7 @@ test('a key is made, changed and revoked, and a node drained, each for a reason'
   await tab.click('Drain…');
   await tab.page.getByLabel('Reason').fill('new memory');
   await tab.click('Drain alpha', 'dialog');
-  await tab.click('Let it run again');
+  await tab.click('End drain');
   await tab.page.getByRole('button', { name: 'Drain…' }).waitFor();
   const said = await service.query(
     `SELECT action, reason FROM audit_entry WHERE reason IS NOT NULL AND action ~ '^(key|node)' ORDER BY id`,
@@ -156,11 +156,11 @@ test('models.yaml is read again: a fault is reported and changes nothing, a new 
   };
   await tab.show('');
   await write(model.file({ 'test/one': { concurency: 1 } }));
-  await tab.click('Read models.yaml again');
+  await tab.click('Reload models.yaml');
   await tab.page.getByRole('alert').filter({ hasText: 'concurency' }).waitFor();
   expect(await tab.text()).toContain('test/one');
   await write(model.file({ ...models, 'test/fresh': {} }));
-  await tab.click('Read models.yaml again');
+  await tab.click('Reload models.yaml');
   // The service may have seen the change of the file before.
   await tab.page.getByText(/new: test\/fresh|has not changed/).waitFor();
   await tab.page.getByRole('link', { name: 'test/fresh' }).waitFor();
@@ -190,10 +190,10 @@ test('a pause, an operation and a cancel carry their reasons to the audit', asyn
   const rows = tab.page.getByRole('region', { name: 'Requests' }).getByRole('row');
   await rows.getByText('cancelled').nth(1).waitFor();
   await tab.page.getByText('0 found').waitFor();
-  await tab.click('Read again');
-  await tab.page.getByText('No request fits these filters.').waitFor();
+  await tab.click('Refresh');
+  await tab.page.getByText('No request matches these filters.').waitFor();
   await tab.show('requests');
-  await tab.page.getByText('1 bulk action ended in the last 24 h').click();
+  await tab.page.getByText('1 bulk operation ended in the last 24 h').click();
   await tab.page.getByText('2 cancelled').waitFor();
   expect(await tab.findings()).toEqual([]);
   await tab.show('models/test/one');
@@ -206,7 +206,7 @@ test('what failed is summed up with why, and a retry stands beside what it repea
   const id = await calls.run('test/wide', { status: 422 });
   await tab.show('requests');
   await tab.page.getByRole('link', { name: 'Failed in 24 h' }).click();
-  const summary = tab.page.getByRole('region', { name: 'What failed' });
+  const summary = tab.page.getByRole('region', { name: 'Failed requests by cause' });
   await summary.getByText('model_error').first().waitFor();
   expect(await summary.innerText()).toMatch(/2\s+test\/wide[^]*1\s+test\/wide/);
   expect(await tab.findings()).toEqual([]);
@@ -261,14 +261,14 @@ test('the keyboard leads to a request, along the rows, and back to where one was
   await page.keyboard.press('j');
   await page.keyboard.press('j');
   await page.keyboard.press('x');
-  await page.getByRole('button', { name: 'Cancel 1 marked…' }).waitFor();
+  await page.getByRole('button', { name: 'Cancel 1 selected…' }).waitFor();
   await page.keyboard.press('k');
   await page.keyboard.press('Enter');
   await page.waitForURL(`**/requests/${newest}`);
   await page.goBack();
   await page.waitForURL('**/requests');
   await page.keyboard.press('?');
-  await page.getByRole('dialog', { name: 'Keys of the keyboard' }).waitFor();
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
   await page.keyboard.press('Escape');
 });
 
@@ -307,9 +307,9 @@ test('a node that is silent says until when its slots rest, and one that is slow
   await tab.show('nodes');
   const card = tab.page.getByRole('region', { name: 'Node silent' });
   await card.getByText('lost', { exact: true }).waitFor();
-  await card.getByText(/Silent since .* slots rest until/).waitFor();
+  await card.getByText(/No heartbeat since .* slots rest until/).waitFor();
   const gone = tab.page.getByRole('region', { name: 'Node gone' });
-  await gone.getByText(/It had 3\sruns, which went back to their queues or ended/).waitFor();
+  await gone.getByText(/It had 3\sruns, which returned to the queue or ended/).waitFor();
   expect(await gone.getByRole('button', { name: 'Drain…' }).count()).toBe(0);
   await card.getByText('slow, 3.0 times the fastest').waitFor();
   await card.getByRole('link', { name: '1 of 9' }).waitFor();
@@ -336,7 +336,7 @@ test('workers are listed, drained for a reason, and let claim again; a request n
   await row.getByRole('button', { name: 'Stop…' }).click();
   await tab.click('Stop gpu-box-1', 'dialog');
   await row.getByText('stopping').waitFor();
-  await row.getByRole('button', { name: 'Let it claim again' }).click();
+  await row.getByRole('button', { name: 'Resume' }).click();
   await row.getByRole('button', { name: 'Drain…' }).waitFor();
   for (const { width, height } of [
     { width: 390, height: 844 },

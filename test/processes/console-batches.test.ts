@@ -40,8 +40,8 @@ test.each<[view: string, says: RegExp[]]>([
     'batches/:completed',
     [/All lines are done; 4 failed/, /36 succeeded/, /Output: 36 lines/, /Errors: 4 lines/],
   ],
-  ['batches/:failed', [/Its input is not valid: 2 faults/, /bad_request/]],
-  ['batches/:running', [/500 lines are still to be done/, /2 running/, /Cancel…/]],
+  ['batches/:failed', [/The input is invalid: 2 errors/, /bad_request/]],
+  ['batches/:running', [/500 lines remain/, /2 running/, /Cancel…/]],
 ])('/console/%s says what is, in both themes, at a desk and on a phone', async (view, says) => {
   await tab.show(view.replace(/:(\w+)/, (_, name) => ids[name as keyof typeof ids]));
   for (const words of says)
@@ -62,12 +62,12 @@ test('a batch is cancelled for a reason, and its requests are one click away', a
   await tab.page.getByLabel('Reason').fill('asked for');
   expect(await tab.findings()).toEqual([]);
   await tab.click('Cancel this batch', 'dialog');
-  await tab.page.getByText('It was cancelled.').waitFor();
+  await tab.page.getByText('The batch is being cancelled.').waitFor();
   const entries = await service.query<object>(
     `SELECT target, reason FROM audit_entry WHERE action = 'batch.cancel'`,
   );
   expect(entries).toEqual([{ target: ids.running, reason: 'asked for' }]);
-  await tab.page.getByRole('link', { name: 'those of this batch' }).click();
+  await tab.page.getByRole('link', { name: 'requests of this batch' }).click();
   await tab.page.waitForURL(/requests\?tag=batch/);
   expect(tab.complaints).toEqual([]);
 });

@@ -84,7 +84,7 @@ test('every page says that a disk has no room, and what that keeps from being do
       await tab.show(view);
       await said(fault).waitFor();
     }
-    await said('no room on a disk').waitFor();
+    await said('disk fault').waitFor();
   } finally {
     space.measure = measure;
   }
@@ -123,7 +123,7 @@ test('a model whose runs all fail says so, with what it answered', async () => {
   await said(/All of its last 5 runs failed/).waitFor({ state: 'detached' });
   for (let i = 0; i < 5; i++) await calls.run(story, { status: 422 });
   await tab.show('');
-  await said(/It refused the input of all of its last 5 runs/).waitFor();
+  await said(/The model refused the input of all of its last 5 runs/).waitFor();
 });
 
 test('where no node runs requests the overview says so, how many wait, and what to do', async () => {
@@ -138,8 +138,8 @@ test('where no node runs requests the overview says so, how many wait, and what 
   const ids = await calls.submitAll(3, story);
   await tab.show('');
   await said('No node runs requests: 3 requests wait, none is lost.').waitFor();
-  await said('alpha drains: let one run again under').waitFor();
-  await said(/none runs requests, alpha draining/).waitFor();
+  await said('alpha drains: end a drain under').waitFor();
+  await said(/no node runs requests, alpha draining/).waitFor();
   const view = await service.get(`/v1/models/${story}`, {
     headers: { authorization: `Key ${service.key}` },
   });

@@ -39,7 +39,7 @@ test('the page of a request shows how far it is and its output as it grows, anew
   await model.say(id, [{ type: 'error', message: 'again', retryable: true }]);
   await model.arrived(id, 2);
   await model.say(id, [delta('Once upon a time')], 2);
-  await shows('Attempt 2 began it anew.');
+  await shows('Attempt 2 started the output again.');
   expect(await tab.text()).not.toMatch(/Twice|50 %/);
   await model.answer(id, '', 2);
   await until(async () => (await tab.page.getByText('succeeded').count()) > 0);
@@ -51,7 +51,7 @@ test('Try shows how far a run is, and its output as it grows', async () => {
   await tab.show('try/acme/text/story');
   await tab.page.locator('textarea').fill('{"hold": true}');
   await tab.click('Submit');
-  const story = tab.page.getByRole('link', { name: 'The whole story' });
+  const story = tab.page.getByRole('link', { name: 'Request details' });
   const id = (await story.getAttribute('href'))!.split('/').at(-1)!;
   await model.say(id, [{ type: 'progress', value: 0.25 }, delta('Once')]);
   await shows('25 %');

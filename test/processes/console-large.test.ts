@@ -80,7 +80,7 @@ test('a list is read on, page by page, with nothing twice', async () => {
   const rows = tab.page.locator('main tbody tr');
   for (let count = 50; count < 450; count += 50) {
     await rows.nth(count - 1).waitFor();
-    await tab.click('Show older ones');
+    await tab.click('Show older');
   }
   await rows.nth(449).waitFor();
   const shown = await tab.page

@@ -31,7 +31,7 @@ afterAll(() => browser.close());
 
 test('a connection that has gone silent is called lost, and goes on by itself', async () => {
   await tab.show('');
-  await tab.page.getByText('Nothing waits').waitFor();
+  await tab.page.getByText('No requests running or waiting').waitFor();
   // From now on the call is never answered, neither with an error nor with an end.
   await tab.page.route('**/v1/admin/events', () => {});
   await tab.page.clock.fastForward(31_000);

@@ -93,7 +93,7 @@ afterAll(async () => {
 });
 
 test.each<[view: string, says: RegExp[]]>([
-  ['', [/3 running, \d waiting, 1 model away/, /web shop/, /ECONNREFUSED/, /failed in the last hour/]],
+  ['', [/3 running, \d waiting, 1 model unavailable/, /web shop/, /ECONNREFUSED/, /failed in the last hour/]],
   [
     'models/acme/image/upscale',
     [
@@ -104,7 +104,7 @@ test.each<[view: string, says: RegExp[]]>([
       /web shop/,
       /alpha/,
       /gamma/,
-      /The last hour/,
+      /Last hour/,
     ],
   ],
   [
@@ -119,7 +119,7 @@ test.each<[view: string, says: RegExp[]]>([
   ['requests/:running', [/running/, /Cancel…/]],
   ['requests/:cancelled', [/Cancelled/]],
   ['try/acme/image/upscale', [/Makes pictures larger/, /curl/]],
-  ['keys', [/bootstrap/, /web shop/, /Make a key/]],
+  ['keys', [/bootstrap/, /web shop/, /Create a key/]],
   ['nodes', [/alpha/, /beta/, /gamma/, /ECONNREFUSED/]],
   ['webhooks', [/127\.0\.0\.1/, /delivered/]],
   ['audit', [/session\.begin/, /payload\.read/]],
@@ -212,20 +212,20 @@ test('all that a filter finds is cancelled, after its count and examples', async
 test('a key is made, shown once, changed and revoked', async () => {
   const { page } = tab;
   await tab.show('keys');
-  await tab.click('Make a key…');
+  await tab.click('Create a key…');
   expect(await tab.findings()).toEqual([]);
-  await page.getByLabel('Name, of who will use it').fill('night shift');
-  await page.getByLabel('Submissions, empty').fill('5/s');
-  await tab.click('Make the key', 'dialog');
-  const made = await page.getByRole('region', { name: 'The new key' }).locator('code').innerText();
+  await page.getByLabel('Name of the user or application').fill('night shift');
+  await page.getByLabel('Limit of submissions').fill('5/s');
+  await tab.click('Create the key', 'dialog');
+  const made = await page.getByRole('region', { name: 'New key' }).locator('code').innerText();
   expect((await calls.service.submit('acme/text/story', {}, { authorization: `Key ${made}` })).status).toBe(
     202,
   );
-  await tab.click('I have kept it');
+  await tab.click('I have saved it');
   expect(await page.content()).not.toContain(made);
   const row = page.getByRole('row').filter({ hasText: 'night shift' });
   await row.getByRole('button', { name: 'Change…' }).click();
-  await page.getByLabel('Weight of its turns').fill('3');
+  await page.getByLabel('Weight').fill('3');
   await tab.click('Change night shift', 'dialog');
   await page.locator('dialog').waitFor({ state: 'detached' });
   await row.getByRole('button', { name: 'Revoke…' }).click();
@@ -243,7 +243,7 @@ test('a node is drained, and let run again', async () => {
   expect(await tab.findings()).toEqual([]);
   await tab.click(/^Drain gamma/, 'dialog');
   await gamma.getByText('Draining since').waitFor();
-  await gamma.getByRole('button', { name: 'Let it run again' }).click();
+  await gamma.getByRole('button', { name: 'End drain' }).click();
   await gamma.getByRole('button', { name: 'Drain…' }).waitFor();
 });
 

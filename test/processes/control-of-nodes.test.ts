@@ -67,7 +67,7 @@ const idle = (): Promise<unknown> =>
     },
   );
 
-test('a pause is agreed by all nodes while callers submit through each: nothing starts any more', async () => {
+test('a pause reaches all nodes while callers submit through each, and then no run starts', async () => {
   model.takesMs = 5;
   for (let round = 0; round < 3; round++) {
     const finish = keepSubmitting();
@@ -90,7 +90,7 @@ test('a pause is agreed by all nodes while callers submit through each: nothing 
   expect(model.maxAtOnce).toBeLessThanOrEqual(6);
 });
 
-test('nodes that are killed, stopped and started find a pause as it was', async () => {
+test('a pause and a lowered concurrency survive kills, stops and starts of nodes', async () => {
   await cluster.nodes[0]!.admin.change(id, { paused: 'hold', concurrency: 3 });
   await allSay('paused');
   await until(() => model.running === 0);
@@ -112,7 +112,7 @@ test('nodes that are killed, stopped and started find a pause as it was', async 
   await idle();
 });
 
-test('a lowered concurrency is never exceeded once what ran has ended, and a raised one is used', async () => {
+test('a lowered concurrency is not exceeded once earlier runs have ended, and a raised one is used', async () => {
   const [first, second] = cluster.nodes as [ControlledNode, ControlledNode];
   await first.admin.change(id, { paused: 'hold' });
   await submitThroughAll(120);
@@ -178,7 +178,7 @@ test('a drained node starts nothing, leaves its slots to the others and answers 
   await idle();
 });
 
-test('a file that changes is read by every node, by itself, for a call and for SIGHUP', async () => {
+test('every node reads a changed models file: by itself, after a reload call and on SIGHUP', async () => {
   await cluster.write({ [id]: { concurrency: 6 }, 'test/new': {} });
   const lists = async (model: string): Promise<boolean> => {
     const found = cluster.nodes.map(({ admin }) => admin.call('GET', `models/${model}`));

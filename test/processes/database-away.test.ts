@@ -41,7 +41,7 @@ const metrics = (key: string): Promise<Response> =>
 const ways = ['close', 'hang'] as const;
 
 test.each(ways)(
-  'a key that could read metrics before reads of a database that is away (%s), and no other does',
+  'while the database is away (%s), only keys that could read metrics before can read them',
   async (away) => {
     const keys = service.app.get(KeysService);
     const [observer, caller, revoked, expired] = await Promise.all([
@@ -77,7 +77,7 @@ test.each(ways)(
 );
 
 test.each(ways)(
-  'the overview’s stream says that the database is away (%s), since when, and when it is back',
+  'the overview’s stream reports that the database is away (%s), since when, and when it is back',
   async (away) => {
     const stream = await readStream(`${service.url}/v1/admin/events`, keyHeader(service.key));
     const said = (): OverviewAliveDto[] => aliveOf(stream);

@@ -64,8 +64,8 @@ const refusesFiles = (): Promise<unknown> =>
 const heldBytes = async (): Promise<number> =>
   (await scrape(service)).value('nowserving_held_results_bytes', {}) ?? NaN;
 
-describe('a disk with no more free than the reserve', () => {
-  test('takes no uploads, says why, and leaves submissions alone', async () => {
+describe('a disk whose free space is only the reserve', () => {
+  test('refuses uploads with the reason, and does not affect submissions', async () => {
     const { upload_url } = await files.initiate();
     disk(2 * gigabyte - 1);
     await refusesFiles();
@@ -89,7 +89,7 @@ describe('a disk with no more free than the reserve', () => {
     await until(async () => (await files.put(upload_url, someBytes(10))).status === 200);
   });
 
-  test('ends an upload that would use it, while its bytes come', async () => {
+  test('ends an upload in the middle when it would use the reserve', async () => {
     disk(2 * gigabyte + 100_000);
     await until(async () => (await files.ask({ content_type: 'image/png' })).status === 200 && looks > 0);
     const { upload_url } = await files.initiate();
@@ -97,14 +97,14 @@ describe('a disk with no more free than the reserve', () => {
     expect(await files.onDisk()).toHaveLength(1);
   });
 
-  test('keeps no more than a tenth of a small volume', async () => {
+  test('reserves at most a tenth of a small volume', async () => {
     const measure = { bsize: 1, blocks: gigabyte, bavail: 0.2 * gigabyte } as StatsFs;
     service.app.get(DiskSpace).measure = () => Promise.resolve(measure);
     await until(async () => (await files.ask({ content_type: 'image/png' })).status === 200);
     await files.store(someBytes(10));
   });
 
-  test('lets what a model made wait in memory, past the timeout of its run, until there is room', async () => {
+  test('holds a result in memory, past the timeout of its run, until there is room', async () => {
     answerWith(3 * megabyte);
     disk(gigabyte);
     await refusesFiles();
@@ -121,7 +121,7 @@ describe('a disk with no more free than the reserve', () => {
     expect(model.times(id)).toBe(1);
   });
 
-  test('gives a run back whose result is too large to wait, without an attempt, and not over and over', async () => {
+  test('requeues a run whose result is too large to hold, uses no attempt and does not repeat it in a loop', async () => {
     answerWith(200_000);
     service.app.get(UnstoredResults).maxBytes = 100_000;
     disk(gigabyte);
@@ -152,7 +152,7 @@ describe('a disk with no more free than the reserve', () => {
     expect(failures).toEqual([{ failed_attempts: 0 }, { failed_attempts: 0 }]);
   });
 
-  test('a run that waits may be cancelled', async () => {
+  test('a run whose result waits for room can be cancelled', async () => {
     answerWith(1_000);
     disk(gigabyte);
     await refusesFiles();
@@ -164,7 +164,7 @@ describe('a disk with no more free than the reserve', () => {
 });
 
 describe("a database's full disk", () => {
-  test('is named in the answers, by readiness, and over once it takes writes', async () => {
+  test('is reported in answers and by readiness until the database accepts writes again', async () => {
     const ready = (): Promise<Response> => service.get('/health/ready');
     const mend = await refuse('request');
     const refused = await service.submit('test/text', {});
@@ -191,7 +191,7 @@ describe("a database's full disk", () => {
     await stream.drop();
   });
 
-  test('lets an output wait in memory, and its model runs once', async () => {
+  test('delays an output in memory, and its model runs only once', async () => {
     const mend = await refuse('attempt');
     model.respond = ({ response }) => {
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify('x'.repeat(5_000)));
@@ -203,7 +203,7 @@ describe("a database's full disk", () => {
     expect(model.times(id)).toBe(1);
   });
 
-  test('gives a run back whose output is too large to wait, without an attempt', async () => {
+  test('requeues a run whose output is too large to hold, and uses no attempt', async () => {
     service.app.get(UnstoredResults).maxBytes = 100;
     const mend = await refuse('attempt');
     model.respond = ({ response }) => {
@@ -219,7 +219,7 @@ describe("a database's full disk", () => {
     ]);
   });
 
-  test('tells a worker to keep its output, and takes it when it is sent again', async () => {
+  test('is reported to a worker with 503, and the worker’s output is accepted when it is sent again', async () => {
     const id = await calls.submit('test/pulled');
     const worker = new WorkerCalls(service);
     const run = await worker.run();

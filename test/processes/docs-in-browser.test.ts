@@ -28,7 +28,7 @@ const tried: string[] = [];
 
 const operation = (id: string) => page.locator(`[id$="-${id}"].opblock`);
 
-test('/docs shows every operation, asks nobody else for anything and complains of nothing', async () => {
+test('/docs shows the operations of a request, loads nothing from other hosts and logs no error', async () => {
   const asked: string[] = [];
   page.on('request', (request) => asked.push(request.url()));
   await page.goto(`${service.url}/docs`);
@@ -40,7 +40,7 @@ test('/docs shows every operation, asks nobody else for anything and complains o
   expect(complaints).toEqual([]);
 });
 
-test('a bare key that is entered under Authorize is used by Try it out, with the model that is chosen', async () => {
+test('Try it out uses the bare key from Authorize and the chosen model', async () => {
   await page.locator('.authorize.btn, button.authorize').first().click();
   const dialog = page.locator('.modal-ux');
   await dialog.locator('input').first().fill(service.key);
@@ -69,7 +69,7 @@ test('a bare key that is entered under Authorize is used by Try it out, with the
   expect(complaints).toEqual([]);
 });
 
-test('a stream can be tried out too: from its first event to its last', async () => {
+test('Try it out shows a stream up to its last event', async () => {
   const stream = operation('streamStatus');
   await stream.locator('.opblock-summary-control').click();
   await stream.locator('.parameters input[type=text]').first().fill(tried[0]!);
@@ -88,7 +88,7 @@ test.each([
   [390, 'light'],
   [390, 'dark'],
 ] as const)(
-  'at a width of %i and in %s, nothing is wider than the page and all text can be read',
+  'at a width of %i in %s mode, no content overflows the page and all text has enough contrast',
   async (width, colorScheme) => {
     const other = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
     for (const path of ['/docs#/Requests/submitRequest', '/docs/errors#gone']) {

@@ -49,7 +49,7 @@ async function signsInOnce({ output, url }: SpawnedService): Promise<void> {
   expect([(await signIn()).status, (await signIn()).status]).toEqual([200, 401]);
 }
 
-test('the embedded database keeps its data over every way in which a service can end', async () => {
+test('the embedded database retains its data after a stop, a kill of the service and a kill of both', async () => {
   let service = await spawnService(environment);
   const key = /only this once: (\S+)/.exec(service.output)![1]!;
   await signsInOnce(service);
@@ -92,7 +92,7 @@ test('the embedded database keeps its data over every way in which a service can
   await stop(service, 'SIGTERM');
 });
 
-test('a database that is killed has forgotten no call that counts against a limit', async () => {
+test('a database that is killed loses no call that counts against a limit', async () => {
   Object.assign(environment, { DATA_DIR: join(directory, 'limited'), RATE_LIMIT_OTHER: '50/h' });
   const poll = async ({ url }: SpawnedService): Promise<number> => {
     const { status } = await fetch(`${url}/v1/queue/requests/nobody/status`);
@@ -109,7 +109,7 @@ test('a database that is killed has forgotten no call that counts against a limi
   await stop(service, 'SIGTERM');
 });
 
-test('two services that make the same directory at once: one runs, the other gives up', async () => {
+test('of two services that create the same directory at once, one runs and the other exits', async () => {
   environment.DATA_DIR = join(directory, 'fresh');
   const both = [new SpawnedService(environment), new SpawnedService(environment)];
   const exits: (Exit | undefined)[] = [undefined, undefined];
@@ -127,7 +127,7 @@ test('two services that make the same directory at once: one runs, the other giv
   await stop(both[runs]!, 'SIGTERM');
 });
 
-test('a start that is killed or interrupted at any moment leaves nothing running and spoils no later one', async () => {
+test('a start that is killed or interrupted breaks no later start, and an interrupted one leaves nothing running', async () => {
   const data = (environment.DATA_DIR = join(directory, 'interrupted'));
   /** Returns whether the service has the directory to itself; next it creates the database, if there is none. */
   const begins = ({ pid }: SpawnedService) => readFileSync(join(data, 'starting'), 'utf8') === String(pid);
@@ -157,7 +157,7 @@ test.each([
   ],
   ['99', /^PostgreSQL 99 made .*Start the release whose embedded PostgreSQL is 99/],
 ])(
-  'a data directory of PostgreSQL %s is refused with the steps, and stays as it is',
+  'a data directory of PostgreSQL %s is refused with the steps to take, and stays unchanged',
   async (version, words) => {
     const data = (environment.DATA_DIR = join(directory, `version-${version}`));
     await mkdir(join(data, 'postgres'), { recursive: true });

@@ -35,7 +35,7 @@ function holds({ from, to }: TimeSpan, time: string): boolean {
   return from <= time && time <= to;
 }
 
-test('estimates are absent at first, and then hold when requests of even length start and end', async () => {
+test('estimates are absent at first, and later hold for at least half of the requests of even length', async () => {
   const first = await calls.submitAll(6, 'test/even', even);
   expect(estimatesIn(await statusOf(first.at(-1)!))).toEqual([]);
   for (const id of first) expect(estimatesIn(await calls.reached(id, 'COMPLETED'))).toEqual([]);
@@ -60,7 +60,7 @@ test('estimates are absent at first, and then hold when requests of even length 
   expect(held.filter(([, end]) => end).length).toBeGreaterThanOrEqual(held.length / 2);
 });
 
-test('a stream has them, and a model that answers no more has none', async () => {
+test('a stream has estimates, and loses them when its model stops answering', async () => {
   const done = await calls.submitAll(6, 'test/held');
   for (const id of done) await calls.reached(id, 'COMPLETED');
   const running = await calls.submit('test/held', { hold: true });
@@ -78,7 +78,7 @@ test('a stream has them, and a model that answers no more has none', async () =>
   expect(stream.statuses().at(-1)).toBe('COMPLETED');
 });
 
-test('run times are kept over a restart, and shared with other nodes', async () => {
+test('run times are stored in the database and shared with other nodes', async () => {
   const known = async (): Promise<number> =>
     (await service.query<{ runs: number }>(`SELECT runs FROM run_times WHERE model_id = 'test/even'`))[0]!
       .runs;

@@ -93,7 +93,7 @@ test.each([
   },
 );
 
-test('a page of another origin may neither submit nor follow', async () => {
+test('a page of an origin that is not in CORS_ORIGINS cannot submit', async () => {
   const page = await browser.newPage();
   await page.goto(origin.replace('127.0.0.1', 'localhost'));
   const said = await page.evaluate(

@@ -53,7 +53,7 @@ test('the eventsource package follows a request from its position to its end, an
   expect(answers[1]!.lastEventId).toMatch(/^\d+$/);
 });
 
-test('the eventsource package goes on by itself after its connection broke, and sees nothing twice', async () => {
+test('the eventsource package reconnects after its connection breaks, and sees the end once', async () => {
   const { request_id: id, status_url: url } = await submit();
   await until(() => model.times(id) === 1);
   const followed = follow(`${url}/stream?logs=1`);
@@ -68,7 +68,7 @@ test('the eventsource package goes on by itself after its connection broke, and 
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 204]);
 });
 
-test('a request that nobody knows ends it at once', async () => {
+test('an unknown request ends an EventSource at once', async () => {
   const followed = follow(`${service.url}/v1/queue/requests/nobody-knows-it/status/stream`);
   await closed(followed);
   expect([answers.map(({ status }) => status), followed.seen]).toEqual([[404], []]);
@@ -99,7 +99,7 @@ function runExample(page: string, variables: object): { urls: string[]; refusals
   return { urls, refusals };
 }
 
-test('the example of calling.md goes on after answers that end an EventSource', async () => {
+test('the example of calling.md reconnects after answers that end an EventSource', async () => {
   const { request_id: id, status_url: statusUrl } = await submit();
   await until(() => model.times(id) === 1);
   const log = { textContent: 'before' };
@@ -116,7 +116,7 @@ test('the example of calling.md goes on after answers that end an EventSource', 
   expect(urls).toHaveLength(4);
 });
 
-test('the example of streaming-output.md goes on after such answers, without a repetition', async () => {
+test('the example of streaming-output.md reconnects after answers that end an EventSource, without repeated text', async () => {
   const { request_id: id } = await submit();
   await until(() => model.times(id) === 1);
   const text = { textContent: '' };

@@ -51,7 +51,7 @@ const stories: string[] = [];
 describe.each(['story/http', 'story/worker', 'story/command'])('%s', (model) => {
   const as = (commands: string): string => commands.replaceAll(/story\/(http|worker)/g, model);
 
-  it('is started by one line, and tells a story token by token', async () => {
+  it('is started by one line, and streams a story token by token', async () => {
     const printed = await session.run(as(told!.code));
     expect(printed.trim()).toEqual(alike(told!.shown!.trim(), session.url));
     const deltas = [...printed.matchAll(/^data: (\{"index".*)$/gm)].map(
@@ -71,18 +71,18 @@ describe.each(['story/http', 'story/worker', 'story/command'])('%s', (model) => 
   });
 });
 
-test('the three ways tell the same story', () => {
+test('the three models produce the same story', () => {
   expect(stories).toHaveLength(3);
   expect(new Set(stories).size).toBe(1);
 });
 
-test('nothing that the page starts has ended by itself', () => {
+test('no program that the page starts has ended by itself', () => {
   expect(session.started).toHaveLength(4);
   const ended = session.started.filter((started) => !started.isRunning());
   expect(ended.map((started) => started.output())).toEqual([]);
 });
 
-test('a story whose worker is stopped half-way begins anew, and the stream says so', async () => {
+test('a story whose worker stops half-way starts again, and the stream reports it', async () => {
   const [teller] = workers;
   const input = '{"prompt": "Anna", "max_tokens": 30, "tokens_per_second": 8}';
   const reader = await PageSession.open({ ...scene, url: session.url });

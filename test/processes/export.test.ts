@@ -35,7 +35,7 @@ const run = (...args: string[]): Promise<Ended> =>
     (error: unknown) => error as Ended,
   );
 
-test('the command prints a line for each request, and the audit has it', async () => {
+test('the command prints one line for each request, and is audited', async () => {
   const { code, stdout, stderr } = await run('--model', 'demo/*');
   expect([code, stderr]).toEqual([0, 'Exported 3 requests.\n']);
   const lines = stdout.trimEnd().split('\n');
@@ -46,7 +46,7 @@ test('the command prints a line for each request, and the audit has it', async (
   expect(entries).toEqual([{ actor_name: 'command line', action: 'payload.read', model: 'demo/*' }]);
 });
 
-test('a key is named by its name, and one that is not there is an error that prints nothing', async () => {
+test('--key selects a key by its name, and an unknown name is an error without output', async () => {
   const [{ name }] = (await service.query<{ name: string }>('SELECT name FROM api_key')) as [
     { name: string },
   ];
@@ -58,7 +58,7 @@ test('a key is named by its name, and one that is not there is an error that pri
   });
 });
 
-test('times select by submission, and what is no time is refused', async () => {
+test('--since and --until select by the time of submission, and an invalid time is refused', async () => {
   expect((await run('--since', '2999-01-01')).stdout).toBe('');
   expect((await run('--until', '2999-01-01T00:00:00Z')).stdout.split('\n')).toHaveLength(4);
   expect(await run('--since', 'yesterday')).toMatchObject({
@@ -67,7 +67,7 @@ test('times select by submission, and what is no time is refused', async () => {
   });
 });
 
-test('an export whose reader leaves fails, because it is not complete', async () => {
+test('an export whose output pipe closes fails, because it is not complete', async () => {
   const child = spawn(process.execPath, [program], { env: environment(), stdio: ['ignore', 'pipe', 'pipe'] });
   child.stdout.destroy();
   let said = '';

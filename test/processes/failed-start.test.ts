@@ -80,7 +80,7 @@ describe('a start that cannot succeed ends with code 1 and one clear line:', () 
     await expectOneLine({ DATABASE_URL: database.url, PORT: port() }, new RegExp(`Port ${port()} .*in use`));
   });
 
-  test('a taken port, with the embedded database, which is not left running', async () => {
+  test('a taken port, which also stops the embedded database', async () => {
     await expectOneLine({ DATA_DIR: file('data'), PORT: port() }, new RegExp(`Port ${port()} `));
     expect(existsSync(file('data/postgres/PG_VERSION'))).toBe(true);
     expect(existsSync(pidFile(file('data')))).toBe(false);
@@ -113,7 +113,7 @@ describe('a start that cannot succeed ends with code 1 and one clear line:', () 
   );
 });
 
-test('wrong settings are named all at once, without their values', async () => {
+test('all wrong settings are named at once, without the secrets in them', async () => {
   const settings = {
     PORT: 'eighty',
     ROLE: 'boss',

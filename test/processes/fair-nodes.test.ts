@@ -33,7 +33,7 @@ function jainsIndex(counts: readonly number[]): number {
   return sum ** 2 / (counts.length * counts.reduce((total, count) => total + count ** 2, 0));
 }
 
-test('over three nodes, keys that always have work get the same share, whatever each has sent', async () => {
+test('over three nodes, keys that always have waiting requests get equal shares, regardless of how many they submitted', async () => {
   const keys = await Promise.all(
     Array.from({ length: 10 }, async (_, i) => keyHeader(await nodes[0]!.newKey({ name: `key ${i}` }))),
   );

@@ -86,13 +86,13 @@ test('the URLs of a submission have owner and alias, and work with a slash at th
   }
 });
 
-test('a model of a namespace has it in its URLs', async () => {
+test('the URLs of a model in a namespace contain the namespace', async () => {
   const queued = await submitted('workflows/acme/pipeline/v2');
   expect(queued.status_url).toContain('/fal/workflows/acme/pipeline/requests/');
   await completed(queued);
 });
 
-test('a status always has its logs, and is 202 until the request has completed', async () => {
+test('a status always has the member logs, and is 202 until the request has completed', async () => {
   const queued = await submitted('acme/slow/text', { hold: true });
   const { request_id: id, status_url: url } = queued;
   await model.say(id, [{ type: 'log', message: 'begun' }]);
@@ -132,7 +132,7 @@ test.each([
   ['a failure', 'acme/slow/text', { status: 500 }, 500, 'runner_server_error'],
   ['a run without an answer', 'acme/slow/text', { drop: true }, 503, 'runner_connection_error'],
   ['a run that takes too long', 'acme/flaky', { hold: true }, 504, 'request_timeout'],
-])('%s of %s is a status with an error and a result that is one', async (_, path, input, status, type) => {
+])('%s of %s is reported as an error by the status and the result', async (_, path, input, status, type) => {
   const queued = await submitted(path, input);
   const { error } = await completed(queued);
   expect(await completed(queued)).toMatchObject({ error: expect.any(String), error_type: type, logs: null });
@@ -142,7 +142,7 @@ test.each([
   expect(await answered(answer)).toEqual([status, { detail: error, error_type: type }]);
 });
 
-test("a model's refusal comes as the model wrote it, with a detail", async () => {
+test("a model's refusal is passed on as the model wrote it, with a detail", async () => {
   const refusal = async (body: string): Promise<unknown> => {
     const queued = await submitted('acme/slow/text', { status: 400, body });
     expect(await completed(queued)).toMatchObject({ error_type: 'bad_request' });
@@ -154,7 +154,7 @@ test("a model's refusal comes as the model wrote it, with a detail", async () =>
   expect(await refusal('7')).toEqual([400, { detail: 'The model answered 400.' }]);
 });
 
-test("only the caller's own start timeout is called the user's, and the model's bounds it", async () => {
+test("only a start timeout of the caller is reported as the user's, not an expiry of the model", async () => {
   const end = await busy();
   const typeOf = async (path: string, headers: Record<string, string>): Promise<unknown> => {
     const queued = await submitted(path, {}, headers);
@@ -170,7 +170,7 @@ test("only the caller's own start timeout is called the user's, and the model's 
   await end();
 });
 
-test('more than fal_max_queue_length in the queue is 429', async () => {
+test('a submission to a queue that is longer than fal_max_queue_length is answered 429', async () => {
   const end = await busy();
   const waiting = [await submitted('acme/slow/text?fal_max_queue_length=0')];
   const full = await post('acme/slow/text?fal_max_queue_length=0', {});
@@ -193,7 +193,7 @@ test.each<[string, string, Record<string, string>, string]>([
   ]);
 });
 
-test('tags are kept as far as they can be', async () => {
+test('valid tags are stored, and others are dropped', async () => {
   const queued = await submitted(
     'acme/slow/text?timeout=5s',
     {},
@@ -203,7 +203,7 @@ test('tags are kept as far as they can be', async () => {
   expect(await calls.status(queued.request_id)).toMatchObject({ tags: ['team:blue', 'job:17'] });
 });
 
-test('a request that is not there is NOT_FOUND, whatever is asked', async () => {
+test('an unknown request is NOT_FOUND on every route', async () => {
   const path = `/fal/acme/slow/requests/${unknownId()}`;
   const notFound = [404, { status: 'NOT_FOUND', detail: expect.any(String) }];
   for (const call of [path, `${path}/status`, `${path}/status/stream`, '/fal/acme/slow/requests/none%0A']) {
@@ -241,7 +241,7 @@ test('polls every 100 ms are within the shipped limits', async () => {
   await model.answer(queued.request_id);
 });
 
-test('what is over a limit is 429 here, which clients try again', async () => {
+test('a call over a limit is answered 429 with Retry-After', async () => {
   const headers = keyHeader(await calls.newKey({ rateLimitSubmit: '1/h' }));
   await submitted('acme/slow/text', {}, headers);
   const refused = await post('acme/slow/text', {}, headers);
@@ -249,7 +249,7 @@ test('what is over a limit is 429 here, which clients try again', async () => {
   expect(await answered(refused)).toEqual([429, { detail: expect.any(String), error_type: 'rate_limited' }]);
 });
 
-test('browsers may send and read what fal has of its own', async () => {
+test('browsers may send and read the header fields of fal', async () => {
   const path = `${service.url}/fal/acme/slow/text`;
   const origin = 'https://app.example';
   const asked = {

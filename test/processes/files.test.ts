@@ -7,7 +7,7 @@ import { inParallel } from '../support/in-parallel.js';
 import { startTestService } from '../support/index.js';
 import { verdict } from '../support/queue-calls.js';
 
-test('ten thousand uploads, hundreds at once, are all whole, and go again', async () => {
+test('ten thousand uploads, hundreds at once, are stored intact and deleted after their expiry', async () => {
   const service = await startTestService({ limits: 'off' });
   const files = new FileCalls(service);
   const count = 10_000;
@@ -28,7 +28,7 @@ test('ten thousand uploads, hundreds at once, are all whole, and go again', asyn
   await service.stop();
 }, 600_000);
 
-test('a disk that is full takes no file, keeps what it has, and takes files again', async () => {
+test('a file that does not fit on the disk is refused, and earlier and later files are stored', async () => {
   const dataDir = await temporaryDirectory();
   const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', dataDir]);
   // Not every user may mount. test/files/places.test.ts tests the same with a simulated disk.

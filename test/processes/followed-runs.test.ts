@@ -43,8 +43,12 @@ beforeAll(async () => {
     path: '/jobs',
     request: { method: 'PUT', url: place },
     follow: {
-      ...{ url: place, every: '50ms', done: { path: '$.state', in: ['done'] }, progress: '$.share' },
-      ...{ output: '$.output', cancel: { method: 'DELETE', url: place } },
+      url: place,
+      every: '50ms',
+      done: { path: '$.state', in: ['done'] },
+      progress: '$.share',
+      output: '$.output',
+      cancel: { method: 'DELETE', url: place },
     },
   };
   await cluster.start(1, { runner });
@@ -62,7 +66,7 @@ async function killed(node: SpawnedService): Promise<SpawnedService> {
 }
 
 test(
-  'a run is followed by the next node each time its node is killed, and is begun once',
+  'the next node follows a run each time its node is killed, and the run is started once',
   async () => {
     server.isSilent = true;
     let node = await cluster.scheduler();
@@ -92,7 +96,10 @@ test(
     await cluster.completed(id);
     expect(server.starts).toHaveLength(1);
     expect(await cluster.story(id)).toMatchObject({
-      ...{ outcome: 'succeeded', code: null, lost: 0, output: server.starts },
+      outcome: 'succeeded',
+      code: null,
+      lost: 0,
+      output: server.starts,
       attempts: [...Array<string>(kills + 1).fill('returned'), 'succeeded'],
     });
     expect((await new QueueCalls(cluster.api).status(id)).attempt).toBe(1);
@@ -117,7 +124,7 @@ test('a run whose cancel was requested while its node was lost is cancelled at i
   await next.stop();
 });
 
-describe('a server that is attached to by the id of the run', () => {
+describe('a server with runs to which nodes attach by their id', () => {
   const cog = new Cog();
   const attached = new ProcessCluster();
 
@@ -128,7 +135,7 @@ describe('a server that is attached to by the id of the run', () => {
   });
   afterAll(() => attached.stop());
 
-  test('goes on with a run whose node is killed, and the next node reads it from the beginning', async () => {
+  test('continues a run whose node is killed, and the next node reads it from the beginning', async () => {
     const node = await attached.scheduler();
     const id = await new QueueCalls(attached.api).submit('test/counted', { prompt: 'hold' });
     await until(() => cog.readers === 1);
@@ -140,7 +147,10 @@ describe('a server that is attached to by the id of the run', () => {
     await attached.completed(id);
     expect(cog.begun).toHaveLength(1);
     expect(await attached.story(id)).toMatchObject({
-      ...{ outcome: 'succeeded', code: null, lost: 0, output: ['held ', 'it ', 'was ', 'held'] },
+      outcome: 'succeeded',
+      code: null,
+      lost: 0,
+      output: ['held ', 'it ', 'was ', 'held'],
       attempts: ['returned', 'succeeded'],
     });
     await next.stop();

@@ -41,7 +41,7 @@ function fill(path: string): void {
   }
 }
 
-test('uploads leave room for the database, a full disk is named, and with room again nothing is lost', async () => {
+test('uploads leave room for the database, a full disk is reported, and no accepted request is lost', async () => {
   const volume = await temporaryDirectory();
   const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256m,mode=0755', 'tmpfs', volume]);
   // Not every user may mount. test/files/full-disk.test.ts tests the same with a simulated disk.
@@ -129,7 +129,7 @@ test('uploads leave room for the database, a full disk is named, and with room a
   }
 }, 300_000);
 
-test('a process at its limit of open files says so, and an embedded database that ends is started again', async () => {
+test('a process logs that it is at its limit of open files, and restarts an embedded database that ends', async () => {
   const directory = await temporaryDirectory();
   const service = await spawnService({
     DATA_DIR: join(directory, 'data'),

@@ -241,12 +241,12 @@ const wholeLife = {
   code: 'unknown_request',
 };
 
-test('what openapi-typescript generates and openapi-fetch sends takes a request through its life', async () => {
+test('a client of openapi-typescript and openapi-fetch takes a request through its life', async () => {
   await node(bin('openapi-typescript/bin/cli.js'), resolve('openapi.json'), '--output', 'api.d.ts');
   expect(await tryOut(openapiFetch)).toEqual({ ...wholeLife, ready: 'up' });
 });
 
-test('what @hey-api/openapi-ts generates does so too, with the stream', async () => {
+test('a client of @hey-api/openapi-ts takes a request through its life, with the stream', async () => {
   const options = ['--input', resolve('openapi.json'), '--output', 'client', '--silent'];
   await node(bin('@hey-api/openapi-ts/bin/run.js'), ...options);
   expect(await tryOut(heyApi)).toEqual({ ...wholeLife, last: 'COMPLETED' });
@@ -256,7 +256,7 @@ test.each([
   ['fetch', 'orval.ts', orval, { early: 'CANCELLED' }],
   ['axios', 'orval-axios.ts', orvalAxios, {}],
 ])(
-  'what orval generates for %s does so too, with its tags and the list',
+  'a client of orval for %s takes a request through its life, with tags and the list',
   async (client, target, usage, more) => {
     const packages = resolve('test/processes/orval');
     await install(packages);
@@ -276,7 +276,7 @@ test.each([
   },
 );
 
-test('the description of a model passes Redocly, and makes a client of it that knows its input', async () => {
+test('the description of a model passes Redocly, and a client generated from it has the type of its input', async () => {
   const headers = { authorization: `Key ${service.key}` };
   const answer = await service.get('/v1/models/demo/image/fractal/openapi.json', { headers });
   await writeFile(join(directory, 'model.json'), await answer.text());

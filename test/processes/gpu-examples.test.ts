@@ -146,7 +146,7 @@ describe('llama-server', () => {
   });
   afterAll(() => worker.stop());
 
-  it('is passed on token by token', async () => {
+  it('produces the output from its tokens', async () => {
     expect(await end('story/llama', 'once upon a time')).toBe('once upon a time');
   });
 
@@ -154,14 +154,14 @@ describe('llama-server', () => {
     ['cut the story', /broke off|IncompleteRead|Connection|RemoteDisconnected/],
     ['break the story', /^llama-server broke off\.$/],
     ['fail the story', /^Compute error\.$/],
-  ])('that must "%s" gives no output', async (prompt, message) => {
+  ])('that breaks at the prompt "%s" fails the request without an output', async (prompt, message) => {
     expect(await end('story/llama', prompt)).toEqual({
       message: expect.stringMatching(message) as string,
       attempt: 2,
     });
   });
 
-  it('is left when the run is cancelled', async () => {
+  it('is disconnected when the run is cancelled', async () => {
     server.respond = (call) => {
       if (call.url === '/health') return llamaCpp(call);
       call.response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -189,11 +189,11 @@ describe('transformers', () => {
   afterAll(() => worker.stop());
   const count = (text: string): number => worker.output.split(text).length - 1;
 
-  it('is passed on token by token', async () => {
+  it('produces the output from its tokens', async () => {
     expect(await end('story/transformers', 'once upon a time')).toBe('once upon a time ');
   });
 
-  it('that crashes half-way fails the attempt, and the next run goes on', async () => {
+  it('that crashes half-way fails the attempt, and the next run succeeds', async () => {
     expect(await end('story/transformers', 'once crash upon')).toEqual({
       message: 'RuntimeError: CUDA out of memory',
       attempt: 2,
@@ -201,7 +201,7 @@ describe('transformers', () => {
     expect(await end('story/transformers', 'next one')).toBe('next one ');
   });
 
-  it('has stopped before the next run begins when a run is cancelled', async () => {
+  it('stops after a cancel before the next run begins', async () => {
     const before = count('generate begins');
     const id = await calls.submit('story/transformers', { prompt: 'once hold' });
     await until(() => count('generate begins') > before);
@@ -235,14 +235,17 @@ describe('llama-cli', () => {
     expect(await end('story/command', 'once upon a time')).toBe('once upon a time');
   });
 
-  it.each(['crash half-way', 'fail half-way'])('that must "%s" gives no output', async (prompt) => {
-    expect(await end('story/command', prompt)).toEqual({
-      message: expect.stringMatching(/^The command /) as string,
-      attempt: 2,
-    });
-  });
+  it.each(['crash half-way', 'fail half-way'])(
+    'that breaks at the prompt "%s" fails the request without an output',
+    async (prompt) => {
+      expect(await end('story/command', prompt)).toEqual({
+        message: expect.stringMatching(/^The command /) as string,
+        attempt: 2,
+      });
+    },
+  );
 
-  it('does not run without a prompt', async () => {
+  it('fails a request without a prompt', async () => {
     const id = await calls.submit('story/command', { text: 'no prompt' });
     await calls.reached(id, 'COMPLETED');
     expect(await calls.status(id)).toMatchObject({ success: false });

@@ -95,7 +95,7 @@ test('while nodes join and leave, the models of a group never run more than its 
   expect(used).toHaveLength(names.length);
 });
 
-test('the group of a node that was killed goes to another', async () => {
+test('the group of a killed node moves to another node', async () => {
   const killed = await holder();
   const finish = keepSubmitting();
   await moreCalls(30);
@@ -109,7 +109,7 @@ test('the group of a node that was killed goes to another', async () => {
   expect(model.maxAtOnce).toBeLessThanOrEqual(3);
 });
 
-test('a group with other models and slots applies without a restart, and so does its end', async () => {
+test('a changed or removed group applies without a restart', async () => {
   model.takesMs = 5;
   const finish = keepSubmitting();
   await moreCalls(30);

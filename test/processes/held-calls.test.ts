@@ -32,7 +32,7 @@ const abandoned = ({ service }: QueueCalls, count: number): Promise<unknown> =>
     message: `${count} calls are abandoned`,
   });
 
-test('a closed call that comes again at another node takes up its request', async () => {
+test('a closed call that is repeated at another node continues its request', async () => {
   const [first, second] = [await startNode(), await startNode()];
   const abort = new AbortController();
   const closed = chat(first, 0, abort.signal).catch(() => 'closed');
@@ -48,7 +48,7 @@ test('a closed call that comes again at another node takes up its request', asyn
   expect(await only(first)).toBe(id);
 });
 
-test('a call that its node ends, because it stops, comes again at another node', async () => {
+test('a call that a stopping node ends can be repeated at another node for the same request', async () => {
   const [first, second] = [await startNode({ shutdownGraceMs: 0 }), await startNode()];
   const ended = chat(first, 0);
   const id = await only(first);
@@ -64,7 +64,7 @@ test('a call that its node ends, because it stops, comes again at another node',
   expect(await only(second)).toBe(id);
 });
 
-test('the request of a call whose node is gone is cancelled by another node', async () => {
+test('another node cancels the request of an abandoned call whose node has stopped', async () => {
   const [first, second] = [await startNode({ shutdownGraceMs: 0 }), await startNode()];
   const ended = chat(first, 0);
   const id = await only(first);

@@ -133,11 +133,11 @@ describe('an encoded body', () => {
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
     ['GZIP', gzipSync],
-  ])('is decoded by %s', (coding, encode) =>
+  ])('with the coding %s is decoded', (coding, encode) =>
     expectAccepted(encode(json), [`Content-Encoding: ${coding}`], json),
   );
 
-  test('that is no larger decoded than allowed is read', async () => {
+  test('that is within the limit once decoded is accepted', async () => {
     const text = `{"a":"${repeat('x', 100_000)}"}`;
     await expectAccepted(gzipSync(text), ['Content-Encoding: gzip'], text);
   });
@@ -171,7 +171,7 @@ describe('an encoded body', () => {
   });
 });
 
-describe('a size', () => {
+describe('a body', () => {
   test('as large as allowed is accepted, one byte more is refused', async () => {
     const body = `{"a":"${repeat('x', maxBodyBytes - 8)}"}`;
     expect(body).toHaveLength(maxBodyBytes);
@@ -191,7 +191,7 @@ describe('a size', () => {
   const inChunks = (...chunks: string[]): Promise<RawAnswer> =>
     send(service, head(service, ['Transfer-Encoding: chunked']), ...chunks, '0\r\n\r\n');
 
-  test('in chunks of one byte is read all the same', async () => {
+  test('in chunks of one byte is accepted', async () => {
     expect((await inChunks(...Array.from('{"a":1}', (byte) => `1\r\n${byte}\r\n`))).status).toBe(202);
     accepted++;
   });
@@ -202,7 +202,7 @@ describe('a size', () => {
   });
 });
 
-test('a connection on which a body was too large goes on', async () => {
+test('a connection serves the next call after a body that was too large', async () => {
   const lengthOf = (length: number): string => `Content-Length: ${length}`;
   const whole = head(service, [lengthOf(maxBodyBytes + 1)]).replace('Connection: close\r\n', '');
   const answer = await send(

@@ -69,7 +69,7 @@ const notObjects = [
   ['', ' ', '\0', '\u00a0', '{} {}', `{"requests":[{"model_id":"demo/text/echo","input":{}}]}x`],
 ].flat();
 
-test.each(notObjects)('the body %j is none for any of them', async (body) => {
+test.each(notObjects)('the body %j is refused by submit, status and cancel', async (body) => {
   for (const route of routes)
     expectRefusal(await ask('POST', root + route, body), 400, ['invalid_json', 'bad_request']);
 });
@@ -89,7 +89,7 @@ test.each<[string, Buffer]>([
 const oddIds = words`x null __proto__ * ' 1;DROP {} [] <script> constructor requests`;
 
 test.each([...oddIds, unknownId(), unknownId().toUpperCase(), 'a'.repeat(5_000)])(
-  'the id %.40s is unknown to retry, erase, and as one of many',
+  'the id %.40s is unknown to retry and erase, and in lists of ids',
   async (text) => {
     for (const [method, target] of [
       ['POST', `${root}/${text}/retry`],
@@ -153,7 +153,7 @@ const body = fc.oneof(
   odd,
 );
 
-test('whatever the bodies hold, no answer is a 5xx, and every request is whole', async () => {
+test('random bodies cause no 5xx, and every request stays intact', async () => {
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...routes), body, async (route, value) => {
       const answer = await ask('POST', root + route, JSON.stringify(value));

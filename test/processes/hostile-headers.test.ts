@@ -62,7 +62,7 @@ const credentials = [
 ].flat();
 
 test.each(credentials.map((text) => [text.slice(0, 40), text] as const))(
-  'Authorization: %s is an invalid key, on every route',
+  'Authorization: %s is an invalid key for a submission and for a status',
   async (_name, text) => {
     const field = `Authorization: ${text}`;
     for (const answer of [await submit(['Host: a', length, field]), await status([field])]) {
@@ -72,7 +72,7 @@ test.each(credentials.map((text) => [text.slice(0, 40), text] as const))(
   },
 );
 
-test('two keys at once never open more than the first', async () => {
+test('a valid key after an invalid one does not authenticate the call', async () => {
   const good = `Authorization: Key ${service.key}`;
   const bad = 'Authorization: Key ns_unknown';
   for (const fields of [[bad, good], [`${bad}, Key ${service.key}`]])
@@ -100,7 +100,7 @@ const harmless = [
 ].flat();
 
 test.each(harmless.map((field) => [field.slice(0, 40), field] as const))(
-  'the field %s does no harm',
+  'a call with the field %s succeeds, and its answer is not affected',
   async (_name, field) => {
     const answer = await status([field]);
     expect(answer.status).toBe(200);
@@ -111,7 +111,7 @@ test.each(harmless.map((field) => [field.slice(0, 40), field] as const))(
   },
 );
 
-describe('a framing', () => {
+describe('a message', () => {
   const key = (): string => `Authorization: Key ${service.key}`;
 
   const framings = [
@@ -202,7 +202,7 @@ describe('a framing', () => {
     expectRefusal(await send(service, bytes, '\r\n\r\n'), 400, 'bad_request'),
   );
 
-  test('of HTTP/0.9 leads nowhere', async () =>
+  test('for an unknown path over HTTP/0.9 is answered 404', async () =>
     expectRefusal(await send(service, 'GET /nowhere HTTP/0.9\r\n\r\n'), 404, 'not_found'));
 });
 
@@ -212,7 +212,7 @@ const idempotencyKeys = [
 ].flat();
 
 test.each(idempotencyKeys.map((key) => [key.slice(0, 20), key] as const))(
-  'the Idempotency-Key %j is malformed, or taken as it is, and makes no half request',
+  'the Idempotency-Key %j is either refused or accepted, and leaves no partial request',
   async (_name, key) => {
     const authorization = `Authorization: Key ${service.key}`;
     const answer = await submit(['Host: a', authorization, length, `Idempotency-Key: ${key}`]);

@@ -62,7 +62,7 @@ const oddPreferences = [
 ].flat();
 
 test.each(oddPreferences.map((text) => [text.slice(0, 40), text] as const))(
-  'Prefer: %s does no harm to a submission, a status, a response',
+  'Prefer: %s does not break a submission, a status or a response',
   async (_name, text) => {
     const field = `Prefer: ${text}`;
     expect([200, 202]).toContain((await submit('', [field])).status);
@@ -76,7 +76,7 @@ const oddModels = words`x % %zz %00 %ff demo demo/text demo/text/ech demo%252Fte
 
 test.each(
   [...oddModels, 'a'.repeat(5_000), 'a/'.repeat(300)].map((text) => [text.slice(0, 40), text] as const),
-)('%s is no model', async (_name, text) => {
+)('the model id %s is refused', async (_name, text) => {
   for (const target of [`/v1/models/${text}`, `/v1/models/${text}/openapi.json`]) {
     const codes = ['unknown_model', 'not_found', 'bad_request'];
     expectRefusal(await ask('GET', target), [400, 404], codes, text);
@@ -84,7 +84,7 @@ test.each(
 });
 
 test.each(['/v1/models', '/v1/models/demo/text/echo', '/v1/models/demo/text/echo/openapi.json', '/v1/key'])(
-  '%s needs a key, takes a GET alone, and does not mind a query or a body',
+  '%s needs a key, refuses methods that write, and ignores a query or a body',
   async (target) => {
     for (const key of ['', 'Key', 'Key x', 'Basic Og==', `Key ${long}`, "Key ' OR 1=1"])
       expectRefusal(await ask('GET', target, [`Authorization: ${key}`]), 401, 'invalid_key');
@@ -98,7 +98,7 @@ test.each(['/v1/models', '/v1/models/demo/text/echo', '/v1/models/demo/text/echo
 const oddIds = words`x %00 null __proto__ ' * {} 1;DROP %ff 00000000-0000-0000-0000-000000000000`;
 
 test.each([...oddIds, long, unknownId()].map((text) => [text.slice(0, 40), text] as const))(
-  '%s is no delivery, nor a request with any',
+  '%s is refused as the id of a delivery and of its request',
   async (_name, text) => {
     const root = '/v1/queue/requests';
     for (const [method, target] of [
@@ -112,7 +112,7 @@ test.each([...oddIds, long, unknownId()].map((text) => [text.slice(0, 40), text]
   },
 );
 
-test.each(['GET', 'PUT', 'DELETE'])('a redelivery is no %s', async (method) => {
+test.each(['GET', 'PUT', 'DELETE'])('the route of a redelivery refuses %s', async (method) => {
   const target = `${calls.path(id)}/deliveries/${unknownId()}/redeliver`;
   expectRefusal(await ask(method, target), 405, 'method_not_allowed');
 });
@@ -131,11 +131,11 @@ const falTargets = words`
   /fal/demo/text/echo/requests/x/status /fal/x/requests/%00/status /fal/x/requests/{}/status/stream /fal/x/requests/%zz
   /fal/% /fal/%ff/requests/x /fal/__proto__ /fal/x/requests/x/status/stream/more /fal/requests/x /fal/x/requests/x/y`;
 
-test.each(falTargets)('GET %s leads nowhere, as fal says it', async (target) =>
+test.each(falTargets)('GET %s is refused in the form of fal', async (target) =>
   expectFalRefusal(await ask('GET', target), [400, 404, 405], target),
 );
 
-test('what fal does not serve under a method says which it takes, as fal says it', async () => {
+test('a method that a fal route does not allow is refused in the form of fal, with Allow', async () => {
   const requests = `/fal/demo/text/echo/requests/${id}`;
   for (const [method, target, allowed] of [
     ['GET', '/fal/demo/text/echo', 'POST'],
@@ -156,21 +156,21 @@ const falFields = [
   ['Idempotency-Key: a b', 'Authorization: Key x', 'Authorization: '],
 ].flat();
 
-test.each(falFields)('a submission to fal with %j is refused as fal says it', async (field) =>
+test.each(falFields)('a submission to fal with the field %j is refused in the form of fal', async (field) =>
   expectFalRefusal(await ask('POST', '/fal/demo/text/echo', [field], '{}'), [400, 401], field),
 );
 
 test.each(['{', '[]', 'null', '\0', '{"a":"\\u0000"}', '{"a":1}x', '[' + '['.repeat(5_000)])(
-  'a submission to fal of %.20j is refused as fal says it',
+  'a submission to fal with the body %.20j is refused in the form of fal',
   async (body) => expectFalRefusal(await ask('POST', '/fal/demo/text/echo', [], body), [400, 422], body),
 );
 
 test.each(
   words`fal_max_queue_length=-1 fal_max_queue_length=x priority=urgent fal_webhook=x tag=a unknown=1`,
-)('a submission to fal with %s is refused as fal says it', async (query) =>
+)('a submission to fal with the query %s is refused in the form of fal', async (query) =>
   expectFalRefusal(await ask('POST', `/fal/demo/text/echo?${query}`, [], '{}'), 400, query),
 );
 
-test('whatever is sent to any route, no answer is a 5xx', async () => {
+test('random calls to all routes get no 5xx', async () => {
   await expectHarmless(service, exchangesOf(18, 400, [id, await calls.run('demo/text/echo')]));
 });

@@ -56,7 +56,7 @@ const ids = [
 ].flat();
 
 test.each(ids.map((text) => [text.slice(0, 60), text] as const))(
-  'the id %s is an unknown one, or no path at all',
+  'the id %s is answered 404',
   async (_name, text) => {
     for (const route of ['GET /status', 'GET ', 'GET /status/stream?logs=1', 'PUT /cancel']) {
       const answer = await ask(...routeOf(text, route));
@@ -67,7 +67,7 @@ test.each(ids.map((text) => [text.slice(0, 60), text] as const))(
 );
 
 test.each(['\u00e9', '%', '%f', '%zz', '%c3', '%ff', '%c0%af', '%e0%80%af', '%ed%a0%80', '%u0041'])(
-  'the id %s, which is not percent-encoded right, is refused',
+  'the id %s, with invalid percent-encoding, is refused',
   async (text) => {
     for (const route of ['GET /status', 'PUT /cancel']) {
       const answer = await ask(...routeOf(text, route));
@@ -92,7 +92,7 @@ const models = [
 ].flat();
 
 test.each(models.map((text) => [text.slice(0, 60), text] as const))(
-  'the model %s is none',
+  'the model id %s is refused',
   async (_name, text) =>
     expectRefusal(
       await post(`/v1/queue/${text}`),
@@ -109,7 +109,7 @@ const nowhere = words`
   /openapi.json/x /health /health/ /health/live/x /favicon.ico /% /%00 /; /api-docs /docs-json
   /v1/queue/requests/x/status/stream/more /v1/queue/requests/x/nothing`;
 
-test.each(['/', '//', '/?', '/#'])('GET %s leads to the description, and nowhere else', async (target) => {
+test.each(['/', '//', '/?', '/#'])('GET %s redirects to the documentation', async (target) => {
   const answer = await ask('GET', target);
   expect([answer.status, /^location: (.*)\r?$/im.exec(answer.fields)?.[1]]).toEqual([302, 'docs']);
 });
@@ -138,8 +138,10 @@ test.each([
   ...words`
     logs[]=1 logs[x]=1 logs.x=1 __proto__=1 __proto__[logs]=1 constructor=1 % %00=%00 = &&& ?logs=x Logs=x
     logs=1#logs=2`,
-  ...['a'.repeat(8_000), 'a&'.repeat(3_000), `logs=1&${'a=b&'.repeat(2_000)}`],
-])('the query %s does no harm', async (query) => {
+  'a'.repeat(8_000),
+  'a&'.repeat(3_000),
+  `logs=1&${'a=b&'.repeat(2_000)}`,
+])('the query %s is accepted', async (query) => {
   for (const answer of await Promise.all(statusAndResponse(query))) {
     expect(answer.status).toBe(200);
     expectNoInternals(answer);
@@ -148,15 +150,18 @@ test.each([
 
 const noMethods = words`PATCH TRACE PROPFIND MKCOL LOCK SEARCH PURGE REPORT M-SEARCH QUERY`;
 
-test.each(noMethods)('%s is taken by no route, and changes nothing', async (method) => {
-  const requests = ['', '/status', '/cancel'].map((route) => calls.path(id) + route);
-  for (const target of ['/v1/queue/demo/text/echo', ...requests]) {
-    const answer = await ask(method, target, [`Authorization: Key ${service.key}`]);
-    expectRefusal(answer, [400, 404, 405], ['method_not_allowed', 'bad_request', 'not_found']);
-  }
-});
+test.each(noMethods)(
+  'the routes of submissions and requests refuse %s, and it changes nothing',
+  async (method) => {
+    const requests = ['', '/status', '/cancel'].map((route) => calls.path(id) + route);
+    for (const target of ['/v1/queue/demo/text/echo', ...requests]) {
+      const answer = await ask(method, target, [`Authorization: Key ${service.key}`]);
+      expectRefusal(answer, [400, 404, 405], ['method_not_allowed', 'bad_request', 'not_found']);
+    }
+  },
+);
 
-test('DELETE is taken by requests alone, not by what is below them', async () => {
+test('DELETE is refused for a submission, a status and a cancel', async () => {
   for (const target of ['/v1/queue/demo/text/echo', `${calls.path(id)}/status`, `${calls.path(id)}/cancel`]) {
     const answer = await ask('DELETE', target, [`Authorization: Key ${service.key}`]);
     expectRefusal(answer, 405, 'method_not_allowed');
@@ -164,7 +169,7 @@ test('DELETE is taken by requests alone, not by what is below them', async () =>
 });
 
 test.each(['get', 'Get', 'FOO', 'GETT', 'G E T', 'GET/', '<GET>', ''])(
-  'the method %j is none',
+  'the unknown method %j is refused',
   async (method) =>
     expectRefusal(
       await ask(method, `${calls.path(id)}/status`),
@@ -173,13 +178,13 @@ test.each(['get', 'Get', 'FOO', 'GETT', 'G E T', 'GET/', '<GET>', ''])(
     ),
 );
 
-test.each(['GET', 'HEAD'])('a %s of a stream ends its connection with it, if it is to', async (method) => {
+test.each(['GET', 'HEAD'])('a %s of a stream honors Connection: close', async (method) => {
   const answer = await ask(method, `${calls.path(id)}/status/stream`);
   expect(answer.status).toBe(200);
   expect(answer.fields).toMatch(/^connection: close\r?$/im);
 });
 
-test.each(['PUT', 'POST', 'DELETE'])('a %s in the guise of a GET is a GET', async (method) => {
+test.each(['PUT', 'POST', 'DELETE'])('a %s in an override field does not change a GET', async (method) => {
   for (const field of ['X-HTTP-Method-Override', 'X-Method-Override', 'X-HTTP-Method']) {
     const answer = await ask('GET', `${calls.path(id)}/status`, [`${field}: ${method}`]);
     expect(answer.status).toBe(200);

@@ -37,7 +37,7 @@ describe('a start that waits for the lock of the migrations', () => {
       explain: () => program.output,
     });
 
-  test('says whom it waits for, and ends at a signal', async () => {
+  test('logs the session that holds the lock, and ends on a signal', async () => {
     const service = new SpawnedService({ DATABASE_URL: database.url });
     await waiting(service);
     const { rows } = await session.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
@@ -47,7 +47,7 @@ describe('a start that waits for the lock of the migrations', () => {
     expect(service.output).toMatch(/stopped\n$/);
   });
 
-  test('goes on once the lock is free', async () => {
+  test('continues once the lock is free', async () => {
     const service = new SpawnedService({ DATABASE_URL: database.url });
     await waiting(service);
     await session.query('SELECT pg_advisory_unlock_all()');
@@ -56,7 +56,7 @@ describe('a start that waits for the lock of the migrations', () => {
   });
 
   test.each(['SIGINT', 'SIGHUP'] as const)(
-    'is also that of the keys program, which then changes nothing: %s',
+    'in the keys program changes nothing when it is interrupted by %s',
     async (signal) => {
       const program = new SpawnedService(
         { DATABASE_URL: database.url },
@@ -73,7 +73,7 @@ describe('a start that waits for the lock of the migrations', () => {
 });
 
 describe('a start that waits for its database', () => {
-  test('says so once, without the password, and ends at a signal', async () => {
+  test('logs the wait once, without the password, and ends on a signal', async () => {
     const service = new SpawnedService({ DATABASE_URL: 'postgresql://someone:secret@127.0.0.1:1/queue' });
     const waiting = /Waiting up to 60 s for the database at 127\.0\.0\.1:1\/queue: .*ECONNREFUSED/;
     await until(() => waiting.test(service.output), { explain: () => service.output });
@@ -83,7 +83,7 @@ describe('a start that waits for its database', () => {
     expect(service.output).not.toContain('secret');
   });
 
-  test('goes on once the database answers', async () => {
+  test('continues once the database answers', async () => {
     const late = await createTestDatabase();
     const gate = await DatabaseGate.before(late.url);
     gate.close();
@@ -100,7 +100,7 @@ describe('a start that waits for its database', () => {
 describe('a signal', () => {
   afterEach(discard);
 
-  test('ends a start whose database takes the connection and says nothing', async () => {
+  test('ends a start whose database accepts the connection but never answers', async () => {
     await use(createTestDatabase());
     const silent = createServer().listen(0, '127.0.0.1');
     await until(() => silent.listening);
@@ -117,7 +117,7 @@ describe('a signal', () => {
     silent.close();
   });
 
-  test('rolls a migration back that is under way', async () => {
+  test('rolls back a migration that is in progress', async () => {
     await use(createEmptyDatabase());
     // Another session creates a table of that name in a transaction that stays open.
     await session.query('BEGIN; CREATE TABLE node (id integer)');
@@ -132,7 +132,7 @@ describe('a signal', () => {
     expect(locks).toEqual([]);
   });
 
-  test('ends a start before its first beat', async () => {
+  test('ends a start before its first heartbeat', async () => {
     await use(createTestDatabase());
     await session.query('BEGIN; LOCK TABLE node');
     const first = new SpawnedService({ DATABASE_URL: database.url });
@@ -142,7 +142,7 @@ describe('a signal', () => {
     await session.query('ROLLBACK');
   });
 
-  test('that is the second ends such a start at once', async () => {
+  test('that is the second ends a blocked start at once', async () => {
     await use(createTestDatabase());
     await session.query('BEGIN; LOCK TABLE node');
     const second = new SpawnedService({ DATABASE_URL: database.url });
@@ -158,7 +158,7 @@ describe('a signal', () => {
     await session.query('ROLLBACK');
   });
 
-  test.each([1, 2])('stops the embedded PostgreSQL that has begun to start: %d of them', async (signals) => {
+  test.each([1, 2])('stops an embedded PostgreSQL that is starting (%d sent)', async (signals) => {
     await use(createTestDatabase());
     const directory = join(await temporaryDirectory(), 'data');
     const service = new SpawnedService({ DATA_DIR: directory });
@@ -166,7 +166,11 @@ describe('a signal', () => {
     let hasExited = false;
     const exited = service.exited.finally(() => (hasExited = true));
     service.kill('SIGTERM');
-    if (signals > 1) await until(() => (service.kill('SIGTERM'), hasExited));
+    const signalAgain = (): boolean => {
+      service.kill('SIGTERM');
+      return hasExited;
+    };
+    if (signals > 1) await until(signalAgain);
     await exited;
     await until(() => !existsSync(pidFile(directory)));
   });

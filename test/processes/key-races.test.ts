@@ -11,7 +11,7 @@ interface Call {
   status: number;
 }
 
-test('a key revoked in mid-flight: after the first refusal there are only refusals, which leave nothing; its streams end', async () => {
+test('after the first refusal of a revoked key, all its calls are refused without effect, and its streams end', async () => {
   const keys = service.app.get(KeysService);
   const secret = (await keys.create({ name: 'short-lived' })).reveal();
   const key = (await keys.list()).find(({ name }) => name === 'short-lived')!;

@@ -79,7 +79,7 @@ describe('the keys command', () => {
     }
   });
 
-  test('a reader that has gone ends no command in the middle, and is said in a sentence', async () => {
+  test('a closed output pipe interrupts no command, and is reported in one sentence', async () => {
     const program = join(root, 'dist/src/keys.js');
     const env = { PATH: process.env['PATH'], DATABASE_URL: database.url };
     const command = spawn(process.execPath, [program, 'create', '--name', 'unread'], { env });
@@ -91,7 +91,7 @@ describe('the keys command', () => {
     expect((await list()).map(({ name }) => name)).toContain('unread');
   });
 
-  test('create keeps every option', async () => {
+  test('create stores every option', async () => {
     const options = '-n ci --scope submit --scope READ --model acme/* --model demo/echo --expires 2099-12-31';
     const limits = '--rate-limit-submit 50/s,1000/m --rate-limit-other off --rate-limit-batch 9/s';
     const turns = '--weight 0.01 --max-running 3';
@@ -115,7 +115,7 @@ describe('the keys command', () => {
     expect((await run('list')).output).toContain('weight 0.01 running 3');
   });
 
-  test('update changes what its options name, of a key that is not revoked', async () => {
+  test('update changes only the settings that its options name, and refuses a revoked key', async () => {
     await run('create', '--name', 'ci');
     const limits = '--rate-limit-submit 50/s,1000/m --rate-limit-other off --rate-limit-batch 9/s';
     const turns = '--weight 2 --max-running 3 --max-waiting 7';
@@ -134,7 +134,7 @@ describe('the keys command', () => {
     expect(refused).toMatchObject({ code: 1, output: expect.stringContaining('is revoked') as string });
   });
 
-  test('link prints a URL that signs in once, as the oldest key with the scope admin or as the one that is named', async () => {
+  test('link prints a URL that signs in once, as the named key or as the oldest admin key', async () => {
     const service = await startTestService({ config: { databaseUrl: database.url, role: 'api' } });
     const admin = new AdminCalls(service);
     try {
@@ -163,7 +163,7 @@ describe('the keys command', () => {
     expect(off).toMatchObject({ code: 1, output: expect.stringContaining('CONSOLE=off') as string });
   });
 
-  test('what it changes is audited, in the name of the command line', async () => {
+  test('its changes are audited with the command line as the actor', async () => {
     await run('create', '--name', 'ci');
     await run('update', 'ci', '--weight', '2');
     await run('revoke', 'ci');
@@ -188,7 +188,7 @@ describe('the keys command', () => {
     expect(Date.parse(String(expires_at)) - Date.parse(String(created_at))).toBe(90 * 86_400_000);
   });
 
-  test('revoke takes an id, a prefix or a name, and asks when a name fits several', async () => {
+  test('revoke accepts an id, a prefix or a name, and lists the keys if several have the name', async () => {
     const source = await createDataSource({
       url: database.url,
       poolSize: 1,
@@ -220,7 +220,7 @@ describe('the keys command without a database', () => {
   test.each([
     [['create', '--scop', 'read'], "unknown option '--scop'\n(Did you mean --scope?)"],
     [['creat'], "unknown command 'creat'\n(Did you mean create?)"],
-  ])('%j is explained and ends with exit code 2', async (args, said) => {
+  ])('the wrong usage %j is explained and ends with exit code 2', async (args, said) => {
     const { code, output } = await keys({}, ...args);
     expect(output).toContain(said);
     expect(code).toBe(2);
@@ -243,7 +243,7 @@ describe('the keys command without a database', () => {
     expect(output).toContain('npm run keys -- create --name');
   });
 
-  test('a database that cannot be reached is one clear line without its password', async () => {
+  test('an unreachable database is reported in one line, without its password', async () => {
     const { code, output } = await keys({ DATABASE_URL: 'postgresql://u:hunter2@127.0.0.1:1/none' }, 'list');
     expect(code).toBe(1);
     expect(output).toMatch(/^The database at 127\.0\.0\.1:1\/none cannot be reached: [^\n]+\n$/);
@@ -260,7 +260,7 @@ describe('the keys command and the embedded database', () => {
 
   afterEach(() => rm(directory, { recursive: true, force: true }));
 
-  test('the program starts the server for as long as it needs it, and joins the one of a running service', async () => {
+  test('the program starts the server only while it needs it, or uses the one of a running service', async () => {
     const environment = { DATA_DIR: directory };
     const server = new EmbeddedPostgres(environment.DATA_DIR);
     try {

@@ -78,7 +78,7 @@ describe('a large input', () => {
     expect([problem.detail, problem.errors]).toEqual([same.detail, same.errors]);
   });
 
-  test('is the same submission again under its idempotency key, and a changed one is another', async () => {
+  test('is replayed under its idempotency key, and a changed input under that key is refused', async () => {
     const headers = { 'idempotency-key': 'large-1' };
     const id = await accepted(await submit('test/any', `{"a":1${padding}}`, headers));
     const again = await submit('test/any', `{"a":1${padding}}`, headers);
@@ -95,7 +95,7 @@ describe('a large input', () => {
     );
   });
 
-  test('holds a million values at most, also where they are compressed', async () => {
+  test('has at most a million values, compressed or not', async () => {
     const body = `{"a":[${'{},'.repeat(1_000_000)}{}]}`;
     const problem = await problemOf(await submit('test/any', body));
     expect(problem).toMatchObject({
@@ -110,7 +110,7 @@ describe('a large input', () => {
 });
 
 describe('a large batch', () => {
-  test('is as many submissions, with the inputs as they were written', async () => {
+  test('submits its valid entries, with the inputs as they were written', async () => {
     const inputs = ['{"n":1.10}', '{ "é" : [1, 2 ] }', `{"a":"${'x'.repeat(80_000)}"}`];
     const entry = (input: string, more = ''): string => `{"input":${input},"model_id":"test/typed"${more}}`;
     const body = `{"requests":[${[
@@ -128,8 +128,16 @@ describe('a large batch', () => {
     const answer = await collection.call('POST', '', body);
     const { results } = (await answer.json()) as { results: BatchResult[] };
     expect(results.map(({ status, code }) => code ?? status)).toEqual([
-      ...[202, 'invalid_input', 202, 'bad_request', 'bad_request', 'invalid_json'],
-      ...['invalid_query', 'unknown_model', 202, 'too_large'],
+      202,
+      'invalid_input',
+      202,
+      'bad_request',
+      'bad_request',
+      'invalid_json',
+      'invalid_query',
+      'unknown_model',
+      202,
+      'too_large',
     ]);
     expect(results[1]!.errors).toEqual([{ path: '/width', message: 'must be an integer' }]);
     const ids = results.flatMap(({ request_id: id }) => id ?? []);
@@ -141,7 +149,7 @@ describe('a large batch', () => {
     [`{"request":[]${padding}}`, 400, 'invalid_query'],
     [`{"requests":[]${padding}}`, 400, 'bad_request'],
     [`{"requests":[${'{},'.repeat(1_000_000)}{}]}`, 413, 'too_large'],
-  ])('that is none is refused (%#)', async (body, status, code) =>
+  ])('that is invalid is refused (%#)', async (body, status, code) =>
     expect(await verdict(collection.call('POST', '', body))).toEqual([status, code]),
   );
 });
@@ -150,7 +158,7 @@ test.each([
   ['POST', '/status', '{"request_ids":["x"],"more":[' + '{},'.repeat(30_000) + '{}]}', 'too_large'],
   ['POST', '/cancel', '{"request_ids":["x"],"more":[' + '{},'.repeat(30_000) + '{}]}', 'too_large'],
   ['POST', '/status', `{"request_ids":["x"]${' '.repeat(1_100_000)}}`, 'body_too_large'],
-])('a call about ids takes no more than ids need (%#)', async (method, path, body, code) =>
+])('a call with a list of ids accepts no more than ids need (%#)', async (method, path, body, code) =>
   expect(await verdict(collection.call(method, path, body))).toEqual([413, code]),
 );
 
@@ -159,7 +167,8 @@ describe('a large line of a batch', () => {
   let kinds: string[];
   let areAway: boolean;
   beforeEach(() => {
-    [kinds, areAway] = [[], false];
+    kinds = [];
+    areAway = false;
     const run = threads().run.bind(threads()) as (...values: unknown[]) => Promise<never>;
     threads().run = (...values) => {
       kinds.push(values[0]);
@@ -170,7 +179,7 @@ describe('a large line of a batch', () => {
 
   const line = (name: string, input: string): string => `{"custom_id":"${name}","input":${input}}`;
 
-  test('is read in a thread, as it was written, and a small one is not', async () => {
+  test('is read in a thread and stored as it was written, and a small one needs no thread', async () => {
     const large = `{ "n": 12345678901234567890.10, "a": "${'é'.repeat(50_000)}" }`;
     const text = [line('small', '{}'), line('large', large), line('other', '{"n":1}')].join('\n');
     const { batch_id: id } = await batches.send(text, '?model_id=test/any');
@@ -204,14 +213,14 @@ describe('a large line of a batch', () => {
     expect(kinds).toEqual(['line']);
   });
 
-  test('that does not fit the schema is an error line', async () => {
+  test('that does not match the schema becomes an error line', async () => {
     const text = line('large', `{"width":"wide"${padding}}`);
     const { batch_id: id } = await batches.send(text, '?model_id=test/typed');
     const { errors } = await batches.results(await batches.ended(id));
     expect(errors).toMatchObject([{ custom_id: 'large', error: { code: 'invalid_input' } }]);
   });
 
-  test('waits if it cannot be read now, and the lines before it run', async () => {
+  test('waits while no thread can read it, and the lines before it run', async () => {
     const text = [line('small', '{}'), line('large', `{"a":1${padding}}`)].join('\n');
     onNextCall(service.app.get(BatchValidation), 'run', (validate) => async (...values) => {
       const found = await validate(...values);
@@ -226,8 +235,8 @@ describe('a large line of a batch', () => {
   });
 });
 
-describe('a check that takes long', () => {
-  test('holds up neither small calls nor large ones of another key, and ends', async () => {
+describe('a schema check that takes long', () => {
+  test('delays neither small calls nor large calls of another key, and ends at its limit', async () => {
     threads().bounds.checking = 600_000;
     let isAnswered = false;
     const slow = service.submit('test/endless', hostile).finally(() => (isAnswered = true));
@@ -249,19 +258,19 @@ describe('a check that takes long', () => {
     await accepted(await behind);
   });
 
-  test('is none where a pattern is matched in linear time', async () => {
+  test('does not occur if a pattern can be matched in linear time', async () => {
     expect(await verdict(service.submit('test/linear', hostile))).toEqual([422, 'invalid_input']);
     await calls.submit('test/linear', { text: 'a'.repeat(50_000) });
   });
 
-  test('in a batch ends it', async () => {
+  test('in a batch of submissions refuses the batch', async () => {
     threads().bounds.checking = 0;
     const body = JSON.stringify({ requests: [{ model_id: 'test/endless', input: hostile }] });
     expect(await verdict(collection.call('POST', '', body))).toEqual([422, 'invalid_input']);
   });
 });
 
-test('a body that takes too much memory is refused, and the next one is read', async () => {
+test('a body that takes too much memory is refused, and the next one is accepted', async () => {
   const limits = { ...threads().limits };
   // Existing threads have the shipped limits.
   await Promise.all([...threads().running].map((thread) => thread.end(new Error('the test ends it'))));
@@ -282,7 +291,7 @@ describe('a large answer of a model', () => {
   const { respond } = model;
   afterAll(() => (model.respond = respond));
 
-  test('is the output as it was written', async () => {
+  test('becomes the output as it was written', async () => {
     const output = `{ "n": 1.10, "a": ${long} }`;
     expect(await (await calls.response(await answering('application/json', output))).text()).toBe(output);
     expect(await (await calls.response(await answering('application/json', `\uFEFF${output}`))).text()).toBe(
@@ -290,13 +299,13 @@ describe('a large answer of a model', () => {
     );
   });
 
-  test('is so in a line', async () => {
+  test('becomes the output as it was written in an NDJSON line', async () => {
     const lines = `{"type":"log","message":${long}}\n{"output": { "n": 1.10, "a": ${long} } ,"type":"output"}\n`;
     const id = await answering('application/x-ndjson', lines);
     expect(await (await calls.response(id)).text()).toBe(`{ "n": 1.10, "a": ${long} }`);
   });
 
-  test('may hold any number of values', async () => {
+  test('may have more than a million values', async () => {
     const output = `[${'{},'.repeat(2_000_000)}{}]`;
     const answer = await calls.response(await answering('application/json', output));
     expect((await answer.text()).length).toBe(output.length);
@@ -308,13 +317,13 @@ describe('a large answer of a model', () => {
     ['application/json', Buffer.alloc(100_000, 0xff), 'not UTF-8'],
     ['application/x-ndjson', `{"type":"output","output":${long}\n`, 'a line that is not a JSON object'],
     ['application/x-ndjson', `{"type":"delta","delta":${long}}\n`, 'a delta larger than'],
-  ])('of the type %s may be none (%#)', async (type, text, fault) => {
+  ])('of the type %s that is invalid fails the request (%#)', async (type, text, fault) => {
     const problem = await problemOf(await calls.response(await answering(type, text)));
     expect([problem.code, problem.detail]).toEqual(['model_error', expect.stringContaining(fault)]);
   });
 });
 
-describe('of a worker', () => {
+describe('the calls of a worker', () => {
   let worker: WorkerCalls;
   const begin = async () => {
     worker = new WorkerCalls(service);
@@ -322,7 +331,7 @@ describe('of a worker', () => {
     return worker.run();
   };
 
-  test('a large output is taken as it was written', async () => {
+  test('accept a large output as it was written', async () => {
     const run = await begin();
     const output = `{ "n": 1.10, "a": "${'é'.repeat(100_000)}" }`;
     expect(await verdict(worker.ofRun('PUT', run, 'output', output.slice(1)))).toEqual([400, 'invalid_json']);
@@ -330,7 +339,7 @@ describe('of a worker', () => {
     expect(await (await calls.response(run.request_id)).text()).toBe(output);
   });
 
-  test('a large event is taken, and more than 20,000 at once are not', async () => {
+  test('accept a large event, but not more than 20,000 events at once', async () => {
     const run = await begin();
     const message = 'é'.repeat(100_000);
     expect((await worker.events(run, 0, [{ type: 'log', message }])).status).toBe(202);

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { parseRateLimits } from '../../src/config/parsers.js';
 import { LimitsDatabase } from '../../src/database/limits-database.js';
-import { ShareDatabase, type WriteRequest } from '../../src/limits/grants.js';
+import { ShareDatabase, type WriteRequest } from '../../src/limits/share-database.js';
 import { ShareKeeper } from '../../src/limits/share-keeper.js';
 import { AdminCalls } from '../support/admin-calls.js';
 import { Caller } from '../support/caller.js';
@@ -36,7 +36,7 @@ async function startNode(limits?: string, config: object = {}): Promise<Caller> 
   return nodes.at(-1)!;
 }
 
-test('a burst over three nodes admits 10 and not one more, and nothing but refusals beside', async () => {
+test('a burst over three nodes admits exactly the 10 calls of the limit, and refuses the others', async () => {
   const three = [await startNode(), await startNode(), await startNode()];
   const key = await three[0]!.newKey({ rateLimitSubmit: '10/h' });
   const answers = Array.from({ length: 90 }, (_, i) => i);
@@ -49,7 +49,7 @@ test('a burst over three nodes admits 10 and not one more, and nothing but refus
   expect(new Set(codes)).toEqual(new Set([202, 403]));
 });
 
-test('whoever is refused for what another node holds may come back in a second, and is admitted once it gives', async () => {
+test('a call refused because another node holds the grants gets Retry-After: 1, and is admitted once that node releases them', async () => {
   const holder = await startNode('10/h');
   const key = await holder.newKey();
   expect((await holder.submit(key)).status).toBe(202);
@@ -63,7 +63,7 @@ test('whoever is refused for what another node holds may come back in a second, 
   await until(async () => (await other.submit(key)).status === 202);
 });
 
-test('limits hold across a restart in order', async () => {
+test('limits hold across an orderly restart', async () => {
   const before = await startNode();
   const key = await before.newKey({ rateLimitSubmit: '3/h' });
   expect(await statusCounts([before.submit(key), before.submit(key)])).toEqual({ 202: 2 });
@@ -121,15 +121,14 @@ test('RATE_LIMIT_STATUS=429 changes the status', async () => {
   }
 });
 
-test('no limits at all: nothing is sent, nothing is counted', async () => {
+test('without limits no rate-limit header is sent and no call is counted', async () => {
   const node = await startNode('off');
   const { headers } = await node.status(await node.newKey());
   expect([...headers.keys()].filter((name) => name.includes('ratelimit'))).toEqual([]);
-  // The row `*` is the default share of a lone node, which counts no call.
-  expect(await node.service.query(`SELECT FROM limit_share WHERE subject <> '*'`)).toEqual([]);
+  expect(await node.service.query('SELECT FROM limit_share')).toEqual([]);
 });
 
-test('without its database a node refuses to decide with 503 and Retry-After, and recovers', async () => {
+test('a node without its database answers 503 with Retry-After, and recovers', async () => {
   const node = await startNode('1000/h');
   const key = await node.newKey();
   const { query, atomically } = node.service.app.get(LimitsDatabase);
@@ -178,7 +177,7 @@ describe('statements of a holder', () => {
       (row) => row.shares[0],
     );
 
-  test('a write that is older than the last changes nothing, and no grant makes a row smaller', async () => {
+  test('a write that is older than the last one changes nothing, and a grant never shrinks a row', async () => {
     const { node, on } = await registered();
     const [id] = ids;
     expect(await on.grant(id, [request], [])).toMatchObject({
@@ -195,7 +194,7 @@ describe('statements of a holder', () => {
     expect(await shares(node)).toEqual([3]);
   });
 
-  test('a newer one waits for an older one that is under way, and has the last word', async () => {
+  test('a newer write waits for an older write in progress, and its values remain', async () => {
     const { node, on } = await registered();
     const [id] = ids;
     await on.grant(id, [request], []);
@@ -216,7 +215,7 @@ describe('statements of a holder', () => {
     expect(await shares(node)).toEqual([2]);
   });
 
-  test('one of a holder that was given up is granted nothing, and its shares pass on after a window', async () => {
+  test('a holder that was given up gets no grant, and its grants pass to others after a window', async () => {
     const { node, on } = await registered();
     const [id, other] = ids;
     await on.grant(id, [{ ...request, needed: [10], wanted: [10] }], []);
@@ -234,7 +233,7 @@ describe('statements of a holder', () => {
     expect(await shares(node)).toEqual([4]);
   });
 
-  test('one with two windows that is gone may have used more of the longer one than its row says', async () => {
+  test('a lost holder with two windows counts as having used more of the longer one than its row states', async () => {
     const { node, on } = await registered();
     const [id, other] = ids;
     const both = { key: { ...key, policy: '10/s,100/m' }, limits: [10, 100], windowsMs: [1_000, 60_000] };

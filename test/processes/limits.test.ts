@@ -162,7 +162,7 @@ test('no window exceeds its limit while nodes join, leave, freeze and die', asyn
   for (const status of answers) expect([undefined, 403, 404, 503]).toContain(status);
 });
 
-test('what a killed process held is back a window later, to the last call', async () => {
+test('all grants of a killed process become available to another node', async () => {
   const [one, other] = await cluster(2, '6/s');
   while (admitted(await call(one)));
   await end(one, 'SIGKILL');
@@ -172,7 +172,7 @@ test('what a killed process held is back a window later, to the last call', asyn
   });
 });
 
-test('a process that was frozen admits nothing before it has been counted in again', async () => {
+test('a process that was frozen and the other node together never exceed the limit', async () => {
   const [one, other] = await cluster(2, '6/h');
   expect(admitted(await call(one))).toBe(true);
   const both = await holders();
@@ -189,7 +189,7 @@ test('a process that was frozen admits nothing before it has been counted in aga
   expect(all).toBeLessThanOrEqual(6);
 });
 
-test('too much is not refused: at 90 % on one node and evenly over three, at 70 % over three at random', async () => {
+test('no call below the limit is refused: at 90 % on one or evenly over three nodes, at 70 % at random', async () => {
   const limits = '600/m';
   const three = await cluster(3, limits);
   for (const [perSecond, nodeOf] of [

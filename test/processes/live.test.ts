@@ -28,7 +28,7 @@ async function watch(key = service.key): Promise<StreamReader> {
 const shown = (stream: StreamReader): Promise<OverviewDto> =>
   until(() => stream.data.at(-1) as unknown as OverviewDto | undefined, { message: 'something is shown' });
 
-test('ten who look cost the database no more than one, and nobody nothing', async () => {
+test('ten open overviews cost the database no more than one, and its reads stop when all are closed', async () => {
   const counts: Record<string, number> = {};
   const database = service.app.get(ObservingDatabase);
   const running = await calls.submit('test/narrow', { hold: true });
@@ -48,7 +48,7 @@ test('ten who look cost the database no more than one, and nobody nothing', asyn
   await model.answer(waiting);
 });
 
-test('what was counted outlives its process, and is that of all nodes', async () => {
+test('the count of started runs survives its process and covers all nodes', async () => {
   const today = async (url: string): Promise<number> => {
     const answer = await fetch(`${url}/v1/admin/models`, { headers: keyHeader(service.key) });
     const { data } = (await answer.json()) as AdminModelListDto;
@@ -68,7 +68,7 @@ test('what was counted outlives its process, and is that of all nodes', async ()
   await second.stop();
 });
 
-test('a stream ends soon after its key was revoked', async () => {
+test('an overview’s stream ends after its key is revoked', async () => {
   const secret = await calls.newKey({ name: 'observer', scopes: ['observe'] });
   const stream = await watch(secret);
   await shown(stream);
@@ -77,7 +77,7 @@ test('a stream ends soon after its key was revoked', async () => {
   await stream.ended;
 });
 
-test('so does that of one request, which goes on for those whose key stays', async () => {
+test('a request’s stream ends after its key is revoked, and continues for another key', async () => {
   const running = await calls.submit('test/narrow', { hold: true });
   const path = `${service.url}/v1/admin/requests/${running}/status/stream`;
   const secret = await calls.newKey({ name: 'follower', scopes: ['payloads'] });

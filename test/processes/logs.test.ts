@@ -76,7 +76,7 @@ async function runSome(url: string): Promise<string> {
 const completed = (statusUrl: string): Promise<unknown> =>
   until(async () => (await (await fetch(statusUrl)).text()).includes('"COMPLETED"'));
 
-test('where nobody watches, lines are JSON: models at the start, failures counted, ends at debug', async () => {
+test('without a terminal, log lines are JSON: models at the start, counted failures, and outcomes at debug', async () => {
   const service = await spawnService({ ...environment, LOG_LEVEL: 'debug' });
   const id = await runSome(service.url);
   await service.stop();
@@ -96,7 +96,7 @@ test('where nobody watches, lines are JSON: models at the start, failures counte
   expect(service.output).not.toMatch(new RegExp(`${secret}|${key}`));
 });
 
-test('nothing in the log is the right to anything: neither ids of requests nor files, nor what a model was called with', async () => {
+test('the log contains no ids of requests or files, no keys and no secrets of URLs', async () => {
   const service = await spawnService({ ...environment, LOG_LEVEL: 'trace', WEBHOOK_ALLOW: '127.0.0.1' });
   const { url } = service;
   const headers = { authorization: `Key ${key}` };
@@ -137,7 +137,7 @@ test('nothing in the log is the right to anything: neither ids of requests nor f
   expect(output).toContain(`"path":"/v1/worker/runs/${handle}/input"`);
 });
 
-test('what the first start prints for a person is printed once, and is in no line of the log and in no file', async () => {
+test('the first start prints the admin key and the link once, and no log line or file contains them', async () => {
   const data = await mkdtemp(join(tmpdir(), 'nowserving-first-'));
   try {
     const service = await spawnService({ DATA_DIR: data, LOG_LEVEL: 'trace' });
@@ -195,7 +195,7 @@ test.each([
   }
 });
 
-test('LOG_FORMAT decides whatever standard output is', async () => {
+test('LOG_FORMAT applies even if standard output is no terminal', async () => {
   const service = await spawnService({ ...environment, LOG_FORMAT: 'pretty', ROLE: 'api' });
   await service.stop();
   expect(service.output).toMatch(/^\[[\d:.]+\] INFO: serves 2 models: test\/first, test\/second$/m);

@@ -56,7 +56,7 @@ test('every alert has a runbook, and every runbook an alert', () => {
     expect(annotations['runbook_url']).toBe(`docs/runbooks.md#${alert.toLowerCase()}`);
 });
 
-test('every panel of the dashboard says what it shows, of the jobs that were chosen', () => {
+test('every panel of the dashboard has a description and filters by the chosen jobs', () => {
   const drawn = panels.filter(({ type }) => type !== 'row');
   expect(drawn.length).toBeGreaterThan(20);
   for (const { title, description, targets = [] } of drawn) {

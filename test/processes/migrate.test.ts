@@ -59,7 +59,7 @@ test('an unknown command is refused with code 2, and changes nothing', async () 
   expect(await tables()).toEqual([]);
 });
 
-test('migrate applies all, once, and a start with MIGRATE=off then serves', async () => {
+test('two concurrent runs of migrate apply each migration once, and a start with MIGRATE=off then serves', async () => {
   const both = await Promise.all([migrate(), migrate()]);
   expect(both.map(({ code }) => code)).toEqual([0, 0]);
   const applied = both.flatMap(({ output }) => output.match(/^applied \w+$/gm) ?? []);

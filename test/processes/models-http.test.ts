@@ -49,7 +49,7 @@ const waitOf = async (id: string): Promise<number> => {
 };
 const listed = (key?: string): Promise<{ data: Model[] }> => read('/v1/models', key);
 
-test('the list has the models in the order of the file, with what they take and have to do', async () => {
+test('the list has the models in the order of the file, with their input schemas and load', async () => {
   const { data } = await listed();
   expect(data.map(({ id }) => id)).toEqual(['acme/image/upscale', 'acme/slow', 'other/quick', 'acme/away']);
   expect(data[0]).toEqual({
@@ -72,7 +72,7 @@ test('the list has the models in the order of the file, with what they take and 
   expect(data[1]).toMatchObject({ description: '', input_schema: null });
 });
 
-test('what waits and runs is counted, and how long the oldest has waited', async () => {
+test('a model states its waiting and running requests, and the wait of the oldest one', async () => {
   const ids = await calls.submitAll(5, 'acme/slow', { hold: true });
   await Promise.all(ids.slice(0, 2).map((id) => model.arrived(id)));
   // What is shown may be a second old, so at first the oldest may be one of those that have begun since.
@@ -92,7 +92,7 @@ test('what waits and runs is counted, and how long the oldest has waited', async
   });
 });
 
-test('one that has a low priority or waits for its next attempt may be the oldest; a scheduled one is not counted', async () => {
+test('the oldest request may have a low priority or wait for its next attempt, and scheduled requests do not count', async () => {
   const submit = async (query: string, input: object): Promise<string> => {
     const answer = await service.submit(`other/quick?${query}`, input);
     return ((await answer.json()) as { request_id: string }).request_id;
@@ -112,7 +112,7 @@ test('one that has a low priority or waits for its next attempt may be the oldes
   for (const id of running) await model.answer(id);
 });
 
-test('a model that is away says so, until it is back', async () => {
+test('a model is listed as unavailable until its server is back', async () => {
   const shows = (availability: string): Promise<unknown> =>
     until(async () => (await read<Model>('/v1/models/acme/away')).availability === availability, {
       message: `it is ${availability}`,
@@ -166,7 +166,7 @@ test('an id may have its slashes encoded, and a slash at its end', async () => {
   expect((await listed()).data).toHaveLength(4);
 });
 
-test('an unknown model is answered with the nearest one', async () => {
+test('the answer to an unknown model suggests the nearest one', async () => {
   for (const path of ['/v1/models/acme/slo', '/v1/models/acme/slo/openapi.json']) {
     const { code, detail } = await problemOf(await get(path));
     expect([code, detail]).toEqual(['unknown_model', expect.stringContaining('did you mean "acme/slow"?')]);
@@ -230,7 +230,7 @@ describe('the description of one model', () => {
     });
   });
 
-  test('refers to nothing that it does not have, and has nothing that it does not refer to', async () => {
+  test('has no dangling reference and no unused component', async () => {
     const whole = await document('acme/image/upscale');
     const text = JSON.stringify(whole);
     const references = new Set([...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => path!));
@@ -247,7 +247,7 @@ describe('the description of one model', () => {
     expect(text).not.toContain('demo/image/fractal');
   });
 
-  test('of one that takes anything says so', async () => {
+  test('allows any object if the model has no schema', async () => {
     const { info, components } = await document('acme/slow');
     expect(info.description).toBe('The model acme/slow.');
     expect(components['schemas']!['Input']).toEqual({

@@ -88,7 +88,7 @@ describe.each(models)('%s', (model) => {
     expect(deltas.join('')).toBe(text);
   });
 
-  it('fails without another attempt where there is no text', async () => {
+  it('fails with the reason if the file has no text or is no picture', async () => {
     const reason = (words: string): string => (model === 'ocr/command' ? 'exit code 65' : words);
     const tab = await browser.newPage({ viewport: { width: 400, height: 200 } });
     await tab.screenshot({ path: join(session.folder, 'blank.png') });
@@ -142,7 +142,7 @@ describe('the page', () => {
     for (const [at, text] of seen.slice(1).entries()) expect(text.startsWith(seen[at]!)).toBe(true);
   });
 
-  it('says why a picture cannot be read, and asks nobody else for anything', async () => {
+  it('shows why a picture cannot be read, and calls no other host', async () => {
     const noise = { name: 'cat.png', mimeType: 'image/png', buffer: Buffer.from('this is no picture') };
     await tab.getByLabel('Model').selectOption('ocr/worker');
     await tab.getByLabel('Picture', { exact: true }).setInputFiles(noise);
@@ -152,7 +152,7 @@ describe('the page', () => {
   });
 });
 
-test('nothing that the page starts has ended by itself, or has left the data of the language behind', () => {
+test('no program that the page starts has ended by itself or left language data behind', () => {
   expect(session.started).toHaveLength(5);
   const ended = session.started.filter((started) => !started.isRunning());
   expect(ended.map((started) => started.output())).toEqual([]);

@@ -51,7 +51,7 @@ async function whoIs(browser: CookieBrowser) {
 const refusals = (): Promise<{ reason: string; actor_name: string }[]> =>
   service.query(`SELECT reason, actor_name FROM audit_entry WHERE action = 'session.refuse' ORDER BY id`);
 
-test('the console is told where one can sign in', async () => {
+test('the session of the console names the provider for signing in', async () => {
   const { host } = new URL(provider.issuer);
   expect(await admin.json('GET', '/session', { key: null })).toEqual({
     signed_in: null,
@@ -59,7 +59,7 @@ test('the console is told where one can sign in', async () => {
   });
 });
 
-test('who is in a group that brings scopes signs in, and has a key that nobody can send', async () => {
+test('a member of a group with scopes signs in, and gets an audited key with these scopes', async () => {
   provider.groups.set('ada', ['staff', 'ops']);
   const browser = new CookieBrowser();
   const begun = await browser.fetch(start());
@@ -96,7 +96,7 @@ test('who is in a group that brings scopes signs in, and has a key that nobody c
   ]);
 });
 
-test('everybody else is refused, and it is audited who', async () => {
+test('other users are refused, and the audit names them', async () => {
   provider.groups.set('eve', ['staff']);
   for (const login of ['eve', 'nobody']) {
     const browser = new CookieBrowser();
@@ -106,7 +106,7 @@ test('everybody else is refused, and it is audited who', async () => {
   }
 });
 
-test('a subject that cannot be stored is refused, and changed for nobody', async () => {
+test('a subject with a NUL character is refused', async () => {
   provider.groups.set('ada\0', ['ops']);
   const browser = new CookieBrowser();
   expect(await signIn('ada\0', browser)).toBe('/console#sign-in=refused');
@@ -114,7 +114,7 @@ test('a subject that cannot be stored is refused, and changed for nobody', async
   expect((await refusals()).at(-1)!.reason).toContain('"sub" of ada contains NUL');
 });
 
-test('what somebody may follows the provider, at each sign-in', async () => {
+test('the scopes of a user follow the provider at each sign-in', async () => {
   provider.groups.set('bob', ['ops']);
   const [first, second] = [new CookieBrowser(), new CookieBrowser()];
   await signIn('bob', first);
@@ -129,7 +129,7 @@ test('what somebody may follows the provider, at each sign-in', async () => {
   expect(await signIn('bob')).toBe('/console#sign-in=refused');
 });
 
-test('who was revoked here stays out, whatever the provider says', async () => {
+test('a user whose key was revoked cannot sign in again, regardless of the provider', async () => {
   provider.groups.set('carol', ['ops']);
   const browser = new CookieBrowser();
   await signIn('carol', browser);
@@ -138,7 +138,7 @@ test('who was revoked here stays out, whatever the provider says', async () => {
   expect(await signIn('carol', browser)).toBe('/console#sign-in=refused');
 });
 
-test('two first sign-ins at once are one person', async () => {
+test('simultaneous first sign-ins of a user share one key', async () => {
   provider.groups.set('dan', ['ops']);
   const browsers = Array.from({ length: 4 }, () => new CookieBrowser());
   await Promise.all(browsers.map((browser) => signIn('dan', browser)));
@@ -146,7 +146,7 @@ test('two first sign-ins at once are one person', async () => {
   expect(new Set(ids).size).toBe(1);
 });
 
-describe('what comes back from the provider', () => {
+describe('the callback from the provider', () => {
   const refused = `#sign-in=refused`;
   const end = async (browser: CookieBrowser, url: string): Promise<[string, boolean]> => {
     const answer = await browser.fetch(url);
@@ -165,7 +165,7 @@ describe('what comes back from the provider', () => {
     expect(await end(other, url)).toEqual([refused, false]);
   });
 
-  test('signs in once', async () => {
+  test('signs in only once', async () => {
     const browser = new CookieBrowser();
     const url = await callback(browser, 'mallory');
     const state = new Map(browser.jar(service.url));
@@ -189,7 +189,7 @@ describe('what comes back from the provider', () => {
     expect(await end(browser, url.href)).toEqual([refused, false]);
   });
 
-  test('is refused with a cookie that was mended', async () => {
+  test('is refused with a cookie that was altered', async () => {
     const browser = new CookieBrowser();
     const url = await callback(browser, 'mallory');
     const jar = browser.jar(service.url);
@@ -211,7 +211,7 @@ describe('a provider that is away', () => {
   });
   afterAll(() => other.stop());
 
-  test('keeps nobody from signing in with a key, and is asked again once it is back', async () => {
+  test('does not prevent a sign-in with a key, and is used again once it is back', async () => {
     const start = `${other.url}/v1/admin/session/oidc`;
     const [answer, health] = await Promise.all([
       fetch(start, { redirect: 'manual' }),
@@ -231,7 +231,7 @@ describe('a provider that is away', () => {
   });
 });
 
-test('where it is not set up there is nothing to come to', async () => {
+test('without a configured provider its routes are answered 404', async () => {
   const plain = await startTestService();
   const calls = new AdminCalls(plain);
   try {

@@ -230,11 +230,14 @@ test.each([
   ]);
 });
 
-test('a large response of a batch comes whole, and a thread reads it', async () => {
+test('a large response in a batch arrives complete, and a thread reads it', async () => {
   const threads = service.app.get(JsonThreads);
   const kinds: string[] = [];
   const run = threads.run.bind(threads);
-  threads.run = (kind, ...others) => (kinds.push(kind), run(kind, ...others));
+  threads.run = (kind, ...others) => {
+    kinds.push(kind);
+    return run(kind, ...others);
+  };
   const input = 'many words '.repeat(20_000);
   const endpoint = '/v1/responses';
   const { id } = await begin([line('one', { model: 'gpt-5', input }, endpoint)], { endpoint });
@@ -280,7 +283,7 @@ test('a response that continues another one fails the batch', async () => {
   ]);
 });
 
-test('the codes of faults are those of OpenAI where it has one', async () => {
+test('faults of lines have the codes of OpenAI', async () => {
   const codeOf = async (...lines: unknown[]): Promise<string | undefined> =>
     (await ended((await begin(lines)).id)).errors?.data?.[0]?.code;
   expect(await codeOf('no JSON')).toBe('invalid_json_line');
@@ -288,7 +291,7 @@ test('the codes of faults are those of OpenAI where it has one', async () => {
   expect(await codeOf(chat('a', 'x'), chat('a', 'y'))).toBe('duplicate_custom_id');
 });
 
-test('what has ended so far can be read while a batch runs, and a cancelled batch has a line for each line', async () => {
+test('a running batch offers its results so far, and a cancelled batch has a result for each line', async () => {
   scripts.set('held', () => undefined);
   const lines = [chat('0', 'quick', 'one-at-a-time'), chat('1', 'held', 'one-at-a-time')];
   for (let n = 2; n < 6; n++) lines.push(chat(String(n), `later ${n}`, 'one-at-a-time'));
@@ -320,7 +323,7 @@ test('what has ended so far can be read while a batch runs, and a cancelled batc
   expect(await client.batches.cancel(id)).toEqual(batch);
 });
 
-test('a batch that its window ends has a line for each line', async () => {
+test('a batch that expires with its window has a result for each line', async () => {
   scripts.set('too long', () => undefined);
   const lines = ['a', 'b', 'c'].map((name) => chat(name, 'too long', 'one-at-a-time'));
   const { id } = await begin(lines, { completion_window: '2s' as '24h' });
@@ -331,7 +334,7 @@ test('a batch that its window ends has a line for each line', async () => {
   expect(errors.map(({ error }) => error?.code)).toEqual(Array(3).fill('batch_expired'));
 });
 
-test('batches are listed by page, newest first, to their own key alone', async () => {
+test('batches are listed in pages, newest first, only to their own key', async () => {
   const key = await calls.newKey();
   const own = clientOf({ apiKey: key });
   const file = await own.files.create({
@@ -364,7 +367,7 @@ test('batches are listed by page, newest first, to their own key alone', async (
     await rejection(call(), NotFoundError);
 });
 
-test('a batch that cannot be made is refused in OpenAI’s form', async () => {
+test('an invalid batch is refused in OpenAI’s form', async () => {
   const params = { endpoint: '/v1/chat/completions', completion_window: '24h' } as const;
   const input_file_id = await upload([chat('a', 'x')]);
   for (const [wrong, param] of [
@@ -410,7 +413,7 @@ test('a call that the client repeats makes one batch', async () => {
   expect(await client.batches.create(params, { headers })).toMatchObject({ id: keyed.id });
 });
 
-test('the files of a batch expire as it was told', async () => {
+test('the files of a batch expire at the requested time', async () => {
   const { id } = await begin([chat('a', 'x')], {
     output_expires_after: { anchor: 'created_at', seconds: 3_600 },
   });
@@ -422,7 +425,7 @@ test('the files of a batch expire as it was told', async () => {
   await rejection(client.files.retrieve(output!), NotFoundError);
 });
 
-test('the end of a batch is notified by a webhook that the client verifies', async () => {
+test('a webhook that the client verifies reports the end of a batch', async () => {
   const path = '/batch';
   const input_file_id = await upload([chat('a', 'x')]);
   const { id } = await client.batches.create(

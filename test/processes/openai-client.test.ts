@@ -44,7 +44,8 @@ const { service, calls, model } = testQueue({
     }),
     'acme/chunks': {
       runner: {
-        ...{ path: '/v1/chat/completions', preset: 'openai' },
+        path: '/v1/chat/completions',
+        preset: 'openai',
         response: { delta: '$', chunks: false },
       },
     },
@@ -54,7 +55,8 @@ const { service, calls, model } = testQueue({
     'acme/counted': {
       aliases: ['counted'],
       runner: {
-        ...{ path: '/v1/chat/completions', preset: 'openai' },
+        path: '/v1/chat/completions',
+        preset: 'openai',
         request: { set: { stream_options: { include_usage: true } } },
       },
     },
@@ -121,7 +123,7 @@ const chunk = (delta: object, finish_reason: string | null = null): string =>
   `data: ${JSON.stringify({ id: 'c', created: 1, model: 'm', object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
 
 describe('a chat', () => {
-  test('is answered by the model that an alias names, as the model says it', async () => {
+  test('is answered by the model that its alias names', async () => {
     const answer = await client.chat.completions.create(ask('hello'));
     expect(answer).toMatchObject({
       object: 'chat.completion',
@@ -135,7 +137,7 @@ describe('a chat', () => {
     expect(rows).toEqual([{ model_id: 'acme/chat', adapter: 'openai' }]);
   });
 
-  test('may be long, and says where its request is', async () => {
+  test('may be long, and its Location is the status of the request', async () => {
     const long = 'a long story '.repeat(20_000);
     const { data, response } = await client.chat.completions.create(ask(long)).withResponse();
     expect(data.choices[0]!.message.content).toBe(`You said: ${long}`);
@@ -169,7 +171,7 @@ describe('a chat', () => {
 
   const tools = [{ type: 'function' as const, function: { name: 'weather', parameters: {} } }];
 
-  test('streams the chunks of its model unchanged: texts, reasons and the usage', async () => {
+  test('streams the chunks of its model unchanged: texts, finish reasons and usage', async () => {
     const asked = { ...ask('three little words'), stream_options: { include_usage: true } };
     const chunks = await chunksOf(asked);
     const id = await idOf('three little words');
@@ -196,7 +198,9 @@ describe('a chat', () => {
     const chunks = await chunksOf({ ...ask('Lyon'), tools });
     const calls = chunks.flatMap((one) => one.choices[0]?.delta.tool_calls ?? []);
     expect(calls[0]).toEqual({
-      ...{ index: 0, id: 'call_1', type: 'function' },
+      index: 0,
+      id: 'call_1',
+      type: 'function',
       function: { name: 'weather', arguments: '' },
     });
     expect(calls.slice(1).map((call) => call.function!.arguments)).toEqual(['{"ci', 'ty":', '"Lyo', 'n"}']);
@@ -208,7 +212,7 @@ describe('a chat', () => {
     });
   });
 
-  test('shows a tool call while the model still says it', async () => {
+  test('streams a tool call while the model still generates it', async () => {
     let goOn = (): void => undefined;
     scripts.set('slow tools', ({ response }) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -227,7 +231,7 @@ describe('a chat', () => {
     expect(names).toEqual(['weather']);
   });
 
-  test('streams all its choices, in the order in which the model says them', async () => {
+  test('streams all its choices in the order of the model', async () => {
     const chunks = await chunksOf({ ...ask('twice please'), n: 2 });
     const said = chunks.flatMap((one) => one.choices.map(({ index, delta }) => [index, delta.content]));
     expect(said.slice(2, -2)).toEqual(
@@ -242,7 +246,7 @@ describe('a chat', () => {
     );
   });
 
-  test('streams its log probabilities, and members that no API names', async () => {
+  test('streams log probabilities and unknown members', async () => {
     const logprobs = {
       content: [{ token: 'a', logprob: -0.5, bytes: [97], top_logprobs: [] }],
       refusal: null,
@@ -257,14 +261,14 @@ describe('a chat', () => {
     expect(await chunksOf({ ...ask('with logprobs'), logprobs: true })).toEqual(chunks);
   });
 
-  test('streams no usage to a caller that has not asked for it, although the entry of the model does', async () => {
+  test('streams no usage that only the entry of the model requests, not the caller', async () => {
     const chunks = await chunksOf({ ...ask('usage for the operator'), model: 'counted' });
     expect(chunks.filter(({ choices }) => choices.length === 0)).toEqual([]);
     const status = await calls.status(await idOf('usage for the operator'));
     expect(status).toMatchObject({ metrics: { usage: { total_tokens: 8 } } });
   });
 
-  test('has the same texts for readers of the own API, and the answer without a stream as its output', async () => {
+  test('has the same texts in the output stream of the queue API, and the unstreamed answer as its output', async () => {
     const asked = { ...ask('read twice'), stream: true as const };
     await chunksOf(asked);
     const id = await idOf('read twice');
@@ -277,7 +281,7 @@ describe('a chat', () => {
     expect(output).toMatchObject({ object: 'chat.completion', choices: [{ finish_reason: 'stop' }] });
   });
 
-  test('that says nothing but a tool call is one part for readers of the own API, at its end', async () => {
+  test('with only a tool call is one part in the output stream of the queue API', async () => {
     await chunksOf({ ...ask('Turku'), tools });
     const events = await (await service.get(`${calls.path(await idOf('Turku'))}/output/stream`)).text();
     const [part, ...more] = [...events.matchAll(/^data: (\{"index".*)$/gm)].map(
@@ -287,9 +291,11 @@ describe('a chat', () => {
     expect(part).toMatchObject({ index: 0, delta: { choices: [{ finish_reason: 'tool_calls' }] } });
   });
 
-  test('of a model that does not keep its chunks is streamed as texts, and what else it has at the end', async () => {
+  test('of a model without stored chunks is streamed as texts, with the usage at the end', async () => {
     const chunks = await chunksOf({
-      ...{ ...ask('only texts'), model: 'acme/texts', stream_options: { include_usage: true } },
+      ...ask('only texts'),
+      model: 'acme/texts',
+      stream_options: { include_usage: true },
     });
     const id = await idOf('only texts');
     expect(new Set(chunks.map((one) => one.id))).toEqual(new Set([`chatcmpl-${id}`]));
@@ -312,7 +318,7 @@ describe('a chat', () => {
     expect(chunks.at(-1)!.choices[0]!.finish_reason).toBe('stop');
   });
 
-  test('of which an attempt fails before its first word goes on unnoticed', async () => {
+  test('continues unnoticed if an attempt fails before its first word', async () => {
     scripts.set('fails at first', (call) => {
       if (call.attempt === 1) call.response.writeHead(500).end();
       else openai(call);
@@ -328,7 +334,7 @@ describe('a chat', () => {
     expect(model.times(await idOf('fails at first'))).toBe(2);
   });
 
-  test('of which an attempt fails after its first word ends with an error', async () => {
+  test('ends with an error if an attempt fails after its first word', async () => {
     scripts.set('fails later', (call) => {
       if (call.attempt > 1) return openai(call);
       call.response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -388,7 +394,7 @@ describe('a chat', () => {
       expect(await service.query('SELECT FROM abandoned_call WHERE request_id = $1', [id])).toEqual([]);
     });
 
-    test('may be repeated by its idempotency key as long as any closed call', async () => {
+    test('with an idempotency key leaves its request queued like that of a closed call', async () => {
       service.app.get(AbandonedCalls).graceMs = 10_000;
       await readBroken('broken under its key', { 'Idempotency-Key': 'broken-off' });
       const id = await idOf('broken under its key');
@@ -401,7 +407,7 @@ describe('a chat', () => {
     });
   });
 
-  test('whose model fails for good is an error, and one request', async () => {
+  test('whose model fails permanently is an error, and submits one request per call', async () => {
     scripts.set('fails for good', ({ response }) => response.writeHead(500).end());
     const plain = await rejection(client.chat.completions.create(ask('fails for good')), InternalServerError);
     expect(plain).toMatchObject({ status: 502, type: 'server_error', code: 'model_error' });
@@ -420,7 +426,7 @@ test('a completion is answered, and streamed', async () => {
   expect(chunks.at(-1)!.choices[0]!.finish_reason).toBe('length');
 });
 
-test('embeddings come as numbers, also from a server that knows no base64', async () => {
+test('embeddings are numbers, even from a server that does not support base64', async () => {
   const asked = { model: 'text-embedding-3-small', input: ['a', 'four'] };
   const expected = [
     [1, 0.5],
@@ -432,7 +438,7 @@ test('embeddings come as numbers, also from a server that knows no base64', asyn
   }
 });
 
-test('three thousand embeddings come whole', async () => {
+test('three thousand embeddings arrive complete', async () => {
   const input = Array.from({ length: 3_000 }, (_, i) => 'x'.repeat(1 + (i % 7)));
   const { data } = await client.embeddings.create({ model: 'text-embedding-3-small', input });
   expect(data.map(({ embedding }) => [...embedding])).toEqual(input.map(({ length }) => [length, 0.5]));
@@ -444,14 +450,15 @@ test('images have URLs, or come as base64', async () => {
   const file = await service.get(data![0]!.url!);
   expect(Buffer.from(await file.arrayBuffer())).toEqual(png);
   const { data: embedded } = await client.images.generate({
-    ...{ model: 'dall-e-3', prompt: 'a cat' },
+    model: 'dall-e-3',
+    prompt: 'a cat',
     response_format: 'b64_json',
   });
   expect(Buffer.from(embedded![0]!.b64_json!, 'base64')).toEqual(png);
   expect(embedded![0]!.url).toBeUndefined();
 });
 
-test('images of a GPT image model come as base64, because it has no other form', async () => {
+test('images of a GPT image model are base64 by default, and URLs on request', async () => {
   const asked = { model: 'gpt-image-1', prompt: 'a cat' };
   const { data } = await client.images.generate(asked);
   expect(Buffer.from(data![0]!.b64_json!, 'base64')).toEqual(png);
@@ -465,7 +472,7 @@ test('speech is the file that the model makes', async () => {
   expect(Buffer.from(await speech.arrayBuffer()).toString('latin1')).toBe('ID3\x04\0');
 });
 
-test('the events of a transcription are passed on as the model says them', async () => {
+test('the events of a transcription are passed on unchanged', async () => {
   const events = [
     {
       type: 'transcript.text.delta',
@@ -505,38 +512,48 @@ test('a transcription sends the file and the fields to the model', async () => {
 });
 
 describe('a response in the foreground', () => {
-  test('has the output of its model, and is a request', async () => {
+  test('has the output of its model and the id of its request', async () => {
     const response = await client.responses.create({ model: 'gpt-5', input: 'right away' });
     expect(response).toMatchObject({
-      ...{ id: await idOf('right away'), object: 'response', background: false, status: 'completed' },
-      ...{ output_text: 'You said: right away', usage: { total_tokens: 8 } },
+      id: await idOf('right away'),
+      object: 'response',
+      background: false,
+      status: 'completed',
+      output_text: 'You said: right away',
+      usage: { total_tokens: 8 },
     });
     expect(await client.responses.retrieve(response.id)).toMatchObject({ output: response.output });
   });
 
-  test('that is large comes whole, and a thread reads it', async () => {
+  test('that is large arrives complete, and a thread reads it', async () => {
     const threads = service.app.get(JsonThreads);
     const kinds: string[] = [];
     const run = threads.run.bind(threads);
-    threads.run = (kind, ...others) => (kinds.push(kind), run(kind, ...others));
+    threads.run = (kind, ...others) => {
+      kinds.push(kind);
+      return run(kind, ...others);
+    };
     const input = 'many words '.repeat(20_000);
     const response = await client.responses.create({ model: 'gpt-5', input });
     expect(response.output_text).toBe(`You said: ${input}`);
     expect(await client.responses.retrieve(response.id)).toMatchObject({
-      ...{ id: response.id, object: 'response', status: 'completed', output: response.output },
+      id: response.id,
+      object: 'response',
+      status: 'completed',
+      output: response.output,
     });
     expect(kinds.filter((kind) => kind === 'openAi')).toHaveLength(2);
     threads.run = run;
   });
 
-  test('whose model fails for good is an error, and one request', async () => {
+  test('whose model fails permanently is an error, and submits one request per call', async () => {
     scripts.set('fails at once', ({ response }) => response.writeHead(500).end());
     const failing = client.responses.create({ model: 'gpt-5', input: 'fails at once' });
     expect(await rejection(failing, InternalServerError)).toMatchObject({ status: 502, code: 'model_error' });
     expect(await idsOf('fails at once')).toHaveLength(1);
   });
 
-  test('that is aborted cancels its request', async () => {
+  test('that is aborted marks its request as abandoned', async () => {
     scripts.set('never answered', hold);
     const abort = new AbortController();
     const asked = { model: 'gpt-5', input: 'never answered' };
@@ -556,7 +573,7 @@ describe('a response in the foreground', () => {
   test.each([
     ['previous_response_id', { previous_response_id: 'resp_1' }],
     ['conversation', { conversation: 'conv_1' }],
-  ])('with %s is refused in words, and no request is made', async (param, option) => {
+  ])('with %s is refused with an explanation, and no request is submitted', async (param, option) => {
     const input = `with ${param}`;
     const asked = { model: 'gpt-5', input, ...option };
     const error = await rejection(client.responses.create(asked), BadRequestError);
@@ -569,7 +586,8 @@ type StreamEvent = OpenAI.Responses.ResponseStreamEvent;
 
 describe('a streamed response', () => {
   const asked = (input: string): { model: string; input: string; stream: true } => ({
-    ...{ model: 'gpt-5', input },
+    model: 'gpt-5',
+    input,
     stream: true,
   });
   /** A call of a chat model, for which the client has no type. */
@@ -631,12 +649,13 @@ describe('a streamed response', () => {
     const response = await stream.finalResponse();
     expect(texts.at(-1)).toBe('You said: for the helper');
     expect(response).toMatchObject({
-      ...{ id: await idOf('for the helper'), status: 'completed' },
+      id: await idOf('for the helper'),
+      status: 'completed',
       output_text: 'You said: for the helper',
     });
   });
 
-  test('shows a text while the model still says it', async () => {
+  test('streams a text while the model still generates it', async () => {
     let goOn = (): void => undefined;
     scripts.set('slow response', (call) => {
       const response = { object: 'response', status: 'in_progress', output: [] };
@@ -673,13 +692,14 @@ describe('a streamed response', () => {
     const item = `msg_${id}`;
     expect(events[4]).toMatchObject({ item_id: item, output_index: 0, content_index: 0 });
     expect(ended(events)).toMatchObject({
-      ...{ id, status: 'completed' },
+      id,
+      status: 'completed',
       output: [{ id: item, content: [{ type: 'output_text', text: `You said: ${said}` }] }],
     });
     expect(ended(events).output).toEqual((await client.responses.retrieve(id)).output);
   });
 
-  test('is made of the calls of tools of a chat, and so is one without a stream', async () => {
+  test('is built from the tool calls of a chat, like an unstreamed response', async () => {
     const events = await create(askedOfChat('Bodø', { tools: [{ type: 'function' }] }));
     expect(typesOf(events)).toEqual([
       ...begin,
@@ -700,7 +720,7 @@ describe('a streamed response', () => {
     expect(output).toMatchObject([{ ...whole, id: expect.any(String) }]);
   });
 
-  test('has a text and then calls as items of their own', async () => {
+  test('has a text and its tool calls as separate items', async () => {
     const call = (index: number, id: string, name: string): object => ({ index, id, function: { name } });
     scripts.set('text and calls', ({ response }) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -726,7 +746,7 @@ describe('a streamed response', () => {
     ]);
   });
 
-  test('of a server that does not stream comes in one piece', async () => {
+  test('of a server that does not stream is built from the whole answer', async () => {
     const output = [
       { id: 'rs_1', type: 'reasoning', summary: [] },
       { id: 'fc_1', type: 'function_call', call_id: 'c', name: 'f', arguments: '{}', status: 'completed' },
@@ -738,11 +758,19 @@ describe('a streamed response', () => {
     });
     const events = await create(asked('in one piece'));
     expect(typesOf(events)).toEqual([
-      ...[...begin, 'response.output_item.added', 'response.output_item.done'],
-      ...['response.output_item.added', 'response.function_call_arguments.delta'],
-      ...['response.function_call_arguments.done', 'response.output_item.done'],
-      ...['response.output_item.added', 'response.content_part.added', 'response.refusal.delta'],
-      ...['response.refusal.done', 'response.content_part.done', 'response.output_item.done'],
+      ...begin,
+      'response.output_item.added',
+      'response.output_item.done',
+      'response.output_item.added',
+      'response.function_call_arguments.delta',
+      'response.function_call_arguments.done',
+      'response.output_item.done',
+      'response.output_item.added',
+      'response.content_part.added',
+      'response.refusal.delta',
+      'response.refusal.done',
+      'response.content_part.done',
+      'response.output_item.done',
       'response.incomplete',
     ]);
     expect(numbersOf(events)).toEqual(upTo(events.length));
@@ -768,7 +796,7 @@ describe('a streamed response', () => {
     expect(await idsOf('fails unstreamed')).toHaveLength(1);
   });
 
-  test('that its server fails ends with an event', async () => {
+  test('that its server reports as failed ends with an event', async () => {
     const error = { code: 'server_error', message: 'CUDA out of memory' };
     scripts.set('fails later on', (call) => {
       const response = { object: 'response', status: 'in_progress', output: [] };
@@ -783,7 +811,8 @@ describe('a streamed response', () => {
     expect(typesOf(events)).toEqual(['response.created', 'response.failed']);
     expect(numbersOf(events)).toEqual([0, 1]);
     expect(ended(events)).toMatchObject({
-      ...{ id, status: 'failed' },
+      id,
+      status: 'failed',
       error: { code: 'model_error', message: 'CUDA out of memory' },
     });
     expect(await client.responses.retrieve(id)).toMatchObject({ error: ended(events).error });
@@ -824,7 +853,7 @@ describe('a streamed response', () => {
     });
   };
 
-  test('that is left cancels its request', async () => {
+  test('that the client leaves cancels its request', async () => {
     service.app.get(AbandonedCalls).graceMs = 200;
     playHeld('left response');
     for await (const { type } of await client.responses.create(askedOfChat('left response')))
@@ -834,7 +863,7 @@ describe('a streamed response', () => {
     expect(await calls.status(id)).toMatchObject({ error: { code: 'cancelled' } });
   });
 
-  test('in background goes on when it is left, and may be read from any event on', async () => {
+  test('in background continues when the client leaves, and can be read from any event on', async () => {
     playHeld('left in background');
     let last = 0;
     const stream = await client.responses.create(askedOfChat('left in background', { background: true }));
@@ -878,7 +907,10 @@ describe('a streamed response', () => {
     }
     const id = await idOf('broken in background');
     expect(events.at(-1)).toEqual({
-      ...{ type: 'error', code: 'model_unavailable', param: null, sequence_number: 5 },
+      type: 'error',
+      code: 'model_unavailable',
+      param: null,
+      sequence_number: 5,
       message: expect.stringContaining('Read it again'),
     });
     expect(await client.responses.retrieve(id)).toMatchObject({ status: 'queued' });
@@ -891,12 +923,13 @@ describe('a streamed response', () => {
     const events = await retrieve(id);
     expect(typesOf(events)).toEqual([...begin, 'response.failed']);
     expect(ended(events)).toMatchObject({
-      ...{ id, status: 'failed' },
+      id,
+      status: 'failed',
       error: { code: 'model_error', message: 'The model answered 500.' },
     });
   });
 
-  test('is not continued after an event of another attempt', async () => {
+  test('cannot be resumed after an event of another attempt', async () => {
     scripts.set('second attempt', (call) => {
       if (call.attempt === 1) call.response.writeHead(500).end();
       else openai(call);
@@ -957,7 +990,7 @@ describe('a response in background', () => {
     });
   });
 
-  test('that fails says why', async () => {
+  test('that fails has the reason', async () => {
     scripts.set('to fail', ({ response }) => response.writeHead(500).end());
     const begun = await client.responses.create({ model: 'gpt-5', input: 'to fail', background: true });
     expect(await ended(begun.id)).toMatchObject({
@@ -996,7 +1029,7 @@ describe('files', () => {
       client.files.create({ file, purpose: 'user_data', ...more }),
     );
 
-  test('are kept with their purpose until they are deleted', async () => {
+  test('are stored with their purpose until they are deleted', async () => {
     const file = await upload('kept.txt');
     expect(file).toMatchObject({
       object: 'file',
@@ -1017,7 +1050,7 @@ describe('files', () => {
     expect(await service.query('SELECT FROM file WHERE id = $1', [file.id])).toEqual([]);
   });
 
-  test('are deleted when their time is over', async () => {
+  test('are deleted after they expire', async () => {
     const file = await upload('short.txt', { expires_after: { anchor: 'created_at', seconds: 3_600 } });
     expect(file.expires_at).toBe(file.created_at + 3_600);
     await service.query(
@@ -1048,7 +1081,7 @@ describe('files', () => {
 });
 
 describe('models', () => {
-  test('are listed by the names that their entries say, as far as the key may call them', async () => {
+  test('are listed by the names in their entries if the key may call them', async () => {
     const { data } = await client.models.list();
     expect(data.map(({ id }) => id)).toEqual(expect.arrayContaining(['gpt-4o-mini', 'acme/chunks']));
     const narrow = clientOf({ apiKey: await calls.newKey({ models: ['acme/chat'] }) });
@@ -1058,7 +1091,7 @@ describe('models', () => {
     expect(await rejection(narrow.models.retrieve('dall-e-3'), APIError)).toMatchObject({ status: 403 });
   });
 
-  test('that are not there are not found', async () => {
+  test('that do not exist are answered model_not_found', async () => {
     const error = await rejection(
       client.chat.completions.create({ ...ask('x'), model: 'gpt-9' }),
       NotFoundError,
@@ -1068,13 +1101,13 @@ describe('models', () => {
 });
 
 describe('errors', () => {
-  test('of a key that is wrong', async () => {
+  test('of a wrong key have the code of OpenAI', async () => {
     const error = await rejection(clientOf({ apiKey: 'wrong' }).models.list(), AuthenticationError);
     expect(error).toMatchObject({ status: 401, code: 'invalid_api_key', param: null });
     expect(error.requestID).toMatch(/^[\w-]+$/);
   });
 
-  test('of an input that does not fit name the place', async () => {
+  test('of an invalid input name the parameter', async () => {
     const wrong = { ...ask('x'), n: 'many' } as unknown as ReturnType<typeof ask>;
     const error = await rejection(client.chat.completions.create(wrong), BadRequestError);
     expect(error).toMatchObject({ type: 'invalid_request_error', param: 'n' });
@@ -1107,7 +1140,7 @@ describe('errors', () => {
     expect(ended.error).toMatchObject({ message: 'The model answered 404: Not Found' });
   });
 
-  test('of a call that the server of the model does not answer name both calls, and no request is made', async () => {
+  test('of a call that the model does not support name both calls, and no request is submitted', async () => {
     const embedding = client.embeddings.create({ model: 'gpt-4o-mini', input: 'for a chat' });
     expect(await rejection(embedding, BadRequestError)).toMatchObject({
       param: 'model',
@@ -1135,7 +1168,7 @@ describe('errors', () => {
       });
   });
 
-  test('of a form that breaks off or is none do no harm', async () => {
+  test('of an invalid or truncated form are 400', async () => {
     const send = (body: string, type: string): Promise<Response> =>
       fetch(`${service.url}/openai/v1/files`, {
         method: 'POST',
@@ -1193,7 +1226,7 @@ describe('a closed call', () => {
     expect(await calls.status(id)).toMatchObject({ error: { code: 'cancelled' } });
   });
 
-  test('of a stream that is left cancels its request', async () => {
+  test('of a stream that the client leaves cancels its request', async () => {
     service.app.get(AbandonedCalls).graceMs = 200;
     scripts.set('left', ({ response }) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -1221,7 +1254,7 @@ describe('a closed call', () => {
     expect(await idsOf('repeated')).toEqual([id]);
   });
 
-  test('that comes again with its idempotency key is one request, also without a mark', async () => {
+  test('that is repeated with its idempotency key is one request, even without a retry count', async () => {
     scripts.set('by key', hold);
     const headers = { 'Idempotency-Key': 'one-and-the-same' };
     const abort = new AbortController();
@@ -1239,7 +1272,7 @@ describe('a closed call', () => {
     expect(await idsOf('by key')).toEqual([id]);
   });
 
-  test('is no repetition of another that says the same', async () => {
+  test('is not merged with another call of the same content', async () => {
     scripts.set('twins', hold);
     const both = [ask('twins'), ask('twins')].map((one) => client.chat.completions.create(one));
     await until(async () => (await idsOf('twins')).length === 2);

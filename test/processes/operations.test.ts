@@ -95,7 +95,7 @@ async function timed<T>(what: string, work: Promise<T>): Promise<T> {
   return result;
 }
 
-test('a node that serves no calls works operations, too', async () => {
+test('a node that serves no calls executes operations too', async () => {
   const runner = service.app.get(OperationRunner);
   await runner.stop();
   await write(10, 'left:1', 'COMPLETED');
@@ -109,7 +109,7 @@ test('a node that serves no calls works operations, too', async () => {
 });
 
 test(
-  'a cancel of many is stopped half-way, another goes on on a second node after SIGKILL, and every one is counted',
+  'one bulk cancel is stopped half-way, another continues on a second node after SIGKILL, and the counts are exact',
   async () => {
     await write(size, 'many:1', 'IN_QUEUE');
     const body = { action: 'cancel', filter: { tag: 'many:1' } };
@@ -169,7 +169,7 @@ test(
 );
 
 test(
-  'a retry of many makes one new request for each, over SIGKILL',
+  'a bulk retry creates one new request for each, even across SIGKILL',
   async () => {
     await write(retries, 'again:1', 'COMPLETED');
     const node = await startNode();

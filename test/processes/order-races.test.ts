@@ -123,7 +123,7 @@ test('a position rises for a retry, a higher priority and another key’s turn, 
   expect(Math.min(counts.priority, counts['came back'], counts.turn)).toBeGreaterThan(0);
 });
 
-test('a key’s cancels raise no position, and what it submits next raises those of others by its turns only', async () => {
+test('a key’s cancels raise no position, and its next submissions raise other positions only by its turns', async () => {
   const [one, another] = await headersOfKeys(2);
   const blockers = [
     await calls.submit('test/shared', { hold: true }),

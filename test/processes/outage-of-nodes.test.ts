@@ -62,7 +62,7 @@ async function allSucceed(ids: string[]): Promise<void> {
     expect(await api.reached(one, 'COMPLETED')).toMatchObject({ success: true, attempt: 1 });
 }
 
-test('a node that cannot reach a model leaves it to those that can', async () => {
+test('a node that cannot reach a model leaves its requests to nodes that can', async () => {
   await way.stop();
   const ids = await submitAll(60);
   await slots(0, 3, 3);
@@ -72,7 +72,7 @@ test('a node that cannot reach a model leaves it to those that can', async () =>
   expect(otherWay.maxAtOnce).toBeLessThanOrEqual(6);
 });
 
-test('where none can, each probes, every node says so, and all go on once it is back', async () => {
+test('if no node can reach a model, each keeps its slots to probe, and all requests succeed after the outage', async () => {
   for (const { service } of nodes) service.app.get(Circuits).times.shareMs = 1_000;
   await otherWay.stop();
   const ids = await submitAll(20);
@@ -84,7 +84,7 @@ test('where none can, each probes, every node says so, and all go on once it is 
   await until(() => availability() === 'available');
 });
 
-test('a node that can reach it again has its share again', async () => {
+test('a node that can reach the model again gets its slots back', async () => {
   await way.start();
   await until(
     async () => {
@@ -96,7 +96,7 @@ test('a node that can reach it again has its share again', async () => {
   await slots(2, 2, 2);
 });
 
-test('the circuits of a node that is gone go with it', async () => {
+test('the circuits of a stopped node are deleted', async () => {
   await way.stop();
   await until(async () => {
     await submitAll(5);

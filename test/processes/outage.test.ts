@@ -7,7 +7,7 @@ import { ModelServer } from '../support/model-server.js';
 
 const key = 'a-key-for-the-outage-0123456789';
 
-test('200 requests outlive an outage of their models in order, with no attempt used up and few calls tried', async () => {
+test('200 requests survive an outage of their models in order, with no attempt used and few probes', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'nowserving-outage-'));
   const [refusing, starting] = [await new ModelServer().start(), await new ModelServer().start()];
   const runner = ({ url }: ModelServer): object => ({ kind: 'http', url });

@@ -9,7 +9,7 @@ afterAll(() => cluster.stop());
 
 const delta = (value: unknown): object => ({ type: 'delta', delta: value });
 
-test('the output of a run whose node is killed begins anew with its next attempt, and has no part twice', async () => {
+test('the output of a run whose node is killed starts again with the next attempt, without a repeated part', async () => {
   const victim = await cluster.scheduler();
   const id = await cluster.submit();
   const url = `${cluster.api.url}/v1/queue/requests/${id}/output/stream`;
@@ -44,7 +44,7 @@ test('the output of a run whose node is killed begins anew with its next attempt
   await heir.stop();
 });
 
-test('a stream outlives the node that it was read from', async () => {
+test('an output stream resumes after its last event, even once the run has ended', async () => {
   const scheduler = await cluster.scheduler();
   const id = await cluster.submit();
   await cluster.model.say(id, [delta(0)], 1);

@@ -51,7 +51,7 @@ async function leftBehind(): Promise<object[]> {
   return rows;
 }
 
-test('the keys program migrates and starts follow through a pooler in transaction mode, and leave no lock behind', async () => {
+test('the keys program migrates and nodes start through a pooler in transaction mode, and they leave no lock behind', async () => {
   const program = new SpawnedService(environment(), {
     script: 'dist/src/keys.js',
     args: ['create', '--name', 'pooled'],
@@ -80,7 +80,7 @@ test('the migrate program applies, plans and lists through a pooler, and leaves 
   expect(await leftBehind()).toEqual([]);
 });
 
-test('a node that is deaf behind a pooler says which setting it needs, and one that has it says nothing', async () => {
+test('a node that cannot listen behind a pooler logs the setting that it needs, and a node with it does not', async () => {
   const deaf = await spawnService(environment());
   await until(() => deaf.output.includes('set DATABASE_DIRECT_URL to the address of PostgreSQL itself'));
   const hearing = await spawnService({ ...environment(), DATABASE_DIRECT_URL: database.url });
@@ -91,7 +91,7 @@ test('a node that is deaf behind a pooler says which setting it needs, and one t
   expect(hearing.output).not.toContain('DATABASE_DIRECT_URL');
 });
 
-test('a start whose prepared statements the pooler mixes up says which setting it needs', async () => {
+test('a start whose prepared statements the pooler mixes up logs the setting that it needs', async () => {
   const node = new SpawnedService({ ...environment(), DATABASE_PREPARED_STATEMENTS: 'on' });
   await until(() => node.output.includes('set DATABASE_PREPARED_STATEMENTS=off'), {
     explain: () => node.output,
@@ -100,7 +100,7 @@ test('a start whose prepared statements the pooler mixes up says which setting i
   await node.exited;
 });
 
-test('a start behind a pooler refuses a wrong setting with the line that mends it', async () => {
+test('a start behind a pooler refuses a wrong setting with the statement that corrects it', async () => {
   await setting('RESET jit');
   await setting(`SET DateStyle = 'German'`);
   const node = new SpawnedService(environment());
@@ -110,7 +110,7 @@ test('a start behind a pooler refuses a wrong setting with the line that mends i
   expect(node.output).not.toContain('enable_sort');
 });
 
-test('no setting stays on the connections of the pooler', async () => {
+test('a node leaves no setting on the connections of the pooler', async () => {
   const node = await spawnService(environment());
   const look = await fetch(`${node.url}/v1/admin/nodes`, { headers: { authorization: `Key ${key}` } });
   expect(look.status).toBe(200);

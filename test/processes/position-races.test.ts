@@ -48,7 +48,7 @@ async function expectExact(ids: string[]): Promise<number> {
   return exact.size;
 }
 
-test('while 50 submit and 5 read, no position rises or leaves its bounds, and each is exact whenever nothing moves', async () => {
+test('with 50 submitters and 5 readers, no position rises or leaves its bounds, and each is exact at rest', async () => {
   const begun = { total: 0 };
   const ids: string[] = [];
   const lowest = new Map<string, number>();
@@ -120,15 +120,21 @@ test('while 50 submit and 5 read, no position rises or leaves its bounds, and ea
   expect(await inParallel(20, ids, position)).toEqual(ids.map(() => undefined));
 });
 
-test('with priorities, schedules, bulk cancels and retries at once, none of high priority rises, and each is exact', async () => {
+test('with priorities, schedules, bulk cancels and retries at once, no high-priority position rises, and each is exact', async () => {
   const collection = new CollectionCalls(service);
   const done = await inParallel(4, Array.from({ length: 4 }), () => calls.run('test/c'));
   model.hold();
   const blocker = await calls.submit('test/c');
   await until(() => model.times(blocker) === 1);
   const kinds = [
-    ...['priority=high', 'priority=normal', 'priority=low', 'priority=high&tag=drop:yes'],
-    ...['tag=drop:yes', 'priority=low&delay=1h', 'delay=1h&tag=drop:yes', 'priority=high&delay=20ms'],
+    'priority=high',
+    'priority=normal',
+    'priority=low',
+    'priority=high&tag=drop:yes',
+    'tag=drop:yes',
+    'priority=low&delay=1h',
+    'delay=1h&tag=drop:yes',
+    'priority=high&delay=20ms',
   ];
   const ids: string[] = [];
   const lowest = new Map<string, number>();
@@ -168,7 +174,7 @@ test('with priorities, schedules, bulk cancels and retries at once, none of high
   await until(async () => (await truth()).size === 0);
 });
 
-test('once a submission is answered, none that overlapped it gets in front of it', async () => {
+test('no overlapping submission gets ahead of one that was already answered', async () => {
   const api = await startTestService({ models: model.file({ 'test/a': {} }), config: { role: 'api' } });
   try {
     const queue = api.app.get(QueueService);
@@ -206,7 +212,7 @@ test('requests of one model start in the order of their positions', async () => 
   expect(model.calls.slice(-60).map(({ id }) => id)).toEqual(expected);
 });
 
-test('a request between two attempts keeps its place, and those behind it count it', async () => {
+test('a request between two attempts retains its position, and requests behind count it', async () => {
   const first = await calls.submit('test/b', { attempts: [{ status: 500 }, {}] });
   await until(async () => (await service.query('SELECT 1 FROM delayed_entry')).length === 1);
   model.hold();

@@ -47,7 +47,7 @@ describe.each([
     });
   const get = (path: string, prefer: string): Promise<Response> => fetch(base() + path, preferring(prefer));
 
-  test('a submission that completes in time is its status and the output as it is', async () => {
+  test('a submission that completes in time is answered with its status and the unchanged output', async () => {
     const output = '{"big":12345678901234567890, "e":1.0e2,"a":"\\u00e9"}';
     const response = await submit({ body: output }, 'wait=20');
     expect([response.status, applied(response)]).toEqual([200, 'wait=20']);
@@ -58,7 +58,7 @@ describe.each([
     expect(response.headers.get('location')).toBe(status.status_url);
   });
 
-  test('one that failed is its status, without an output', async () => {
+  test('a submission that fails is answered with its status, without an output', async () => {
     const response = await submit({ status: 418, body: '{"reason":"a pot"}' }, 'wait=20');
     expect([response.status, applied(response)]).toEqual([200, 'wait=20']);
     const status = (await response.json()) as Status;
@@ -66,7 +66,7 @@ describe.each([
     expect(status).not.toHaveProperty('response');
   });
 
-  test('one that does not is answered as ever when the time is over, and goes on', async () => {
+  test('a submission that does not complete in time is answered 202, and its request continues', async () => {
     const response = await submit({ hold: true }, 'wait=1');
     expect([response.status, applied(response)]).toEqual([202, 'wait=1']);
     const queued = (await response.json()) as Status;
@@ -109,7 +109,7 @@ describe.each([
     expect(await (await response).text()).toBe('{"n":1.50}');
   });
 
-  test('what does not complete is answered as it is when the time is over', async () => {
+  test('a request that does not complete in time is answered with its current state', async () => {
     const [running, waiting] = await calls.submitAll(2, 'test/narrow', { hold: true });
     await model.arrived(running!);
     const answers = [
@@ -128,7 +128,7 @@ describe.each([
     await model.answer(waiting!);
   });
 
-  test('what has completed, and what is not there, is answered at once', async () => {
+  test('completed and unknown requests are answered at once', async () => {
     const id = await calls.run('test/model', { body: '[1]' });
     const status = await get(`${calls.path(id)}/status`, 'wait=60');
     expect([status.status, applied(status)]).toEqual([200, 'wait=60']);
@@ -141,7 +141,7 @@ describe.each([
     expect((await problemOf(unknown)).code).toBe('unknown_request');
   });
 
-  test('a preference that is malformed, empty or another is ignored', async () => {
+  test('a malformed, empty or different preference is ignored', async () => {
     const id = await calls.submit('test/model', { hold: true });
     for (const prefer of ['wait=0', 'wait=-1', 'wait=1.5', 'wait=x, wait=5', 'respond-async', '"', ';=,']) {
       for (const path of [`${calls.path(id)}/status`, calls.path(id)]) {
@@ -180,7 +180,7 @@ describe.each([
     await model.answer(running!);
   });
 
-  test('a call beyond what its caller may hold open is refused, and submits nothing', async () => {
+  test('a call beyond its caller’s allowance is refused, and submits no request', async () => {
     const { streams } = service.app.get(Allowances).bounds;
     const shipped = streams.caller;
     const id = await calls.submit('test/model', { hold: true });
@@ -214,7 +214,7 @@ test('two hundred calls for one request share one source, and each is answered',
   expect(bodies.filter((body) => body.includes('"status":"COMPLETED"'))).toHaveLength(100);
 });
 
-test('of clients that hang up nothing is left, and their requests go on', async () => {
+test('clients that disconnect leave nothing behind, and their requests continue', async () => {
   const { hostname, port } = new URL(service.url);
   const id = await calls.submit('test/model', { hold: true });
   const head = `Host: h\r\nAuthorization: Key ${service.key}\r\nPrefer: wait=60\r\n`;
@@ -239,7 +239,7 @@ test('of clients that hang up nothing is left, and their requests go on', async 
     expect((await calls.reached(requestId, 'COMPLETED')).success).toBe(true);
 });
 
-test('the server lets a call be held for a minute', () => {
+test('the server has no timeout that would end a long poll', () => {
   const server = service.app.getHttpServer();
   expect([server.timeout, server.requestTimeout]).toEqual([0, 0]);
 });

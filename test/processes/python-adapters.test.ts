@@ -78,7 +78,7 @@ function start(module: string, file: string): Promise<WorkerProcess> {
   return new WorkerProcess('python3', args, folder, environment).says('Serving');
 }
 
-test('a Cog predictor: a sound that was uploaded, a file in the output, log and usage', async () => {
+test('a Cog predictor gets an uploaded sound, and returns a file, a log and usage', async () => {
   const worker = await start('cog', 'predict.py:Predictor');
   const sound = someBytes(300_000);
   const url = await new FileCalls(service).store(sound, 'audio/wav', 'a voice.wav');
@@ -98,7 +98,7 @@ test('a Cog predictor: a sound that was uploaded, a file in the output, log and 
   await worker.stop();
 });
 
-test('a RunPod handler: a stream, a cancel, and a fresh worker', async () => {
+test('a RunPod handler yields its output, is cancelled, and stops for a fresh worker', async () => {
   const worker = await start('runpod', 'handler.py');
   const told = await calls.run('me/runpod', { words: 'once upon' });
   expect(await (await calls.response(told)).json()).toBe('once upon ');

@@ -109,7 +109,7 @@ test('a handler that holds the interpreter for 20 s keeps its lease', async () =
   await worker.stop();
 });
 
-test('one that holds it for good loses its lease, and its late output is refused', async () => {
+test('a handler that holds the interpreter too long loses its lease, and its late output is refused', async () => {
   const calls = new QueueCalls(service);
   const worker = await trials().start('me/stuck', service.url);
   const id = await calls.submit('me/stuck', { holds: 50 });

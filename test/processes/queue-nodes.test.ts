@@ -49,7 +49,7 @@ test('a scheduler shows its health and serves nothing else', async () => {
   expect((await c.service.submit('test/counted', {})).status).toBe(404);
 });
 
-test('a request submitted on one node and run by another is followed on a third, from its place to its end', async () => {
+test('a request submitted on one node and run by another can be followed on a third to its end', async () => {
   await fill();
   const id = await submit(a);
   const stream = await streamOf(b, id);
@@ -67,7 +67,7 @@ test('a request submitted on one node and run by another is followed on a third,
   await drained();
 });
 
-test('positions agree on all nodes and with the database, whoever took the request', async () => {
+test('positions agree on all nodes and with the database, regardless of the node that accepted the request', async () => {
   await fill();
   const ids = await inParallel(10, Array.from({ length: 60 }), (_, i) => submit(i % 2 === 0 ? a : b));
   await inParallel(
@@ -174,7 +174,7 @@ test('while nodes join and leave, concurrency is never exceeded and every reques
   expect(outcomes).toEqual([{ outcome: 'succeeded', attempt: 1 }]);
 });
 
-test('a node that stops hands back what it could not finish, and another runs it at its old place', async () => {
+test('a stopping node requeues its unfinished runs, and another node runs them at their old positions', async () => {
   const leaving = await startNode('scheduler', { shutdownGraceMs: 0 });
   const share = `SELECT slots FROM slot_grant WHERE model_id = 'test/counted' ORDER BY slots`;
   await until(async () =>
@@ -199,7 +199,7 @@ test('a node that stops hands back what it could not finish, and another runs it
   ]);
 });
 
-test('when every connection to the database is cut, nothing accepted is lost and all goes on by itself', async () => {
+test('after all database connections are cut, no accepted request is lost and the nodes recover by themselves', async () => {
   await fill();
   const watched = await submit(a);
   const stream = await streamOf(b, watched);

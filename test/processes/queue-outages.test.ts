@@ -60,7 +60,7 @@ const outcomes = async (id: string): Promise<unknown[]> =>
 const answer503 = ({ response }: Call): unknown =>
   response.writeHead(503, { 'retry-after': '0' }).end('starting');
 
-test('while a server is stopped all wait, and once it is back all run in their order, no attempt used up', async () => {
+test('requests wait while their server is stopped, and then run in their order without using an attempt', async () => {
   const server = servers.stopped;
   await server.stop();
   const ids = await calls.submitAll(40, 'test/stopped');
@@ -98,7 +98,7 @@ test('while a server is stopped all wait, and once it is back all run in their o
   });
 });
 
-test('a server that answers 503 is probed by the front of the queue alone', async () => {
+test('only the front of the queue probes a server that answers 503', async () => {
   const server = servers.busy;
   const { respond } = server;
   server.respond = answer503;
@@ -111,7 +111,7 @@ test('a server that answers 503 is probed by the front of the queue alone', asyn
   await allSucceed(ids);
 });
 
-test('a server that says when to come again is not asked before', async () => {
+test('a server is not called again before its Retry-After has passed', async () => {
   const server = servers.patient;
   const { respond } = server;
   server.respond = (call) => {
@@ -128,7 +128,7 @@ test('a server that says when to come again is not asked before', async () => {
   expect(waited).toEqual({ enough: true });
 });
 
-test('a server that takes connections and resets them gets one request at a time, and each uses an attempt', async () => {
+test('each request to a server that resets connections uses an attempt, and requests succeed after its recovery', async () => {
   const server = servers.resets;
   const { respond } = server;
   server.respond = ({ socket }) => socket.resetAndDestroy();
@@ -157,7 +157,7 @@ test('a model that fails every tenth call keeps its circuit closed', async () =>
   expect(switched).not.toContain('test/tenth');
 });
 
-test('an input that kills its model fails by its attempts, and the others are run', async () => {
+test('an input that crashes its model fails after its attempts, and the other requests run', async () => {
   const server = servers.killed.hold();
   const ids = [
     ...(await calls.submitAll(2, 'test/killed')),
@@ -176,7 +176,7 @@ test('an input that kills its model fails by its attempts, and the others are ru
   for (const id of ids) expect(server.times(id)).toBe(1);
 });
 
-test('of long runs several start at once after an outage: a probe that is connected and runs is enough', async () => {
+test('several long runs start at once after an outage, because a connected probe is enough', async () => {
   const server = servers.long;
   await server.stop();
   const ids = await calls.submitAll(4, 'test/long');
@@ -187,7 +187,7 @@ test('of long runs several start at once after an outage: a probe that is connec
   await allSucceed(ids);
 });
 
-test('a run that is going on when its model goes away for others ends as if nothing were', async () => {
+test('a run in progress completes normally while its model is unavailable to others', async () => {
   const server = servers.draining;
   const { respond } = server;
   const running = await calls.submit('test/draining', { hold: true });
@@ -202,7 +202,7 @@ test('a run that is going on when its model goes away for others ends as if noth
   await allSucceed([waiting]);
 });
 
-test('a request whose model cannot be found by name waits until it expires', async () => {
+test('a request whose model’s host name does not resolve waits until it expires', async () => {
   const id = await calls.submit('test/nameless');
   await isUnavailable(id);
   expect(await calls.reached(id, 'COMPLETED')).toMatchObject({
@@ -231,7 +231,7 @@ test('with "circuit: off" a 503 uses up an attempt', async () => {
   expect(switched).not.toContain('test/off');
 });
 
-test('"retry" says which failures are tried again', async () => {
+test('"retry" selects which failures are tried again', async () => {
   const id = await calls.run('test/slow', { attempts: [{ hold: true }, {}] });
   expect(await calls.status(id)).toMatchObject({ success: true, attempt: 2 });
   expect(await outcomes(id)).toEqual(['timed_out', 'succeeded']);

@@ -22,20 +22,20 @@ async function told(id: string): Promise<object[]> {
 
 const none = { traceparent: undefined, tracestate: undefined };
 
-test('the trace of a caller is passed on to the model, in each attempt, though nobody sends spans', async () => {
+test('the trace of a caller is passed on to the model in each attempt, even if no spans are exported', async () => {
   const failing = { attempts: [{ status: 503, headers: { 'retry-after': '0' } }, {}] };
   const id = await calls.submit('test/traced', failing, caller);
   expect(await told(id)).toEqual([caller, caller]);
 });
 
-test('a request without a trace gets none, nor does one whose trace cannot be read', async () => {
+test('a request without a valid trace gets none', async () => {
   expect(await told(await calls.submit('test/traced'))).toEqual([none]);
   const unread = { traceparent: `${traceparent}-more`, tracestate: 'rojo=1' };
   expect(await told(await calls.submit('test/traced', {}, unread))).toEqual([none]);
   expect(await told(await calls.submit('test/traced', {}, { tracestate: 'rojo=1' }))).toEqual([none]);
 });
 
-test('a batch has the trace of its call, and a retry its own or that of what it repeats', async () => {
+test('a batch has the trace of its call, and a retry its own or that of the original request', async () => {
   const init = (headers: object, body?: object) => ({
     method: 'POST',
     headers: { authorization: `Key ${service.key}`, ...headers },
@@ -55,7 +55,7 @@ test('a batch has the trace of its call, and a retry its own or that of what it 
   expect(await retry(other)).toEqual([{ ...none, ...other }]);
 });
 
-test('an operator’s retry has the trace of its call, or that of what it repeats, one by one and in bulk', async () => {
+test('an operator’s retry has the trace of its call or of the original request, also in bulk', async () => {
   const id = await calls.submit('test/traced', {}, caller);
   await calls.reached(id, 'COMPLETED');
   const admin = async (path: string, headers: object, body: object = {}): Promise<{ request_id: string }> => {
@@ -78,14 +78,14 @@ test('an operator’s retry has the trace of its call, or that of what it repeat
   expect(await told(again)).toEqual([{ ...none, ...other }]);
 });
 
-test('with an Idempotency-Key and another trace it is the same submission', async () => {
+test('a submission that is repeated under its Idempotency-Key with another trace is the same request', async () => {
   const once = { 'idempotency-key': 'traced-once' };
   const id = await calls.submit('test/traced', {}, { ...once, ...caller });
   expect(await calls.submit('test/traced', {}, { ...once, ...other })).toBe(id);
   expect(await told(id)).toEqual([caller]);
 });
 
-test('an erasure takes the trace along', async () => {
+test('an erasure deletes the trace', async () => {
   const id = await calls.submit('test/traced', {}, caller);
   await calls.reached(id, 'COMPLETED');
   await service.get(calls.path(id), { method: 'DELETE', headers: { authorization: `Key ${service.key}` } });

@@ -108,9 +108,16 @@ test('a prediction has its input, output, logs and times as they were', async ()
   await model.say(made.id, [{ type: 'output', output: { seed: 1 } }]);
   (await model.arrived(made.id)).response.end();
   expect(await ended(made.id)).toMatchObject({
-    ...{ id: made.id, status: 'succeeded', input: { hold: true, n: 1 }, output: { seed: 1 } },
-    ...{ error: null, data_removed: false, logs: 'first\nsecond\n', version: text },
-    ...{ started_at: expect.any(String), completed_at: expect.any(String) },
+    id: made.id,
+    status: 'succeeded',
+    input: { hold: true, n: 1 },
+    output: { seed: 1 },
+    error: null,
+    data_removed: false,
+    logs: 'first\nsecond\n',
+    version: text,
+    started_at: expect.any(String),
+    completed_at: expect.any(String),
     metrics: { predict_time: expect.any(Number), total_time: expect.any(Number) },
     urls: { get: `${service.url}/replicate/v1/predictions/${made.id}` },
   });
@@ -123,7 +130,7 @@ test('numbers of an output are as the model wrote them', async () => {
   expect(await answer.text()).toContain('"output":{"n":12345678901234567890.10}');
 });
 
-test('a wait without a number answers with the end, and a wait that is over with starting', async () => {
+test('a wait without a number returns the ended prediction, and a wait that times out returns starting', async () => {
   const done = await client().predictions.create({ model: text, input: { body: '1' }, wait: true });
   expect(done).toMatchObject({ status: 'succeeded', output: 1 });
   const open = await client().predictions.create({ model: text, input: { hold: true }, wait: 1 });
@@ -159,7 +166,7 @@ test('a closed call that waits cancels its prediction, unless it is sent again',
   }
 });
 
-test('cancel stops a prediction, and answers with one that has ended', async () => {
+test('cancel stops a prediction, and returns an ended one unchanged', async () => {
   const { id } = await client().predictions.create({ model: text, input: { hold: true } });
   await model.arrived(id);
   expect(await client().predictions.cancel(id)).toMatchObject({ id, status: 'canceled' });
@@ -253,8 +260,11 @@ test('the stream of a prediction needs its signature or a key', async () => {
 test('a file is uploaded, listed, named by an input, and deleted', async () => {
   const made = await client().files.create(new File(['hello'], 'greeting.txt', { type: 'text/plain' }));
   expect(made).toMatchObject({
-    ...{ id: expect.any(String), content_type: 'text/plain', size: 5 },
-    ...{ checksums: { sha256: expect.stringMatching(/^[0-9a-f]{64}$/) }, expires_at: expect.any(String) },
+    id: expect.any(String),
+    content_type: 'text/plain',
+    size: 5,
+    checksums: { sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    expires_at: expect.any(String),
   });
   expect(await (await fetch(made.urls.get)).text()).toBe('hello');
   expect(await client().files.get(made.id)).toEqual(made);
@@ -287,7 +297,10 @@ test('a file of an output is a FileOutput', async () => {
 test('a model has the schema of its input', async () => {
   const found = await client().models.get('acme', 'strict');
   expect(found).toMatchObject({
-    ...{ owner: 'acme', name: 'strict', description: 'Takes a prompt.', visibility: 'private' },
+    owner: 'acme',
+    name: 'strict',
+    description: 'Takes a prompt.',
+    visibility: 'private',
     latest_version: {
       id: 'acme/strict',
       openapi_schema: { components: { schemas: { Input: { required: ['prompt'] }, Output: {} } } },
@@ -298,12 +311,15 @@ test('a model has the schema of its input', async () => {
 test('the only version of a model is its id, and is also found by an alias', async () => {
   const { versions } = client().models;
   expect(await versions.list('acme', 'strict')).toMatchObject({
-    ...{ previous: null, next: null },
+    previous: null,
+    next: null,
     results: [{ id: 'acme/strict', openapi_schema: { info: { title: 'acme/strict' } } }],
   });
   // The Python client refuses a `cog_version` of null, and asks for the version of each run.
   expect(await versions.get('anyone', 'anything', version)).toMatchObject({
-    ...{ id: version, cog_version: '', openapi_schema: { info: { title: 'acme/text' } } },
+    id: version,
+    cog_version: '',
+    openapi_schema: { info: { title: 'acme/text' } },
   });
   expect(await refusalOf(versions.get('acme', 'strict', 'none'))).toMatchObject([
     404,
@@ -324,17 +340,19 @@ test('a model is a deployment of the same name', async () => {
   expect(await refusalOf(deployments.get('acme', 'none'))).toMatchObject([404, { type: 'unknown_model' }]);
 });
 
-test('a key is also accepted as older scripts send it', async () => {
+test('a key is also accepted with the scheme Token of older scripts', async () => {
   const answer = await fetch(`${service.url}/replicate/v1/predictions`, {
     headers: { authorization: `Token ${service.key}` },
   });
   expect(answer.status).toBe(200);
 });
 
-test('webhooks come at the start and at the end, and the client finds them genuine', async () => {
+test('webhooks arrive at the start and at the end, and the client verifies them', async () => {
   const path = hooks.newPath();
   const { id } = await client().predictions.create({
-    ...{ model: text, input: { hold: true }, webhook: receiver.url(path) },
+    model: text,
+    input: { hold: true },
+    webhook: receiver.url(path),
     webhook_events_filter: ['start', 'completed'],
   });
   const [start] = await receiver.arrived(path);
@@ -357,7 +375,8 @@ test('webhooks come at the start and at the end, and the client finds them genui
         id: headers['webhook-id'],
         timestamp: String(headers['webhook-timestamp']),
         signature: String(headers['webhook-signature']),
-        ...{ body, secret: key },
+        body,
+        secret: key,
       }),
     ).toBe(true);
 });
@@ -377,7 +396,7 @@ test.each([
   expect(rows).toHaveLength(statuses.length);
 });
 
-test('errors are an ApiError that says what to do', async () => {
+test('errors are an ApiError with the reason', async () => {
   const { predictions } = client();
   expect(await refusalOf(predictions.create({ model: 'acme/none', input: {} }))).toMatchObject([
     404,
@@ -404,7 +423,7 @@ test('errors are an ApiError that says what to do', async () => {
   ]);
 });
 
-test('limits are 429, whatever RATE_LIMIT_STATUS says, and the client tries again', async () => {
+test('a call over a limit is 429 regardless of RATE_LIMIT_STATUS, and the client tries again', async () => {
   const config = { adapters: ['replicate' as const], rateLimitSubmit: parseRateLimits('1/h') };
   const limited = await startTestService({ config });
   const statuses: number[] = [];
@@ -425,7 +444,7 @@ test('limits are 429, whatever RATE_LIMIT_STATUS says, and the client tries agai
   }
 });
 
-test('the routes are in the document under a tag of their own', async () => {
+test('the API description has the routes under a tag of their own', async () => {
   const answer = await service.get('/openapi.json');
   const { paths } = (await answer.json()) as { paths: Record<string, Record<string, { tags: string[] }>> };
   const own = Object.entries(paths).filter(([path]) => path.startsWith('/replicate/'));

@@ -44,7 +44,7 @@ async function endAll(ids: string[]): Promise<void> {
   );
 }
 
-test('however its requests come, no more of a key run at once than its bound', async () => {
+test('no more requests of a key run at once than its bound, regardless of how they were submitted', async () => {
   const key = await newKey(2);
   model.takesMs = 10;
   model.maxAtOnce = 0;
@@ -70,7 +70,7 @@ test('however its requests come, no more of a key run at once than its bound', a
   expect(model.maxAtOnce).toBe(2);
 });
 
-test('those that are held wait at their places; nobody else waits for them', async () => {
+test('parked requests wait at their positions, and requests of other keys do not wait for them', async () => {
   const [key, other] = [await newKey(1), await newKey(null)];
   const [first, ...held] = [...(await submit(1, key)), ...(await submit(3, key))];
   await runs([first!, ...held], 1);
@@ -90,7 +90,7 @@ test('those that are held wait at their places; nobody else waits for them', asy
   await endAll([first!, ...held]);
 });
 
-test('a request that is tried again keeps its turn', async () => {
+test('a request whose attempt fails retains its turn', async () => {
   const key = await newKey(1);
   const from = model.calls.length;
   const again = { attempts: [{ status: 500, headers: { 'retry-after': '0' } }, {}] };
@@ -100,7 +100,7 @@ test('a request that is tried again keeps its turn', async () => {
   expect(model.calls.slice(from).map(({ id }) => id)).toEqual([first, first, second]);
 });
 
-test('what is held can be cancelled, alone and with others, erased, and can expire', async () => {
+test('parked requests can be cancelled singly or in bulk, can be erased, and can expire', async () => {
   const key = await newKey(1);
   const [running] = await submit(1, key);
   const [alone, ...others] = await submit(3, key);
@@ -118,7 +118,7 @@ test('what is held can be cancelled, alone and with others, erased, and can expi
   await endAll([last]);
 });
 
-test('a cancelled run makes room', async () => {
+test('a cancelled run makes room for the next request', async () => {
   const key = await newKey(1);
   const [first] = await submit(1, key);
   await runs([first!], 1);
@@ -128,7 +128,7 @@ test('a cancelled run makes room', async () => {
   await endAll([second!]);
 });
 
-test('a bound that is raised lets more run, one that is lowered fewer, and one that is lifted all', async () => {
+test('a raised bound lets more requests run, a lowered bound fewer, and a removed bound all', async () => {
   const key = await newKey(1);
   const ids = await submit(7, key);
   await runs(ids, 1);
@@ -143,7 +143,7 @@ test('a bound that is raised lets more run, one that is lowered fewer, and one t
   await endAll(ids);
 });
 
-test('a bound that is new holds for what waits already', async () => {
+test('a new bound applies to requests that already wait', async () => {
   const key = await newKey(null);
   const ids = await submit(12, key);
   await runs(ids, 8);
@@ -159,7 +159,7 @@ test('a bound that is new holds for what waits already', async () => {
   await endAll(ids);
 });
 
-test('what is held for no reason is let in, whatever became of the node that was to do it', async () => {
+test('a request that stays parked without a reason is released, even if the responsible node has died', async () => {
   const key = await newKey(1);
   const [first, second] = [...(await submit(1, key)), ...(await submit(1, key))];
   await runs([first!], 1);

@@ -89,7 +89,7 @@ class Caller {
 }
 
 test.each(proxyNames)(
-  'two nodes behind %s, by its sample, are restarted one by one without a failed call',
+  'two nodes behind %s with its sample configuration restart one by one without a failed call',
   async (name) => {
     const proxy = await ProxyProgram.start(name, ports);
     const caller = new Caller(proxy.url);

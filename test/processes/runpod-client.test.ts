@@ -55,14 +55,21 @@ test('run answers at once, and status follows the job to its output', async () =
   expect(queued).toEqual({ id: expect.any(String), status: 'IN_QUEUE' });
   await model.arrived(queued.id);
   expect(await endpoint().status(queued.id)).toEqual({
-    ...{ id: queued.id, status: 'IN_PROGRESS', delayTime: expect.any(Number) },
-    ...{ started: true, completed: false, succeeded: false },
+    id: queued.id,
+    status: 'IN_PROGRESS',
+    delayTime: expect.any(Number),
+    started: true,
+    completed: false,
+    succeeded: false,
   });
   await model.answer(queued.id, '{"n":12345678901234567890.10}');
   await calls.reached(queued.id, 'COMPLETED');
   expect(await endpoint().status(queued.id)).toMatchObject({
-    ...{ status: 'COMPLETED', completed: true, succeeded: true },
-    ...{ delayTime: expect.any(Number), executionTime: expect.any(Number) },
+    status: 'COMPLETED',
+    completed: true,
+    succeeded: true,
+    delayTime: expect.any(Number),
+    executionTime: expect.any(Number),
   });
   const path = `/runpod/v2/any/status/${queued.id}`;
   expect(await (await service.get(path)).text()).toContain('"output":{"n":12345678901234567890.10}');
@@ -77,7 +84,8 @@ test.each(['acme/image/upscale/v2', 'upscaler', 'x1y2z3'])('%s is an endpoint', 
 test('a large input arrives as it was written', async () => {
   const input = `{"text":"${'x'.repeat(300_000)}","n":12345678901234567890.10}`;
   const answer = await fetch(`${service.url}/runpod/v2/upscaler/run`, {
-    ...{ method: 'POST', headers: { authorization: `Bearer ${service.key}` } },
+    method: 'POST',
+    headers: { authorization: `Bearer ${service.key}` },
     body: `{"policy":{"lowPriority":true},"input":${input}}`,
   });
   const { id } = (await answer.json()) as { id: string };
@@ -94,7 +102,7 @@ test('a key is also accepted without a scheme, as the calls of the documentation
   expect([answer.status, await answer.json()]).toMatchObject([200, { status: 'IN_QUEUE' }]);
 });
 
-test('a wait that is over answers with the job, and the job goes on', async () => {
+test('a wait that times out returns the job, and the job continues', async () => {
   const job = await endpoint().runSync({ input: { hold: true } }, 1_000);
   expect(job).toMatchObject({ id: expect.any(String), status: 'IN_PROGRESS', completed: false });
   const ended = endpoint().statusSync(job.id);
@@ -153,7 +161,7 @@ test('a job ends as FAILED, TIMED_OUT or CANCELLED, with the reason', async () =
   await end();
 });
 
-test('a running job is cancelled, and one that has ended is answered as it is', async () => {
+test('a running job is cancelled, and an ended job is returned unchanged', async () => {
   const { id } = await endpoint().run({ input: { hold: true } });
   await model.arrived(id);
   expect(await endpoint().cancel(id)).toMatchObject({ id, status: 'CANCELLED' });
@@ -195,7 +203,7 @@ test('a stream yields every part once', async () => {
   expect(again).toEqual([]);
 });
 
-test('of two calls that read a stream at once, each part goes to one', async () => {
+test('each part of a stream goes to only one of two simultaneous readers', async () => {
   const { id } = await endpoint().run({ input: { hold: true } });
   const read = async (): Promise<number[]> => {
     const parts: number[] = [];
@@ -216,7 +224,7 @@ test('of two calls that read a stream at once, each part goes to one', async () 
   expect(all.sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4]);
 });
 
-test('a model without parts has its output as one, and a failed job ends the stream', async () => {
+test('the output of a model without parts is one part, and a failed job ends the stream', async () => {
   const { id } = await endpoint().run({ input: { body: '{"text":"whole"}' } });
   const parts: unknown[] = [];
   for await (const { output } of endpoint().stream(id)) parts.push(output);
@@ -263,8 +271,11 @@ test('health has the jobs and the slots of the model', async () => {
   });
   expect(health).toEqual({
     jobs: {
-      ...{ completed: expect.any(Number), failed: expect.any(Number) },
-      ...{ inProgress: 1, inQueue: 1, retried: 0 },
+      completed: expect.any(Number),
+      failed: expect.any(Number),
+      inProgress: 1,
+      inQueue: 1,
+      retried: 0,
     },
     workers: { idle: 0, initializing: 0, ready: 0, running: 1, throttled: 0, unhealthy: 0 },
   });
@@ -288,7 +299,7 @@ test('a webhook has the job, and the signature of the key', async () => {
   new Webhook(secret).verify(hook!.body, hook!.headers as unknown as Record<string, string>);
 });
 
-test('errors have their status and say what to do', async () => {
+test('errors have their status and the reason', async () => {
   expect(await refusalOf(endpoint('acme/image/upscale').run({ input: {} }))).toMatchObject([
     404,
     { error: expect.stringContaining('There is no model'), code: 'unknown_model' },
@@ -322,7 +333,7 @@ test('errors have their status and say what to do', async () => {
   ]);
 });
 
-test('limits are 429 with the time to wait, whatever RATE_LIMIT_STATUS says', async () => {
+test('a call over a limit is 429 with Retry-After, regardless of RATE_LIMIT_STATUS', async () => {
   const config = { adapters: ['runpod' as const], rateLimitSubmit: parseRateLimits('1/h') };
   const limited = await startTestService({ config });
   try {
@@ -346,7 +357,7 @@ test('limits are 429 with the time to wait, whatever RATE_LIMIT_STATUS says', as
   }
 });
 
-test('the routes are in the document under a tag of their own', async () => {
+test('the API description has the routes under a tag of their own', async () => {
   const answer = await service.get('/openapi.json');
   const { paths } = (await answer.json()) as { paths: Record<string, Record<string, { tags: string[] }>> };
   const own = Object.entries(paths).filter(([path]) => path.startsWith('/runpod/'));

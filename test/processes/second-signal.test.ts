@@ -3,7 +3,7 @@ import { createTestDatabase, spawnService, submitTo, until } from '../support/in
 
 const key = 'test_hurry_key_0123456789';
 
-test('a second signal hands runs back without waiting for the rest of the grace', async () => {
+test('a second signal requeues runs without waiting for the rest of the grace period', async () => {
   const database = await createTestDatabase();
   const service = await spawnService({
     DATABASE_URL: database.url,

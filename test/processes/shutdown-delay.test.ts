@@ -128,7 +128,7 @@ test('after SIGTERM a node serves every call for SHUTDOWN_DELAY, and each answer
   expect(service.output).toMatch(/^stopped$/m);
 });
 
-test('a connection closes only after an answer that says so, while calls are served', async () => {
+test('while calls are served, a connection closes only after an answer with Connection: close', async () => {
   const long = { text: 'x'.repeat(4 * 1024 ** 2) };
   const large = JSON.parse((await call('POST', '/v1/queue/test/echo', long)).body) as { request_id: string };
   const path = `/v1/queue/requests/${large.request_id}`;

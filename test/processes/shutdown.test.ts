@@ -33,7 +33,7 @@ async function hasWaited(query: TestService['query'], seconds: number): Promise<
 }
 
 describe('a service that stops', () => {
-  test('hands back what it could not finish, to its old position, and the next one runs it', async () => {
+  test('requeues an unfinished run at its old position, and the next service runs it', async () => {
     const first = await start(0);
     const running = await first.submit('test/narrow', { attempts: [{ hold: true }, { body: '["again"]' }] });
     const call = await model.arrived(running);
@@ -64,7 +64,7 @@ describe('a service that stops', () => {
     for (const id of waiting) expect(model.times(id)).toBe(1);
   });
 
-  test('waits for a claim that is under way, and executes what it brings', async () => {
+  test('waits for a claim in progress, and executes the claimed run', async () => {
     const only = await start(30_000);
     const ahead = await only.submit('test/narrow', { hold: true });
     await model.arrived(ahead);
@@ -106,7 +106,7 @@ describe('a service that stops', () => {
     });
   });
 
-  test('lets runs end within the grace, and starts nothing new meanwhile', async () => {
+  test('lets runs end within the grace period, and starts no new run', async () => {
     const first = await start(30_000);
     const running = await first.submit('test/narrow', { hold: true });
     await model.arrived(running);
@@ -122,7 +122,7 @@ describe('a service that stops', () => {
     expect(model.times(running)).toBe(1);
   });
 
-  test('cancels what was to be cancelled rather than hand it back', async () => {
+  test('cancels a run whose cancel was requested instead of requeueing it', async () => {
     const first = await start(0);
     const id = await first.submit('test/model', { hold: true });
     await model.arrived(id);
@@ -132,7 +132,7 @@ describe('a service that stops', () => {
     expect((await second.response(id)).status).toBe(499);
   });
 
-  test('closes its streams, and they go on at the next one', async () => {
+  test('closes its streams, and they continue at the next service', async () => {
     const first = await start(0);
     const id = await first.submit('test/model', { attempts: [{ hold: true }, { body: '[2]' }] });
     await model.arrived(id);
@@ -153,7 +153,7 @@ describe('a service that stops', () => {
   });
 });
 
-test('a restart keeps what was: status, log, response, key', async () => {
+test('status, log, response and key survive a restart', async () => {
   const first = await start(0);
   const body = '{"type":"log","message":"drawn"}\n{"type":"output","output":{"n":12345678901234567890}}';
   const id = await first.run('test/model', { type: 'application/x-ndjson', body });

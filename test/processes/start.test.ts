@@ -52,7 +52,7 @@ describe('npm start', () => {
     expect(lines[2]).toMatch(/^listening on http:/);
   });
 
-  it('warns where the version of Node is one that the next minor release drops', async () => {
+  it('warns if the next minor release drops the version of Node', async () => {
     const isOld = Number.parseInt(process.versions.node) < 22;
     const warning = /gets no more fixes, and the next minor release needs Node 22/;
     if (isOld) await until(() => warning.test(said), { message: 'the warning', explain: () => said });
@@ -86,7 +86,7 @@ describe('npm start', () => {
 });
 
 describe('the built service', () => {
-  it('says how to make a key while its PostgreSQL has none, and no longer when there is one', async () => {
+  it('explains how to create a key until its PostgreSQL has one', async () => {
     const database = await createTestDatabase();
     const first = await spawnService({ DATABASE_URL: database.url });
     await until(() => /There is no API key yet.*npm run keys -- create/.test(first.output));
@@ -98,7 +98,7 @@ describe('the built service', () => {
     await database.drop();
   });
 
-  it('names the models that other nodes have otherwise, and none when it is alone or has the same', async () => {
+  it('names the models that differ on other nodes, and none if it is alone or has the same models', async () => {
     const database = await createTestDatabase();
     const entry = (id: string, option = ''): string =>
       `  - { id: ${id}, runner: { kind: demo, demo: echo }${option} }\n`;

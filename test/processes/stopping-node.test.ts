@@ -25,7 +25,7 @@ async function stateOf(name: string, seenBy: ControlledNode): Promise<string | u
   return answer.data.find((node) => node.name === name)?.state;
 }
 
-test('a stopping node leaves its idle slots to the others while its runs go on', async () => {
+test('a stopping node leaves its idle slots to the other nodes while its runs continue', async () => {
   // Each of the nodes is granted one of two slots, and one of them has the only slot of the other model.
   const both = [
     { name: 'node-0', slots: 1 },

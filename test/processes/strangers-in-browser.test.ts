@@ -109,7 +109,7 @@ test.each([
       document.body.append(frame);
     </script>`,
   ],
-])('%s changes nothing and reads nothing, though somebody is signed in', async (_, addressOf, pageOf) => {
+])('%s can neither change nor read anything while a user is signed in', async (_, addressOf, pageOf) => {
   html = pageOf(attack());
   const page = await context.newPage();
   await page.goto(addressOf());
@@ -122,7 +122,7 @@ test.each([
   expect(await ask(own!, 'GET', '/v1/admin/keys')).toBe(200);
 });
 
-test('no page of a stranger shows ours in a frame', async () => {
+test('a page of another origin cannot show the service in a frame', async () => {
   html = `<body><iframe src="${service.url}/docs"></iframe>`;
   const page = await context.newPage();
   const refused: string[] = [];

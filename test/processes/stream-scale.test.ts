@@ -52,7 +52,7 @@ async function openRaw(url: string): Promise<Socket> {
   return socket;
 }
 
-test('of a thousand streams opened and dropped abruptly nothing is left: sources, listeners, sockets, timers, memory', async () => {
+test('a thousand streams that are dropped abruptly leave no sources, listeners, sockets, timers or responses behind', async () => {
   const urls = await inParallel(20, Array.from({ length: 40 }), submit);
   await until(() => model.running === 1);
   (await openRaw(urls[0]!)).destroy(); // objects that are made once and kept exist before the count
@@ -93,7 +93,7 @@ test('of a thousand streams opened and dropped abruptly nothing is left: sources
   );
 });
 
-test('streams that vanish between their call and its first event leave nothing either', async () => {
+test('streams that disconnect before their first event leave no source behind', async () => {
   const url = await submit();
   const { hostname, port, pathname } = new URL(url);
   for (let round = 0; round < 200; round++) {
@@ -108,7 +108,7 @@ test('streams that vanish between their call and its first event leave nothing e
   await until(() => sources.size === 0, { explain: () => ({ watched: sources.size }) });
 });
 
-test('five hundred streams of one request share one source, and each gets every event to the last', async () => {
+test('five hundred streams of one request share one source, and each gets its events in order to the last', async () => {
   const url = await submit();
   const readers = await inParallel(50, Array.from({ length: 500 }), () => readStream(`${url}/stream`));
   expect(sources.size).toBe(1);

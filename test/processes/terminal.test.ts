@@ -59,7 +59,7 @@ test.each(['/bin/sh', '/bin/bash'])(
   },
 );
 
-test('SIGHUP without a terminal has the models file read again; SIGTERM stops in order, and says so', async () => {
+test('without a terminal, SIGHUP reloads the models file, and SIGTERM starts an orderly stop that is logged', async () => {
   const modelsFile = join(await temporaryDirectory(), 'models.yaml');
   const demo = (name: string): object => ({ id: `demo/text/${name}`, runner: { kind: 'demo', demo: name } });
   await writeFile(modelsFile, JSON.stringify({ models: [demo('flaky')] }));
@@ -77,7 +77,7 @@ test('SIGHUP without a terminal has the models file read again; SIGTERM stops in
   expect(await statusAfterRestart(id)).toMatchObject({ status: 'COMPLETED', success: true });
 });
 
-test('a models file that is mounted and was replaced is an error in the log', async () => {
+test('the replacement of a mounted models file is logged with the remedy', async () => {
   const modelsFile = join(await temporaryDirectory(), 'models.yaml');
   const models = [{ id: 'demo/text/echo', runner: { kind: 'demo', demo: 'echo' } }];
   await writeFile(modelsFile, JSON.stringify({ models }));
@@ -94,7 +94,7 @@ test('a models file that is mounted and was replaced is an error in the log', as
 });
 
 test.each(['/bin/sh', '/bin/bash'])(
-  'one Ctrl-C, which npm may pass on as a second, leaves runs their time; the next ends the wait: %s',
+  'the first Ctrl-C lets runs end, even if npm repeats it, and the next one ends the wait: %s',
   async (shell) => {
     const url = await openTerminal(shell);
     await run(url, endless);

@@ -95,7 +95,7 @@ const named = (name: string): ReceivedSpan[] =>
 
 const [client, producer, consumer] = [3, 4, 5];
 
-test('a run of a worker is a span as well, whichever node its end came to', async () => {
+test('a run of a worker is a span too, regardless of the node that receives its end', async () => {
   const [one, two] = [await node('one'), await node('two')];
   const { request_id: id } = await call(`${one.url}/v1/queue/test/pulled`, {}, caller);
   const at = (url: string) => new WorkerCalls({ url, key }, 'gpu-1');
@@ -109,7 +109,9 @@ test('a run of a worker is a span as well, whichever node its end came to', asyn
   const [send] = named('send test/pulled');
   expect(named('process test/pulled')).toMatchObject(
     [1, 2].map((attempt) => ({
-      ...{ traceId, parentSpanId: send!.spanId, kind: consumer },
+      traceId,
+      parentSpanId: send!.spanId,
+      kind: consumer,
       attributes: { 'nowserving.attempt': attempt },
       links: attempt === 1 ? [] : [{ spanId: send!.spanId }],
     })),
@@ -120,7 +122,7 @@ test('a run of a worker is a span as well, whichever node its end came to', asyn
   ]);
 });
 
-test('one trace over the submission, attempts on nodes that stop and are killed, and the webhook', async () => {
+test('one trace covers the submission, attempts across stopped and killed nodes, and the webhook', async () => {
   const api = await node('api', { ROLE: 'api' });
   const first = await node('first', { ROLE: 'scheduler' });
   const failing = { status: 500, headers: { 'retry-after': '4' } };
@@ -198,7 +200,7 @@ test('one trace over the submission, attempts on nodes that stop and are killed,
   for (const secret of [id, key, 'hush_hush']) expect(bodies).not.toContain(secret);
 });
 
-test('batches, retries and callers without a trace have theirs too', async () => {
+test('batches, retries and calls without a trace have spans too', async () => {
   const service = await node('one');
   const queue = `${service.url}/v1/queue`;
   const entry = { model_id: 'test/traced', input: {} };
@@ -223,7 +225,7 @@ test('batches, retries and callers without a trace have theirs too', async () =>
   expect(parents.toSorted()).toEqual(sends.toSorted());
 });
 
-test('an operator’s retries are sent as any other, one by one and in bulk', async () => {
+test('an operator’s retries have a send span, also in bulk', async () => {
   const service = await node('one');
   const admin = `${service.url}/v1/admin`;
   const first = await call(`${service.url}/v1/queue/test/traced?tag=bulk:1`, {}, caller);
@@ -247,7 +249,7 @@ test('an operator’s retries are sent as any other, one by one and in bulk', as
   ]);
 });
 
-test('a collector that is away costs nothing but a line', async () => {
+test('an unavailable collector costs only one log line', async () => {
   collector.status = 400;
   const service = await node('one');
   for (let i = 0; i < 3; i++) {

@@ -85,13 +85,13 @@ it.each([
   expect(seen).toHaveLength(1);
 });
 
-it('tries so often as it was made to, and says what went wrong last', async () => {
+it('tries as often as configured, and reports the last error', async () => {
   const { queue, seen } = clientOf([lost(), lost(), new Response('', { status: 502 })], { retries: 2 });
   expect(await failureOf(queue.status('r1'))).toMatchObject({ code: 'http_502', status: 502 });
   expect(seen).toHaveLength(3);
 });
 
-it('waits as long as it is asked to, but not for minutes', async () => {
+it('waits for a Retry-After of a minute, but not of an hour', async () => {
   const { queue, seen } = clientOf([
     problem(429, 'queue_full', { 'retry-after': '60' }),
     problem(503, 'unavailable', { 'retry-after': '3600' }),
@@ -117,7 +117,7 @@ it('gives up a try that takes too long, and tries again', async () => {
   expect(tries).toBe(3);
 });
 
-it('asks to be held, for half as long with each try', async () => {
+it('requests a long poll, half as long with each try', async () => {
   const completed = { ...queued, status: 'COMPLETED', success: true, response: { y: 2 } };
   const { queue, seen } = clientOf([lost(), lost(), json(completed)]);
   const { output, requestId, status } = await passing(queue.run('a/b', { input: {} }));
@@ -125,7 +125,7 @@ it('asks to be held, for half as long with each try', async () => {
   expect(seen.map(({ headers }) => headers.get('prefer'))).toEqual(['wait=30', 'wait=15', 'wait=7']);
 });
 
-it('goes on by polling when a submission was not held to its end', async () => {
+it('continues by polling when the long poll of a submission ends too early', async () => {
   const { queue, seen } = clientOf([
     json(queued, 202),
     json({ ...queued, status: 'IN_QUEUE' }, 200, { 'retry-after': '1' }),
@@ -141,7 +141,7 @@ it('goes on by polling when a submission was not held to its end', async () => {
   ]);
 });
 
-it('says why a run has no output', async () => {
+it('reports why a run has no output', async () => {
   const error = { code: 'model_error', message: 'It broke.', timestamp: '', details: { at: 3 } };
   const { queue } = clientOf([json({ ...queued, status: 'COMPLETED', success: false, error })]);
   expect(await failureOf(queue.run('a/b', { input: {} }))).toMatchObject({
@@ -177,7 +177,7 @@ it('sends the options of a submission under the names of the API', async () => {
   expect(seen[0]!.headers.get('authorization')).toBe('Key k');
 });
 
-it('gives each of many submissions a key, and the options as JSON', async () => {
+it('sends each of many submissions with an idempotency key and its options as JSON', async () => {
   const { queue, seen } = clientOf([lost(), json({ results: [{ status: 202, ...queued }] })]);
   await passing(queue.submitMany([{ model: 'a/b', input: { x: 1 }, delayS: 60, tags: ['a:b'] }]));
   expect(seen[1]!.body).toEqual({
@@ -194,7 +194,7 @@ it('gives each of many submissions a key, and the options as JSON', async () => 
   expect(seen[0]!.body).toEqual(seen[1]!.body);
 });
 
-it('asks for page after page of a list, by the cursor alone', async () => {
+it('requests the next pages of a list by the cursor, without the filter', async () => {
   const { queue, seen } = clientOf([
     json({ data: [{ request_id: 'r1' }, { request_id: 'r2' }], next_cursor: 'c/1' }),
     json({ data: [], next_cursor: 'c2' }),
@@ -211,7 +211,7 @@ it('asks for page after page of a list, by the cursor alone', async () => {
   ]);
 });
 
-it('sends a retry again under the key that it had', async () => {
+it('repeats a retry under the same idempotency key', async () => {
   const { queue, seen } = clientOf([lost(), problem(503, 'unavailable'), json(queued, 202)]);
   expect(await passing(queue.retry('r1'))).toEqual(queued);
   const keys = seen.map(({ headers }) => headers.get('idempotency-key'));
@@ -222,12 +222,12 @@ it('sends a retry again under the key that it had', async () => {
   expect(own.seen[0]!.headers.get('idempotency-key')).toBe('"mine"');
 });
 
-it('takes what is gone for deleted', async () => {
+it('treats a 410 to a delete as success', async () => {
   const { queue } = clientOf([lost(), problem(410, 'gone')]);
   await expect(passing(queue.delete('r1'))).resolves.toBeUndefined();
 });
 
-it.each(['..', 'a/../b', 'a//b', '', '.'])('calls no other route for the model %j', async (model) => {
+it.each(['..', 'a/../b', 'a//b', '', '.'])('refuses the model %j without a call', async (model) => {
   const { queue, seen } = clientOf([]);
   await expect((async () => queue.submit(model, { input: {} }))()).rejects.toThrow(TypeError);
   await expect(queue.result('..')).rejects.toThrow(TypeError);
@@ -255,7 +255,7 @@ const itemsOf = (count: number) =>
 const keysOf = ({ body }: Seen): string[] =>
   (body as { requests: { idempotency_key: string }[] }).requests.map((one) => one.idempotency_key);
 
-it('sends the refused of many submissions again when their turn comes', async () => {
+it('repeats the rate-limited ones of many submissions until they are accepted', async () => {
   const limited = refused(403, 'rate_limited');
   const turn = { 'retry-after': '1' };
   const { queue, seen } = clientOf([
@@ -271,7 +271,7 @@ it('sends the refused of many submissions again when their turn comes', async ()
   expect(seen.slice(11).map(keysOf)).toEqual(Array(2).fill(['key 1']));
 });
 
-it('returns the ids of many submissions though some stay refused, or get no answer', async () => {
+it('returns the ids of many submissions even if some stay refused or get no answer', async () => {
   const full = { results: [accepted('r0'), refused(429, 'queue_full')] };
   const again = { results: [refused(429, 'queue_full')] };
   const staying = clientOf([json(full), json(again), json(again)], { retries: 2 });
@@ -284,7 +284,7 @@ it('returns the ids of many submissions though some stay refused, or get no answ
   ]);
 });
 
-it('lets each of 60 submissions at once wait for its turn under a limit of 10 a second', async () => {
+it('completes 60 simultaneous submissions under a limit of 10 a second', async () => {
   const admitted: number[] = [];
   const fetch = (): Promise<Response> => {
     const now = performance.now();
@@ -332,7 +332,7 @@ const completed = { request_id: 'r1', status: 'COMPLETED', success: true };
 it.each<[string, number]>([
   ['20 s', 20_000],
   ['an hour', 3_600_000],
-])('goes on streaming after an outage of %s', async (_name, outageMs) => {
+])('resumes its streams after an outage of %s', async (_name, outageMs) => {
   const part = (id: string, delta: string) => ({ id, name: 'output', data: { delta } });
   const outputs = [
     streamOf([part('1.1', 'a')], true),
@@ -352,13 +352,14 @@ it.each<[string, number]>([
   expect(await passing(all(queue.output('r1')))).toEqual(['a', 'b']);
   expect(new Set(pathsOf(seen))).toEqual(new Set(['output/stream']));
   expect(seen.at(-1)!.headers.get('last-event-id')).toBe('1.1');
-  [seen, awayUntil] = [[], undefined];
+  seen = [];
+  awayUntil = undefined;
   expect(await passing(all(queue.follow('r1')))).toEqual([running, completed]);
   expect(new Set(pathsOf(seen))).toEqual(new Set(['status/stream']));
   expect(seen.at(-1)!.headers.get('last-event-id')).toBe('7');
 });
 
-it('tries a stream again that got no answer at first, and has each line of the log once', async () => {
+it('retries a stream that got no answer, and returns each log line once', async () => {
   const [one, two] = ['one', 'two'].map((message) => ({ message }));
   const seen: Seen[] = [];
   let streams = 0;

@@ -15,7 +15,7 @@ async function idsOf(statuses: AsyncIterable<Status>): Promise<string[]> {
   return ids;
 }
 
-it('runs a request in one call where the service holds the answer', async () => {
+it('runs a request in one long poll', async () => {
   const asked: string[] = [];
   const fetch: typeof globalThis.fetch = (url, init) => {
     asked.push(url as string);
@@ -29,7 +29,7 @@ it('runs a request in one call where the service holds the answer', async () => 
   expect(asked).toHaveLength(2);
 });
 
-it('has its answers held for as long as it asks', async () => {
+it('waits for a status and a response by long poll', async () => {
   const queue = clientWith();
   const { request_id: id } = await queue.submit('test/hook', { input: { hold: true } });
   const [status, response, result] = [
@@ -43,7 +43,7 @@ it('has its answers held for as long as it asks', async () => {
   expect((await result).output).toEqual([1]);
 });
 
-it('submits many, lists them page by page, and has their statuses', async () => {
+it('submits many requests, lists them in pages, and reads their statuses', async () => {
   const queue = clientWith();
   const results = await queue.submitMany([
     { model: 'test/hook', input: { n: 1 }, tags: ['lot:1'] },
@@ -71,7 +71,7 @@ it('submits many, lists them page by page, and has their statuses', async () => 
   expect(statuses.map((status) => status?.request_id ?? null)).toEqual([ids[2], null, ids[0]]);
 });
 
-it('submits many once, though the answer was lost', async () => {
+it('submits many requests once, even if the answer is lost', async () => {
   let tries = 0;
   const fetch: typeof globalThis.fetch = async (url, init) => {
     const answer = await globalThis.fetch(url, init);
@@ -117,7 +117,7 @@ it('shows the models and its key', async () => {
   expect(await queue.key()).toMatchObject({ scopes: expect.arrayContaining(['submit']), models: null });
 });
 
-it('has its webhook called, verifies it, and has it sent again', async () => {
+it('receives a webhook, verifies it, and requests its redelivery', async () => {
   const queue = clientWith();
   const { webhook_secret: secret } = await queue.key();
   const { output, requestId } = await queue.run<object>('test/hook', {
@@ -135,7 +135,7 @@ it('has its webhook called, verifies it, and has it sent again', async () => {
   await receiver.arrived('/typescript', 2);
 });
 
-it('refuses a filter or an option that it does not know, for without it a call would do more', async () => {
+it('refuses an unknown filter or option', async () => {
   const queue = clientWith();
   const filter = { model: 'test/hook', tag: 'late:yes' } as object;
   const message = (kind: string, name: string) => `There is no ${kind} "${name}". The known ones are `;

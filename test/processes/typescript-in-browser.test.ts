@@ -50,7 +50,7 @@ afterAll(async () => {
 type Nowserving = typeof import('../../clients/typescript/src/index.js');
 declare const nowserving: Nowserving;
 
-test('a page runs a request of another origin', async () => {
+test('a page runs a request at a service of another origin', async () => {
   const result = await page.evaluate(
     ([url, key]) =>
       nowserving.createClient({ url: url!, key: key! }).run('demo/text/echo', { input: { text: 'page' } }),
@@ -82,7 +82,7 @@ test('a page follows a drawing by the stream, with its log', async () => {
   expect(types).toEqual([expect.stringContaining('json'), expect.stringContaining('text/event-stream')]);
 });
 
-test('a page reads the errors, ends a call and cancels', async () => {
+test('a page reads errors and aborts a call', async () => {
   const said = await page.evaluate(
     async ([url, key]) => {
       const queue = nowserving.createClient({ url: url!, key: key! });

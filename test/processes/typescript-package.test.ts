@@ -174,7 +174,7 @@ test('no call of a client or worker goes through a proxy that the environment na
   await new Promise((done) => proxy.close(done));
 });
 
-test('the lines of its README run', async () => {
+test('the example of its README runs', async () => {
   await project.write('readme.mjs', examples[0]!);
   const printed = (await node('readme.mjs')).trim().split('\n');
   expect(printed[0]).toBe("{ text: 'hello' }");
@@ -182,7 +182,7 @@ test('the lines of its README run', async () => {
   expect(printed.join('\n')).toMatch(/^IN_PROGRESS .*drawn/m);
 });
 
-test('all examples of its pages compile with the types of Node alone, and those that end run', async () => {
+test('all examples in its docs compile with only the types of Node, and those that end also run', async () => {
   const files = await Promise.all(
     examples.map(async (example, i) => {
       await project.write(`example-${i}.mts`, example);

@@ -46,7 +46,7 @@ test('1,000 runs over broken connections each get their own result, and none is 
   expect(proxy.counts.refused).toBeGreaterThan(0);
 }, 240_000);
 
-test('streams over broken connections go on without gap or repetition', async () => {
+test('streams over broken connections continue without gap or repetition', async () => {
   const lines = Array.from({ length: 20 }, (_, i) => `line ${i}`);
   model.respond = ({ response }) => {
     response.writeHead(200, { 'content-type': 'application/x-ndjson' });
@@ -73,7 +73,7 @@ test('streams over broken connections go on without gap or repetition', async ()
   expect(proxy.counts.cut - cutBefore).toBeGreaterThan(30);
 }, 240_000);
 
-test('outputs over broken connections grow without gap or repetition, and begin anew with another attempt', async () => {
+test('outputs over broken connections grow without gap or repetition, and start again with another attempt', async () => {
   const text = 'x'.repeat(400);
   const parts = Array.from({ length: 20 }, (_, part) => ({ part, text }));
   model.respond = ({ response, body, attempt }) => {
@@ -108,7 +108,7 @@ test('outputs over broken connections grow without gap or repetition, and begin 
   expect(proxy.counts.cut - cutBefore).toBeGreaterThan(30);
 }, 240_000);
 
-test('an output that fails rejects with why, after what there was of it', async () => {
+test('an output that fails yields its parts, and then rejects with the reason', async () => {
   model.respond = ({ response }) =>
     response.writeHead(200, { 'content-type': 'application/x-ndjson' }).end(
       ndjson([
@@ -126,7 +126,7 @@ test('an output that fails rejects with why, after what there was of it', async 
   expect(parts).toEqual(['half']);
 });
 
-test('a stream that is held back on the way is followed by polling', async () => {
+test('the client polls when a proxy holds a stream back', async () => {
   model.respond = echo;
   const paths: string[] = [];
   // Like a proxy that waits for the end of an answer before it passes the answer on.

@@ -29,14 +29,14 @@ const talkative = (count: number): { type: string; body: string; lines: string[]
   return { type: 'application/x-ndjson', body: ndjson([...said, { type: 'output', output: 'done' }]), lines };
 };
 
-it('runs a request and gives its output, its id and its last status', async () => {
+it('runs a request and returns its output, its id and its last status', async () => {
   const { output, requestId, status } = await clientWith().run('test/model', { input: { a: 1 } });
   expect(output).toEqual({ done: requestId, attempt: 1 });
   expect(status).toMatchObject({ status: 'COMPLETED', success: true, request_id: requestId });
   expect(status).not.toHaveProperty('response');
 });
 
-it('submits, asks and fetches step by step', async () => {
+it('submits, reads the status and fetches the response step by step', async () => {
   const queue = clientWith();
   const { request_id: id } = await queue.submit('test/model', { input: { hold: true } });
   await expect(queue.response(id)).rejects.toMatchObject({
@@ -59,7 +59,7 @@ it('follows a request through its states, with each line of its log once', async
   expect(linesOf(updates)).toEqual(lines);
 });
 
-it('goes on where a stream broke off, without gap or repetition', async () => {
+it('resumes a stream that broke off, without gap or repetition', async () => {
   let streams = 0;
   // Each stream breaks after its first event.
   const fetch: typeof globalThis.fetch = async (url, init) => {
@@ -126,7 +126,7 @@ it('submits once, though the answer was lost', async () => {
   expect([tries, (await rows()) - before]).toEqual([3, 1]);
 });
 
-it('makes one request of two submissions with one key of the caller', async () => {
+it('creates one request for two submissions with the same idempotency key', async () => {
   const queue = clientWith();
   const options = { input: { a: 1 }, idempotencyKey: String.raw`order "17" \ again` };
   const [first, second] = [await queue.run('test/model', options), await queue.run('test/model', options)];
@@ -136,7 +136,7 @@ it('makes one request of two submissions with one key of the caller', async () =
   });
 });
 
-it('says what was wrong by its code', async () => {
+it('reports errors by their code', async () => {
   const queue = clientWith();
   const failed = queue.run('test/model', { input: { status: 400, body: '{"reason":"no"}' } });
   await expect(failed).rejects.toMatchObject({
@@ -158,7 +158,7 @@ it('says what was wrong by its code', async () => {
   });
 });
 
-it('cancels what waits and what runs', async () => {
+it('cancels a running request', async () => {
   const queue = clientWith();
   const { request_id: id } = await queue.submit('test/model', { input: { hold: true } });
   await model.arrived(id);
@@ -176,7 +176,7 @@ it.each([
     (queue: ReturnType<typeof clientWith>, options: object) =>
       all(queue.subscribe('test/model', options as never)),
   ],
-])('an aborted %s cancels its request if it was asked to', async (_name, start) => {
+])('an aborted %s cancels its request only with cancelOnAbort', async (_name, start) => {
   for (const cancelOnAbort of [true, false]) {
     const controller = new AbortController();
     const before = model.calls.length;
@@ -193,14 +193,14 @@ it.each([
   }
 });
 
-it('comes back over a limit when the answer says so', async () => {
+it('repeats a submission over a limit until it is accepted', async () => {
   const key = await calls.newKey({ rateLimitSubmit: '2/s' });
   const queue = clientWith({ key });
   const ids = await Promise.all([1, 2, 3].map(() => queue.submit('test/model', { input: {} })));
   expect(new Set(ids.map(({ request_id }) => request_id)).size).toBe(3);
 });
 
-it('leaves the stream when its reader does', async () => {
+it('lets its reader leave a stream early', async () => {
   const queue = clientWith();
   const { request_id: id } = await queue.submit('test/model', { input: { hold: true } });
   for await (const { request_id } of queue.follow(id)) {

@@ -8,7 +8,7 @@ interface Model {
   queue_time: { p50: number; p95: number } | null;
 }
 
-test('a model has typical times of what succeeded within the hour, once it is known well enough', async () => {
+test('a model has typical times of requests that succeeded in the last hour, once there are enough', async () => {
   const ids = await calls.submitAll(8, 'test/model');
   ids.push(await calls.submit('test/model', { status: 400 }));
   const rare = await calls.submitAll(4, 'test/rare');

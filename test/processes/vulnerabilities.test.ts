@@ -75,7 +75,7 @@ test('a known vulnerability of a dependency fails the check, and is named', asyn
   expect([code, output]).toEqual([1, expect.stringContaining('express: high: A door that is open')]);
 });
 
-test('without one the check succeeds, and it asks for what the service runs with only', async () => {
+test('without a vulnerability the check succeeds, and it covers only runtime dependencies', async () => {
   const asked: string[] = [];
   const { code, output } = await check(registryWith([], asked));
   expect([code, output]).toEqual([
@@ -86,7 +86,7 @@ test('without one the check succeeds, and it asks for what the service runs with
   expect(asked).not.toContain('jest');
 });
 
-test('a registry that knows no audits is told in one line, and is no failure', async () => {
+test('a registry without audits is reported in one line and is no failure', async () => {
   const { code, output } = await check((_, response) => response.writeHead(405).end());
   expect([code, output]).toEqual([
     0,
@@ -94,7 +94,7 @@ test('a registry that knows no audits is told in one line, and is no failure', a
   ]);
 });
 
-test('so is one that cannot be reached', async () => {
+test('an unreachable registry is reported in one line and is no failure', async () => {
   const { code, output } = await checkAt('http://127.0.0.1:1/');
   expect([code, output]).toEqual([
     0,
@@ -102,7 +102,7 @@ test('so is one that cannot be reached', async () => {
   ]);
 });
 
-test('a question that the registry does not understand is a failure', async () => {
+test('an audit that the registry rejects with 400 is a failure', async () => {
   const { code } = await check((_, response) => response.writeHead(400).end('{}'));
   expect(code).toBe(1);
 });

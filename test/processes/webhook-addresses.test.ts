@@ -21,7 +21,7 @@ function resolveTo(known: string, ...answers: string[][]): string[] {
   return asked;
 }
 
-describe('a webhook that may not be called is refused with its submission', () => {
+describe('a submission whose webhook may not be called is refused', () => {
   test.each([
     ['http://example.com/hook', 'must begin with https://'],
     ['http://192.0.2.7/', 'must begin with https://'],
@@ -76,7 +76,7 @@ async function failureAt(url: string): Promise<string | null> {
   return (await hooks.only(id, 'pending')).tries[0]!.error;
 }
 
-describe('a name that leads to no public address is not called', () => {
+describe('a name that resolves to no allowed address is not called', () => {
   test.each([
     [['10.0.0.1']],
     [['127.0.0.2', '192.168.0.1']],
@@ -91,7 +91,7 @@ describe('a name that leads to no public address is not called', () => {
     );
   });
 
-  test('not even when it did at the try before', async () => {
+  test('even if it resolved to one at the try before', async () => {
     hooks.terms.delaysMs = [1];
     const asked = resolveTo('rebound.example', ['127.0.0.1'], ['127.0.0.2']);
     receiver.answer = ({ response }) => void response.writeHead(500, { connection: 'close' }).end();
@@ -106,7 +106,7 @@ describe('a name that leads to no public address is not called', () => {
   });
 });
 
-test('the connection goes to the address that was looked at: a name is looked up once a try', async () => {
+test('the connection goes to the checked address, because a name is resolved once per try', async () => {
   const asked = resolveTo('named.example', ['127.0.0.1'], ['203.0.113.1']);
   const id = await calls.run(
     `test/hook?webhook=${encodeURIComponent(`http://named.example:${receiver.port}/once`)}`,
@@ -116,7 +116,7 @@ test('the connection goes to the address that was looked at: a name is looked up
   expect(asked).toEqual(['named.example']);
 });
 
-test('an address that WEBHOOK_ALLOW names no more is not called any more', async () => {
+test('an address is not called once WEBHOOK_ALLOW no longer names it', async () => {
   const [key] = await service.query<{ id: string }>('SELECT id FROM api_key');
   await service.query(
     `INSERT INTO webhook_endpoint (id, api_key_id, url) VALUES (gen_random_uuid(), $1, 'http://127.0.0.9/')`,

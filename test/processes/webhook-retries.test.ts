@@ -71,7 +71,7 @@ describe('a delivery that fails is tried again', () => {
     expect(await nextInMs(id)).toBeGreaterThan(3_500_000);
   });
 
-  test('until it succeeds, under one id and each time signed anew', async () => {
+  test('until it succeeds, always under the same id', async () => {
     hooks.terms.delaysMs = [1, 1, 1];
     let left = 3;
     receiver.answer = (hook) => say(left-- > 0 ? 500 : 200)(hook);
@@ -103,7 +103,7 @@ test('a 410 ends a delivery', async () => {
   expect((await hooks.only(id, 'ended')).tries).toHaveLength(1);
 });
 
-test('a request that is gone is sent to nobody', async () => {
+test('the delivery of a request that no longer exists ends without a call', async () => {
   const [key] = await service.query<{ id: string }>('SELECT id FROM api_key');
   const url = receiver.url('/of-nothing');
   const [row] = await service.query<{ id: string }>(
@@ -122,8 +122,8 @@ test('a request that is gone is sent to nobody', async () => {
   expect(receiver.at('/of-nothing')).toEqual([]);
 });
 
-describe('receivers do not hold each other up', () => {
-  test('a hundred webhooks arrive though thousands wait for one that hangs', async () => {
+describe('receivers do not delay each other', () => {
+  test('a hundred webhooks arrive while thousands wait for a receiver that hangs', async () => {
     const hanging = await new WebhookReceiver().start();
     hanging.answer = () => undefined;
     const [key] = await service.query<{ id: string }>('SELECT id FROM api_key');

@@ -45,7 +45,7 @@ async function run(script: string, ...args: string[]): Promise<[code: number | n
   return [code, command.output];
 }
 
-test('the keys command shows and rotates the secret of a key, and keeps its endpoints', async () => {
+test('the keys command shows and rotates the secret of a key, and manages its endpoints', async () => {
   await run('keys', 'create', '--name', 'shop');
   const [, first] = await run('keys', 'webhook-secret', 'show', 'shop');
   expect(first).toMatch(/^whsec_[\w+/]{43}=\n$/);
@@ -93,7 +93,7 @@ test('the keys command shows and rotates the secret of a key, and keeps its endp
   expect(JSON.stringify(rows)).not.toContain('whsec_');
 });
 
-test('the listener prints what comes, and says what is genuine', async () => {
+test('the listener prints each webhook and whether it is genuine', async () => {
   const port = await freePort();
   const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
   const args = ['listen', '--port', String(port), '--secret', secret];
@@ -118,7 +118,7 @@ test('the listener prints what comes, and says what is genuine', async () => {
   await listener.exited;
 });
 
-test('the webhook of a node that was killed while it sent is delivered by another', async () => {
+test('another node delivers a webhook whose node was killed during the call', async () => {
   const environment = {
     DATABASE_URL: database.url,
     MODELS_FILE: join(directory, 'models.yaml'),

@@ -40,7 +40,7 @@ test('any program is a model: its input on standard input, its output on standar
   await worker.stop();
 });
 
-test('input and output go through as they are, also numbers that JavaScript cannot hold', async () => {
+test('input and output are passed on unchanged, even numbers that JavaScript cannot represent', async () => {
   const worker = await work('me/cat', 'cat');
   const json = '{"n":12345678901234567890,"f":1.0}';
   const headers = { authorization: `Key ${service.key}`, 'content-type': 'application/json' };
@@ -50,7 +50,7 @@ test('input and output go through as they are, also numbers that JavaScript cann
   await worker.stop();
 });
 
-test('text is streamed, and joined as the output; standard error is the log', async () => {
+test('text on standard output becomes the output, and standard error becomes the log', async () => {
   const worker = await work('me/text', 'echo begun >&2; printf "a b"; printf " c"', '--stdout', 'text');
   const { id, body } = await endOf('me/text', {});
   expect(body).toBe('a b c');
@@ -59,7 +59,7 @@ test('text is streamed, and joined as the output; standard error is the log', as
   await worker.stop();
 });
 
-test('lines of events', async () => {
+test('NDJSON lines become the log and the output', async () => {
   const lines = [
     { type: 'log', level: 'WARN', message: 'hot' },
     { type: 'output', output: { n: 1 } },
@@ -73,7 +73,7 @@ test('lines of events', async () => {
   await worker.stop();
 });
 
-test('exit codes say what becomes of the request, and of the worker', async () => {
+test('exit codes determine the outcome of the request and whether the worker stops', async () => {
   const worker = await work('me/codes', 'exit $(tr -dc 0-9)');
   expect((await endOf('me/codes', { code: 65 })).body).toMatchObject({
     code: 'model_error',
@@ -89,7 +89,7 @@ test('exit codes say what becomes of the request, and of the worker', async () =
   expect(await calls.status(id)).toMatchObject({ status: 'IN_QUEUE' });
 });
 
-test('a command that is not there stops the worker, and costs no attempt', async () => {
+test('a command that does not exist stops the worker, and uses no attempt', async () => {
   const worker = nowserving('work', '--model', 'me/absent', '--', './no-such-program');
   const id = await calls.submit('me/absent');
   expect(await worker.exited).toEqual({ code: 1, signal: null });
@@ -99,14 +99,14 @@ test('a command that is not there stops the worker, and costs no attempt', async
   await other.stop();
 });
 
-test('files that its output names are files of the service', async () => {
+test('files that the output names become files of the service', async () => {
   const worker = await work('me/files', `printf abc > a.txt; echo '{"file":"file:a.txt"}'`);
   const { body } = await endOf('me/files', {});
   expect(await (await fetch(body['file'] as string)).text()).toBe('abc');
   await worker.stop();
 });
 
-test('a cancel ends the process group', async () => {
+test('a cancel ends a run whose command has a child process', async () => {
   const worker = await work('me/slow', 'echo begun >&2; sleep 1000 & wait', '--kill-after', '100ms');
   const id = await calls.submit('me/slow');
   await calls.reached(id, 'IN_PROGRESS');
@@ -115,7 +115,7 @@ test('a cancel ends the process group', async () => {
   await worker.stop();
 });
 
-test('a terminal that is gone ends the worker with its commands', async () => {
+test('SIGHUP ends the worker, and its run is requeued', async () => {
   const worker = await work(
     'me/slow',
     'echo begun >&2; exec sleep 1000',
@@ -132,7 +132,7 @@ test('a terminal that is gone ends the worker with its commands', async () => {
   await calls.cancel(id);
 });
 
-test('half an output of a command that is told to end is none, whatever its exit code', async () => {
+test('the partial output of a command that is stopped is discarded, regardless of its exit code', async () => {
   const script = `trap 'exit 0' TERM; printf half; echo said >&2; sleep 1000 & wait`;
   const saidHalf = (id: string) =>
     until(async () => (await calls.status(id, '?logs=1')).logs?.some(({ message }) => message === 'said'));
@@ -165,7 +165,7 @@ test('--try runs once without a service', async () => {
   expect(tried.output).toBe('{"type":"output","output":{"a": 1.0}}\n');
 });
 
-test('what is tried has the output that the service would make of its deltas', async () => {
+test('--try prints the output that the service would build from the deltas', async () => {
   const lines = ['"a"', '"b"', '{"n":1.0}', '"c"', '"d"'].map((delta) => `{"type":"delta","delta":${delta}}`);
   const print = ['printf', '%s\\n', ...lines];
   const tried = nowserving('work', '--model', 'me/x', '--stdout', 'ndjson', '--try', '{}', '--', ...print);
@@ -176,7 +176,7 @@ test('what is tried has the output that the service would make of its deltas', a
   ]);
 });
 
-test('what is tried with bad JSON fails for good, and in one line', async () => {
+test('--try with invalid JSON prints one error line that is not retryable', async () => {
   const tried = nowserving('work', '--model', 'me/x', '--try', '{n:1}', '--', 'cat');
   expect(await tried.exited).toEqual({ code: 1, signal: null });
   expect(JSON.parse(tried.output)).toEqual({
@@ -186,7 +186,7 @@ test('what is tried with bad JSON fails for good, and in one line', async () => 
   });
 });
 
-test('what is wrong with its arguments is said', async () => {
+test('wrong arguments are reported with exit code 64', async () => {
   const wrong = nowserving('work', '--', 'cat');
   expect(await wrong.exited).toEqual({ code: 64, signal: null });
   expect(wrong.output).toBe('nowserving: The model is missing. Give --model <id>. See nowserving --help.\n');

@@ -62,7 +62,7 @@ describe('the worker of the docs, sh and curl in 25 lines,', () => {
     expect(await problemOf(await outcome({ text: 'no' }))).toMatchObject({ detail: 'the command failed' });
   });
 
-  it('is not taken in by an input that looks like the answer around it', async () => {
+  it('is not confused by an input that looks like the answer around it', async () => {
     const input = { x: 'a b', request_id: '00000000-0000-0000-0000-000000000000', lease_token: 'evil' };
     expect(await (await outcome(input)).json()).toBe(2);
     expect(await (await outcome({ runs: [input] })).json()).toBe(2);
@@ -77,7 +77,7 @@ describe('the worker of the docs, sh and curl in 25 lines,', () => {
     expect(await (await outcome({ text: 'much' })).json()).toBe('x'.padStart(204_798));
   });
 
-  it('leaves on SIGTERM, and leaves nothing behind', async () => {
+  it('ends on SIGTERM, and leaves nothing behind', async () => {
     worker.kill('SIGTERM');
     // It waits until the worker's claim is waiting.
     const last = await calls.submit('me/text/count', { text: 'x' });
@@ -92,7 +92,7 @@ describe('the worker of the docs, sh and curl in 25 lines,', () => {
   });
 });
 
-describe('the worker of the docs, where the service is played,', () => {
+describe('the worker of the docs, with a simulated service,', () => {
   const said = (what: string): number => model.calls.filter(({ url }) => url.endsWith(what)).length;
   const answer = JSON.stringify({ runs: [{ request_id: unknownId(), lease_token: 'lease', input: {} }] });
   let worker: ChildProcess;
@@ -108,7 +108,7 @@ describe('the worker of the docs, where the service is played,', () => {
     worker = startWorker(new URL(model.url).origin, service.key);
   }
 
-  it('says nothing of a run whose input it could not fetch', async () => {
+  it('reports nothing about a run whose input it could not fetch', async () => {
     play((response) => response.writeHead(410).end());
     await until(() => said('/claims') === 2);
     expect([said('/input'), said('/output'), said('/failure')]).toEqual([1, 0, 0]);
@@ -117,7 +117,7 @@ describe('the worker of the docs, where the service is played,', () => {
     await once(worker, 'exit');
   });
 
-  it('sends no beats once it was killed', async () => {
+  it('leaves no process behind after SIGKILL', async () => {
     play((response) => {
       worker.kill('SIGKILL');
       response.end('{}');
@@ -131,7 +131,7 @@ describe('the worker of the docs, where the service is played,', () => {
   });
 });
 
-test('a run whose worker is not heard of any more is given to another by itself', async () => {
+test('a run whose worker no longer renews its lease goes to another worker', async () => {
   const models = ['me/text/count'];
   const id = await calls.submit('me/text/count');
   const lost = await new WorkerCalls(service).run({ models });

@@ -55,7 +55,7 @@ describe('attempts', () => {
     expect(model.times(id)).toBe(1);
   });
 
-  test('wait as long as the model asked, out of the queue but still IN_QUEUE', async () => {
+  test('wait as long as the model asks in Retry-After, outside the queue but with the status IN_QUEUE', async () => {
     const later = { status: 429, headers: { 'retry-after': '3600' } };
     const id = await calls.submit('test/patient', { attempts: [later, {}] });
     await model.arrived(id);
@@ -70,7 +70,7 @@ describe('attempts', () => {
     await calls.cancel(id);
   });
 
-  test('wait a random time that is bounded where the model asked for none', async () => {
+  test('start again after a requeue when the model sends no Retry-After', async () => {
     const id = await calls.submit('test/patient', { attempts: [{ status: 500 }, {}] });
     await model.arrived(id, 2);
     const [wait] = await service.query<{ ok: boolean }>(
@@ -81,7 +81,7 @@ describe('attempts', () => {
     expect(wait).toEqual({ ok: true });
   });
 
-  test('keep the position in the queue: a request that failed is ahead of those that came after it', async () => {
+  test('retain the sequence number of the request in the queue', async () => {
     const first = await calls.submit('test/narrow', { hold: true });
     await model.arrived(first);
     const id = await calls.submit('test/narrow', { attempts: [busy, {}] });

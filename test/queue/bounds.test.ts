@@ -38,7 +38,8 @@ let node: string;
 
 beforeAll(async () => {
   tables = await QueueTables.create();
-  [here, there] = [tables.session(), tables.session()];
+  here = tables.session();
+  there = tables.session();
   await tables.rows(
     `INSERT INTO api_key (id, name, prefix, hash, scopes) VALUES ($1, 'bounded', '', sha256('x'), '{}')`,
     [keyId],
@@ -78,7 +79,7 @@ const idsIn = async (table: string, condition = 'true'): Promise<string[]> =>
 const heldIds = (): Promise<string[]> => idsIn('delayed_entry', `ready_at = 'infinity'`);
 
 describe('a key at its bound', () => {
-  test('has what it submits held, and the first of it let in, in the order of the queue', async () => {
+  test('parks its requests, and releases the first ones in the order of the queue', async () => {
     await bound(2);
     const late = await submitHeld(3);
     const urgent = await submitHeld(1, { priority: -1 });
@@ -89,7 +90,7 @@ describe('a key at its bound', () => {
     expect(await heldIds()).toEqual(late.slice(1));
   });
 
-  test('has what it submits held, though requests of other keys are written with it', async () => {
+  test('parks only its own requests when one statement writes requests of several keys', async () => {
     await bound(1);
     const common = { modelId, priority: 0, virtualStart: 0, input: Buffer.from('{}'), expiresMs: hourMs };
     const [held, free, scheduled] = [v7(), v7(), v7()];
@@ -104,7 +105,7 @@ describe('a key at its bound', () => {
     expect(await idsIn('delayed_entry', 'is_scheduled AND bounded_key_id IS NULL')).toEqual([scheduled]);
   });
 
-  test('has it for each model alone, and nobody else has it', async () => {
+  test('has a separate bound for each model, and other keys are not affected', async () => {
     await bound(1);
     const ids = [...(await submitHeld(2)), ...(await submitHeld(2, { model: 'test/other' }))];
     expect((await released()).in).toEqual([ids[0]]);
@@ -113,7 +114,7 @@ describe('a key at its bound', () => {
     expect((await claimSome(here, node, 9)).map(({ id }) => id)).toEqual([ids[0], stranger]);
   });
 
-  test('has the next one let in when one has finished', async () => {
+  test('releases the next request when one has finished', async () => {
     await bound(1);
     const ids = await submitHeld(2);
     await released();
@@ -128,7 +129,7 @@ describe('a key at its bound', () => {
     ['waits for another attempt', (run: Claimed) => requeue(here, returning(run, { delayMs: hourMs }))],
     ['waits again at its place', (run: Claimed) => requeue(here, returning(run))],
     ['was lost with its node', async () => rescueSome(here, await tables.node(here), 9)],
-  ])('has no other let in when one %s', async (_, end: (run: Claimed) => Promise<unknown>) => {
+  ])('releases no other request when one %s', async (_, end: (run: Claimed) => Promise<unknown>) => {
     await bound(1);
     await submitHeld(2);
     await released();
@@ -137,7 +138,7 @@ describe('a key at its bound', () => {
     expect((await released()).in).toEqual([]);
   });
 
-  test('gets no more back for a request than it gave, over all its attempts', async () => {
+  test('releases the next request only after the last attempt of the current one', async () => {
     await bound(1);
     const [first, second] = await submitHeld(2);
     await released();
@@ -155,7 +156,7 @@ describe('a key at its bound', () => {
     expect((await released()).in).toEqual([second]);
   });
 
-  test('can have what is held cancelled, alone and with others, and expired', async () => {
+  test('has parked requests that expire and that can be cancelled, one by one or in bulk', async () => {
     await bound(1);
     const ids = await submitHeld(6);
     await released();
@@ -169,8 +170,8 @@ describe('a key at its bound', () => {
   });
 });
 
-describe('what is let in', () => {
-  test('gives way to what is more urgent, until it is claimed', async () => {
+describe('a released request', () => {
+  test('gives way to a more urgent request until it is claimed', async () => {
     await bound(1);
     const [late] = await submitHeld(1);
     await released();
@@ -182,7 +183,7 @@ describe('what is let in', () => {
     expect(await released()).toEqual({ in: [], back: [] });
   });
 
-  test('does not give way while a claim has it in hand', async () => {
+  test('does not give way while a claim has it locked', async () => {
     await bound(1);
     await submitHeld(1);
     await released();
@@ -194,7 +195,7 @@ describe('what is let in', () => {
     expect(await released(there)).toEqual({ in: [], back: [] });
   });
 
-  test('goes back when the bound is lowered, and more comes when it is raised', async () => {
+  test('is parked again when the bound is lowered, and more are released when it is raised', async () => {
     await bound(3);
     const ids = await submitHeld(5);
     await released();
@@ -207,7 +208,7 @@ describe('what is let in', () => {
     expect(running!.id).toBe(ids[0]);
   });
 
-  test('is all that is held, and counts no more, when the bound is lifted', async () => {
+  test('is no longer counted when the bound is removed, and all parked requests are released', async () => {
     await bound(1);
     const ids = await submitHeld(1_500);
     await released();
@@ -221,7 +222,7 @@ describe('what is let in', () => {
     expect(await idsIn('queue_entry', 'bounded_key_id IS NOT NULL')).toEqual(ids.slice(0, 1));
   });
 
-  test('is passed over where a cancel has it in hand, and stays where that is rolled back', async () => {
+  test('replaces an earlier request that a cancel has locked, until the cancel is rolled back', async () => {
     await bound(1);
     const ids = await submitHeld(3);
     await here.execute('BEGIN');
@@ -232,7 +233,7 @@ describe('what is let in', () => {
   });
 });
 
-test('releases at the same time wait for each other, and together let in no more than the bound', async () => {
+test('concurrent releases wait for each other, and together release no more requests than the bound', async () => {
   await bound(2);
   await submitHeld(5);
   const third = tables.session();
@@ -244,8 +245,8 @@ test('releases at the same time wait for each other, and together let in no more
   expect((await Promise.all(both)).flatMap((one) => one.in)).toHaveLength(2);
 });
 
-describe('a bound that is new', () => {
-  test('holds for what waits, runs and waits for another attempt; what is scheduled stays so', async () => {
+describe('a new bound', () => {
+  test('applies to requests that wait, run or wait for a retry; scheduled requests stay scheduled', async () => {
     const ids = await submitSome(here, 5);
     const runs = await claimSome(here, node, 2);
     await requeue(here, returning(runs[1]!, { delayMs: hourMs }));
@@ -265,7 +266,7 @@ describe('a bound that is new', () => {
     await tables.rows('UPDATE api_key SET bounded_at = NULL');
   });
 
-  test('leaves to a claim what it has in hand, and finds it running the next time', async () => {
+  test('skips a request that a claim has locked, and counts it as running in the next round', async () => {
     await submitSome(here, 2);
     await bound(1);
     await here.execute('BEGIN');
@@ -279,7 +280,7 @@ describe('a bound that is new', () => {
   });
 });
 
-test('one that is scheduled is held when its time comes', async () => {
+test('a scheduled request of a bounded key is parked when its time comes', async () => {
   await bound(1);
   const id = v7();
   const notBefore = new Date(Date.now() + hourMs).toISOString();
@@ -306,79 +307,82 @@ interface Counts {
   started: number;
 }
 
-test.each([1, 2, 3])('whatever happens at once, no more runs than the bound (seed %i)', async (seed) => {
-  const max = 3;
-  await bound(max);
-  const ids: string[] = [];
-  let isOver = false;
-  const watch = async (): Promise<Counts[]> => {
-    const seen: Counts[] = [];
-    while (!isOver) {
-      seen.push(
-        ...(await tables.rows<Counts>(
-          `SELECT (SELECT count(*)::integer FROM lease) AS started,
+test.each([1, 2, 3])(
+  'concurrent operations never run more requests than the bound (seed %i)',
+  async (seed) => {
+    const max = 3;
+    await bound(max);
+    const ids: string[] = [];
+    let isOver = false;
+    const watch = async (): Promise<Counts[]> => {
+      const seen: Counts[] = [];
+      while (!isOver) {
+        seen.push(
+          ...(await tables.rows<Counts>(
+            `SELECT (SELECT count(*)::integer FROM lease) AS started,
                   (SELECT count(*)::integer FROM lease) + (SELECT count(*)::integer FROM queue_entry)
                   + (SELECT count(*)::integer FROM delayed_entry WHERE ready_at < 'infinity') AS taken`,
-        )),
-      );
-    }
-    return seen;
-  };
-
-  const worker = async (database: Database, random: () => number): Promise<void> => {
-    const runs: Claimed[] = [];
-    const take = (): Claimed => runs.splice(Math.floor(random() * runs.length), 1)[0]!;
-    const giveBack = async (delayMs: number): Promise<void> => {
-      if (runs.length === 0) return;
-      const run = take();
-      const entry = await requeue(database, returning(run, { delayMs }));
-      if (entry === undefined) await finish(database, [ending(run)]);
+          )),
+        );
+      }
+      return seen;
     };
-    const steps = [
-      async () => void ids.push(...(await submitHeld(3, { priority: Math.floor(random() * 3) - 1 }))),
-      () => release(database, heldQueue),
-      () => release(database, heldQueue),
-      async () => void runs.push(...(await claimSome(database, node, 2))),
-      async () => void runs.push(...(await claimSome(database, node, 2))),
-      async () => runs.length > 0 && (await finish(database, [ending(take())])),
-      () => giveBack(0),
-      () => giveBack(1),
-      () => promote(database, []),
-      async () =>
-        ids.length > 0 && (await cancel(database, ids[Math.floor(random() * ids.length)]!, cancelled)),
-      async () => {
-        if (runs.length === 0) return;
-        await tables.rows('UPDATE lease SET node_id = $1 WHERE request_id = $2', [randomUUID(), take().id]);
-        await rescueSome(database, node, 99, hourMs);
-      },
-    ];
-    for (let i = 0; i < 60; i++) await steps[Math.floor(random() * steps.length)]!();
-    for (const run of runs) await finish(database, [ending(run)]);
-  };
 
-  const watching = watch();
-  const sessions = [tables.session(), tables.session(), tables.session()];
-  await Promise.all(sessions.map((session, i) => worker(session, seeded(100 * seed + i))));
-  await rescueSome(here, node, 99, hourMs);
-  for (let left = 1; left > 0;) {
-    await promote(here, []);
-    await release(here, heldQueue);
-    await finish(
-      here,
-      (await claimSome(here, node, 9)).map((run) => ending(run)),
-    );
-    [left] = (
-      await tables.rows<{ left: number }>(
-        `SELECT count(*)::integer AS left FROM request WHERE state <> 'COMPLETED'`,
-      )
-    ).map((row) => row.left) as [number];
-  }
-  isOver = true;
-  const seen = await watching;
-  expect(Math.max(...seen.map(({ taken }) => taken))).toBe(max);
-  expect(Math.max(...seen.map(({ started }) => started))).toBeGreaterThan(1);
-  expect(await tables.rows(`SELECT DISTINCT outcome FROM request ORDER BY outcome`)).toEqual([
-    { outcome: 'cancelled' },
-    { outcome: 'succeeded' },
-  ]);
-});
+    const worker = async (database: Database, random: () => number): Promise<void> => {
+      const runs: Claimed[] = [];
+      const take = (): Claimed => runs.splice(Math.floor(random() * runs.length), 1)[0]!;
+      const giveBack = async (delayMs: number): Promise<void> => {
+        if (runs.length === 0) return;
+        const run = take();
+        const entry = await requeue(database, returning(run, { delayMs }));
+        if (entry === undefined) await finish(database, [ending(run)]);
+      };
+      const steps = [
+        async () => void ids.push(...(await submitHeld(3, { priority: Math.floor(random() * 3) - 1 }))),
+        () => release(database, heldQueue),
+        () => release(database, heldQueue),
+        async () => void runs.push(...(await claimSome(database, node, 2))),
+        async () => void runs.push(...(await claimSome(database, node, 2))),
+        async () => runs.length > 0 && (await finish(database, [ending(take())])),
+        () => giveBack(0),
+        () => giveBack(1),
+        () => promote(database, []),
+        async () =>
+          ids.length > 0 && (await cancel(database, ids[Math.floor(random() * ids.length)]!, cancelled)),
+        async () => {
+          if (runs.length === 0) return;
+          await tables.rows('UPDATE lease SET node_id = $1 WHERE request_id = $2', [randomUUID(), take().id]);
+          await rescueSome(database, node, 99, hourMs);
+        },
+      ];
+      for (let i = 0; i < 60; i++) await steps[Math.floor(random() * steps.length)]!();
+      for (const run of runs) await finish(database, [ending(run)]);
+    };
+
+    const watching = watch();
+    const sessions = [tables.session(), tables.session(), tables.session()];
+    await Promise.all(sessions.map((session, i) => worker(session, seeded(100 * seed + i))));
+    await rescueSome(here, node, 99, hourMs);
+    for (let left = 1; left > 0;) {
+      await promote(here, []);
+      await release(here, heldQueue);
+      await finish(
+        here,
+        (await claimSome(here, node, 9)).map((run) => ending(run)),
+      );
+      [left] = (
+        await tables.rows<{ left: number }>(
+          `SELECT count(*)::integer AS left FROM request WHERE state <> 'COMPLETED'`,
+        )
+      ).map((row) => row.left) as [number];
+    }
+    isOver = true;
+    const seen = await watching;
+    expect(Math.max(...seen.map(({ taken }) => taken))).toBe(max);
+    expect(Math.max(...seen.map(({ started }) => started))).toBeGreaterThan(1);
+    expect(await tables.rows(`SELECT DISTINCT outcome FROM request ORDER BY outcome`)).toEqual([
+      { outcome: 'cancelled' },
+      { outcome: 'succeeded' },
+    ]);
+  },
+);

@@ -30,7 +30,7 @@ async function expectNothingLeft(): Promise<void> {
 }
 
 describe('cancelling', () => {
-  test('a request that waits is done at once: it never starts', async () => {
+  test('a waiting request completes it at once, and it never starts', async () => {
     const running = await calls.submit('test/narrow', { hold: true });
     await model.arrived(running);
     const id = await calls.submit('test/narrow');
@@ -43,7 +43,7 @@ describe('cancelling', () => {
     await expectNothingLeft();
   });
 
-  test('a request that runs asks the run to stop, and what the run does decides', async () => {
+  test('a running request stops its run, and the outcome is cancelled', async () => {
     const id = await calls.submit('test/model', { hold: true });
     const call = await model.arrived(id);
     await expectCancel(id, 202, 'CANCELLATION_REQUESTED');
@@ -55,7 +55,7 @@ describe('cancelling', () => {
     await expectNothingLeft();
   });
 
-  test('a run that succeeds all the same is a success', async () => {
+  test('a run that succeeds anyway does not change its outcome', async () => {
     const id = await calls.submit('test/stubborn', { kept: true });
     await calls.reached(id, 'IN_PROGRESS');
     await expectCancel(id, 202, 'CANCELLATION_REQUESTED');
@@ -66,7 +66,7 @@ describe('cancelling', () => {
     expect((await problemOf(await calls.cancel(id))).code).toBe('already_completed');
   });
 
-  test('again changes nothing, and is answered as the first time', async () => {
+  test('the same request again succeeds and changes nothing', async () => {
     const running = await calls.submit('test/narrow', { hold: true });
     await model.arrived(running);
     const waiting = await calls.submit('test/narrow');
@@ -81,7 +81,7 @@ describe('cancelling', () => {
     expect(events).toEqual([{ kind: 'cancel_requested' }]);
   });
 
-  test('a request that waits for its next attempt keeps it from ever being made', async () => {
+  test('a request that waits for a retry prevents the next attempt', async () => {
     const id = await calls.submit('test/model', { status: 429, headers: { 'retry-after': '60' } });
     await model.arrived(id);
     await calls.reached(id, 'IN_QUEUE');
@@ -110,7 +110,7 @@ describe('cancelling', () => {
     expect(await verdict(calls.cancel(unknownId()))).toEqual([404, 'unknown_request']);
   });
 
-  test("another key's request is unknown_request, and goes on", async () => {
+  test('a request of another key is unknown_request, and the request continues', async () => {
     const id = await calls.submit('test/model', { hold: true });
     const headers = keyHeader(await calls.newKey());
     expect(await verdict(calls.cancel(id, { headers }))).toEqual([404, 'unknown_request']);

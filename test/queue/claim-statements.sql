@@ -247,15 +247,15 @@ WITH lost AS (
 SELECT id, name FROM lost;
 
 -- rescue
-WITH orphan AS MATERIALIZED (
+WITH lost AS MATERIALIZED (
   SELECT request_id FROM lease
   WHERE worker_id IS NULL
     AND (NOT EXISTS (SELECT FROM node WHERE node.id = lease.node_id)
          OR deadline_at < least(clock_timestamp(), to_timestamp($5::float8 / 1000)) - interval '30 seconds')
   LIMIT 500 FOR UPDATE SKIP LOCKED
 ), taken AS (
-  DELETE FROM lease USING orphan
-  WHERE lease.request_id = orphan.request_id
+  DELETE FROM lease USING lost
+  WHERE lease.request_id = lost.request_id
   RETURNING lease.*, clock_timestamp() AS ended_at
 ), verdict AS (
   SELECT taken.*, 1 - followed.runs AS losses,
@@ -344,13 +344,13 @@ WHERE NOT EXISTS (SELECT FROM node WHERE node.id = slot_grant.node_id)
   AND NOT EXISTS (SELECT FROM lease WHERE lease.node_id = slot_grant.node_id);
 
 -- rescue_from_workers
-WITH orphan AS MATERIALIZED (
+WITH lost AS MATERIALIZED (
   SELECT request_id FROM lease
   WHERE worker_id IS NOT NULL AND expires_at < least(clock_timestamp(), to_timestamp($5::float8 / 1000))
   LIMIT 500 FOR UPDATE SKIP LOCKED
 ), taken AS (
-  DELETE FROM lease USING orphan
-  WHERE lease.request_id = orphan.request_id
+  DELETE FROM lease USING lost
+  WHERE lease.request_id = lost.request_id
   RETURNING lease.*, clock_timestamp() AS ended_at
 ), verdict AS (
   SELECT taken.*, 1 - followed.runs AS losses,

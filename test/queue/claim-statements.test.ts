@@ -17,8 +17,13 @@ const lease = { id, token: id, keyId: id };
 const start = { modelId: 'a/model', timeoutMs: 1_000, floor: null, byMs: 0 };
 const ofNode = { ...start, nodeId: id, slotRound: 0 };
 const submission = {
-  ...{ id, keyId: id, modelId: 'a/model', priority: 0, virtualStart: 0 },
-  ...{ input: Buffer.from('{}'), expiresMs: null },
+  id,
+  keyId: id,
+  modelId: 'a/model',
+  priority: 0,
+  virtualStart: 0,
+  input: Buffer.from('{}'),
+  expiresMs: null,
 };
 const workerSlots = [{ workerId: id, claimId: id, claimHash: Buffer.alloc(1), token: id }];
 const bounded = { isBounded: true, isReserved: false };
@@ -46,7 +51,7 @@ async function textsOf(calls: (database: Database) => Promise<unknown>[]): Promi
 
 const inOneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
-test('the statements of leases are those of claim-statements.sql', async () => {
+test('the lease statements match claim-statements.sql', async () => {
   const texts = await textsOf((database) => [
     submitStarted(database, submission, ofNode),
     claim(database, { ...ofNode, limit: 1 }),

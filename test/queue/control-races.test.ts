@@ -29,14 +29,14 @@ async function nothingStarts(more: { slotRound?: number } = {}): Promise<void> {
   expect(await tables.rows('SELECT FROM queue_entry')).toHaveLength(2);
 }
 
-test('once a pause is committed no claim and no start at once takes anything, whatever the node knows', async () => {
+test('after a pause is committed, neither a claim nor an immediate start succeeds, even on a node with stale state', async () => {
   await tables.rows(pause);
   await nothingStarts();
   await tables.rows('UPDATE model SET paused = NULL');
   expect(await claimSome(here, node, 2)).toHaveLength(2);
 });
 
-test('a claim does not wait for a pause that is being written, nor the pause for it', async () => {
+test('a claim and a pause that is not committed yet do not wait for each other', async () => {
   await submitSome(here, 2);
   await tables.rows(`BEGIN; ${pause}`);
   expect(await claimSome(here, node, 1)).toHaveLength(1);
@@ -49,13 +49,13 @@ test('a claim does not wait for a pause that is being written, nor the pause for
   await here.execute('COMMIT');
 });
 
-test('slots that were granted before some were taken away start nothing', async () => {
+test('slots from an outdated grant round start nothing', async () => {
   await tables.rows('UPDATE model SET slot_round = 1');
   await nothingStarts({ slotRound: 0 });
   expect(await claimSome(here, node, 2, { slotRound: 1 })).toHaveLength(2);
 });
 
-test('a drained node starts nothing, and another one does', async () => {
+test('a draining node starts nothing, and another node does', async () => {
   await tables.rows('UPDATE node SET draining_since = now()');
   await nothingStarts();
   expect(await claimSome(here, await tables.node(here), 2)).toHaveLength(2);

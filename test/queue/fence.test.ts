@@ -32,7 +32,7 @@ test('a node whose heartbeat is late stops its runs before the other nodes take 
   await until(async () => (await calls.status(id)).status === 'COMPLETED');
 });
 
-test('requests whose claim is answered after the node was fenced go back, and start by the next grant', async () => {
+test('requests that a fenced node receives from a late claim are requeued, and start with the next grant', async () => {
   const [cluster, slots, database] = [
     service.app.get(Cluster),
     service.app.get(Slots),
@@ -57,7 +57,7 @@ test('requests whose claim is answered after the node was fenced go back, and st
   expect(model.calls.filter((call) => call.id === id)).toHaveLength(1);
 });
 
-test('a step of the clock of the database lets no node give up another', async () => {
+test('a jump of the database clock does not make a node declare another node lost', async () => {
   const [cluster, clock] = [service.app.get(Cluster), service.app.get(Clock)];
   const [heartbeat, rescuer] = [service.app.get(Heartbeat), service.app.get(Rescuer)];
   await until(() => cluster.beats >= 3, { message: 'the node may give up others' });
@@ -76,7 +76,7 @@ test('a step of the clock of the database lets no node give up another', async (
   await until(async () => !(await nodes()).includes(id), { message: 'a node that is silent is given up' });
 });
 
-test('a step of the clock that no heartbeat has noticed lets no node give up another', async () => {
+test('a clock jump that no heartbeat has noticed does not make a node declare another node lost', async () => {
   const [cluster, clock] = [service.app.get(Cluster), service.app.get(Clock)];
   const [heartbeat, rescuer] = [service.app.get(Heartbeat), service.app.get(Rescuer)];
   const id = randomUUID();

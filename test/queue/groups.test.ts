@@ -86,14 +86,14 @@ test('the model that has run keeps its turn while it has work', async () => {
   expect(await order(5)).toEqual([first, ...own, other]);
 });
 
-test('a turn ends with its time', async () => {
+test('a turn ends after the stay of its group', async () => {
   const first = await occupy('brief/a');
   const other = await calls.submit('brief/b');
   const own = await calls.submit('brief/a');
   expect(await order(3)).toEqual([first, other, own]);
 });
 
-test('a higher priority ends a turn, and its model has the next', async () => {
+test('a request with a higher priority ends a turn, and its model gets the next turn', async () => {
   const first = await occupy('stay/a');
   const own = await calls.submit('stay/a');
   const urgent = await calls.submit('stay/b?priority=high');
@@ -101,7 +101,7 @@ test('a higher priority ends a turn, and its model has the next', async () => {
   expect(await order(4)).toEqual([first, urgent, other, own]);
 });
 
-test('a paused model loses its turn, and an overridden concurrency does not change that of the group', async () => {
+test('a paused model loses its turn, and a concurrency override does not change the concurrency of the group', async () => {
   const first = await occupy('stay/a');
   const [other, own] = [await calls.submit('stay/b'), await calls.submit('stay/a')];
   await admin.change('stay/a', { paused: 'hold' });
@@ -113,7 +113,7 @@ test('a paused model loses its turn, and an overridden concurrency does not chan
   expect(model.maxAtOnce).toBe(1);
 });
 
-test('a held request at the front does not make its model look as if it had waited longest', async () => {
+test('a parked request at the front does not count as the longest wait of its model', async () => {
   const bounded = await calls.newKey({ name: 'bounded', maxRunning: 1 });
   const first = await calls.submit('wait/a', {}, keyHeader(bounded));
   await model.arrived(first);
@@ -124,7 +124,7 @@ test('a held request at the front does not make its model look as if it had wait
   expect(all).toContain(held);
 });
 
-test('the models of a group share its slots, and each keeps to its own concurrency', async () => {
+test('the models of a group share its slots', async () => {
   const ids = [];
   for (const name of ['c', 'c', 'a', 'b', 'a', 'c']) ids.push(await calls.submit(`wide/${name}`));
   await until(() => model.running === 2);
@@ -165,7 +165,7 @@ describe('after a reload', () => {
     expect((await admin.call('POST', 'models/reload')).status).toBe(200);
   };
 
-  test('what already runs counts in a new group, and without the group all may run again', async () => {
+  test('running requests count in a new group, and the removal of the group ends its limit', async () => {
     await reload({ 'late/a': {}, 'late/b': {} });
     const [one, two] = [await occupy('late/a'), await occupy('late/b')];
     expect(model.maxAtOnce).toBe(2);

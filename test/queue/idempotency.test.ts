@@ -19,7 +19,7 @@ async function idOf(response: Response | Promise<Response>): Promise<string> {
 }
 
 describe('an Idempotency-Key', () => {
-  test('makes a repeated submission the same one, and says so', async () => {
+  test('makes a repeated submission return the same request, marked as replayed', async () => {
     const key = freshKey();
     const first = await submit(key);
     expect(first.headers.get('idempotent-replayed')).toBeNull();
@@ -29,7 +29,7 @@ describe('an Idempotency-Key', () => {
     expect(await again.json()).toEqual(await first.json());
   });
 
-  test('still does when the request has long been completed', async () => {
+  test('returns the same request after the request has completed', async () => {
     const key = freshKey();
     const id = await idOf(submit(key));
     await calls.reached(id, 'COMPLETED');
@@ -47,7 +47,7 @@ describe('an Idempotency-Key', () => {
     expect(await calls.count('request')).toBe(before + 1);
   });
 
-  test('with twenty different bodies at once takes one of them and refuses the others', async () => {
+  test('accepts one of twenty concurrent submissions with different bodies and refuses the others', async () => {
     const key = freshKey();
     const before = await calls.count('request');
     const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => submit(key, { i })));
@@ -59,7 +59,7 @@ describe('an Idempotency-Key', () => {
     expect(await calls.count('request')).toBe(before + 1);
   });
 
-  test('refuses another body, also one that means the same, and another model', async () => {
+  test('refuses another model and another body, even with equivalent JSON', async () => {
     const key = freshKey();
     await idOf(submit(key));
     expect(await verdict(submit(key, { a: 2 }))).toEqual([422, 'idempotency_key_reused']);
@@ -111,13 +111,13 @@ describe('an Idempotency-Key', () => {
   });
 
   const malformed = ['', ' ', '""', 'a b', '"open', 'a"b', 'ö', 'k'.repeat(256)];
-  test.each(malformed)('must be one: %j is refused', async (key) => {
+  test.each(malformed)('must be well-formed: %j is refused', async (key) => {
     const before = await calls.count('request');
     expect(await verdict(submit(key))).toEqual([400, 'invalid_idempotency_key']);
     expect(await calls.count('request')).toBe(before);
   });
 
-  test('is committed with its request', async () => {
+  test('is stored with the id of its request', async () => {
     const key = freshKey();
     const id = await idOf(submit(key));
     const rows = await service.query(

@@ -8,7 +8,7 @@ const { service, calls } = testQueue({
 });
 
 /** It begins before 1970, the time of the smallest id. */
-test('the longest retention keeps every day, also days without requests', async () => {
+test('the longest retention drops no day, not even a day without requests', async () => {
   const days = (): Promise<object[]> =>
     service.query(`SELECT relname FROM pg_class WHERE relkind = 'r' AND relname ~ '^request_[0-9]{8}$'
                    ORDER BY relname`);

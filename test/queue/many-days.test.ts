@@ -159,15 +159,18 @@ const filters = {
   'what runs': { state: 'IN_PROGRESS' },
 } as const;
 
-test.each(Object.entries(filters))('an operator lists by %s, in spans of days', async (_name, given) => {
-  const filter = typeof given === 'function' ? given() : given;
-  const list = operators();
-  const found = await all((before) => list.list(filter, { before, limit: 2 }));
-  const isOfAll = !('node' in filter || 'isOpen' in filter || 'state' in filter);
-  expect(found).toEqual(isOfAll ? ids : []);
-  expect(await list.count(filter)).toMatchObject({ value: isOfAll ? ids.length : 0, isExact: true });
-  expect(counted.locks).toBeLessThan(locksOfSpan);
-});
+test.each(Object.entries(filters))(
+  'an operator list filtered by %s reads one span of days at a time',
+  async (_name, given) => {
+    const filter = typeof given === 'function' ? given() : given;
+    const list = operators();
+    const found = await all((before) => list.list(filter, { before, limit: 2 }));
+    const isOfAll = !('node' in filter || 'isOpen' in filter || 'state' in filter);
+    expect(found).toEqual(isOfAll ? ids : []);
+    expect(await list.count(filter)).toMatchObject({ value: isOfAll ? ids.length : 0, isExact: true });
+    expect(counted.locks).toBeLessThan(locksOfSpan);
+  },
+);
 
 test('failures of all days are counted by kind', async () => {
   const { failures } = await operators().count({ outcome: 'failed' });
@@ -192,7 +195,7 @@ test('an operation finds the requests of all days in slices', async () => {
   expect(counted.locks).toBeLessThan(locksOfSpan);
 });
 
-test('one request of any age is read from its day', async () => {
+test('a single request is read from the partitions of its day, however old it is', async () => {
   const list = operators();
   for (const id of ids) {
     expect(await list.find(id)).toMatchObject({ id, runMessage: 'no' });
@@ -213,7 +216,7 @@ test('one request of any age is read from its day', async () => {
   expect(counted.locks).toBeLessThan(60);
 });
 
-test('typical times, the last ends, shares and views lock the last days only', async () => {
+test('typical times, recent completions, shares and views lock only the recent days', async () => {
   await findTypicalTimes(counted.database);
   await readNodeTimes(counted.database);
   await readRecentEnds(counted.database);
@@ -283,7 +286,7 @@ test('the pruner reads old days one by one, and payloads in spans', async () => 
   expect(counted.locks).toBeLessThan(locksOfSpan);
 });
 
-test('a literal bound leaves days out of a query, and a computed one does not', async () => {
+test('a literal time bound excludes days from a query, and a computed bound does not', async () => {
   const count = (since: string): Promise<unknown> =>
     counted.source.query(`SELECT count(*) FROM request_history WHERE id >= ${since}`);
   await count(`uuid_at('${new Date(Date.now() - dayMs).toISOString()}')`);

@@ -31,7 +31,7 @@ async function busy(modelId: string): Promise<() => Promise<void>> {
   };
 }
 
-test('the status has its further fields after those of the source, in all three states', async () => {
+test('the status of a waiting or completed request has the additional fields after the original ones', async () => {
   const end = await busy('test/one');
   const id = await accepted('test/one?tag=job:17&tag=team:blue');
   const common = ['status', 'request_id', 'response_url', 'status_url', 'cancel_url', 'metrics'];
@@ -93,12 +93,12 @@ describe('an unknown or wrong parameter is refused, and nothing is submitted', (
   });
 });
 
-test('durations may be written in any unit, as client libraries do in milliseconds', async () => {
+test('durations may be written in milliseconds, as client libraries do', async () => {
   const durations = ['delay=1036800000ms', 'delay=0.30000000000000004ms', 'expires=3600000.00ms'];
   for (const query of durations) await calls.cancel(await accepted(`test/one?${query}`));
 });
 
-test('the time before a scheduled request joined its queue is none that it waited', async () => {
+test('the queue time of a scheduled request starts when the request joins the queue', async () => {
   const id = await accepted('test/tags');
   await calls.reached(id, 'COMPLETED');
   await service.query(
@@ -109,13 +109,13 @@ test('the time before a scheduled request joined its queue is none that it waite
   expect((await calls.status(id)).metrics).toMatchObject({ queue_time: 2 });
 });
 
-test('empty parameters and logs mean nothing, by either door', async () => {
+test('a submission may have empty parameters and logs, also with an encoded model id', async () => {
   for (const path of ['test/tags', 'test%2Ftags', 'test/%74ags']) {
     await calls.response(await accepted(`${path}?logs=1&priority=&tag=&webhook=&delay=`));
   }
 });
 
-test('priorities are strict, and positions know them', async () => {
+test('priorities are strict, and queue positions reflect them', async () => {
   const end = await busy('test/one');
   const low = await accepted('test/one?priority=low');
   const normal = await accepted('test/one');
@@ -130,7 +130,7 @@ test('priorities are strict, and positions know them', async () => {
   expect(ran).toEqual(order);
 });
 
-test('a key may have a highest priority: above it 403, and without one it submits with that', async () => {
+test('a key with a maximum priority gets 403 above it, and submits with it by default', async () => {
   const low = keyHeader(await calls.newKey({ maxPriority: 'low' }));
   expect(await verdict(service.submit('test/one?priority=normal', {}, low))).toEqual([403, 'forbidden']);
   const id = await accepted('test/one', {}, low);
@@ -138,7 +138,7 @@ test('a key may have a highest priority: above it 403, and without one it submit
 });
 
 describe('a scheduled request', () => {
-  test('waits for its time in nobody’s position, and then joins the queue as if it came then', async () => {
+  test('counts in no position before its time, and then joins the queue like a new submission', async () => {
     const end = await busy('test/one');
     const later = await accepted(`test/one?delay=${fractionS(1_500)}&expires=30m`);
     const first = await accepted('test/one');
@@ -165,7 +165,7 @@ describe('a scheduled request', () => {
     expect(model.calls.map(({ id }) => id).filter((id) => order.includes(id))).toEqual(order);
   });
 
-  test('says when to ask again, and can be cancelled', async () => {
+  test('has a Retry-After in its status, and can be cancelled', async () => {
     const id = await accepted(`test/one?not_before=${inFuture(3_600_000)}`);
     const answer = await service.get(`${calls.path(id)}/status`);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(3_500);
@@ -173,12 +173,12 @@ describe('a scheduled request', () => {
     expect(await calls.count('delayed_entry')).toBe(0);
   });
 
-  test('of the past starts at once', async () => {
+  test('with a time in the past starts at once', async () => {
     await calls.response(await accepted(`test/tags?not_before=${inFuture(-60_000)}`));
   });
 });
 
-test('a deadline of its own ends a request that waits, also behind others', async () => {
+test('the option expires ends a waiting request, also behind others', async () => {
   const end = await busy('test/one');
   const patient = await accepted('test/one');
   const id = await accepted('test/one?expires=200ms');
@@ -188,7 +188,7 @@ test('a deadline of its own ends a request that waits, also behind others', asyn
   await calls.reached(patient, 'COMPLETED');
 });
 
-test.each(['at once', 'after a wait'])('a timeout of its own ends a run that started %s', async (when) => {
+test.each(['at once', 'after a wait'])('the option timeout ends a run that started %s', async (when) => {
   const end = when === 'at once' ? undefined : await busy('test/one');
   const id = await accepted(`test/one?timeout=300ms`, { hold: true });
   await end?.();
@@ -196,7 +196,7 @@ test.each(['at once', 'after a wait'])('a timeout of its own ends a run that sta
   expect(error).toMatchObject({ code: 'timed_out', message: expect.stringContaining('0.3 s') });
 });
 
-test('an Idempotency-Key with other options means another request', async () => {
+test('an Idempotency-Key that is repeated with other options is refused', async () => {
   const key = { 'idempotency-key': 'options' };
   const id = await accepted('test/tags?tag=a:1', {}, key);
   expect(await accepted('test/tags?tag=a:1&logs=1', {}, key)).toBe(id);
@@ -206,7 +206,7 @@ test('an Idempotency-Key with other options means another request', async () => 
   ]);
 });
 
-describe('what may wait is bounded', () => {
+describe('the number of waiting requests is limited', () => {
   const refused = async (answer: Response): Promise<void> => {
     expect([answer.status, Number(answer.headers.get('retry-after')) > 0]).toEqual([429, true]);
     expect((await problemOf(answer)).code).toBe('queue_full');
@@ -221,14 +221,14 @@ describe('what may wait is bounded', () => {
     await calls.response(await accepted('test/short'));
   });
 
-  test('for a model, to the last one of many that come at once', async () => {
+  test('for a model, exactly, with concurrent submissions too', async () => {
     const end = await busy('test/short');
     const counts = await statusCounts(Array.from({ length: 20 }, () => service.submit('test/short', {})));
     expect(counts).toEqual({ 202: 2, 429: 18 });
     await end();
   });
 
-  test('for a key, to the last one of many that come at once', async () => {
+  test('for a key, exactly, with concurrent submissions too', async () => {
     const headers = keyHeader(await calls.newKey({ maxWaiting: 3 }));
     const end = await busy('test/one');
     const answers = Array.from({ length: 20 }, () => service.submit('test/one', {}, headers));
@@ -236,7 +236,7 @@ describe('what may wait is bounded', () => {
     await end();
   });
 
-  test('by what waits, not by what was submitted a moment ago', async () => {
+  test('by the requests that wait now, not by those submitted earlier', async () => {
     const headers = keyHeader(await calls.newKey({ maxWaiting: 1 }));
     for (let n = 0; n < 5; n++) await calls.response(await accepted('test/tags', {}, headers));
     const end = await busy('test/one');
@@ -248,7 +248,7 @@ describe('what may wait is bounded', () => {
     await end();
   });
 
-  test('and what was submitted before is found under its idempotency key all the same', async () => {
+  test('but a full queue still returns an earlier request for its idempotency key', async () => {
     const end = await busy('test/short');
     const first = { 'idempotency-key': 'full' };
     const id = await accepted('test/short', {}, first);

@@ -44,7 +44,7 @@ async function ran(ids: string[]): Promise<string[]> {
   return model.calls.map(({ id }) => id).filter((id) => ids.includes(id));
 }
 
-test('keys take turns: one with a single request does not wait behind the batch of another', async () => {
+test('keys take turns: a key with few requests does not wait behind the batch of another', async () => {
   const end = await busy('test/one');
   const batch = await submitAll('test/one', 5, one);
   const few = await submitAll('test/one', 2, another);
@@ -55,7 +55,7 @@ test('keys take turns: one with a single request does not wait behind the batch 
   expect(await ran([...batch, ...few])).toEqual(order);
 });
 
-test('a priority is before any turn', async () => {
+test('a higher priority goes before any turn', async () => {
   const end = await busy('test/one');
   const batch = await submitAll('test/one?priority=high', 3, one);
   const few = await submitAll('test/one', 1, another);
@@ -65,7 +65,7 @@ test('a priority is before any turn', async () => {
   expect(await ran([...batch, ...few, ...urgent])).toEqual([batch[0], urgent[0], ...batch.slice(1), few[0]]);
 });
 
-test('where the order is arrival they go as they came, whoever sent them', async () => {
+test('a model with the order "arrival" runs requests in the order of arrival, whatever their key', async () => {
   const end = await busy('test/arrival');
   const ids = [
     ...(await submitAll('test/arrival', 3, one)),
@@ -77,7 +77,7 @@ test('where the order is arrival they go as they came, whoever sent them', async
   expect(await ran(ids)).toEqual(ids);
 });
 
-test('an attempt that failed is tried again at its old place', async () => {
+test('a request is retried at its old position after a failed attempt', async () => {
   const end = await busy('test/again');
   const failing = await calls.submit('test/again', { attempts: [{ status: 500 }, {}] }, one);
   const holding = await calls.submit('test/again', { hold: true }, another);
@@ -110,7 +110,7 @@ const leave = {
 };
 
 test.each(Object.keys(leave) as (keyof typeof leave)[])(
-  'what leaves %s holds back nothing that its key submits next',
+  'requests that leave the queue %s do not delay the next requests of their key',
   async (how) => {
     const end = await busy('test/one');
     const others = await submitAll('test/one', 3, another);
@@ -125,7 +125,7 @@ test.each(Object.keys(leave) as (keyof typeof leave)[])(
   },
 );
 
-test('what waits behind cancelled requests of its key keeps its place', async () => {
+test('requests that wait behind cancelled requests of their key retain their turn', async () => {
   const ends = [await busy('test/arrival'), await busy('test/one')];
   const arrival = await submitAll('test/arrival', 20, one);
   const others = await submitAll('test/one', 5, another);
@@ -135,8 +135,14 @@ test('what waits behind cancelled requests of its key keeps its place', async ()
   const next = await submitAll('test/one', 1, one);
   expect(await positions([...arrival.slice(10), ...others, ...fair.slice(3), ...next])).toEqual([
     ...Array.from({ length: 10 }, (_, i) => i),
-    ...[0, 1, 2, 3, 5],
-    ...[4, 6, 7],
+    0,
+    1,
+    2,
+    3,
+    5,
+    4,
+    6,
+    7,
   ]);
   for (const end of ends) await end();
   await ran([...arrival.slice(10), ...others, ...fair.slice(3), ...next]);
@@ -152,7 +158,7 @@ test('a scheduled request takes its turn when its time has come', async () => {
   await ran([...batch, scheduled]);
 });
 
-test('the order is that of before when the index was filled again', async () => {
+test('a refill of the waiting index does not change the order', async () => {
   const end = await busy('test/one');
   const batch = await submitAll('test/one', 6, one);
   const before = await submitAll('test/one', 1, another);
@@ -175,7 +181,7 @@ describe('with a second node', () => {
     there = new QueueCalls(other);
   }
 
-  test('what was submitted there takes its turn here', async () => {
+  test('a request submitted on the other node takes its turn on this node', async () => {
     await join();
     const end = await busy('test/one');
     const batch = await submitAll('test/one', 6, one);
@@ -184,13 +190,10 @@ describe('with a second node', () => {
     await until(async () => (await positions([batch[5]!]))[0] === 7, { message: 'this one knows' });
     expect(await positions([...batch, ...few])).toEqual([0, 2, 4, 5, 6, 7, 1, 3]);
     await end();
-    expect(await ran([...batch, ...few])).toEqual([
-      ...[batch[0], few[0], batch[1], few[1]],
-      ...batch.slice(2),
-    ]);
+    expect(await ran([...batch, ...few])).toEqual([batch[0], few[0], batch[1], few[1], ...batch.slice(2)]);
   });
 
-  test('once a key has cancelled 1,000, what it submits starts as if they had never been', async () => {
+  test('the next requests of a key are placed as if its 1,000 cancelled requests had never existed', async () => {
     await join();
     const key = one['authorization']!.slice('Key '.length);
     const nodes = [service, other!];
@@ -213,7 +216,7 @@ describe('with a second node', () => {
     expect(await ran([...others, ...next])).toEqual([others[0], next[0], others[1], next[1], others[2]]);
   });
 
-  test('one that has just joined knows how far the order has come', async () => {
+  test('a node that has just joined continues the current order', async () => {
     const end = await busy('test/one');
     const batch = await submitAll('test/one', 10, one);
     const hold = await calls.submit('test/one', { hold: true }, one);

@@ -24,8 +24,14 @@ const start = (id: string): Promise<unknown> =>
   register(database, { id, name: id.slice(0, 8), role: 'all', version: '1' });
 const stop = (id: string): Promise<unknown> => tables.rows('DELETE FROM node WHERE id = $1', [id]);
 const open = (time: string, more: Partial<OpenCircuit> = {}): OpenCircuit => ({
-  ...{ modelId, address: 'http://gpu', reason: 'refused', sinceMs: at(time), isProbing: false },
-  ...{ isAway: true, yieldsSlots: true, ...more },
+  modelId,
+  address: 'http://gpu',
+  reason: 'refused',
+  sinceMs: at(time),
+  isProbing: false,
+  isAway: true,
+  yieldsSlots: true,
+  ...more,
 });
 
 async function expectOutageSince(time: string): Promise<void> {
@@ -35,7 +41,7 @@ async function expectOutageSince(time: string): Promise<void> {
   expect(view).toEqual([{ since: new Date(at(time)) }]);
 }
 
-test('nodes that are restarted one after the other do not make an outage look new', async () => {
+test('a rolling restart of the nodes does not reset the start of an outage', async () => {
   await Promise.all([first, second].map(start));
   await writeCircuits(database, first, [open('10:00')]);
   await writeCircuits(database, second, [open('10:01')]);
@@ -58,7 +64,7 @@ test('nodes that are restarted one after the other do not make an outage look ne
   await stop(second);
 });
 
-test('of several addresses it is away once the last of them is', async () => {
+test('the outage of a model with several addresses starts when the last address is away', async () => {
   await start(first);
   const part = { isAway: false, yieldsSlots: false };
   await writeCircuits(database, first, [open('10:00', part)]);

@@ -98,8 +98,14 @@ async function liveALife(): Promise<void> {
   await calls.response(waiting);
   for (const duty of [Promoter, Scheduler]) await service.app.get(duty).runOnce();
   await claim(database, {
-    ...{ modelId: 'test/model', nodeId: randomUUID(), slotRound: 0, limit: 1, lowestPriority: 0 },
-    ...{ timeoutMs: 60_000, floor: null, byMs: Date.now() + 60_000 },
+    modelId: 'test/model',
+    nodeId: randomUUID(),
+    slotRound: 0,
+    limit: 1,
+    lowestPriority: 0,
+    timeoutMs: 60_000,
+    floor: null,
+    byMs: Date.now() + 60_000,
   });
   await useCollection(request, id, ids);
   await useWorkers();
@@ -312,13 +318,13 @@ describe('the hot statements find their rows by index, and the claim sorts nothi
     }
   });
 
-  test('all of them having been seen', () => {
+  test('with every hot statement covered', () => {
     expect(hot.filter((name) => !used.has(name))).toEqual([]);
   });
 
   test('while the tables are empty', () => expectGoodPlans());
 
-  test('when the statistics say that the tables are empty and they are not', async () => {
+  test('with outdated statistics of empty tables', async () => {
     await analyze();
     await fill(20_000);
     await fillHistory(20_000);
@@ -330,13 +336,13 @@ describe('the hot statements find their rows by index, and the claim sorts nothi
     await expectGoodPlans();
   });
 
-  test('when the statistics say that the tables are full and they are not', async () => {
+  test('with outdated statistics of full tables', async () => {
     await service.query(`TRUNCATE queue_entry`);
     await expectGoodPlans();
   });
 });
 
-test('plain reads of one request look into the partition of one day', async () => {
+test('simple reads of one request read the partition of one day only', async () => {
   const dataSource = service.app.get(DataSource);
   const id = (await service.query<{ id: string }>('SELECT id FROM request LIMIT 1'))[0]!.id;
   const sent: [sql: string, values: unknown[]][] = [];
@@ -354,7 +360,7 @@ test('plain reads of one request look into the partition of one day', async () =
   }
 });
 
-test('a claim reads as little of a long queue as of a short one', async () => {
+test('a claim reads about as many pages of a long queue as of a short one', async () => {
   const pagesOf = async (): Promise<number> => {
     const plan = await planOf('claim', '(ANALYZE, BUFFERS, TIMING off, SUMMARY off, COSTS off)');
     const found = /Limit[^\n]*\n(?:.*Output.*\n)?\s*Buffers: ([^\n]*)/.exec(plan);
@@ -374,7 +380,7 @@ test('a claim reads as little of a long queue as of a short one', async () => {
   expect(long).toBeLessThanOrEqual(short + 5);
 });
 
-test('a release reads as little of many held requests as of few, and a claim of others reads none of them', async () => {
+test('a release and a claim read about as many pages with many parked requests as with few', async () => {
   const heldQueue = { keyId: boundedKey, modelId: 'test/1' };
   await service.app.get(Releaser).stop();
   const hold = (rows: number): Promise<unknown> =>
@@ -417,7 +423,7 @@ describe(`${days} days`, () => {
       ]);
   }
 
-  test('cost each statement of a request at most one and a half times the locks of 20', async () => {
+  test('need at most 1.5 times as many locks per statement as 20 days', async () => {
     const locksOfAll = async (): Promise<Map<string, number>> => {
       const locks = new Map<string, number>();
       for (const name of used.keys())

@@ -53,7 +53,7 @@ async function beginning(modelId: string): Promise<unknown[]> {
 
 const runMs = expect.any(Number);
 
-test('a request that succeeds is published from its submission to its end', async () => {
+test('a successful request publishes its submission, its start and its completion', async () => {
   const id = await calls.run('test/model');
   const outcome = 'succeeded';
   expect(await lifeOf(id)).toEqual([
@@ -72,7 +72,7 @@ test('a request that succeeds is published from its submission to its end', asyn
   ]);
 });
 
-test('a failed attempt and a failed request say why', async () => {
+test('the events of a failed attempt and of a failed request contain the reason', async () => {
   const id = await calls.run('test/model', { status: 500, headers: { 'retry-after': '0' } });
   const modelId = 'test/model';
   const failure = { code: 'model_error', message: 'The model answered 500.' };
@@ -86,14 +86,18 @@ test('a failed attempt and a failed request say why', async () => {
     [
       'request.completed',
       {
-        ...{ modelId, outcome: 'failed', attemptOutcome: 'failed', attempt: 2, runMs },
+        modelId,
+        outcome: 'failed',
+        attemptOutcome: 'failed',
+        attempt: 2,
+        runMs,
         failure: { ...failure, status: 502 },
       },
     ],
   ]);
 });
 
-test('what a runner broke with is published with it', async () => {
+test('an exception of a runner is published as the cause of the failure', async () => {
   const id = await calls.run('test/broken');
   expect((await lifeOf(id)).at(-1)).toEqual([
     'request.completed',
@@ -108,7 +112,7 @@ test('what a runner broke with is published with it', async () => {
   ]);
 });
 
-test('what is cancelled or expires while it waits never ran', async () => {
+test('a request that is cancelled or expires while it waits publishes no attempt', async () => {
   const running = await calls.submit('test/narrow', { hold: true });
   const [cancelled, together, expired] = await calls.submitAll(3, 'test/narrow');
   // Starts that never reached the model do not count as attempts.
@@ -131,7 +135,7 @@ test('what is cancelled or expires while it waits never ran', async () => {
   await lifeOf(running);
 });
 
-test('a lost node is published, and what becomes of its runs; starts that never reached the model do not count', async () => {
+test('a lost node and its requeued or failed runs are published; starts that never reached the model do not count', async () => {
   const ids = await calls.submitAll(2, 'test/model', { hold: true });
   await Promise.all(ids.map((id) => model.arrived(id)));
   const node = { id: randomUUID(), name: 'gone' };
@@ -152,7 +156,10 @@ test('a lost node is published, and what becomes of its runs; starts that never 
   expect((await lifeOf(ids[1]!)).at(-1)).toEqual([
     'request.completed',
     {
-      ...{ modelId, outcome: 'failed', attemptOutcome: 'lost', attempt: 2 },
+      modelId,
+      outcome: 'failed',
+      attemptOutcome: 'lost',
+      attempt: 2,
       failure: expect.objectContaining({ code: 'node_lost' }),
     },
   ]);
@@ -162,7 +169,7 @@ test('a lost node is published, and what becomes of its runs; starts that never 
   await lifeOf(ids[0]!);
 });
 
-test('a list that nobody listens for is not made', () => {
+test('a list of events without listeners is not built', () => {
   let made = 0;
   const emitter = new EventEmitter2();
   const events = new QueueEvents(emitter);

@@ -22,7 +22,8 @@ beforeEach(async () => {
   model.calls.length = 0;
   model.maxAtOnce = 0;
   const config = { rateLimitSubmit: [], rateLimitOther: [] };
-  [one, two] = [await start(config), await start(config)];
+  one = await start(config);
+  two = await start(config);
   await divideSlots([one, two]);
   // Each node has its slots.
   await until(async () => {
@@ -45,7 +46,7 @@ const runningOf = async (...priorities: number[]): Promise<number> =>
     `lease JOIN request ON id = request_id WHERE priority IN (${priorities.join()}) AND lease.model_id <> 'pulled'`,
   );
 
-test('a reserved slot is kept on several nodes, and a request of its priority has it', async () => {
+test('a reserved slot stays free across several nodes until a request of its priority arrives', async () => {
   const ids = await submitAll(8, 'kept');
   await until(() => model.running === 3);
   const low = await two.submit('kept?priority=low');

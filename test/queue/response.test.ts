@@ -34,7 +34,7 @@ describe('the response of a success', () => {
     expect(await response.text()).toBe(output);
   });
 
-  test('has U+FFFD in place of NUL and of half a surrogate pair, also in names, and is else as it was', async () => {
+  test('has U+FFFD in place of NUL and of lone surrogates, also in names, and is otherwise unchanged', async () => {
     const output = '{ "\\u0000":[1.0,12345678901234567890,"a\\ud83d"], "\\udc00" : "\\ud83d\\ude00" }';
     const response = await calls.response(await calls.submit('test/model', { body: output }));
     expect(await response.text()).toBe(
@@ -49,7 +49,7 @@ describe('the response of a success', () => {
     expect(error).toMatchObject({ message: "The model's output is larger than 10000 bytes." });
   });
 
-  test('is in a frame with logs=1, and is the same text there', async () => {
+  test('is wrapped in a frame with logs=1, and its text is unchanged', async () => {
     const output = '{"seed":12345678901234567890, "a":1}';
     const body = `{"type":"log","message":"drawn"}\n{"type":"output","output":${output}}`;
     const id = await calls.run('test/model', { type: 'application/x-ndjson', body });
@@ -63,14 +63,14 @@ describe('the response of a success', () => {
     expect(logs).toHaveLength(1);
   });
 
-  test.each(['?logs=0', '?logs=false'])('is bare with %s', async (query) => {
+  test.each(['?logs=0', '?logs=false'])('has no frame with %s', async (query) => {
     const id = await calls.run('test/model', { body: '[1]' });
     expect(await (await service.get(`${calls.path(id)}${query}`)).text()).toBe('[1]');
   });
 });
 
 describe('the response before the end', () => {
-  test('is not_completed, and says when to ask', async () => {
+  test('is not_completed with a Retry-After', async () => {
     const running = await calls.submit('test/narrow', { hold: true });
     const waiting = await calls.submit('test/narrow');
     await model.arrived(running);
@@ -97,13 +97,13 @@ describe('the response of a failure', () => {
     return [response.status, code, details];
   }
 
-  test.each([400, 401, 422, 451])("is the model's own %i, and what it said", async (status) => {
+  test.each([400, 401, 422, 451])('has the status %i and the body of the model', async (status) => {
     const said = { reason: 'no such style', seed: 1 };
     const script = { status, body: JSON.stringify(said) };
     expect(await failureOf('test/model', script)).toEqual([status, 'model_error', said]);
   });
 
-  test('has no details where the model said nothing', async () => {
+  test('has no details when the body of the model is empty', async () => {
     expect(await failureOf('test/model', { status: 400, body: '' })).toEqual([400, 'model_error', undefined]);
   });
 
@@ -118,13 +118,13 @@ describe('the response of a failure', () => {
     expect((await failureOf('test/model', script)).slice(0, 2)).toEqual([502, code]);
   });
 
-  test('is 504 timed_out where it ran too long; its run is not tried again', async () => {
+  test('is 504 timed_out when the run exceeds its timeout, and the run is not retried', async () => {
     expect((await failureOf('test/hasty', { hold: true })).slice(0, 2)).toEqual([504, 'timed_out']);
     const [run] = await service.query(`SELECT outcome, attempt FROM attempt WHERE outcome = 'timed_out'`);
     expect(run).toEqual({ outcome: 'timed_out', attempt: 1 });
   });
 
-  test('is 504 expired where it waited too long behind a full model', async () => {
+  test('is 504 expired when the request waits too long for a busy model', async () => {
     const running = await calls.submit('test/brief', { hold: true });
     await model.arrived(running);
     expect((await failureOf('test/brief', {})).slice(0, 2)).toEqual([504, 'expired']);
@@ -132,7 +132,7 @@ describe('the response of a failure', () => {
     await calls.reached(running, 'COMPLETED');
   });
 
-  test('is 499 cancelled where it was cancelled, waiting or running', async () => {
+  test('is 499 cancelled when the request was cancelled, waiting or running', async () => {
     const running = await calls.submit('test/narrow', { hold: true });
     await model.arrived(running);
     const waiting = await calls.submit('test/narrow');
@@ -144,7 +144,7 @@ describe('the response of a failure', () => {
   });
 });
 
-describe('what retention has removed', () => {
+describe('a request removed by retention', () => {
   const routes = ['/status', '/status/stream', '/output/stream', ''];
 
   async function longGone(): Promise<string> {
@@ -153,7 +153,7 @@ describe('what retention has removed', () => {
     return id;
   }
 
-  test('is gone, on every route', async () => {
+  test('is 410 gone on every route', async () => {
     const id = await longGone();
     for (const route of routes) {
       expect(await verdict(service.get(`${calls.path(id)}${route}`))).toEqual([410, 'gone']);
@@ -167,7 +167,7 @@ describe('what retention has removed', () => {
     expect(await verdict(service.get(calls.path(id), { headers }))).toEqual([404, 'unknown_request']);
   });
 
-  test('is gone too when nothing is left of it but the time in its id', async () => {
+  test('is 410 gone when only the time in its id is left', async () => {
     const old = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f';
     await service.query(`UPDATE api_key SET created_at = '2022-01-01'`);
     for (const route of routes) {
@@ -176,7 +176,7 @@ describe('what retention has removed', () => {
     expect(await verdict(service.get(calls.path(unknownId())))).toEqual([404, 'unknown_request']);
   });
 
-  test('may be only the output, and the status is kept', async () => {
+  test('still has a status when only its payloads were removed', async () => {
     const id = await calls.run('test/model');
     await service.query(`UPDATE request SET input = NULL, output = NULL WHERE id = $1`, [id]);
     expect(await verdict(service.get(calls.path(id)))).toEqual([410, 'gone']);

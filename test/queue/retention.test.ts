@@ -95,7 +95,7 @@ describe('the pruner', () => {
       `INSERT INTO lease (request_id, token, model_id, node_id, attempt, deadline_at)
        SELECT $1, gen_random_uuid(), 'test/gone', id, $2::integer, now() + interval '1 hour' FROM node`,
     ],
-  ])('keeps a day as long as a request of it %s', async (_name, occupy) => {
+  ])('retains a day while one of its requests %s', async (_name, occupy) => {
     const done = await plant(20, 20);
     const id = await plant(20, null);
     await service.query(occupy, [id, ++seq]);
@@ -109,7 +109,7 @@ describe('the pruner', () => {
     expect(await days()).not.toContain(dayOf(20));
   });
 
-  test('keeps a day as long as a request of it that waited long can still be read', async () => {
+  test('retains a day while a request that completed late is within its retention', async () => {
     const patient = await plant(12, 1);
     await prune();
     expect((await service.get(calls.path(patient))).status).toBe(200);
@@ -118,7 +118,7 @@ describe('the pruner', () => {
     expect(await days()).not.toContain(dayOf(12));
   });
 
-  test('takes up a day that it was stopped in the middle of', async () => {
+  test('finishes the removal of a day after an interruption', async () => {
     await plant(30, 30);
     await service.query(`ALTER TABLE request_event DETACH PARTITION request_event_${dayOf(30)}`);
     await service.query(`DROP TABLE attempt_${dayOf(30)}`);
@@ -126,7 +126,7 @@ describe('the pruner', () => {
     expect(await days()).not.toContain(dayOf(30));
   });
 
-  test('drops a part that another node detaches after the look', async () => {
+  test('drops a partition that another node detaches in the meantime', async () => {
     await plant(31, 31);
     const part = `request_event_${dayOf(31)}`;
     const database = service.app.get(Database);
@@ -150,7 +150,7 @@ describe('the pruner', () => {
     expect(await days()).not.toContain(dayOf(9));
   });
 
-  test('leaves a day that a transaction keeps reading to the session that already waits for it', async () => {
+  test('does not start a second wait for a day that an open transaction still reads', async () => {
     await plant(11, 11);
     const reader = new pg.Client({ connectionString: service.databaseUrl });
     await reader.connect();
@@ -177,7 +177,7 @@ describe('payloads', () => {
   const kept = { input: true, output: true };
   const emptied = { input: false, output: false };
 
-  test('go before their request where the model says so; its status stays', async () => {
+  test('are deleted before their request when the model has a shorter retention, and the status remains', async () => {
     const ids = [await plant(3, 3, 'test/brief'), await plant(3, 3), await plant(0.5, 0.5, 'test/brief')];
     await prune();
     expect(await payloads(ids)).toEqual([emptied, kept, kept]);
@@ -186,7 +186,7 @@ describe('payloads', () => {
     expect((await service.get(calls.path(ids[1]!))).status).toBe(200);
   });
 
-  test('stay while their request waits or has only just ended, and go in a later round', async () => {
+  test('remain while their request waits or has just ended, and are deleted in a later round', async () => {
     const ids = [await plant(3, null, 'test/brief'), await plant(3, 0.1, 'test/brief')];
     await service.query(
       `INSERT INTO queue_entry (model_id, priority, seq, request_id)
@@ -211,7 +211,7 @@ test('idempotency keys are forgotten after a day', async () => {
   expect(await service.query(`SELECT key FROM idempotency_key`)).toEqual([{ key: 'young' }]);
 });
 
-test('partitions are there a week ahead; making them again makes none, pruning again drops none', async () => {
+test('partitions exist a week ahead, and further rounds create and drop none', async () => {
   const ahead = [0, 1, 2, 3, 4, 5, 6, 7].map((n) => dayOf(-n));
   expect(await days()).toEqual(expect.arrayContaining(ahead));
   await prune();
@@ -272,7 +272,7 @@ describe('the recent days', () => {
     )[0]!.id;
   const keep = (): Promise<void> => service.app.get(PartitionKeeper).runOnce();
 
-  test('begin with the day of the oldest request that waits, however old, and it can be run', async () => {
+  test('begin with the day of the oldest waiting request, however old, and the request can run', async () => {
     const running = await calls.submit('test/narrow', { hold: true });
     await model.arrived(running);
     const id = await plant(200, null, 'test/narrow');
@@ -287,7 +287,7 @@ describe('the recent days', () => {
     expect(await (await calls.response(id)).json()).toEqual({ done: id, attempt: 1 });
   });
 
-  test('are the last 14 and those to come if nothing older waits or runs', async () => {
+  test('are the last 14 days and the future days if no older request waits or runs', async () => {
     await keep();
     expect(await recent()).toContain(await firstOf(14));
     // Another round changes nothing, so it waits for no lock.
@@ -311,7 +311,7 @@ describe('the recent days', () => {
   });
 });
 
-test('one burst reads the statuses of requests of many days', async () => {
+test('concurrent reads return the statuses of requests from many days', async () => {
   const ages = [1, 3, 20, 21, 100];
   const ids = await Promise.all(ages.map((age) => plant(age, age)));
   const rows = await Promise.all([...ids, ...ids].map((id) => service.app.get(QueueService).status(id)));

@@ -13,7 +13,8 @@ let node: string;
 
 beforeAll(async () => {
   tables = await QueueTables.create();
-  [here, there] = [tables.session(), tables.session()];
+  here = tables.session();
+  there = tables.session();
 });
 beforeEach(async () => {
   await tables.clear();
@@ -31,7 +32,7 @@ const append = async (database: Database, batch: EventBatch) =>
 const rows = (run: Claimed, index = 0) =>
   readOutput(here, { requestId: run.id, attempt: run.attempt, index, sinceMs: 0 }, 100);
 
-test('the parts of an output are rows, numbered within the attempt over all its batches', async () => {
+test('the parts of an output are rows with one numbering for all batches of an attempt', async () => {
   const run = await runOne(here, node);
   expect(await append(here, said(run, 0, { deltas: ['"a"', '{"b":1.0}'] }))).toEqual({
     attempt: 1,
@@ -50,9 +51,9 @@ test('the parts of an output are rows, numbered within the attempt over all its 
   expect(await rows(run, 2)).toHaveLength(1);
 });
 
-test('a part is there once when it is written again while the first write is under way', async () => {
+test('a part that is written twice concurrently is stored once', async () => {
   const run = await runOne(here, node);
-  const batch = said(run, 0, { deltas: ['"a"'], ...{ logs: logLines(run, 0).logs } });
+  const batch = said(run, 0, { deltas: ['"a"'], logs: logLines(run, 0).logs });
   await append(here, batch);
   await here.execute('BEGIN');
   const more = said(run, 2, { deltas: ['"b"'] });
@@ -65,7 +66,7 @@ test('a part is there once when it is written again while the first write is und
   expect(await readOutputOf(here, run.id, 1)).toEqual(['"a"', '"b"']);
 });
 
-test('what would be too much output is refused whole, and what is written already is not counted again', async () => {
+test('a batch beyond the output limit is refused entirely, and a repeated batch is not counted again', async () => {
   const run = await runOne(here, node);
   const maxOutputBytes = 10;
   const [first, second] = [0, 1].map((from) => said(run, from, { deltas: ['"aaa"'], maxOutputBytes }));
@@ -78,7 +79,7 @@ test('what would be too much output is refused whole, and what is written alread
   expect(await rows(run)).toHaveLength(2);
 });
 
-test('another attempt begins at 0, and the parts of the one before stay its own', async () => {
+test('a new attempt numbers its parts from 0, and the earlier attempt retains its own parts', async () => {
   const run = await runOne(here, node);
   await append(here, said(run, 0, { deltas: ['"a"', '1'] }));
   await requeue(here, returning(run, { attemptOutcome: 'failed' }));
@@ -89,7 +90,7 @@ test('another attempt begins at 0, and the parts of the one before stay its own'
   expect(await readOutputOf(here, run.id, 2)).toEqual(['"b"']);
 });
 
-test('the last progress is in the status while it runs, and is that of the current run', async () => {
+test('the status shows only the latest progress of the current run', async () => {
   const run = await runOne(here, node);
   const progress = async () => (await readStatus(here, [run.id]))[0]!.progress;
   expect(await progress()).toBeNull();
@@ -116,7 +117,7 @@ test('one statement serves many runs, each by its own counter', async () => {
   expect(outputs).toEqual([['"of 0"'], ['"early"'], ['"of 2"']]);
 });
 
-test('a time that nobody made a table for gets one', async () => {
+test('an output part for a time without a partition creates the partition', async () => {
   const run = await runOne(here, node);
   const parts = await tables.rows<{ name: string }>(
     `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'output_delta'::regclass`,

@@ -26,7 +26,8 @@ let node: string;
 
 beforeAll(async () => {
   tables = await QueueTables.create();
-  [here, there] = [tables.session(), tables.session()];
+  here = tables.session();
+  there = tables.session();
 });
 beforeEach(async () => {
   await tables.clear();
@@ -44,7 +45,7 @@ async function messages(): Promise<string[]> {
 }
 
 describe('a submission that may start at once', () => {
-  test('starts with a lease of its own when nobody waits', async () => {
+  test('starts with its own lease when no request waits', async () => {
     const { id, token } = (await submitStartedFor(here, node))!;
     expect(
       await tables.rows('SELECT state, attempt, started_at = created_at AS at_once FROM request'),
@@ -64,7 +65,7 @@ describe('a submission that may start at once', () => {
     expect(await submitStartedFor(there, node)).toBeUndefined();
   });
 
-  test('looks no further ahead than to the floor', async () => {
+  test('looks for waiting requests only from the claim floor on', async () => {
     await submitSome(here, 1);
     const seq = (await tables.rows<{ seq: number }>('SELECT seq FROM queue_entry'))[0]!.seq;
     expect(
@@ -76,7 +77,7 @@ describe('a submission that may start at once', () => {
   test.each([
     ['that was given up', () => submitStartedFor(here, randomUUID())],
     ['whose statement arrives too late', () => submitStartedFor(here, node, { byMs: Date.now() - 60_000 })],
-  ])('is not written at a node %s', async (_, submitOn) => {
+  ])('is not written by a node %s', async (_, submitOn) => {
     expect(await submitOn()).toBeUndefined();
     for (const table of ['request', 'lease', 'queue_entry', 'request_event'])
       expect(await tables.rows(`SELECT FROM ${table}`)).toEqual([]);
@@ -84,7 +85,7 @@ describe('a submission that may start at once', () => {
 });
 
 describe('two claims at once', () => {
-  test('do not wait for each other, and take what is next in the queue', async () => {
+  test('do not wait for each other, and take the next requests of the queue', async () => {
     const ids = await submitSome(here, 4);
     await here.execute('BEGIN');
     const first = await claimSome(here, node, 2);
@@ -94,7 +95,7 @@ describe('two claims at once', () => {
     expect([...first, ...second].map(({ id }) => id)).toEqual(ids);
   });
 
-  test('that are rolled back give back what they took, ahead of what came later', async () => {
+  test('that are rolled back return their requests ahead of later ones', async () => {
     const ids = await submitSome(here, 2);
     await here.execute('BEGIN');
     await claimSome(here, node, 1);
@@ -103,7 +104,7 @@ describe('two claims at once', () => {
   });
 });
 
-describe('a run whose lease was taken', () => {
+describe('a run whose lease was taken over', () => {
   let frozen: Claimed;
   let successor: Claimed;
 
@@ -114,7 +115,7 @@ describe('a run whose lease was taken', () => {
     [successor] = (await claimSome(there, other, 1)) as [Claimed];
   });
 
-  test('cannot end what another run has ended since', async () => {
+  test('cannot finish a request that another run has finished since', async () => {
     expect(await finish(there, [ending(successor, 'succeeded', '"theirs"')])).toEqual([true]);
     expect(await finish(here, [ending(frozen, 'succeeded', '"mine"')])).toEqual([false]);
     expect(await tables.rows('SELECT outcome, output, attempt FROM request')).toEqual([
@@ -122,7 +123,7 @@ describe('a run whose lease was taken', () => {
     ]);
   });
 
-  test('cannot end, return or log what another run is doing', async () => {
+  test('cannot finish, requeue or log a request that another run executes', async () => {
     expect(await finish(here, [ending(frozen)])).toEqual([false]);
     expect(await requeue(here, returning(frozen))).toBeUndefined();
     expect(await appendEvents(here, [logLines(frozen, 0)])).toEqual(new Map());
@@ -133,7 +134,7 @@ describe('a run whose lease was taken', () => {
   });
 });
 
-test('a late write of a run cannot end the next run of the request, also on the same node', async () => {
+test('a late write of a run cannot finish the next run of its request, even on the same node', async () => {
   const first = await runOne(here, node);
   expect(await requeue(here, returning(first))).toBeDefined();
   const [second] = (await claimSome(here, node, 1)) as [Claimed];
@@ -142,7 +143,7 @@ test('a late write of a run cannot end the next run of the request, also on the 
   expect(await finish(here, [ending(second)])).toEqual([true]);
 });
 
-describe('COMPLETED is final, whatever the tables of what waits and runs say', () => {
+describe('COMPLETED is final, even with a stray lease or queue entry', () => {
   const token = '00000000-0000-4000-8000-00000000aaaa';
   let id: string;
   let before: object[];
@@ -170,23 +171,23 @@ describe('COMPLETED is final, whatever the tables of what waits and runs say', (
   });
   afterEach(async () => expect(await everything()).toEqual(before));
 
-  test('a run does not end it again', async () => {
+  test('a run cannot finish the request again', async () => {
     await strayLease();
     expect(await finish(there, [ending({ id, token }, 'succeeded', '"second"')])).toEqual([false]);
   });
 
-  test('a run does not give it back', async () => {
+  test('a run cannot requeue the request', async () => {
     await strayLease();
     const failed = returning({ id, token }, { attemptOutcome: 'failed', message: 'late' });
     expect(await requeue(there, failed)).toBeUndefined();
   });
 
-  test('the request is not taken up after its node was lost', async () => {
+  test('the request is not rescued after its node is lost', async () => {
     await strayLease();
     expect(await rescueSome(there, await tables.node(there), 9)).toEqual([]);
   });
 
-  test('the request is not started', async () => {
+  test('the request is not claimed', async () => {
     await strayEntry();
     expect(await claimSome(there, node, 1)).toEqual([]);
   });
@@ -228,7 +229,7 @@ describe('the log', () => {
     expect(await messages()).toEqual(['line 0', 'line 1']);
   });
 
-  test('and a cancel follow each other, so that a stream which saw the one has seen what was before it', async () => {
+  test('and a concurrent cancel are written one after the other, in the order of their ids', async () => {
     const run = await runOne(here, node);
     await here.execute('BEGIN');
     await appendEvents(here, [logLines(run, 0)]);
@@ -247,19 +248,19 @@ test('a claim that arrives too late takes nothing', async () => {
   expect((await claimSome(here, node, 1)).map(({ id }) => id)).toEqual(ids);
 });
 
-test('a node that was given up claims nothing', async () => {
+test('a node that was declared lost claims nothing', async () => {
   await submitSome(here, 1);
   await rescueSome(there, await tables.node(there), 9);
   expect(await claimSome(here, node, 1)).toEqual([]);
 });
 
-describe('a run that began 30 days ago, or in 30 days by a clock that was set back, ends', () => {
+describe('a run with a start 30 days in the past or in the future can end', () => {
   const took = (): Promise<object[]> => tables.rows('SELECT state, inference_ms FROM request');
 
   test.each([
     ['-30 days', 2_147_483_647],
     ['30 days', 0],
-  ])('by each statement (started at now %s)', async (since, ms) => {
+  ])('with each statement (started at now %s)', async (since, ms) => {
     for (const lostLimit of [9, 1]) {
       const claimed = await begun(since);
       await rescueSome(here, await tables.node(here), lostLimit);

@@ -79,7 +79,7 @@ describe('a request that was claimed too late', () => {
   });
 });
 
-test('a run that still stops does not hide the next run of its request on the same node', async () => {
+test('a run that is still stopping does not hide the next run of its request on the same node', async () => {
   await service.app.get(Scheduler).stop();
   const id = await submitUnpublished(slowId, { prompt: 'x' });
   const runs = service.app.get(Runs);
@@ -110,12 +110,12 @@ test.each([
   if (isCancelled) expect((await calls.cancel(id)).status).toBe(202);
   // Older than any claim that may still be in progress.
   await service.query(`UPDATE lease SET started_at = started_at - interval '20 seconds'`);
-  service.app.get(Runs).orphansSuspectedAt = performance.now();
+  service.app.get(Runs).lostClaimAt = performance.now();
   await service.app.get(Rescuer).runOnce();
   expect(await calls.status(id)).toMatchObject(expected);
 });
 
-test('a cancel that loses a request to a claim looks again, and asks the run to stop', async () => {
+test('a cancel that loses the race to a claim checks again and asks the run to stop', async () => {
   await service.app.get(Scheduler).stop();
   const id = await submitUnpublished();
   const { nodeId } = service.app.get(Cluster);

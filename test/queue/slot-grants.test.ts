@@ -11,7 +11,8 @@ let nodes: [string, string];
 
 beforeAll(async () => {
   tables = await QueueTables.create();
-  [here, there] = [tables.session(), tables.session()];
+  here = tables.session();
+  there = tables.session();
   await tables.rows(
     `INSERT INTO model (id, runner, concurrency, timeout_ms, attempts) VALUES ($1, 'demo', 4, 1000, 1)`,
     [modelId],
@@ -40,7 +41,7 @@ test('a node takes only slots that no other node has, and gives up none that it 
   expect(await granted()).toEqual([1, 3]);
 });
 
-test('after the concurrency was lowered, no node starts a run while all of them have more than it allows', async () => {
+test('after the concurrency is lowered, a node starts no run while the nodes together exceed it', async () => {
   await divide(here, nodes[0], 2);
   await divide(there, nodes[1], 2);
   await tables.rows('UPDATE model SET concurrency_override = 2');
@@ -67,7 +68,7 @@ test('two divisions at once never grant a slot twice', async () => {
   expect(await other).toMatchObject({ slots: 0 });
 });
 
-test('the slots of a lost node are free once its leases were taken, and not before', async () => {
+test('the slots of a lost node become free only after all its leases are taken over', async () => {
   await divide(here, nodes[0]);
   await submitSome(here, 501);
   await claimSome(here, nodes[0], 501);

@@ -359,7 +359,7 @@ const anyCommand = [
 ];
 
 /** A sequence has about forty commands. A failure shows the seed and the path that repeat it. */
-test('whatever happens in whatever order, the tables follow the rules', async () => {
+test('random sequences of operations leave the tables in the state that the model predicts', async () => {
   await fc.assert(
     fc.asyncProperty(fc.commands(anyCommand, { maxCommands: 80, size: 'max' }), async (sequence) => {
       await tables.clear();

@@ -46,7 +46,7 @@ describe('a request that waits', () => {
     waiting = await calls.submitAll(4, 'test/narrow');
   });
 
-  test('is IN_QUEUE, with its position, its URLs, what it waits for, no metrics yet and an empty log', async () => {
+  test('is IN_QUEUE, with its position, its URLs, its reason, no metrics yet and an empty log', async () => {
     const [id] = waiting as [string];
     const waits = { status: 'IN_QUEUE', queue_position: 0, metrics: {}, reason: 'busy' };
     const status = { ...common(id, 'test/narrow'), ...waits };
@@ -59,7 +59,7 @@ describe('a request that waits', () => {
     expect(await Promise.all(positions)).toEqual([0, 1, 2, 3]);
   });
 
-  test('moves up when one ahead of it is cancelled, and when one is started', async () => {
+  test('moves up when a request ahead of it is cancelled', async () => {
     await calls.cancel(waiting[1]!);
     const positions = [0, 2, 3].map(async (i) => (await calls.status(waiting[i]!)).queue_position);
     expect(await Promise.all(positions)).toEqual([0, 1, 2]);
@@ -69,7 +69,7 @@ describe('a request that waits', () => {
 });
 
 describe('a request that runs', () => {
-  test('is IN_PROGRESS, with how long it waited, and no position', async () => {
+  test('is IN_PROGRESS, with its queue time and without a position', async () => {
     const id = await calls.submit('test/model', { hold: true });
     const status = await calls.reached(id, 'IN_PROGRESS');
     const metrics = { queue_time: expect.any(Number) };
@@ -96,7 +96,7 @@ describe('a request that runs', () => {
 });
 
 describe('a request that is over', () => {
-  test('is COMPLETED with success, how long it waited and how long it ran', async () => {
+  test('is COMPLETED, with success, its queue time and its inference time', async () => {
     const id = await calls.run('test/model');
     const status = await calls.status(id);
     expect(status).toEqual({
@@ -112,7 +112,7 @@ describe('a request that is over', () => {
     seconds(status.metrics.inference_time);
   });
 
-  test('says what failed, and when', async () => {
+  test('has an error with the cause and the time of its failure', async () => {
     const id = await calls.run('test/model', { status: 422, body: '{"reason":"no such style"}' });
     const status = await calls.status(id);
     expect(status).toMatchObject({ status: 'COMPLETED', success: false });
@@ -124,7 +124,7 @@ describe('a request that is over', () => {
     });
   });
 
-  test('never ran if it was cancelled in the queue', async () => {
+  test('has no inference time if it was cancelled in the queue', async () => {
     const running = await calls.submit('test/narrow', { hold: true });
     const id = await calls.submit('test/narrow');
     await calls.cancel(id);
@@ -178,7 +178,7 @@ describe('a log', () => {
     expect(times).toEqual([...times].sort());
   });
 
-  test('has the word of the queue in it when a run fails', async () => {
+  test('contains an entry of the queue when a run fails', async () => {
     const id = await calls.run('test/model', { status: 400 });
     const { logs, error } = await calls.status(id, '?logs=1');
     expect(logs).toEqual([
@@ -186,7 +186,7 @@ describe('a log', () => {
     ]);
   });
 
-  test('keeps 1,000 entries, and the last says that there were more', async () => {
+  test('stores at most 1,000 entries, and the last one states that the log is full', async () => {
     const logs = await logOf(Array.from({ length: 1_500 }, (_, i) => line(`line ${i}`)));
     expect(logs).toHaveLength(1_000);
     expect(logs[998]!.message).toBe('line 998');
@@ -194,7 +194,7 @@ describe('a log', () => {
     expect(logs[999]).toMatchObject(full);
   });
 
-  test('keeps 64 KiB of text, and the last entry says that there was more', async () => {
+  test('stores at most 64 KiB of text, and the last entry states that the log is full', async () => {
     const logs = await logOf(Array.from({ length: 100 }, () => line('漢'.repeat(700))));
     const bytes = Buffer.byteLength(logs.map(({ message }) => message).join(''));
     expect(bytes).toBeLessThanOrEqual(64 * 1024);
@@ -202,7 +202,7 @@ describe('a log', () => {
     expect(logs.at(-1)!.message).toMatch(/full/);
   });
 
-  test('that was cut by one attempt is not gone on with by the next', async () => {
+  test('that is full after one attempt gets no entries from the next attempt', async () => {
     const lines = Array.from({ length: 100 }, () => line('x'.repeat(1_000)));
     const first = said([...lines, { type: 'error', message: 'again', retryable: true }]);
     const second = said([line('late'), { type: 'output', output: 1 }]);
@@ -231,7 +231,7 @@ test.each([
   expect(await verdict(calls.cancel(id))).toEqual([404, 'unknown_request']);
 });
 
-test('an id in upper case is another, unknown one; a status is never cached', async () => {
+test('an id in upper case is unknown_request, and a status is never cached', async () => {
   const id = await calls.run('test/model');
   const answer = service.get(`${calls.path(id.toUpperCase())}/status`);
   expect(await verdict(answer)).toEqual([404, 'unknown_request']);

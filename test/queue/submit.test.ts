@@ -32,13 +32,13 @@ describe('an accepted submission', () => {
     expect(response.headers.get('location')).toBe(body['status_url']);
   });
 
-  test('is on disk before it is answered', async () => {
+  test('is committed before it is answered', async () => {
     const id = await calls.submit('demo/text/echo', { prompt: 'kept' });
     const rows = await service.query(`SELECT input::text, model_id FROM request WHERE id = $1`, [id]);
     expect(rows).toEqual([{ input: '{"prompt":"kept"}', model_id: 'demo/text/echo' }]);
   });
 
-  test('is kept as it was sent, also among many at once', async () => {
+  test('is stored exactly as it was sent, also among many concurrent ones', async () => {
     const bodies = Array.from({ length: 40 }, (_, i) => `\n {"number": ${i}.0, "place":"港"}\t`);
     const answers = await Promise.all(bodies.map((body) => send(echo, body)));
     const ids = await Promise.all(
@@ -71,7 +71,7 @@ describe('an accepted submission', () => {
     'text/plain',
     'multipart/form-data; boundary=x',
     'nonsense',
-  ])('is read as JSON whatever its content type says: %s', async (type) => {
+  ])('is read as JSON with any content type: %s', async (type) => {
     const headers = { ...keyHeader(service.key), ...(type !== undefined && { 'content-type': type }) };
     const response = await send(echo, new Uint8Array(Buffer.from('{"prompt":"é"}')), headers);
     expect(response.status).toBe(202);
@@ -129,7 +129,7 @@ describe('a submission is refused, and leaves nothing behind,', () => {
     `/v1/queue/${'a'.repeat(300)}`,
     '/v1/queue/__proto__',
     '/v1/queue/constructor',
-  ])('at %s, where there is no model', async (path) => {
+  ])('at %s, because the model does not exist', async (path) => {
     expect(await verdict(send(path, '{}'))).toEqual([404, 'unknown_model']);
   });
 
@@ -138,13 +138,13 @@ describe('a submission is refused, and leaves nothing behind,', () => {
     ['demo%2Ftext%2Fecko', /did you mean "demo\/text\/echo"/],
     ['demo/image/fractals', /did you mean "demo\/image\/fractal"/],
     ['acme/video/upscale', /^There is no model "acme\/video\/upscale" here\.$/],
-  ])('at %s, where there is no model, which is refused with the nearest there is', async (path, detail) => {
+  ])('at %s, and the error suggests the nearest model, if any', async (path, detail) => {
     const problem = await problemOf(await send(`/v1/queue/${path}`, '{}'));
     expect(problem).toMatchObject({ code: 'unknown_model', detail: expect.stringMatching(detail) });
     expect(problem.detail).not.toContain('models.yaml');
   });
 
-  test('at a model that is near one of another key, which is not named', async () => {
+  test('at an unknown model, without a suggestion of a model that the key may not use', async () => {
     const key = await calls.newKey({ models: ['demo/text/ech', 'demo/image/*'] });
     const problem = await problemOf(await send('/v1/queue/demo/text/ech', '{}', keyHeader(key)));
     const detail = 'There is no model "demo/text/ech" here.';
@@ -152,7 +152,7 @@ describe('a submission is refused, and leaves nothing behind,', () => {
   });
 
   test.each(['/v1/queue', '/v1/queue/requests/demo/text/echo'])(
-    'at %s, which can be no model',
+    'at %s, because the path cannot be a model',
     async (path) => expect(await verdict(send(path, '{}'))).toEqual([404, 'not_found']),
   );
 
@@ -161,7 +161,7 @@ describe('a submission is refused, and leaves nothing behind,', () => {
     async (body) => expect(await verdict(send(echo, body))).toEqual([400, 'invalid_json']),
   );
 
-  test("with an input that does not fit the model's schema, and is shown where", async () => {
+  test('with an input that violates the schema of the model, and the errors name the paths', async () => {
     const response = await service.submit('demo/image/fractal', { prompt: '', width: 'wide', colour: 'red' });
     expect(response.status).toBe(422);
     const { code, errors } = await problemOf(response);
@@ -192,7 +192,7 @@ test('a body of exactly the allowed size is accepted', async () => {
   expect((await send(echo, body)).status).toBe(202);
 });
 
-test('a submission over the rate limit is refused with 403 rate_limited and when to come back', async () => {
+test('a submission over the rate limit is refused with 403 rate_limited and a Retry-After', async () => {
   const headers = keyHeader(await calls.newKey({ rateLimitSubmit: '2/m' }));
   expect((await send(echo, '{}', headers)).headers.get('x-ratelimit-remaining')).toBe('1');
   expect((await send(echo, '{}', headers)).status).toBe(202);

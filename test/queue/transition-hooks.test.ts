@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
-test('a hook on starts runs in the commit of each start, and for nothing that waits', async () => {
+test('a hook on starts runs in the transaction of each start, and not for waiting requests', async () => {
   const thread = new Worker(new URL('../support/hooked-starts.ts', import.meta.url));
   const [noted] = (await once(thread, 'message')) as [object[]];
   const [url, common] = ['https://hooks.example/', { has_key: true, same_commit: true }];

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => expect([directory, later].map((path) => existsSync(path))).toEqual([true, true]));
 
-test('a directory stays until the file that made it has stopped what uses it', async () => {
+test('a temporary directory exists until the afterAll hooks of its test file have run', async () => {
   expect(existsSync(directory)).toBe(true);
   later = await temporaryDirectory();
 });

@@ -32,7 +32,7 @@ describe('the Dockerfile', () => {
   const stages = parseDockerfile(read('Dockerfile'));
   const image = imageSettings(stages.at(-1)!);
 
-  it('ships two images, that without a database by default, on the recommended Node', () => {
+  it('builds two images on the recommended Node, by default the one without a database', () => {
     expect(stages.at(-1)!.name).toBe('service');
     const pulled = stages.filter(({ base }) => base === undefined).map((stage) => stage.image);
     const node = `node:${read('.nvmrc').trim()}-bookworm-slim`;
@@ -40,13 +40,13 @@ describe('the Dockerfile', () => {
     expect(imageSettings(stageOf(stages, 'all-in-one')!)).toEqual(image);
   });
 
-  it('runs as an ordinary user, by exec, and stops by the signal that the service drains on', () => {
+  it('runs as an ordinary user in exec form, and stops with the signal that drains the service', () => {
     expect(image.user).toBe('node');
     expect(image.command).toEqual(['node', 'dist/src/main.js']);
     expect(image.stopSignal).toBe('SIGTERM');
   });
 
-  it('listens beyond its container, on the port that it exposes', () => {
+  it('listens on all interfaces, on the port that it exposes', () => {
     const config = loadConfig(image.environment);
     expect(config.host).toBe('0.0.0.0');
     expect(String(config.port)).toBe(image.port);
@@ -59,7 +59,7 @@ describe('the Dockerfile', () => {
   it.each([
     ['service', 'npm prune --omit=dev --omit=optional'],
     ['all-in-one', 'npm prune --omit=dev'],
-  ])('leaves out of %s what it does not need', (name, prune) => {
+  ])('prunes the packages that %s does not need', (name, prune) => {
     const [, from] = /^--from=(\S+) \/app\/node_modules /.exec(
       allSteps(stageOf(stages, name)!).at(-1)!.rest,
     )!;
@@ -83,7 +83,7 @@ describe('docker-bake.hcl', () => {
 describe('the .dockerignore', () => {
   const ignored = dockerIgnore(read('.dockerignore'));
 
-  it('keeps what the image does not need out of it, and lets in what it does', () => {
+  it('excludes files that the image does not need, and includes files that it needs', () => {
     const out = [
       '.git/config',
       '.data/postgres',
@@ -111,7 +111,7 @@ describe('the compose file', () => {
   const names = ['POSTGRES_PASSWORD', 'OWNER_PASSWORD', 'SERVICE_PASSWORD', 'BOOTSTRAP_API_KEY'];
   const secrets = Object.fromEntries(names.map((name) => [name, name.toLowerCase().repeat(2)]));
 
-  it('migrates a healthy database as its owner, gives the rights, and then starts the service', () => {
+  it('migrates a healthy database, grants the rights, and then starts the service', () => {
     expect(migration.depends_on).toEqual({ postgres: { condition: 'service_healthy' } });
     expect(grants.depends_on).toEqual({ migration: { condition: 'service_completed_successfully' } });
     expect(service.depends_on).toEqual({ grants: { condition: 'service_completed_successfully' } });
@@ -123,7 +123,7 @@ describe('the compose file', () => {
     expect(grants.volumes).toEqual(['./deploy/postgres/grants.sql:/grants.sql:ro']);
   });
 
-  it('keeps the data in a named volume, where PostgreSQL 18 has it, and makes the roles at first', () => {
+  it('stores the data in a named volume at the path of PostgreSQL 18, and creates the roles first', () => {
     expect(postgres.image).toMatch(/^postgres:18\b/);
     expect(grants.image).toBe(postgres.image);
     expect(postgres.volumes).toEqual([
@@ -134,7 +134,7 @@ describe('the compose file', () => {
     expect(Object.keys(volumes)).toEqual(['postgres', 'files']);
   });
 
-  it('has no password and no key of its own, and says what to do without them', () => {
+  it('contains no password and no key, and the error for a missing one states what to do', () => {
     expect(read('docker-compose.yml')).not.toMatch(/:-/);
     for (const name of names) {
       const { [name]: _, ...others } = secrets;
@@ -145,7 +145,7 @@ describe('the compose file', () => {
     expect(list!.split(' ')).toEqual(names);
   });
 
-  it('gives settings that the service takes, and to each container the role that it needs', () => {
+  it('contains valid settings, and each container uses the database role that it needs', () => {
     const config = loadConfig(interpolate(service.environment, secrets));
     const urls = [config.databaseUrl!, ...[migration, grants].map((one) => databaseUrl(one))];
     const logins = urls.map((text) => {
@@ -166,7 +166,7 @@ describe('the compose file', () => {
   const databaseUrl = ({ environment }: ComposeService): string =>
     interpolate(environment, secrets)['DATABASE_URL']!;
 
-  it('mounts the folder of models.yaml, because a mounted file that is replaced stays the old one', () => {
+  it('mounts the folder of models.yaml, because a mounted file does not change when it is replaced', () => {
     const folder = service.environment['MODELS_FILE']!.replace(/\/models\.yaml$/, '');
     expect(service.volumes).toContain(`./config:${folder}:ro`);
     expect(service.read_only).toBe(true);
@@ -178,7 +178,7 @@ describe('the compose file', () => {
     expect(postgres.ports).toBeUndefined();
   });
 
-  it('is valid by Docker itself, where its client is there to check', () => {
+  it('passes docker compose config, if Docker is installed', () => {
     const docker = (...args: string[]) =>
       spawnSync('docker', ['compose', ...args], {
         cwd: root,
@@ -195,7 +195,7 @@ describe('the units of systemd', () => {
   const units = readdirSync(join(root, 'deploy/systemd'));
   const unit = read('deploy/systemd/nowserving@.service');
 
-  it('give the service time to stop, and settings that it takes', () => {
+  it('contain valid settings and give the service time to stop', () => {
     const environment = Object.fromEntries(
       [...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line]) =>
         line!.split(' ').map((entry) => entry.split('=') as [string, string]),
@@ -213,7 +213,7 @@ describe('the units of systemd', () => {
     expect(Number(seconds) * 1_000).toBeGreaterThan(config.shutdownDelayMs + config.shutdownGraceMs);
   });
 
-  it('are valid and hardened by systemd itself, where it is there to check', () => {
+  it('pass systemd-analyze verify and security, if systemd is installed', () => {
     const analyze = (...args: string[]) =>
       spawnSync('systemd-analyze', args, { encoding: 'utf8', env: { PATH: process.env['PATH'] } });
     const folder = mkdtempSync(join(tmpdir(), 'nowserving-units-'));
@@ -245,7 +245,7 @@ describe('the units of systemd', () => {
 describe('the chart', () => {
   const folder = 'deploy/helm/nowserving';
 
-  it('has the alerts and the rights of this repository', () => {
+  it('contains the alerts and the grants of this repository', () => {
     expect(read(join(folder, 'files/alerts.yaml'))).toBe(read('deploy/alerts.yaml'));
     expect(read(join(folder, 'files/grants.sql'))).toBe(read('deploy/postgres/grants.sql'));
   });
@@ -271,7 +271,7 @@ describe('the public workflow', () => {
     >;
   };
 
-  it('runs .ci/run and nothing of its own', () => {
+  it('runs one script of the repository and no other command', () => {
     const commands = Object.values(workflow.jobs).flatMap(({ steps }) =>
       steps.flatMap(({ run }) => run ?? []),
     );

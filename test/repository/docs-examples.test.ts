@@ -42,7 +42,7 @@ describe('the commands of all pages', () => {
     expect(others.map(({ name }) => name)).toEqual([]);
   });
 
-  test('that are not run are on the list, and all of the list is there', () => {
+  test('include each listed exception exactly once', () => {
     const missing = notRun.filter(
       ({ page, first }) => commandsOf(page).filter(({ code }) => firstLine(code) === first).length !== 1,
     );
@@ -56,7 +56,7 @@ describe('the commands of all pages', () => {
     expect(pages.flatMap((page) => unsetVariables(page, settings))).toEqual([]);
   });
 
-  test('call scripts that are there', () => {
+  test('call only existing npm scripts', () => {
     const scripts = new Set(Object.keys(packageScripts()));
     const unknown = pages.flatMap((page) =>
       [...readPage(page).matchAll(/\bnpm run (?:-s )?([\w:]+)/g)]
@@ -66,7 +66,7 @@ describe('the commands of all pages', () => {
     expect(unknown).toEqual([]);
   });
 
-  test('listen on ports of their own, page by page', () => {
+  test('listen on different ports on each page', () => {
     const listening = /\.listen\((\d+)|--port (\d+)|\bPORT=(\d+)|(?:\belse|\?\?) (\d{4})\b/g;
     const servers = readdirSync(join(root, 'examples'), { recursive: true, encoding: 'utf8' }).filter(
       (file) => /\.(py|mjs)$/.test(file),

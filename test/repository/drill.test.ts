@@ -23,7 +23,7 @@ test('the page has the times of Patroni that the drill uses', () => {
   );
 });
 
-test('without its programs, the drill names them and the packages that have them', async () => {
+test('the drill names missing programs and the packages that contain them', async () => {
   const folder = await temporaryDirectory();
   const find = (): unknown => findPrograms(true, [folder], join(folder, 'versions'));
   expect(find).toThrow(/needs patroni, .*etcd.*apt-get: patroni /);
@@ -38,13 +38,13 @@ test('without its programs, the drill names them and the packages that have them
   expect(find()).toMatchObject({ patroni: join(folder, 'patroni'), postgresBin: bin });
 });
 
-test('the drill warns of a Patroni whose frozen primaries take the key back', () => {
+test('the drill warns of Patroni versions in which a frozen primary takes the leader key back', () => {
   expect(warningOf('patroni 3.0.2')).toContain('3.0.2 may lose');
   expect(warningOf('patroni 2.1.10')).toContain('2.1.10 may lose');
   for (const version of ['3.0.3', '3.1.0', '4.0.7']) expect(warningOf(`patroni ${version}`)).toBeUndefined();
 });
 
-test('an interruption of the database ends with the write after its longest silence', () => {
+test('an interruption of the database ends with the first write after the longest gap', () => {
   const watch = new PrimaryWatch([]);
   watch.writes.push(...[100, 900, 1_000, 4_000, 4_100].map((at) => ({ node: 'pg-1', at })));
   expect(watch.endOfLongestGap(950)).toBe(4_000);

@@ -34,7 +34,7 @@ test.each<[string, Order, number]>([
   ['arrival ', 'arrival', 1],
   ['fair    ', 'fair', 1],
   ['weight 2', 'fair', 2],
-])('the picture of two keys is what the order does: %s', (label, order, weight) => {
+])('the picture of two keys shows the real order: %s', (label, order, weight) => {
   const [, shown] = new RegExp(`^${label} (.*)$`, 'm').exec(page)!;
   const names = shown!.replace('|', ' ').split(' ');
   const gap = names.indexOf('…');

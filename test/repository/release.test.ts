@@ -34,7 +34,7 @@ test('a run names the tree of the sources that it ran, also before they are comm
 describe('the runs of the release in docs/reliability.md', () => {
   const { tree } = readList();
 
-  it('are those that are recorded; npm run release -- runs writes them', async () => {
+  it('match the recorded runs (npm run release -- runs writes them)', async () => {
     const written = await format(withList(tree!), { parser: 'markdown', printWidth: 110 });
     expect(readFileSync(page, 'utf8')).toBe(written);
   });
@@ -43,7 +43,7 @@ describe('the runs of the release in docs/reliability.md', () => {
     expect(unexplained(tree!)).toEqual([]);
   });
 
-  it('count only if they had these sources', () => {
+  it('count only with the sources of the release', () => {
     const others = runsOf('0'.repeat(40));
     expect(others.map(({ amount, results }) => [amount, results])).toEqual(others.map(() => [0, []]));
     const drill = others.find(({ name }) => name.includes('synchronous'))!;
@@ -56,7 +56,7 @@ describe('the runs of the release in docs/reliability.md', () => {
 describe('the changelog of a release', () => {
   const first = '# Changelog\n\n## Unreleased\n\n### Added\n\n- b\n\n### Fixed\n\n- c\n\n';
 
-  it('has what was not released in the parts of its section', () => {
+  it('contains the unreleased entries in the parts of its section', () => {
     const section = '## 1.0.0 - 2030-01-01\n\nThe first.\n\n### Added\n\n- a\n';
     expect(released(`${first}${section}`, '1.0.0', '2030-02-01')).toBe(
       '# Changelog\n\n## Unreleased\n\n## 1.0.0 - 2030-02-01\n\nThe first.\n\n### Added\n\n- a\n- b\n\n### Fixed\n\n- c\n',

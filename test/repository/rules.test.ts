@@ -12,11 +12,11 @@ describe('the lock file', () => {
   const text = readFileSync(join(root, 'package-lock.json'), 'utf8');
   const { packages } = JSON.parse(text) as Lock;
 
-  it('names no registry, so that it works with any', () => {
+  it('names no registry', () => {
     expect(text).not.toMatch(/"resolved": "(?!clients\/)|https?:\/\/registry\./);
   });
 
-  it('knows the binaries of every platform, so that npm ci works on each', () => {
+  it('contains the binaries of every platform for npm ci', () => {
     const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
       Object.keys(optionalDependencies)
         .filter((name) => !isLocked(packages, path, name))
@@ -44,14 +44,14 @@ describe('the source', () => {
     expect(outside.filter((file) => !file.endsWith('.spec.ts'))).toEqual([]);
   });
 
-  it('silences no tool', () => {
+  it('suppresses no compiler, linter or formatter', () => {
     const silencers = /@ts-(ignore|nocheck|expect-error)|(eslint|oxlint)-disable|prettier-ignore/;
     const folders = [...files('src', '.ts'), ...files('migrations', '.ts'), ...files('scripts', '.js')];
     const silenced = [...folders, ...clientFiles];
     expect(silenced.filter((file) => silencers.test(contents(file)))).toEqual([]);
   });
 
-  it('throws HTTP exceptions only where there is HTTP', () => {
+  it('throws HTTP exceptions only in src/http, src/auth, src/limits and src/health', () => {
     const below = files('src', '.ts').filter((file) => !/src.(http|auth|limits|health)/.test(file));
     expect(below.filter((file) => /new \w*HttpException|new \w+Exception\(/.test(contents(file)))).toEqual(
       [],
@@ -60,7 +60,7 @@ describe('the source', () => {
 });
 
 describe('comments', () => {
-  it('are sentences with a noun, not fragments of the house dialect', () => {
+  it('contain none of the known fragments of the house dialect', () => {
     const fragment =
       /(?:\/\*\*?|^\s*\*|\/\/) (?:Of (?!course)|So many |So much |Whoever |Whether )|it is a look/m;
     const sources = [
@@ -76,7 +76,7 @@ describe('comments', () => {
 });
 
 describe('the tests', () => {
-  it('are never skipped, never alone, never asleep', () => {
+  it('contain no skip, no only and no sleep', () => {
     const tests = [...files('test', '.test.ts'), ...files('src', '.spec.ts')].filter(
       (file) => !file.endsWith(join('repository', 'rules.test.ts')),
     );
@@ -103,14 +103,14 @@ describe('docs/pictures', () => {
     expect(new Set(names)).toEqual(new Set([...taken].map(([, name]) => name)));
   });
 
-  it('has no picture that no page shows', () => {
+  it('contains only pictures that a page shows', () => {
     const pages = ['README.md', ...files('docs', '.md')].map((page) => contents(page)).join('\n');
     expect(names.filter((name) => !pages.includes(`pictures/${name}.png`))).toEqual([]);
   });
 });
 
 describe('docs/reliability.md', () => {
-  it('names tests that are there', () => {
+  it('names only existing tests', () => {
     const text = contents(join('docs', 'reliability.md'));
     const promises = text.slice(text.indexOf('## Promises'), text.indexOf('\n## The state machine'));
     const named = [...promises.matchAll(/`((?:\w[\w-]*\/)+[\w.-]+)`((?:(?:: |, )"[^"]+")*)/g)];

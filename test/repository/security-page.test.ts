@@ -15,14 +15,14 @@ const settings = new Set([
   ...namesIn(/\$\{(\w+):-/g, readPage('docker-compose.yml')),
 ]);
 
-test('the pages of security name only settings that there are', () => {
+test('the security pages name only existing settings', () => {
   const pages = page + readPage('docs/hardening.md');
   const named = namesIn(/`(?:\$\{)?([A-Z][A-Z0-9]+(?:_[A-Z0-9]+)*)(?:=\w+)?\}?`/g, pages);
   expect(named.length).toBeGreaterThan(15);
   expect(named.filter((name) => !settings.has(name) && name !== 'DATA_DIR')).toEqual([]);
 });
 
-test('each setting and option of a key that bounds what it may consume is on the page', () => {
+test('the page lists each setting and key option that limits consumption', () => {
   const bounds = [...settings].filter(
     (name) => /^(MAX|RATE_LIMIT)_/.test(name) && name !== 'RATE_LIMIT_STATUS',
   );
@@ -34,7 +34,7 @@ test('each setting and option of a key that bounds what it may consume is on the
   expect([...bounds, ...options].filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
 });
 
-test('what one key may consume has a code and a metric that there are', () => {
+test('the table of consumption limits names only existing error codes and metrics', () => {
   const [, table] = /## What one key may consume\n([^]*?)\n\*\*/.exec(page)!;
   const rows = table!.split('\n').filter((line) => /^\| (?!resource|-)/.test(line));
   expect(rows.length).toBeGreaterThan(20);

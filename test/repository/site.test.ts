@@ -10,7 +10,7 @@ test('every link of a page leads to a file, and to a heading in it', () => {
   expect(brokenLinks()).toEqual([]);
 });
 
-test('ARCHITECTURE.md stays a page that one reads to the end: 12 KiB', () => {
+test('ARCHITECTURE.md has at most 12 KiB', () => {
   const size = statSync(new URL('../../ARCHITECTURE.md', import.meta.url)).size;
   expect(size).toBeLessThanOrEqual(12 * 1_024);
 });
@@ -21,7 +21,7 @@ test('the site has every page of the repository once', () => {
   expect(new Set(pagesOfSite().map(({ path }) => path.toLowerCase())).size).toBe(files.length);
 });
 
-test('its links lead to pages of its own, and to copies of the other files', async () => {
+test('the links of the site lead to its own pages and to copies of other files', async () => {
   const folder = await temporaryDirectory();
   stage(folder);
   const staged = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(

@@ -89,7 +89,7 @@ describe('tables', () => {
     expect(Object.keys(exceptions).filter((file) => !needed.has(file))).toEqual([]);
   });
 
-  it('are known to other rooms by the types of their rows only', () => {
+  it('are imported by other rooms as row types only', () => {
     const values = sources.filter((file) => {
       const imports = read(file).matchAll(/^import (?!type ).*'(\.\.?\/.*)\/[\w-]+\.entity\.js'/gm);
       return [...imports].some(([, folder]) => isOtherRoom(file, folder!));

@@ -40,7 +40,7 @@ test('the pages name the files and tags of this version', () => {
   expect(new Set(named)).toEqual(new Set([version]));
 });
 
-test('the changelog has a section of this version with its day, below that of what is not released', () => {
+test('the changelog has a dated section of this version below the unreleased section', () => {
   const sections = found('CHANGELOG.md', /^## (.*)$/gm);
   expect(sections[0]).toBe('Unreleased');
   const [released, day] = sections[1]!.split(' - ');

@@ -113,7 +113,7 @@ async function read(path: string): Promise<number> {
   return response.status;
 }
 
-describe(`of whatever models and workers say (seed ${seed})`, () => {
+describe(`with arbitrary texts from models and workers (seed ${seed})`, () => {
   const ids: string[] = [];
   const hook = (): string => `tag=any:text&webhook=${encodeURIComponent(receiver.url())}`;
   const beginning = Buffer.from('a\0😀'.repeat(300)).subarray(1);
@@ -122,7 +122,7 @@ describe(`of whatever models and workers say (seed ${seed})`, () => {
     receiver.answer = ({ response }) => void response.writeHead(200).end(beginning);
   });
 
-  test('every answer of a model is taken', async () => {
+  test('every answer of a model is accepted', async () => {
     model.respond = ({ body, response }) => {
       const [status, type, said] = answers[(JSON.parse(body) as { n: number }).n]!;
       response.writeHead(status, { 'content-type': type }).end(said);
@@ -132,7 +132,7 @@ describe(`of whatever models and workers say (seed ${seed})`, () => {
     ids.push(...some);
   });
 
-  test('all that a worker sends is taken', async () => {
+  test('every event, output and failure of a worker is accepted', async () => {
     const worker = new WorkerCalls(service);
     for (const { said, output, failure } of works) {
       const id = await calls.submit(`test/pulled?${hook()}`);
@@ -151,7 +151,7 @@ describe(`of whatever models and workers say (seed ${seed})`, () => {
   );
 
   test.each(['', '/status', '/events', '/log', '/response', '/deliveries'])(
-    'operators can read each at %j',
+    'operators can read each request at %j',
     (path) => inParallel(8, ids, (id) => read(`/v1/admin/requests/${id}${path}`)),
   );
 
@@ -161,15 +161,15 @@ describe(`of whatever models and workers say (seed ${seed})`, () => {
     ),
     ...['', '&outcome=failed'].map((query) => `queue/requests?tag=any:text&limit=100${query}`),
     ...['deliveries', 'webhooks', 'workers', 'nodes', 'models', 'operations'].map((path) => `admin/${path}`),
-  ])('the list %s has them', async (path) => expect(await read(`/v1/${path}`)).toBe(200));
+  ])('the list %s can be read', async (path) => expect(await read(`/v1/${path}`)).toBe(200));
 
-  test('each is sent to its webhook', async () => {
+  test('each request is sent to its webhook', async () => {
     const idOf = ({ body }: Hook): string => (JSON.parse(body) as { request_id: string }).request_id;
     await until(() => new Set(receiver.hooks.map(idOf)).size === ids.length);
     for (const { body } of receiver.hooks) expectClean(body);
   });
 
-  test('every view and every member of a column can be queried', async () => {
+  test('every view and JSON column can be queried', async () => {
     const views = await service.query<{ name: string }>(
       `SELECT viewname AS name FROM pg_views WHERE schemaname = 'public'`,
     );
@@ -181,7 +181,7 @@ describe(`of whatever models and workers say (seed ${seed})`, () => {
     await service.query('SELECT delta::jsonb FROM output_delta');
   });
 
-  test('each can be erased, by itself or by an operation', async () => {
+  test('each request can be erased, by itself or by an operation', async () => {
     const single = ids.filter((_, n) => n % 2 === 0);
     const statuses = await inParallel(8, single, async (id) => (await collection.erase(id)).status);
     expect(new Set(statuses)).toEqual(new Set([204]));
@@ -202,7 +202,7 @@ describe(`of whatever models and workers say (seed ${seed})`, () => {
   });
 });
 
-test('a character that a model parts between two deltas is whole in the output, one that it cuts off is U+FFFD', async () => {
+test('a character split between two deltas is whole in the output, and an incomplete one is U+FFFD', async () => {
   const said = ['a\ud83d', '\ude00b', '\ud83d'].map((delta) => ({ type: 'delta', delta }));
   model.respond = ({ response }) =>
     void response.writeHead(200, { 'content-type': 'application/x-ndjson' }).end(ndjson(said));

@@ -20,7 +20,7 @@ const collection = new CollectionCalls(service);
 const entry = (more: object = {}): object => ({ model_id: 'test/one', input: {}, ...more });
 const codes = (results: BatchResult[]) => results.map(({ status, code }) => [status, code]);
 
-test('a batch is as many submissions, answered in its order', async () => {
+test('a batch submits each entry, and answers in the order of the entries', async () => {
   const results = await collection.batch([
     entry({ input: { n: 1 }, tag: 'job:1' }),
     entry({ input: { n: 2 }, tag: ['job:1', 'last:yes'], priority: 'low' }),
@@ -66,7 +66,7 @@ test('inputs stay as they were written', async () => {
   expect(stored).toEqual(inputs);
 });
 
-test('a bad entry says what the same submission by itself is answered, and harms no other', async () => {
+test('a bad entry gets the error of the same single submission, and affects no other entry', async () => {
   const before = await calls.count('request');
   const deep = JSON.parse(`${'{"a":'.repeat(200)}{}${'}'.repeat(200)}`) as object;
   const results = await collection.batch([
@@ -138,13 +138,13 @@ test.each([
   ['{"requests":[{}],"tag":"a:b"}', 'invalid_query'],
   ['{"requests":[]}', 'bad_request'],
   [JSON.stringify({ requests: Array.from({ length: 1_001 }, () => entry()) }), 'bad_request'],
-])('%.60s is no batch, and nothing is submitted', async (body, code) => {
+])('%.60s is refused as a batch, and nothing is submitted', async (body, code) => {
   const before = await calls.count('request');
   expect((await problemOf(await collection.call('POST', '', body))).code).toBe(code);
   expect(await calls.count('request')).toBe(before);
 });
 
-test('a thousand of them are in the queue in the order of the batch', async () => {
+test('a thousand entries are queued in the order of the batch', async () => {
   const requests = Array.from({ length: 1_000 }, (_, n) => entry({ input: { n }, delay: '1h' }));
   const results = await collection.batch(requests);
   const ids = results.map(({ request_id: id }) => id!);
@@ -156,7 +156,7 @@ test('a thousand of them are in the queue in the order of the batch', async () =
   expect(rows.map(({ n }) => n)).toEqual(ids.map((_, n) => n));
 });
 
-test('each of them runs once', async () => {
+test('each entry runs once', async () => {
   const results = await collection.batch(Array.from({ length: 60 }, () => entry()));
   const ids = results.map(({ request_id: id }) => id!);
   await until(async () => (await collection.statuses(ids)).every((one) => one?.status === 'COMPLETED'));
@@ -182,7 +182,7 @@ test.each(['test/arrival', 'test/fair'])(
 );
 
 describe('an idempotency key', () => {
-  test('stands for the submission that came first, alone, in a batch, or in the same batch', async () => {
+  test('refers to its first submission, whether single, in another batch or in the same batch', async () => {
     const alone = await calls.submit('test/one?tag=a:1', { n: 1 }, { 'idempotency-key': 'alone' });
     const same = { input: { n: 1 }, tag: 'a:1' };
     const results = await collection.batch([
@@ -205,7 +205,7 @@ describe('an idempotency key', () => {
     expect(again[0]!.request_id).toBe(ids[1]);
   });
 
-  test('is compared with the submission that it stands for, whatever else a batch has under it', async () => {
+  test('is compared with its first submission, not with other entries of a batch', async () => {
     const one = (n: number) => entry({ input: { n }, idempotency_key: 'compared' });
     const [first] = await collection.batch([one(1)]);
     const again = await collection.batch([one(2), one(1), one(2)]);
@@ -216,7 +216,7 @@ describe('an idempotency key', () => {
     ]);
   });
 
-  test('is used once by batches that have the same ones in another order at once', async () => {
+  test('is used once by concurrent batches with the same keys in different orders', async () => {
     const batch = Array.from({ length: 100 }, (_, n) =>
       entry({ input: { n }, idempotency_key: `raced-${n}` }),
     );
@@ -231,7 +231,7 @@ describe('an idempotency key', () => {
     expect(ids(answers[2]!)).toEqual(ids(answers[0]!));
   });
 
-  test('whose day is over is free again', async () => {
+  test('can be used again after a day', async () => {
     const [first] = await collection.batch([entry({ idempotency_key: 'old' })]);
     await service.query(
       `UPDATE idempotency_key SET created_at = now() - interval '25 hours' WHERE key = 'old'`,
@@ -241,7 +241,7 @@ describe('an idempotency key', () => {
   });
 });
 
-test('what may wait bounds a batch as it bounds one', async () => {
+test('the limits on waiting requests apply to each entry of a batch', async () => {
   const end = await calls.submit('test/short', { hold: true });
   await model.arrived(end);
   const results = await collection.batch(Array.from({ length: 4 }, () => entry({ model_id: 'test/short' })));
@@ -261,7 +261,7 @@ test('what may wait bounds a batch as it bounds one', async () => {
   await model.answer(end);
 });
 
-test('batches and single submissions of a key that come at once fill its bound, and all are answered', async () => {
+test('concurrent batches and single submissions of a key fill its waiting limit exactly, and all are answered', async () => {
   const [most, rounds] = [10, 5];
   for (let round = 0; round < rounds; round++) {
     const key = await calls.newKey({ maxWaiting: most });
@@ -279,7 +279,7 @@ test('batches and single submissions of a key that come at once fill its bound, 
   }
 });
 
-test('what a batch repeats takes no room', async () => {
+test('entries that repeat an idempotency key take no room in the queue', async () => {
   const key = await calls.newKey({ maxWaiting: 3 });
   const keyed = (...names: string[]) =>
     names.map((name) => entry({ delay: '1h', idempotency_key: `room ${name}` }));
@@ -299,7 +299,7 @@ test('what a batch repeats takes no room', async () => {
   );
 });
 
-test('entries have a limit of their own: those beyond it are refused, the rest go in', async () => {
+test('entries have their own rate limit: those beyond it are refused, the others accepted', async () => {
   const key = await calls.newKey({ rateLimitBatch: '5/m', rateLimitSubmit: '1/m', rateLimitOther: '10/m' });
   const answer = await collection.call('POST', '', { requests: [entry(), entry(), entry()] }, key);
   expect([
@@ -333,7 +333,7 @@ test('entries have a limit of their own: those beyond it are refused, the rest g
   expect(await verdict(service.submit('test/one', {}, keyHeader(key)))).toEqual([403, 'rate_limited']);
 });
 
-test('the call itself counts as one of the calls that submit nothing', async () => {
+test('the batch call itself counts against the limit for other calls', async () => {
   const key = await calls.newKey({ rateLimitSubmit: '1/m', rateLimitOther: '2/m' });
   const results = [await collection.batch([entry()], key), await collection.batch([entry()], key)];
   expect(results.map(codes)).toEqual([[[202, undefined]], [[202, undefined]]]);
@@ -343,7 +343,7 @@ test('the call itself counts as one of the calls that submit nothing', async () 
   ]);
 });
 
-test('with the limits as shipped a batch of 1,000 goes in whole', async () => {
+test('the default limits accept a whole batch of 1,000', async () => {
   const { rateLimitSubmit, rateLimitOther, rateLimitBatch } = new Config();
   const key = await calls.newKey({
     rateLimitSubmit: policyText(rateLimitSubmit),
@@ -356,7 +356,7 @@ test('with the limits as shipped a batch of 1,000 goes in whole', async () => {
   expect(results).toHaveLength(1_000);
 });
 
-test('a batch needs a key with the scope submit, and its models', async () => {
+test('a batch needs a key with the scope submit, and each entry needs the right to its model', async () => {
   const reader = await calls.newKey({ scopes: ['read', 'cancel'] });
   expect(await verdict(collection.call('POST', '', { requests: [entry()] }, reader))).toEqual([
     403,
@@ -374,7 +374,7 @@ test('a batch needs a key with the scope submit, and its models', async () => {
   ]);
 });
 
-test('a batch may be as large as a body, and no larger', async () => {
+test('a batch may be as large as the body limit, and no larger', async () => {
   const small = await startTestService({ limits: '1000/s', config: { maxBodyBytes: 10_000 } });
   try {
     const requests = [{ model_id: 'demo/text/echo', input: { prompt: 'x'.repeat(5_000) } }];

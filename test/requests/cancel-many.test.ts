@@ -33,7 +33,7 @@ async function running(): Promise<string> {
   return id;
 }
 
-test('by their ids: what waits never starts, what runs is asked to stop, the rest is counted', async () => {
+test('a cancel by ids cancels waiting requests, asks runs to stop, and counts the rest', async () => {
   const done = await calls.run('test/two');
   const erased = await calls.run('test/two');
   await collection.erase(erased);
@@ -67,7 +67,7 @@ test('by their ids: what waits never starts, what runs is asked to stop, the res
   expect(await calls.count('queue_entry')).toBe(0);
 });
 
-test('by a filter: what fits and has not completed', async () => {
+test('a cancel by filter applies to matching requests that have not completed', async () => {
   const runs = await running();
   const mine = await batch(4, 'test/one', { tag: ['book:7', 'page:1'] });
   const later = await batch(2, 'test/two', { tag: 'book:7', delay: '1h' });
@@ -91,7 +91,7 @@ test('by a filter: what fits and has not completed', async () => {
   await calls.reached(foreign[0]!.request_id!, 'COMPLETED');
 });
 
-test('more than 10,000 take another call', async () => {
+test('one call cancels at most 10,000 requests, and the next call continues', async () => {
   const end = await running();
   await service.query(
     `WITH fresh AS (
@@ -113,7 +113,7 @@ test('more than 10,000 take another call', async () => {
   await calls.reached(end, 'COMPLETED');
 }, 30_000);
 
-test('positions of what is left follow at once', async () => {
+test('the positions of the remaining requests change at once', async () => {
   const runs = await running();
   const ids = await batch(6, 'test/one');
   await collection.cancel({ request_ids: ids.slice(1, 4) });
@@ -125,7 +125,7 @@ test('positions of what is left follow at once', async () => {
   await calls.reached(runs, 'COMPLETED');
 });
 
-test('while they are claimed, and cancelled several times in other orders, each runs or is cancelled, never both', async () => {
+test('requests that are claimed and cancelled concurrently complete once, and never run if cancelled before a start', async () => {
   await recordCompletions(service);
   model.hold();
   const ids = await batch(400, 'test/two', { tag: 'raced:1' });
@@ -187,7 +187,7 @@ test.each([
 });
 
 test.each(['', '/status', '/cancel', '/00000000-0000-7000-8000-000000000000/retry'])(
-  'an option in the query of POST %p is refused, not passed over',
+  'an option in the query of POST %p is refused, not ignored',
   async (path) => {
     const problem = await problemOf(await collection.call('POST', `${path}?priority=high`, {}));
     expect(problem).toMatchObject({
@@ -197,7 +197,7 @@ test.each(['', '/status', '/cancel', '/00000000-0000-7000-8000-000000000000/retr
   },
 );
 
-test('it needs a key with the scope cancel', async () => {
+test('a cancel of many requests needs a key with the scope cancel', async () => {
   const reader = await calls.newKey({ scopes: ['submit', 'read'] });
   expect(await verdict(collection.call('POST', '/cancel', { request_ids: ['x'] }, reader))).toEqual([
     403,

@@ -39,7 +39,7 @@ async function erased(id: string): Promise<void> {
   expect([answer.status, await answer.text()]).toEqual([204, '']);
 }
 
-test('nothing of the content is left, and every call but the list says that it is gone', async () => {
+test('an erasure deletes all content, and only the list still shows the request', async () => {
   const success = { type: 'application/x-ndjson', body: `${log}{"type":"output","output":"${secret}"}` };
   const failure = { status: 500, headers: { 'retry-after': '0' }, body: secret };
   const ok = await calls.run('test/one', { secret, attempts: [failure, success] });
@@ -71,7 +71,7 @@ test('nothing of the content is left, and every call but the list says that it i
 });
 
 /** Earlier releases stored such texts when a model had cut them in the middle of a character. */
-test('of those that hold what PostgreSQL cannot read too', async () => {
+test('an erasure also deletes texts that PostgreSQL cannot read', async () => {
   for (const unreadable of ['"\\u0000"', '{"\\ud83d":"\\udc00"}', '"a\\ud800"']) {
     const failed = await calls.run('test/one', { secret, status: 422, type: 'application/json', body: '{}' });
     const ok = await calls.run('test/one', { secret });
@@ -95,14 +95,14 @@ test('of those that hold what PostgreSQL cannot read too', async () => {
   }
 });
 
-test('of those that are cancelled or expire while they wait too', async () => {
+test('an erasure also deletes the input of a request that was cancelled before its start', async () => {
   const id = await calls.submit('test/one?delay=1h', { secret });
   await calls.cancel(id);
   await erased(id);
   expect(await kept(id)).not.toContain(secret);
 });
 
-test('one that has not completed cannot be erased', async () => {
+test('a request that has not completed cannot be erased', async () => {
   const id = await calls.submit('test/one?delay=1h', { secret });
   const answer = await collection.erase(id);
   expect(answer.headers.get('retry-after')).toBe('1');
@@ -114,14 +114,14 @@ test('one that has not completed cannot be erased', async () => {
   expect(await calls.status(id)).toMatchObject({ status: 'IN_QUEUE' });
 });
 
-test('of several erasures at once one does it', async () => {
+test('exactly one of several concurrent erasures succeeds', async () => {
   const id = await calls.run('test/one');
   const answers = await Promise.all(Array.from({ length: 10 }, () => collection.erase(id)));
   const statuses = answers.map(({ status }) => status).sort((a, b) => a - b);
   expect(statuses).toEqual([204, ...Array.from({ length: 9 }, () => 410)]);
 });
 
-test('a retry beside an erasure has the whole input or is refused', async () => {
+test('a retry during an erasure has the whole input or is refused', async () => {
   const ids = await Promise.all(Array.from({ length: 12 }, () => calls.run('test/one', { secret })));
   const retries = await Promise.all(
     ids.map(async (id) => {
@@ -139,7 +139,7 @@ test('a retry beside an erasure has the whole input or is refused', async () => 
   }
 });
 
-test('it takes the key that owns the request, with the scope cancel', async () => {
+test('an erasure needs the key that owns the request, with the scope cancel', async () => {
   const id = await calls.run('test/one');
   expect(await verdict(collection.erase(id, await calls.newKey()))).toEqual([404, 'unknown_request']);
   expect(await verdict(collection.erase(unknownId()))).toEqual([404, 'unknown_request']);
@@ -150,7 +150,7 @@ test('it takes the key that owns the request, with the scope cancel', async () =
   expect(await verdict(answer)).toEqual([401, 'missing_key']);
 });
 
-test('the audit has who erased which request, by its handle', async () => {
+test('an erasure is audited with its key and the handle of the request', async () => {
   const id = await calls.run('test/one', { secret });
   await erased(id);
   expect((await collection.erase(id)).status).toBe(410);

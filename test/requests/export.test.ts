@@ -64,8 +64,15 @@ test('a request has its key, times and attempts, and its payloads as they were r
   expect(of(ok)).toMatchObject({
     model_id: 'test/one',
     key: { name: 'web shop' },
-    ...{ status: 'COMPLETED', outcome: 'succeeded', priority: 'low', tags: ['job:17'], input, error: null },
-    ...{ created_at: time, started_at: time, completed_at: time },
+    status: 'COMPLETED',
+    outcome: 'succeeded',
+    priority: 'low',
+    tags: ['job:17'],
+    input,
+    error: null,
+    created_at: time,
+    started_at: time,
+    completed_at: time,
     attempts: [
       { attempt: 1, outcome: 'failed', error_code: 'model_error', started_at: time, ended_at: time },
       { attempt: 2, outcome: 'succeeded', error_code: null },
@@ -74,16 +81,24 @@ test('a request has its key, times and attempts, and its payloads as they were r
   expect(text).toContain('"output":{   "id": 12345678901234567890,   "text": "two\\nlines" }');
   expect(of(bad)).toMatchObject({
     outcome: 'failed',
-    ...{ input: { status: 422 }, output: null },
+    input: { status: 422 },
+    output: null,
     error: { code: 'model_error', details: { why: 'no' } },
   });
   expect(of(waiting)).toMatchObject({
-    ...{ status: 'IN_QUEUE', outcome: null, scheduled_at: time, started_at: null, completed_at: null },
-    ...{ attempts: [], input: {}, output: null, error: null },
+    status: 'IN_QUEUE',
+    outcome: null,
+    scheduled_at: time,
+    started_at: null,
+    completed_at: null,
+    attempts: [],
+    input: {},
+    output: null,
+    error: null,
   });
 });
 
-test('it has no secret: no URL of a webhook, no key, no Idempotency-Key, no token', async () => {
+test('an export has no secret: no URL of a webhook, no key, no Idempotency-Key, no token', async () => {
   const key = await calls.newKey({ name: 'careful' });
   const headers = { ...keyHeader(key), 'idempotency-key': 'the-idempotency-key' };
   const hook = encodeURIComponent('https://example.org/hook?token=the-token-of-the-hook');
@@ -94,7 +109,7 @@ test('it has no secret: no URL of a webhook, no key, no Idempotency-Key, no toke
     expect(text).not.toContain(secret);
 });
 
-test('an erased request is there without its content', async () => {
+test('an erased request is exported without its content', async () => {
   const id = await calls.submit('test/two', { status: 422, body: 'the-secret', prompt: 'the-secret' });
   await calls.response(id);
   await fetch(service.url + calls.path(id), { method: 'DELETE', headers: keyHeader(service.key) });
@@ -117,12 +132,9 @@ describe('over many days', () => {
     ids = await plant([8, 8, 8, 5, 1, 0, 0], keyId);
   });
 
-  test.each([1, 2, 3, 500])(
-    'in pages of %i each request is there once, the oldest first',
-    async (maxRows) => {
-      expect(idsOf(await exported({ keyIds: [keyId], maxRows }))).toEqual(ids);
-    },
-  );
+  test.each([1, 2, 3, 500])('pages of %i have each request once, the oldest first', async (maxRows) => {
+    expect(idsOf(await exported({ keyIds: [keyId], maxRows }))).toEqual(ids);
+  });
 
   test('a page has no more requests than fit, and at least one', async () => {
     const pages: number[] = [];
@@ -170,7 +182,7 @@ describe('over many days', () => {
     expect(idsOf(early)).toHaveLength(4);
   });
 
-  test('a model, or all models under a name', async () => {
+  test('a filter selects one model, or all models under a prefix', async () => {
     expect(idsOf(await exported({ model: 'old/model' }))).toEqual(ids);
     expect(idsOf(await exported({ model: 'old/*' }))).toEqual(ids);
     expect(idsOf(await exported({ model: 'old/mod' }))).toEqual([]);

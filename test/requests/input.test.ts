@@ -22,7 +22,9 @@ test('a caller reads the input as it was sent, while the request runs and after 
   await model.arrived(id);
   const answer = await inputOf(id);
   expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([
-    ...[200, 'application/json; charset=utf-8', body],
+    200,
+    'application/json; charset=utf-8',
+    body,
   ]);
   await model.answer(id);
   await calls.reached(id, 'COMPLETED');
@@ -36,7 +38,7 @@ test('a large input comes back whole', async () => {
   expect(await (await inputOf(id)).text()).toBe(body);
 });
 
-test('another key finds no request, and an erased input is gone', async () => {
+test('an input is answered 404 to another key, and 410 after an erasure', async () => {
   const id = await calls.submit('test/one');
   await calls.reached(id, 'COMPLETED');
   const stranger = keyHeader(await calls.newKey());
@@ -49,7 +51,7 @@ test('another key finds no request, and an erased input is gone', async () => {
   expect(await verdict(inputOf(id))).toEqual([410, 'gone']);
 });
 
-test('an input that retention has deleted is gone', async () => {
+test('an input that retention has deleted is answered 410', async () => {
   const id = await calls.submit('test/one');
   await calls.reached(id, 'COMPLETED');
   await service.query('UPDATE request SET input = NULL WHERE id = $1', [id]);

@@ -32,7 +32,7 @@ describe('the list of a key', () => {
     await Promise.all(ids.map((id) => calls.reached(id, 'COMPLETED')));
   });
 
-  test('has its own requests alone, newest first, as status objects', async () => {
+  test('has only its own requests, newest first, as status objects', async () => {
     await calls.submit('test/one');
     const { data, next_cursor: next } = await collection.page('', key);
     expect(data.map(({ request_id: id }) => id)).toEqual(ids);
@@ -41,7 +41,7 @@ describe('the list of a key', () => {
     expect(await collection.page('', await calls.newKey())).toEqual({ data: [], next_cursor: null });
   });
 
-  test('comes in pages of `limit`, of which each links to the next', async () => {
+  test('has pages of `limit` requests, each with a link to the next', async () => {
     expect(await collection.pages('?limit=4', key)).toEqual([ids.slice(0, 4), ids.slice(4, 8), ids.slice(8)]);
     expect(await collection.pages('?limit=5', key)).toEqual([ids.slice(0, 5), ids.slice(5)]);
     const answer = await collection.call('GET', '?limit=9', undefined, key);
@@ -53,7 +53,7 @@ describe('the list of a key', () => {
     );
   });
 
-  test('goes on exactly while requests arrive', async () => {
+  test('continues without gaps or repeats while requests arrive', async () => {
     const { data, next_cursor: next } = await collection.page('?limit=4', key);
     const [arrived] = await submitTagged(1, 'test/one', key);
     const rest = await collection.pages(`?cursor=${next!}`, key);
@@ -74,7 +74,7 @@ describe('the list of a key', () => {
     ['?status=IN_QUEUE', 0],
     ['?outcome=failed&model_id=&tag=', 0],
     ['?limit=1000', 11],
-  ])('%s is of %i, on one page and on many', async (query, count) => {
+  ])('with %s has %i requests, on one page and on many', async (query, count) => {
     const all = (await collection.pages(query, key)).flat();
     expect(all).toHaveLength(count);
     expect((await collection.pages(`${query}&limit=2`.replace('limit=1000&', ''), key)).flat()).toEqual(all);
@@ -111,7 +111,7 @@ describe('the list of a key', () => {
     });
   });
 
-  test('takes a cursor only whole, from its own key, and without other filters', async () => {
+  test('accepts a cursor only unchanged, from its own key, and without other filters', async () => {
     const { next_cursor: next } = await collection.page('?limit=1&tag=job:1', key);
     const cursor = next!;
     expect((await collection.page(`?cursor=${cursor}&tag=job:1&limit=2`, key)).data).toHaveLength(2);
@@ -129,7 +129,7 @@ describe('the list of a key', () => {
   });
 });
 
-test('a page that looked at enough rows is short, and the next one goes on', async () => {
+test('a page that has examined enough rows is short, and the next page continues', async () => {
   const key = await calls.newKey();
   const id = await calls.submit('test/one?tag=rare:1', {}, { authorization: `Key ${key}` });
   await calls.reached(id, 'COMPLETED');
@@ -145,7 +145,7 @@ test('a page that looked at enough rows is short, and the next one goes on', asy
   expect(pages.flat()).toEqual([id]);
 });
 
-test('what retention is over of is hidden', async () => {
+test('requests past their retention are hidden', async () => {
   const key = await calls.newKey();
   const [newer, older] = await submitTagged(2, 'test/one', key);
   await Promise.all([newer, older].map((id) => calls.reached(id!, 'COMPLETED')));

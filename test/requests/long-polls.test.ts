@@ -16,7 +16,7 @@ async function start(config: Partial<Config>) {
 const prefer = { prefer: 'wait=60' };
 const applied = (response: Response): string | null => response.headers.get('preference-applied');
 
-test('a service that stops answers what it holds as it is, and does not say that it waited', async () => {
+test('a stopping service answers long polls with the current state, without Preference-Applied', async () => {
   const { service, calls, polls } = await start({ shutdownGraceMs: 0 });
   const running = await calls.submit('test/narrow', { attempts: [{ hold: true }, {}] });
   await model.arrived(running);
@@ -40,7 +40,7 @@ test('a service that stops answers what it holds as it is, and does not say that
   expect((await (await start({})).calls.reached(id, 'COMPLETED')).success).toBe(true);
 });
 
-test('a service that stops holds on while runs may end', async () => {
+test('a stopping service continues long polls while runs may end', async () => {
   const { service, calls, polls } = await start({ shutdownGraceMs: 30_000 });
   const id = await calls.submit('test/narrow', { hold: true });
   await model.arrived(id);
@@ -54,7 +54,7 @@ test('a service that stops holds on while runs may end', async () => {
   expect(polls.size).toBe(0);
 });
 
-test('a wait that a proxy would not allow ends before the proxy gives up', async () => {
+test('a long poll ends before a proxy would time out', async () => {
   const { service, calls, polls } = await start({});
   // nginx, HAProxy and ALB give up after 60 s of silence.
   expect(polls.maxHoldMs).toBeLessThanOrEqual(55_000);
@@ -70,7 +70,7 @@ test('a wait that a proxy would not allow ends before the proxy gives up', async
   await model.answer(id);
 });
 
-test('what another node runs ends the wait too', async () => {
+test('the completion of a run on another node ends a long poll too', async () => {
   const api = await start({ role: 'api' });
   await nodes.start({ role: 'scheduler' });
   const answer = api.service.submit('test/narrow', { hold: true }, prefer);

@@ -29,7 +29,7 @@ const columns = async (id: string): Promise<Record<string, unknown>> => {
   return row!;
 };
 
-test('has the same input and options, but for the schedule, and both say so', async () => {
+test('a retry has the same input and options except the schedule, and both requests name each other', async () => {
   const query = 'priority=low&timeout=5s&expires=30m&tag=a:1&tag=b:2&webhook=https://a.example/&delay=50ms';
   const input = '{"n":123456789012345678901234567890, "b":1.0, "a":"\\u00e9"}';
   const answer = await fetch(`${service.url}/v1/queue/test/one?${query}`, {
@@ -57,7 +57,7 @@ test('has the same input and options, but for the schedule, and both say so', as
   await calls.response(await retried(last));
 });
 
-describe('under an Idempotency-Key', () => {
+describe('a retry with an Idempotency-Key', () => {
   const withKey = (id: string, key: string): Promise<Response> =>
     fetch(`${service.url}/v1/queue/requests/${id}/retry`, {
       method: 'POST',
@@ -68,7 +68,7 @@ describe('under an Idempotency-Key', () => {
     return ((await answer.json()) as { request_id: string }).request_id;
   };
 
-  test('a repetition is answered with the same new request, and says so', async () => {
+  test('returns the same new request when it is repeated, and marks the answer as replayed', async () => {
     const id = await calls.run('test/one');
     const before = await calls.count('request');
     const answers = await Promise.all(Array.from({ length: 10 }, () => withKey(id, 'retry-1')));
@@ -87,7 +87,7 @@ describe('under an Idempotency-Key', () => {
     expect(await verdict(withKey(id, 'retry-2'))).toEqual([410, 'gone']);
   });
 
-  test('another request, and a submission, are refused as by a submission', async () => {
+  test('is refused if the key belongs to another retry or submission', async () => {
     const [id, other] = [await calls.run('test/one'), await calls.run('test/one')];
     const made = await idOf(await withKey(id, 'retry-3'));
     const before = await calls.count('request');
@@ -102,7 +102,7 @@ describe('under an Idempotency-Key', () => {
     expect(await verdict(withKey(id, 'a b'))).toEqual([400, 'invalid_idempotency_key']);
   });
 
-  test('after 24 hours it is free again', async () => {
+  test('creates another request once the key is older than 24 hours', async () => {
     const id = await calls.run('test/one');
     const made = await idOf(await withKey(id, 'retry-5'));
     const age = `UPDATE idempotency_key SET created_at = now() - interval '25 hours' WHERE key = 'retry-5'`;
@@ -113,7 +113,7 @@ describe('under an Idempotency-Key', () => {
   });
 });
 
-test('takes one that failed or was cancelled', async () => {
+test('a failed or cancelled request can be retried', async () => {
   const failed = await calls.run('test/one', { attempts: [{ status: 400 }] });
   await calls.response(await retried(failed));
   const cancelled = await calls.submit('test/one?delay=1h');
@@ -121,7 +121,7 @@ test('takes one that failed or was cancelled', async () => {
   expect((await calls.response(await retried(cancelled))).status).toBe(200);
 });
 
-test('is a submission by the rules of now', async () => {
+test('a retry follows the current options and limits, like a submission', async () => {
   const key = await calls.newKey({ rateLimitSubmit: '2/m' });
   const headers = keyHeader(key);
   const id = await calls.submit('test/one?expires=1h&timeout=60s', {}, headers);
@@ -145,7 +145,7 @@ test('is a submission by the rules of now', async () => {
   expect(await verdict(collection.retry(done))).toEqual([404, 'unknown_model']);
 });
 
-test('is refused before the end, once the input is gone, and of another’s', async () => {
+test('a retry is refused before completion, after the input is deleted, and for another key', async () => {
   const waiting = await calls.submit('test/one?delay=1h');
   const early = await collection.retry(waiting);
   expect([early.status, early.headers.get('retry-after')]).toEqual([400, '1']);
@@ -159,7 +159,7 @@ test('is refused before the end, once the input is gone, and of another’s', as
   expect(await verdict(collection.retry('nonsense'))).toEqual([404, 'unknown_request']);
 });
 
-test('needs a key with the scope submit', async () => {
+test('a retry needs a key with the scope submit', async () => {
   const reader = await calls.newKey({ scopes: ['read', 'cancel'] });
   expect(await verdict(collection.retry(unknownId(), reader))).toEqual([403, 'forbidden']);
   const answer = fetch(`${service.url}/v1/queue/requests/${unknownId()}/retry`, { method: 'POST' });

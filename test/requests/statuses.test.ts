@@ -5,7 +5,7 @@ import { testQueue } from '../support/test-queue.js';
 const { service, calls } = testQueue({ models: { 'test/one': {} }, limits: '1000/s' });
 const collection = new CollectionCalls(service);
 
-test('statuses come in the order of the ids, null for what is unknown, another key’s or gone', async () => {
+test('statuses are in the order of the ids, with null for unknown, foreign or deleted requests', async () => {
   const [done, over] = [await calls.run('test/one'), await calls.run('test/one')];
   const waiting = await calls.submit('test/one?delay=1h');
   const foreign = await calls.submit('test/one', {}, { authorization: `Key ${await calls.newKey()}` });
@@ -40,7 +40,7 @@ test.each([
   expect((await problemOf(await collection.call('POST', '/status', body))).code).toBe(code);
 });
 
-test('100 ids count as one call, and the call is refused as a whole where there is no room for all of them', async () => {
+test('100 ids count as one call, and a call that exceeds the limit is refused as a whole', async () => {
   const key = await calls.newKey({ rateLimitOther: '10/h' });
   const ask = (count: number) =>
     collection.call('POST', '/status', { request_ids: Array.from({ length: count }, unknownId) }, key);
@@ -51,7 +51,7 @@ test('100 ids count as one call, and the call is refused as a whole where there 
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3_000);
 });
 
-test('a call that counts as more than the limit ever allows says so', async () => {
+test('a call that always exceeds the limit is refused with the largest allowed number of ids', async () => {
   const key = await calls.newKey({ rateLimitOther: '4/s' });
   const request_ids = Array.from({ length: 401 }, unknownId);
   const problem = await problemOf(await collection.call('POST', '/status', { request_ids }, key));

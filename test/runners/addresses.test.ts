@@ -41,11 +41,11 @@ const shown = async (): Promise<AdminModelDto> => {
 
 const origin = ({ url }: ModelServer): string => new URL(url).origin;
 
-test('runs go to the address with the fewest', async () => {
+test('a run goes to the address with the fewest runs', async () => {
   for (const server of servers) server.hold();
   const ids = await calls.submitAll(concurrency, id);
   await until(() => running().join() === '2,2,2', { message: 'each has two', explain: running });
-  for (const call of [...busy.calls]) await busy.answer(call.id);
+  for (const call of Array.from(busy.calls)) await busy.answer(call.id);
   ids.push(...(await calls.submitAll(2, id)));
   await until(() => running().join() === '2,2,2', {
     message: 'the two are where two ended',
@@ -56,7 +56,7 @@ test('runs go to the address with the fewest', async () => {
   expect(busy.calls).toHaveLength(4);
 });
 
-test('those that are away get probes only, the good one all slots, and no attempt is used up', async () => {
+test('addresses that are away get only probes, the healthy one gets all slots, and no attempt is used', async () => {
   await refusing.stop();
   busy.respond = ({ response }) => response.writeHead(503, { 'retry-after': '1' }).end('starting');
   good.hold();
@@ -84,7 +84,7 @@ test('those that are away get probes only, the good one all slots, and no attemp
   for (const one of ids) expect((await calls.status(one)).attempt).toBe(1);
 });
 
-test('operators see which are away, without secrets, while the model is available', async () => {
+test('operators see the addresses that are away, without secrets, while the model is available', async () => {
   const model = await until(async () => {
     const found = await shown();
     return found.nodes[0]!.addresses_away.length === 2 && found;
@@ -101,7 +101,7 @@ test('operators see which are away, without secrets, while the model is availabl
   );
 });
 
-test('a probe that is out is shown as such', async () => {
+test('an address appears as probing while its probe is in progress', async () => {
   const { times } = service.app.get(Circuits);
   const [{ steadyMs }, refusal] = [times, busy.respond];
   const held: Call[] = [];
@@ -122,7 +122,7 @@ test('a probe that is out is shown as such', async () => {
   times.steadyMs = steadyMs;
 });
 
-test('the model is away when all are, and goes on with the first that is back', async () => {
+test('the model is unavailable when all addresses are away, and continues with the first that is back', async () => {
   await good.stop();
   const ids = await calls.submitAll(3, id);
   await until(async () => (await calls.status(ids[2]!)).reason === 'unavailable');
@@ -137,7 +137,7 @@ test('the model is away when all are, and goes on with the first that is back', 
   await until(async () => (await shown()).availability === 'available');
 });
 
-test('one that is back is used again', async () => {
+test('an address that is back is used again', async () => {
   await refusing.start();
   busy.respond = respond;
   await until(
@@ -152,5 +152,8 @@ test('one that is back is used again', async () => {
   await until(() => running().join() === '2,2,2', { message: 'each has two', explain: running });
   for (const server of servers) server.release();
   await allSucceed(ids);
-  expect((await shown()).nodes[0]!.addresses_away).toEqual([]);
+  await until(async () => (await shown()).nodes[0]!.addresses_away.length === 0, {
+    message: 'operators see that none is away',
+    explain: shown,
+  });
 });

@@ -35,7 +35,7 @@ const takenUp = (start = 2): object => ({
 const asked = (): string[] =>
   server.calls.map(({ method, headers }) => `${method} ${String(headers.accept)}`);
 
-test('a model without a stream is asked again for the whole, and each call has the same id', async () => {
+test('a model without a stream is called again for the whole answer, with the same run id', async () => {
   cog.isStreaming = false;
   const one = run('a cat');
   expect(await runner.run(one)).toBe('"seen: a cat"');
@@ -45,7 +45,7 @@ test('a model without a stream is asked again for the whole, and each call has t
   expect(one.usages).toEqual([{ steps: 4 }]);
 });
 
-test('what the stream says becomes deltas, log and usage', async () => {
+test('the events of a stream become deltas, log lines and usage', async () => {
   const one = run('a cat');
   expect(await runner.run(one)).toBe('["a ","cat"]');
   expect(one.deltas).toEqual(['"a "', '"cat"']);
@@ -75,7 +75,7 @@ test('a node that takes up a run attaches to it by its id, and reads it from the
   expect([cog.begun.length, second.kept]).toEqual([1, []]);
 });
 
-test('a run that its server has given up with its last reader begins anew', async () => {
+test('a run that its server ended with the last reader starts again', async () => {
   cog.endsWithReaders = true;
   await lostRun();
   const second = run('a cat', takenUp());
@@ -83,7 +83,7 @@ test('a run that its server has given up with its last reader begins anew', asyn
   expect([cog.begun.length, new Set(cog.begun).size]).toEqual([2, 1]);
 });
 
-test('a run that is being given up just now, or whose beginning is lost, costs no attempt', async () => {
+test('an attach to a run that is being cancelled or is truncated costs no attempt', async () => {
   await lostRun();
   const second = run('hold', takenUp());
   const failed = failureOf(runner, second);
@@ -97,14 +97,14 @@ test('a run that is being given up just now, or whose beginning is lost, costs n
   expect([message, options.outage]).toEqual(['SSE stream replay truncated; events were dropped', 'free']);
 });
 
-test('a run that its server goes on with, and shows to nobody, waits for its end', async () => {
+test('a run that continues at its server without a stream costs no attempt and is not started twice', async () => {
   await lostRun();
   cog.isStreaming = false;
   const { message, options } = await failureOf(runner, run('hold', takenUp()));
   expect([message, options.outage, cog.begun.length]).toEqual(['The model answered 202.', 'free', 1]);
 });
 
-test('a prediction that someone else cancels is an attempt', async () => {
+test('a prediction that a third party cancels counts as an attempt', async () => {
   const one = run('hold');
   const failed = failureOf(runner, one);
   await until(() => one.deltas.length > 0);
@@ -112,7 +112,7 @@ test('a prediction that someone else cancels is an attempt', async () => {
   expect((await failed).options).toEqual({ code: 'model_error', retryable: true });
 });
 
-test('a run that was not begun is forgotten, so the next start has an id of its own and all its time', async () => {
+test('a run that a busy server did not start is not recorded', async () => {
   cog.isBusy = true;
   const one = run('a cat');
   expect((await failureOf(runner, one)).options.outage).toBe('free');
@@ -122,15 +122,17 @@ test('a run that was not begun is forgotten, so the next start has an id of its 
 test.each([
   ['without the id of the run', { request: { url: '{url}/x' } }, /"attach" needs \{run_id\}/],
   ['beside "follow"', { follow: { url: '/jobs', done: '$.done' } }, /"follow" or "attach", not both/],
-])('a mapping that attaches %s is a fault', (_, options, fault) => {
+])('a mapping that attaches %s is invalid', (_, options, fault) => {
   const checked = Object.assign(new HttpRunner.Options(), {
-    ...{ kind: 'http', preset: 'cog', url: 'http://gpu:5000/predictions' },
+    kind: 'http',
+    preset: 'cog',
+    url: 'http://gpu:5000/predictions',
     ...options,
   });
   expect(checked.fault()).toMatch(fault);
 });
 
-test('only a model whose mapping reads event streams asks for one', async () => {
+test('the runner asks for an event stream only if the mapping reads one', async () => {
   server.respond = ({ response }) => response.writeHead(200, { 'content-type': 'application/json' }).end('1');
   const plain = { kind: 'http', url: server.url, headers: {} };
   await runner.run(testRun(plain));

@@ -11,7 +11,7 @@ function modelOf(id: string, { url }: ModelServer): object {
 const looksAt = ({ calls }: ModelServer): number => calls.filter(({ method }) => method === 'GET').length;
 const cancelsAt = ({ calls }: ModelServer): Call[] => calls.filter(({ method }) => method === 'DELETE');
 
-test('a server that does not answer a cancel delays those of no other server, and is not asked again meanwhile', async () => {
+test('a server that does not answer a cancel delays no other server, and gets no second cancel meanwhile', async () => {
   const silent = await new ModelServer().start();
   const other = await new ModelServer().start();
   other.respond = ({ response }) =>

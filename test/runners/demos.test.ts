@@ -17,7 +17,7 @@ describe('the echo', () => {
 });
 
 describe('the flaky model', () => {
-  it('recovers after the attempts that its input has fail', async () => {
+  it('succeeds after the number of failed attempts in its input', async () => {
     const input = { fail_attempts: 2, retry_after: 3 };
     for (const attempt of [1, 2]) {
       const { options } = await failureOf(runner, demoRun('flaky', input, attempt));
@@ -39,7 +39,7 @@ describe('the flaky model', () => {
     expect(failure.options).toEqual(options);
   });
 
-  it('breaks when asked to', async () => {
+  it('throws an unexpected error when its input asks for a crash', async () => {
     await expect(failureOf(runner, demoRun('flaky', { crash: true }))).rejects.toThrow('another way');
   });
 
@@ -58,7 +58,7 @@ describe('the story', () => {
     return run;
   }
 
-  it('is told word by word, and is the same for the same prompt', async () => {
+  it('is streamed word by word, and is the same for the same prompt', async () => {
     const [one, same, other] = await Promise.all([
       tell('a lighthouse', 9),
       tell('a lighthouse', 9),
@@ -105,7 +105,7 @@ describe('the fractal', () => {
     expect(png.subarray(-8).toString('hex')).toBe('49454e44ae426082');
   });
 
-  it('is the same for the same prompt, and another for another', async () => {
+  it('is the same for the same prompt, and different for a different prompt', async () => {
     const input = { prompt: 'a lighthouse', width: 32, height: 32 };
     const one = await draw(input);
     expect((await draw(input)).output).toEqual(one.output);

@@ -49,7 +49,7 @@ function run(options: object = {}, more: object = {}): TestRun {
 
 const called = (): string[] => server.calls.map(({ method, url }) => `${method} ${url}`);
 
-test('a run is followed until it is done, with its progress and what its log gains', async () => {
+test('a run is followed until it is done, with its progress and its new log lines', async () => {
   answers['GET /jobs/a%2Fb'] = [
     { state: 'queued' },
     { state: 'running', share: 0.5, log: 'one\n' },
@@ -85,7 +85,7 @@ test('an id that is a number of 64 bits keeps its digits', async () => {
   expect(await runner.run(one)).toBe('"/jobs/12345678901234567890"');
 });
 
-test.each([201, 202])('a first answer with status %s is a promise', async (status) => {
+test.each([201, 202])('a first answer with status %s starts a followed run', async (status) => {
   server.respond = ({ method, response }) => {
     const json = method === 'POST' ? { id: 1 } : { state: 'done', output: 'x' };
     response.writeHead(method === 'POST' ? status : 200, { 'content-type': 'application/json' });
@@ -111,20 +111,20 @@ test.each([
   ],
   ['refuses to say', 403, 'The model answered 403.', false],
   ['has no output', { state: 'done' }, 'The model\'s answer has no output at the path of "output".', false],
-])('a server that %s', async (_, answer, message, retryable) => {
+])('a run fails at a server that %s', async (_, answer, message, retryable) => {
   answers['GET /jobs/a%2Fb'] = [{ state: 'running' }, answer];
   const failed = await failureOf(runner, run());
   expect([failed.message, failed.options.retryable]).toEqual([message, retryable]);
 });
 
-test('a first answer without the id that is quoted', async () => {
+test('a first answer without the id that "follow" quotes fails the run', async () => {
   answers['POST /predict'] = [{ task: 1 }];
   const one = run();
   expect((await failureOf(runner, one)).message).toBe("The model's answer has no text or number at $.id.");
   expect(one.kept).toEqual([]);
 });
 
-test('calls that fail are repeated, and ten in a row are too many', async () => {
+test('failed calls are repeated, and the tenth failure in a row fails the run', async () => {
   const misses = [503, 0, 500, 429, 502, 0, 503, 503, 0];
   answers['GET /jobs/a%2Fb'] = [...misses, { state: 'running' }, ...misses, { state: 'done', output: 1 }];
   expect(await runner.run(run())).toBe('1');
@@ -134,7 +134,7 @@ test('calls that fail are repeated, and ten in a row are too many', async () => 
   expect(called().filter((call) => call === 'POST /predict')).toHaveLength(2);
 });
 
-test('a run that was begun is not begun again', async () => {
+test('a run that was started is not started again', async () => {
   const followed = { start: 1, address: server.url, answer: { '$.id': 'a/b' } };
   expect(await runner.run(run({}, { followed, start: 2 }))).toBe('7');
   expect(called()).toEqual(['GET /jobs/a%2Fb']);
@@ -146,7 +146,7 @@ describe('a server that takes the id of the run', () => {
     follow: { ...follow, url: '{url}/{run_id}', cancel: { method: 'DELETE', url: '{url}/{run_id}' } },
   };
 
-  test('knows it before it is sent, so it is asked first after the loss of a node', async () => {
+  test('is asked for the run after the loss of a node, and starts the run only if it is unknown', async () => {
     let isKnown = false;
     server.respond = ({ method, response }) => {
       if (method === 'PUT') isKnown = true;
@@ -161,20 +161,24 @@ describe('a server that takes the id of the run', () => {
     isKnown = false;
     expect(await runner.run(run(own, { followed, start: 3 }))).toBe('3');
     expect(called()).toEqual([
-      ...[`PUT ${url}`, `GET ${url}`],
-      ...[`GET ${url}`, `GET ${url}`],
-      ...[`GET ${url}`, `PUT ${url}`, `GET ${url}`],
+      `PUT ${url}`,
+      `GET ${url}`,
+      `GET ${url}`,
+      `GET ${url}`,
+      `GET ${url}`,
+      `PUT ${url}`,
+      `GET ${url}`,
     ]);
   });
 
-  test('and is away when it is asked: nothing was begun', async () => {
+  test('costs no attempt if it is away when it is asked', async () => {
     server.respond = ({ response }) => response.writeHead(503).end();
     const followed = { start: 1, address: server.url, answer: null };
     expect((await failureOf(runner, run(own, { followed }))).options.outage).toBe('free');
   });
 });
 
-test('an aborted run asks no more, and a cancel reaches its server', async () => {
+test('a cancel of an aborted run reaches its server, and a 404 counts as cancelled', async () => {
   answers['GET /jobs/a%2Fb'] = [{ state: 'running' }];
   const one = run();
   const ended = runner.run(one).catch((error: unknown) => error);

@@ -69,7 +69,7 @@ async function allSucceed(ids: string[]): Promise<void> {
     expect(await calls.reached(id, 'COMPLETED')).toMatchObject({ success: true, attempt: 1 });
 }
 
-test('after a start nothing is sent to a server before its health is 200', async () => {
+test('after a start, a server gets no request before its health check returns 200', async () => {
   const ids = await calls.submitAll(3, 'test/single');
   await checkedTimes(single, 3);
   await until(async () => (await calls.status(ids[0]!)).reason === 'unavailable');
@@ -81,7 +81,7 @@ test('after a start nothing is sent to a server before its health is 200', async
   expect(single.runs).toHaveLength(3);
 });
 
-test('while a server is away its health is asked instead of sending a request', async () => {
+test('a server that is away gets health checks instead of requests', async () => {
   broken.health = 200;
   await allSucceed([await calls.submit('test/broken')]);
   const { respond } = broken;
@@ -117,7 +117,7 @@ test('without a circuit there are no health checks', async () => {
   expect(free.checks).toEqual([]);
 });
 
-test('the next check is told, and an operator need not wait for it', async () => {
+test('the model and the status show the time of the next check, and an operator can probe at once', async () => {
   const admin = new ModelAdminCalls(service);
   // The first pause is short; the next ones are twice as long each.
   await checkedTimes(slow, 2);

@@ -40,7 +40,7 @@ function json(body: string | Buffer, status = 200, headers: Record<string, strin
 }
 
 describe('the call to a model', () => {
-  it('is one POST of the input as it is, with the headers of the file, the request and the attempt', async () => {
+  it('is one POST of the unchanged input, with the headers of the file, the request and the attempt', async () => {
     server.respond = json('{}');
     const input = '{ "big": 12345678901234567890, "text": "héé" }';
     await runner.run(httpRun(input, { authorization: 'Bearer secret' }, 3));
@@ -84,7 +84,7 @@ describe('a JSON answer', () => {
     expect(await runner.run(httpRun())).toBe(output);
   });
 
-  it('may begin with a byte order mark, and say that it is not compressed', async () => {
+  it('may begin with a byte order mark and have the content encoding identity', async () => {
     const bytes = Buffer.from('\ufeff {"a":1.0}');
     server.respond = json(bytes, 200, { 'content-encoding': 'Identity' });
     expect(await runner.run(httpRun())).toBe(' {"a":1.0}');
@@ -141,27 +141,27 @@ describe('an answer without success', () => {
   });
 
   const finalStatuses = [400, 401, 403, 404, 405, 409, 410, 413, 415, 418, 422, 451];
-  it.each(finalStatuses)('%i is final, with what the model said', async (status) => {
+  it.each(finalStatuses)('%i is final, with the body of the model', async (status) => {
     const details = { detail: [{ loc: ['prompt'], n: 1 }] };
     const { options } = await failureAfter(json(JSON.stringify(details), status, { 'retry-after': '5' }));
     expect(options).toEqual({ code: 'model_error', retryable: false, status, details });
   });
 
-  it.each([501, 505, 507, 599])('%i is final, and the model is to blame', async (status) => {
+  it.each([501, 505, 507, 599])('%i is final, without details for the caller', async (status) => {
     expect((await failureAfter(json('{"trace":"secret"}', status))).options).toEqual({
       code: 'model_error',
       retryable: false,
     });
   });
 
-  it('of a broken model has its own words for those who run the service, and none for the caller', async () => {
+  it('of a broken model has its message for operators and no details for the caller', async () => {
     const failure = await failureAfter(json('{"error":{"message":"CUDA out of memory"}}', 500));
     expect(failure.message).toBe('The model answered 500.');
     expect(failure.options).not.toHaveProperty('details');
     expect(failure.fullMessage).toBe('The model answered 500: CUDA out of memory');
   });
 
-  it('of a broken model that never ends its words does not hold its run', async () => {
+  it('of a broken model with an endless body does not delay the failure', async () => {
     const failure = await failureAfter(({ response }) => {
       response.writeHead(503, { 'content-type': 'text/plain' }).write('loading the weights\n');
     });
@@ -176,14 +176,14 @@ describe('an answer without success', () => {
     expect(server.calls).toHaveLength(1);
   });
 
-  it('gives its text as far as 8 KiB, and as text that can be stored', async () => {
+  it('has details of at most 8 KiB of text that can be stored', async () => {
     const plain = json(`bad\0 ${'x'.repeat(20_000)}`, 400, { 'content-type': 'text/plain' });
     const details = (await failureAfter(plain)).options.details as string;
     expect(details.slice(0, 6)).toBe('bad\ufffd x');
     expect(details).toHaveLength(8 * 1024 + 1);
   });
 
-  it('gives no details where it said nothing, and stops listening to a model that talks for ever', async () => {
+  it('has no details when it is empty, and closes its connection when it is endless', async () => {
     expect((await failureAfter(json('', 404))).options).not.toHaveProperty('details');
     expect((await failureAfter(talkForEver(400))).options).toMatchObject({ status: 400 });
     await until(() => server.calls[1]!.closed, { message: 'the connection is closed' });
@@ -216,7 +216,7 @@ describe('a broken connection', () => {
     expect(failure.message).toBe('The connection to the model could not be made (ECONNREFUSED).');
   });
 
-  it('to a name that does not resolve was never made', async () => {
+  it('to a name that does not resolve counts as not reached', async () => {
     const runner = new HttpRunner(config, new Tracing(), noFiles, threads);
     const failure = await failureOf(
       runner,
@@ -249,7 +249,7 @@ describe('a broken connection', () => {
     expect(run.lines).toEqual([{ level: 'INFO', message: 'a' }]);
   });
 
-  it('that is never made is given up', async () => {
+  it('that is never established ends after the connect timeout', async () => {
     const silent: Server = createServer((socket) => socket.on('error', () => undefined).resume());
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const impatient = Object.assign(new HttpRunner(config, new Tracing(), noFiles, threads), {
@@ -282,7 +282,7 @@ describe('a run that is stopped', () => {
     await until(() => server.calls[0]!.closed, { message: 'the model sees the connection closed' });
   });
 
-  it('before it began calls nobody', async () => {
+  it('before its start makes no call', async () => {
     const run = httpRun();
     run.abort('shutdown');
     await expect(runner.run(run)).rejects.toBe('shutdown');

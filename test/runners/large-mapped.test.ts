@@ -75,7 +75,7 @@ const many = Array.from({ length: 100_000 }, (_, i) => ({ i, text: `${'x'.repeat
 const cleaned = many.map(({ i, text }) => ({ i, text: text.replace('\0', '\ufffd') }));
 const picture = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(1_000_000, 7)]);
 
-test('an answer of 10 MB is read in a thread, with what it says beside its output', async () => {
+test('an answer of 10 MB is read in a thread, with its log, progress and usage', async () => {
   answers({ '/predict': { result: many, note: 'hello', share: 0.5, used: { tokens: 7 } } });
   const response = { output: '$.result', log: '$.note', progress: '$.share', usage: '$.used' };
   const one = run({ response });
@@ -88,7 +88,7 @@ test('an answer of 10 MB is read in a thread, with what it says beside its outpu
   expect(threads.kinds).toEqual(['mapped']);
 });
 
-test('an answer whose output is the whole of it keeps each byte', async () => {
+test('an answer that is the output as a whole is passed on byte for byte', async () => {
   const text = `{"n": 12345678901234567890, "x":1e400, "text":"${'x'.repeat(100_000)}"}`;
   answers({ '/predict': text });
   expect(String(await runner.run(run({ response: { error: '$.error' } })))).toBe(text);
@@ -116,7 +116,7 @@ test('a large answer that is not JSON is a failure', async () => {
   expect((await failureOf(runner, run({ response: {} }))).message).toMatch(/cannot be read as JSON/);
 });
 
-test('files are decoded in the thread, and their URLs stand between the texts', async () => {
+test('files are decoded in the thread and replaced by their URLs', async () => {
   const b64_json = picture.toString('base64');
   const data = [{ b64_json, a: 1 }, { b64_json }, { url: 'http://elsewhere/' }];
   answers({ '/v1/images/generations': { data } });
@@ -146,7 +146,7 @@ test.each([10, 100_000])('an output with files keeps its numbers: %i characters'
   );
 });
 
-test('only data URLs are files where the mapping says so', async () => {
+test('only data URLs are files when the mapping sets data_urls', async () => {
   const hash = 'a'.repeat(64);
   answers({ '/predict': [hash, 'data:text/plain,a%20b%zz'] });
   expect(await result(run({ response: { files: { path: '$[*]', data_urls: true } } }))).toEqual([
@@ -185,7 +185,7 @@ test('a large event of a stream is read in a thread', async () => {
   expect(threads.kinds).toEqual(['mapped']);
 });
 
-describe('a stream that is put together', () => {
+describe('an assembled stream', () => {
   const url = (): string => new URL('/v1/chat/completions', server.url).href;
   const head = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' };
   const said = (delta: object, finish_reason: string | null = null, index = 0): object => ({
@@ -252,14 +252,17 @@ describe('a stream that is put together', () => {
       ],
       { generated_text: long },
     ],
-  ])('of %s, too', async (_, preset, path, events, output) => {
-    answers(
-      { [path]: events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('') },
-      'text/event-stream',
-    );
-    expect(await result(run({ preset, url: new URL(path, server.url).href }))).toEqual(output);
-    expect(threads.kinds).toEqual(['mapped', 'assembled', 'assembled']);
-  });
+  ])(
+    'has its large events added in a thread when its output is %s',
+    async (_, preset, path, events, output) => {
+      answers(
+        { [path]: events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('') },
+        'text/event-stream',
+      );
+      expect(await result(run({ preset, url: new URL(path, server.url).href }))).toEqual(output);
+      expect(threads.kinds).toEqual(['mapped', 'assembled', 'assembled']);
+    },
+  );
 });
 
 test('a large input is changed in a thread', async () => {
@@ -286,7 +289,7 @@ test('a large input becomes a form in a thread', async () => {
   expect(threads.kinds).toEqual(['body']);
 });
 
-test('what is small is read here', async () => {
+test('small bodies are read without a thread', async () => {
   answers({ '/predict': { output: 1 } });
   expect(await runner.run(run({ request: { set: { a: 1 } }, response: { output: '$.output' } }))).toBe('1');
   expect(threads.kinds).toEqual([]);

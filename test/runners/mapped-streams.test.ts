@@ -89,7 +89,7 @@ const texts = (run: TestRun): string => run.deltas.map((delta) => JSON.parse(del
 describe.each(Object.entries(recorded))('%s', (_, { stream, said, answer, ...how }) => {
   const bytes = Buffer.from(stream);
 
-  test('is the answer that the server gives without a stream, and grows by its texts', async () => {
+  test('has the same output as the answer without a stream, and emits its texts as deltas', async () => {
     const { run, output, failure } = await read([stream], how);
     expect(failure).toBeUndefined();
     expect([JSON.parse(output!), texts(run)]).toEqual([answer, said]);
@@ -108,7 +108,7 @@ describe.each(Object.entries(recorded))('%s', (_, { stream, said, answer, ...how
     expect([single.output, single.run.deltas]).toEqual([one.output, one.run.deltas]);
   });
 
-  test('is broken wherever the connection breaks before its end mark, and whole after it', async () => {
+  test('is broken if the connection breaks before its end mark, and complete after it', async () => {
     const isWhole = async (length: number): Promise<boolean> => {
       const { output, failure } = await read([bytes.subarray(0, length), broke()], how);
       if (failure !== undefined) expect(failure.options).toMatchObject({ outage: 'costly', retryable: true });
@@ -127,7 +127,7 @@ describe.each(Object.entries(recorded))('%s', (_, { stream, said, answer, ...how
   });
 });
 
-test('each is whole where the server goes on for ever after its end mark', async () => {
+test('each stream is complete when the server never closes it after its end mark', async () => {
   const endless = Object.entries(recorded).map(async ([name, { stream, answer, ...how }]) => {
     const { output } = await read([stream, new Promise<never>(() => undefined)], how);
     expect([name, JSON.parse(output!)]).toEqual([name, answer]);
@@ -135,7 +135,7 @@ test('each is whole where the server goes on for ever after its end mark', async
   await Promise.all(endless);
 });
 
-test('a chat is whole without [DONE] where all its choices have ended and the answer has an end of its own', async () => {
+test('a chat without [DONE] is complete if all its choices have ended and the body has an explicit end', async () => {
   const stream = chunk({ role: 'assistant', content: 'Hi' }) + chunk({}, 'stop');
   expect((await read([stream], { preset: 'openai' })).output).toContain('"content":"Hi"');
   const cut = await read([stream], { preset: 'openai', hasOwnEnd: false });
@@ -160,7 +160,7 @@ test.each(['', '\n', '\r\n'])('the last event may lack its blank line, and end w
   expect(cut.failure?.options.outage).toBe('costly');
 });
 
-test('a transcription whose server sends only texts is whole where the answer has an end of its own', async () => {
+test('a transcription of texts only is complete if the body has an explicit end', async () => {
   const stream = event({ text: 'Hello there.' }) + event({ text: 'Again.', segments: [] });
   const url = 'http://gpu:8000/v1/audio/transcriptions';
   const { output } = await read([stream], { preset: 'openai', url });
@@ -186,7 +186,7 @@ test.each([
   expect(failure?.message).toBe('Boom.');
 });
 
-test('the stream of a response that is incomplete is its output', async () => {
+test('a stream that ends with an incomplete response has this response as its output', async () => {
   const url = 'http://gpu:8000/v1/responses';
   const response = { object: 'response', status: 'incomplete', output: [] };
   const { output } = await read([event({ type: 'response.incomplete', response })], {
@@ -199,23 +199,26 @@ test('the stream of a response that is incomplete is its output', async () => {
 test.each([
   ['a finish reason', chunk({ role: 'assistant', content: 'Hi' })],
   ['a choice', ''],
-])('a chat with [DONE] and without %s is an attempt, and its server is not away', async (_, said) => {
-  const { failure } = await read([said, done], { preset: 'openai' });
-  expect(failure?.message).toBe(
-    "The model's stream ended with its end mark ([DONE]), but a choice or its finish_reason is missing, so the answer may be incomplete.",
-  );
-  expect(failure?.options).toEqual({ code: 'model_error', retryable: true });
-});
+])(
+  'a chat with [DONE] but without %s fails its attempt, and its server does not count as away',
+  async (_, said) => {
+    const { failure } = await read([said, done], { preset: 'openai' });
+    expect(failure?.message).toBe(
+      "The model's stream ended with its end mark ([DONE]), but a choice or its finish_reason is missing, so the answer may be incomplete.",
+    );
+    expect(failure?.options).toEqual({ code: 'model_error', retryable: true });
+  },
+);
 
 test.each([
   ['a path', { delta: '$.text', end: '$.last' }, "The model's stream ended without its end mark ($.last)."],
   ['nothing', { delta: '$.text' }, /ended with its connection.* send Content-Length or chunks\.$/],
-])('a stream that ends with its connection, and whose end is shown by %s', async (_, response, message) => {
+])('a stream fails if it ends with its connection and its end mark is %s', async (_, response, message) => {
   const { failure } = await read([event({ text: 'a' })], { options: { response }, hasOwnEnd: false });
   expect(failure?.message).toEqual(typeof message === 'string' ? message : expect.stringMatching(message));
 });
 
-test('a stream may go on while one of its choices has not ended', async () => {
+test('a stream may continue while one of its choices has not ended', async () => {
   const choice = (index: number, finish_reason: string | null): string =>
     event({ choices: [{ index, delta: { content: 'a' }, finish_reason }] });
   // The second choice ends later than a stream may go on after its end mark.
@@ -247,7 +250,7 @@ test.each([
   expect([failure?.message, failure?.options.retryable]).toEqual([message, false]);
 });
 
-test('a stream may report an error in a field of its own, as llama.cpp did', async () => {
+test('a stream may report an error in the SSE field "error", as llama.cpp did', async () => {
   const said = 'error: {"code":400,"message":"the request exceeds the context size","type":"invalid"}\n\n';
   for (const [preset, url] of [['openai'], ['llama.cpp', 'http://gpu:8080/completion']] as const) {
     const { failure } = await read([`error: comes\n\n${said}`], { preset, ...(url && { url }) });
@@ -278,7 +281,7 @@ test.each([
   expect(failure?.message).toBe(message);
 });
 
-test('the output of a prediction of Cog is what its server names so, null too', async () => {
+test('the output of a prediction of Cog is its member "output", even if it is null', async () => {
   const outputs = ['["a","b"]', 'null', '{"x":1}'].map(async (output) => {
     const body = `{"status":"succeeded","output":${output}}`;
     return (await read([body], { preset: 'cog', kind: 'json' })).output;
@@ -292,13 +295,16 @@ test.each([
   ['a number', '12', /send Content-Length/],
   ['a text', '"abc"', /send Content-Length/],
   ['half of an object', '{"a":', /send Content-Length/],
-])('%s whose only end is that of its connection', async (_, body, message) => {
-  const { output, failure } = await read([body], { preset: 'openai', kind: 'json', hasOwnEnd: false });
-  if (message === undefined) expect(output).toBe(body);
-  else expect(failure?.message).toMatch(message);
-});
+])(
+  '%s that ends with its connection succeeds only as a complete object or array',
+  async (_, body, message) => {
+    const { output, failure } = await read([body], { preset: 'openai', kind: 'json', hasOwnEnd: false });
+    if (message === undefined) expect(output).toBe(body);
+    else expect(failure?.message).toMatch(message);
+  },
+);
 
-test('a stream that is silent after its end mark, or goes on without an end, is whole', async () => {
+test('a stream is complete if the server is silent or continues after its end mark', async () => {
   const stream = 'data: {"content":"a","stop":false}\n\ndata: {"content":"","stop":true}\n\n';
   const lines = Array.from({ length: 100 }, () => ': more\n\n');
   const { output } = await read([stream, ...lines, new Promise<never>(() => undefined)], {

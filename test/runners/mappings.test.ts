@@ -32,7 +32,7 @@ test.each([
   expect(await runner.run(run({ response: { error: '$.error' } }))).toBe(output);
 });
 
-test('a transcription that whisper.cpp calls HTML is a text, and a page is refused', async () => {
+test('a transcription of whisper.cpp with the type text/html is a text, and a real HTML page is refused', async () => {
   const url = `${server.url}/v1/audio/transcriptions`;
   const transcription = run({ preset: 'openai', url });
   answer(200, ' [BLANK_AUDIO] Hi\n', 'text/html; charset=utf-8');
@@ -50,7 +50,7 @@ test('numbers of a form stay as they were written', async () => {
     expect(body).toContain(`\r\n\r\n${text}\r\n`);
 });
 
-test('an event stream without a mapping is refused with what to set', async () => {
+test('an event stream without a mapping is refused, and the error names the setting', async () => {
   answer(200, 'data: 1\n\n', 'text/event-stream');
   expect((await failureOf(runner, run({}))).message).toBe(
     'The model\'s answer cannot be read: it is an event stream; set "preset" or "response" of the runner in models.yaml.',
@@ -65,14 +65,17 @@ test.each([
   ['a redirect, and away', { away: [307] }, 307, 'free'],
   ['not named by the mapping', { busy: [409] }, 502, 'costly'],
   ['not named by the mapping, and a refusal', { away: [502] }, 409, undefined],
-])('a status that is %s', async (_, options, status, outage) => {
-  answer(status, '{"detail":"no"}');
-  const { options: failed } = await failureOf(runner, run(options));
-  expect([failed.outage, failed.retryable]).toEqual([outage, outage !== undefined]);
-});
+])(
+  'the mapping decides about outage and retry for a status that is %s',
+  async (_, options, status, outage) => {
+    answer(status, '{"detail":"no"}');
+    const { options: failed } = await failureOf(runner, run(options));
+    expect([failed.outage, failed.retryable]).toEqual([outage, outage !== undefined]);
+  },
+);
 
 test.each([10, 100_000])(
-  'what a mapping does not set is sent as it was written: %i characters',
+  'members that a mapping does not set are sent as they were written: %i characters',
   async (length) => {
     answer(200, '{}');
     const input = `{"seed":9223372036854775807,"temperature":1.0,"prompt":"${'a'.repeat(length)}"}`;
@@ -81,7 +84,7 @@ test.each([10, 100_000])(
   },
 );
 
-test('the second of a status that says "away" begins at the end of the input', async () => {
+test('the second of a status that counts as away starts at the end of the input', async () => {
   async function* slowly(): AsyncGenerator<Buffer> {
     yield Buffer.from('half');
     // A whole second passes between the beginning of the input and its end.
@@ -97,7 +100,7 @@ test('the second of a status that says "away" begins at the end of the input', a
   expect((await failureOf(slow, run(options))).options.outage).toBe('free');
 });
 
-test('a file of the input that cannot be read to its end says nothing about the server', async () => {
+test('an input file that cannot be read to its end does not count against the server', async () => {
   async function* half(): AsyncGenerator<Buffer> {
     yield Buffer.from('half');
     throw new Error('the store of files is away');
@@ -125,19 +128,22 @@ test.each([
   ],
   ['is none', 'é', 'application/octet-stream'],
   ['is one', 'audio/wav', 'audio/wav'],
-])('a data URL whose media type %s is a part of a form with no other headers', async (_, type, expected) => {
-  answer(200, '1');
-  const request = { multipart: { model: 'whisper-1', file: '$.file' } };
-  await runner.run(run({ request }, JSON.stringify({ file: `data:${type};base64,aGk=` })));
-  const { bytes, headers } = server.calls[0]!;
-  const form = await new Response(new Uint8Array(bytes), {
-    headers: { 'content-type': headers['content-type']! },
-  }).formData();
-  const file = form.get('file') as File;
-  expect([form.getAll('model'), file.type, await file.text()]).toEqual([['whisper-1'], expected, 'hi']);
-});
+])(
+  'a data URL whose media type %s adds no other headers to its part of the form',
+  async (_, type, expected) => {
+    answer(200, '1');
+    const request = { multipart: { model: 'whisper-1', file: '$.file' } };
+    await runner.run(run({ request }, JSON.stringify({ file: `data:${type};base64,aGk=` })));
+    const { bytes, headers } = server.calls[0]!;
+    const form = await new Response(new Uint8Array(bytes), {
+      headers: { 'content-type': headers['content-type']! },
+    }).formData();
+    const file = form.get('file') as File;
+    expect([form.getAll('model'), file.type, await file.text()]).toEqual([['whisper-1'], expected, 'hi']);
+  },
+);
 
-test('lines of a model of this service are read as ever where its mapping says nothing of its answer', async () => {
+test('NDJSON lines are read as usual when the mapping does not describe the answer', async () => {
   const lines = ndjson([
     { type: 'delta', delta: 'a' },
     { type: 'output', output: { text: 'a' } },
@@ -148,7 +154,7 @@ test('lines of a model of this service are read as ever where its mapping says n
   }
 });
 
-describe('lines of a model of this service', () => {
+describe('NDJSON lines', () => {
   const lines = (value: object): string =>
     ndjson([
       { type: 'log', message: 'half' },
@@ -164,7 +170,7 @@ describe('lines of a model of this service', () => {
     ['end', { response: { end: '[DONE]' } }],
     ['chunks', { response: { chunks: true } }],
     ['the idle timeout', { idle_timeout: '10s' }],
-  ])('are read as ever where the mapping says only %s', async (_, options) => {
+  ])('are read as usual when the mapping sets only %s', async (_, options) => {
     answer(200, lines({ text: 'a' }), 'application/x-ndjson');
     const one = run(options);
     expect(await runner.run(one)).toBe('{"text":"a"}');
@@ -172,7 +178,7 @@ describe('lines of a model of this service', () => {
     expect(server.calls[0]!.headers.accept).not.toContain('text/event-stream');
   });
 
-  test('have files, usage and failures in their output, as a whole answer has', async () => {
+  test('have files, usage and errors read from their output, like a JSON answer', async () => {
     const stored: string[] = [];
     const files = {
       keep: async (chunks: AsyncIterable<Buffer>, { contentType }: { contentType: string }) => {
@@ -211,7 +217,7 @@ describe('lines of a model of this service', () => {
   });
 });
 
-test('an event stream that the mapping does not read is refused at once, with what to set', async () => {
+test('an event stream that the mapping does not read is refused, and the error names the settings', async () => {
   answer(200, 'data: 1\n\n', 'text/event-stream');
   const { message, options } = await failureOf(runner, run({ response: { files: '$.image' } }));
   expect(message).toBe(
@@ -227,7 +233,7 @@ test.each([
   ['200 and a body that says it is ready', 200, '{"status":"READY"}', ready(), undefined],
   ['200 and another body', 200, '{"status":"STARTING"}', ready(), notReady()],
   ['200 and a body that is not JSON', 200, 'ok', ready(), notReady()],
-])('a health check that is answered with %s', async (_, status, body, options, message) => {
+])('a health check judges an answer with %s', async (_, status, body, options, message) => {
   answer(status, body);
   const { model } = run({ health: { url: '/health?deep=1', ...options } });
   const checked = runner.checkHealth(model, server.url, new AbortController().signal);
@@ -243,7 +249,7 @@ function notReady(): string {
   return 'The health check of the server says that it is not ready.';
 }
 
-test('a status of a server that is away is an attempt if it does not come at once', async () => {
+test('an away status that arrives late counts as an attempt', async () => {
   let respond: () => void = () => undefined;
   server.respond = ({ response }) => {
     respond = () => response.writeHead(504).end();
@@ -274,7 +280,7 @@ test('an input that is only wrapped keeps each byte', async () => {
   expect(server.calls[0]!.body).toBe('{"input":{"n": 12345678901234567890, "a":1e400}}');
 });
 
-test('an input that is set keeps the numbers that are not', async () => {
+test('an input keeps the numbers that the mapping does not set', async () => {
   answer(200, '1');
   const request = { set: { a: { b: 2, c: null }, seed: 7, id: null } };
   const input =
@@ -318,14 +324,17 @@ test.each([10, 100_000])(
   },
 );
 
-test.each([40, 60, 990])('an output of %i levels, each of which may have a file, is read', async (levels) => {
-  const output = `${'['.repeat(levels)}1${']'.repeat(levels)}`;
-  const json = `{"status":"succeeded","output":${output}}`;
-  for (const [body, type] of [[json], [`data: ${json}\n\n`, 'text/event-stream']] as const) {
-    answer(200, body, type);
-    expect(String(await runner.run(run({ preset: 'cog' })))).toBe(output);
-  }
-});
+test.each([40, 60, 990])(
+  'an output of %i levels that may contain files at each level is read',
+  async (levels) => {
+    const output = `${'['.repeat(levels)}1${']'.repeat(levels)}`;
+    const json = `{"status":"succeeded","output":${output}}`;
+    for (const [body, type] of [[json], [`data: ${json}\n\n`, 'text/event-stream']] as const) {
+      answer(200, body, type);
+      expect(String(await runner.run(run({ preset: 'cog' })))).toBe(output);
+    }
+  },
+);
 
 test('a header that is not printable ASCII fails the request and is not sent', async () => {
   const { message } = await failureOf(runner, run({ request: { headers: { 'x-user': '{tag.user}' } } }));

@@ -39,7 +39,7 @@ describe('an NDJSON answer', () => {
     ]);
   });
 
-  it('has its log lines passed on while it goes on', async () => {
+  it('has its log lines passed on before it ends', async () => {
     server.respond = ({ response }) => {
       response.writeHead(200, { 'content-type': 'application/x-ndjson' });
       response.write('{"type":"log","message":"halfway"}\n');
@@ -66,7 +66,7 @@ describe('an NDJSON answer', () => {
     expect(await runner.run(ndjsonRun(`${output}\n${late}`))).toBe('1');
   });
 
-  it('takes the usual names of levels, and INFO for others', async () => {
+  it('accepts the usual names of levels, and treats others as INFO', async () => {
     const levels = ['debug', 'Warning', 'CRITICAL', 'constructor', undefined, 7];
     const lines = levels.map((level) => ({ type: 'log', level, message: 'a' }));
     const run = ndjsonRun(ndjson(lines) + output);
@@ -74,7 +74,7 @@ describe('an NDJSON answer', () => {
     expect(run.lines.map(({ level }) => level)).toEqual(['DEBUG', 'WARN', 'ERROR', 'INFO', 'INFO', 'INFO']);
   });
 
-  it('has messages that are no text, or cannot be stored, made into text', async () => {
+  it('has messages converted that are not text or cannot be stored', async () => {
     const run = ndjsonRun(
       '{"type":"log","message":{"step":3}}\n{"type":"log"}\n{"type":"log","message":"a\\u0000\\ud800"}\n' +
         `{"type":"log","message":"${'x'.repeat(10_000)}"}\n{"type":"output","output":1}`,
@@ -89,7 +89,7 @@ describe('an NDJSON answer', () => {
     ['{"type":"error","message":"no such style","retryable":false}', 'no such style', false],
     ['{"type":"error","message":"out of memory","retryable":true}', 'out of memory', true],
     ['{"type":"error"}', 'The model failed.', false],
-  ])('fails as %s says', async (line, message, retryable) => {
+  ])('fails with the message and the retry of %s', async (line, message, retryable) => {
     const failure = await failureOf(runner, ndjsonRun(`{"type":"log","message":"a"}\n${line}\n`));
     expect(failure.message).toBe(message);
     expect(failure.options).toEqual({ code: 'model_error', retryable });
@@ -116,7 +116,7 @@ describe('an NDJSON answer', () => {
     expect(failure.message).toContain(message);
   });
 
-  it('has its progress and its parts passed on as they were written', async () => {
+  it('has its progress and its deltas passed on as they were written', async () => {
     const run = ndjsonRun(
       '{"type":"progress","value":0.25,"message":"half a half"}\n{"type":"progress","value":1}\n' +
         '{"type":"delta","delta":"a\\n"}\n{"type":"delta","delta":{"seed":12345678901234567890}}\n' +
@@ -131,7 +131,7 @@ describe('an NDJSON answer', () => {
     expect(run.deltas).toEqual(['"a\\n"', '{"seed":12345678901234567890}', 'null']);
   });
 
-  it('has its usage passed on, and is warned where it is none', async () => {
+  it('has its usage passed on, with a warning for an invalid one', async () => {
     const lines = ['{"tokens":3}', '{"tokens":"3"}', '{"tokens":5}'].map(
       (usage) => `{"type":"usage","usage":${usage}}`,
     );
@@ -145,7 +145,7 @@ describe('an NDJSON answer', () => {
     expect(await runner.run(ndjsonRun('{"type":"delta","delta":"a"}\n'))).toBeUndefined();
   });
 
-  it('needs one where its end could be a break', async () => {
+  it('needs an output line if only the connection marks its end', async () => {
     const answer = 'HTTP/1.0 200 OK\r\ncontent-type: application/x-ndjson\r\n\r\n';
     const part = '{"type":"delta","delta":"a"}\n';
     server.respond = ({ socket }) => socket.end(answer + part);
@@ -158,7 +158,7 @@ describe('an NDJSON answer', () => {
     expect(await runner.run(testRun({ kind: 'http', url: server.url, headers: {} }))).toBe('1');
   });
 
-  it('may be refused for one part that is too large', async () => {
+  it('is refused if one delta is larger than 64 KiB', async () => {
     const roomy = new HttpRunner(
       Object.assign(new Config(), { maxOutputBytes: 1_000_000 }),
       new Tracing(),
@@ -170,7 +170,7 @@ describe('an NDJSON answer', () => {
   });
 
   it.each(['{}', '{"value":"0.5"}', '{"value":1.5}', '{"value":-0.1}', '{"value":null}'])(
-    'is warned of once where progress is %s',
+    'causes one warning when progress is %s',
     async (said) => {
       const text = `{"type":"progress",${said.slice(1)}\n`.replace(',}', '}');
       const run = ndjsonRun(text.repeat(3) + output);
@@ -185,7 +185,7 @@ describe('an NDJSON answer', () => {
     },
   );
 
-  it('warns once of each unknown type, and of ten at most', async () => {
+  it('causes one warning for each unknown type, and at most ten', async () => {
     const types = ['unheard', 'unheard', ...Array.from({ length: 30 }, (_, n) => `t${n}`)];
     const run = ndjsonRun(ndjson(types.map((type) => ({ type }))) + output);
     expect(await runner.run(run)).toBe('1');
@@ -196,7 +196,7 @@ describe('an NDJSON answer', () => {
     });
   });
 
-  it('may be longer than an output, but no line of it may', async () => {
+  it('may be larger than the output limit, but a single line may not', async () => {
     const log = ndjson([{ type: 'log', message: 'x'.repeat(1_000) }]);
     expect(await runner.run(ndjsonRun(log.repeat(200) + output))).toBe('1');
     for (const ending of ['', '\n']) {

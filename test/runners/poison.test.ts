@@ -139,11 +139,11 @@ const slotsOf = async (modelId: string): Promise<number[]> => {
   return rows.map(({ slots }) => slots);
 };
 
-test('of eight runs at one server one kills it each time: seven succeed, and the one fails', async () => {
+test('of eight runs at one server, only the run that kills the server each time fails', async () => {
   await expectOnlyThePoisonFails('test/one', [one]);
 }, 60_000);
 
-test('a suspect that waits for its turn can be cancelled, and says why it waits', async () => {
+test('a suspect that waits for its turn can be cancelled, and its log states the reason', async () => {
   const [service] = nodes as [TestService];
   const calls = new QueueCalls(service);
   const held: Call[] = [];
@@ -184,12 +184,12 @@ describe('over two nodes', () => {
       await until(async () => (await slotsOf(id)).join() === '4,4', { message: `each has half of ${id}` });
   }, 60_000);
 
-  test('the same holds at one server', async () => {
+  test('only the run that kills a shared server fails', async () => {
     await expectOnlyThePoisonFails('test/shared', [shared]);
     expect(shared.maxAtOnce).toBe(8);
   }, 60_000);
 
-  test('the same holds where each run is at one of two servers', async () => {
+  test('only the run that kills the servers fails when the model has two of them', async () => {
     await expectOnlyThePoisonFails('test/two', [left, right]);
   }, 60_000);
 });

@@ -80,13 +80,15 @@ const wholes: readonly Exchange[] = [
     })),
   {
     name: 'embeddings',
-    ...{ preset: 'openai', path: '/v1/embeddings' },
+    preset: 'openai',
+    path: '/v1/embeddings',
     replies: { '/v1/embeddings': json({ data: [{ embedding: [1, 0.5] }], usage: { total_tokens: 4 } }) },
     output: { data: [{ embedding: [1, 0.5] }], usage: { total_tokens: 4 } },
   },
   {
     name: 'a picture of OpenAI',
-    ...{ preset: 'openai', path: '/v1/images/generations' },
+    preset: 'openai',
+    path: '/v1/images/generations',
     replies: {
       '/v1/images/generations': json({ data: [{ b64_json: png.toString('base64'), revised_prompt: 'a' }] }),
     },
@@ -94,19 +96,22 @@ const wholes: readonly Exchange[] = [
   },
   {
     name: 'speech',
-    ...{ preset: 'openai', path: '/v1/audio/speech' },
+    preset: 'openai',
+    path: '/v1/audio/speech',
     replies: { '/v1/audio/speech': file },
     output: { file: { url: fileUrl } },
   },
   {
     name: 'a prediction of Cog, without a stream',
-    ...{ preset: 'cog', path: '/predictions' },
+    preset: 'cog',
+    path: '/predictions',
     replies: { '/predictions': json({ status: 'succeeded', output: [dataUrl, 'a'], metrics: { steps: 4 } }) },
     output: [fileUrl, 'a'],
   },
   {
     name: 'a workflow of ComfyUI',
-    ...{ preset: 'comfyui', path: '/comfy' },
+    preset: 'comfyui',
+    path: '/comfy',
     replies: {
       '/comfy/prompt': json({ prompt_id: '1', number: 1, node_errors: {} }),
       '/comfy/api/jobs': json({
@@ -121,7 +126,8 @@ const wholes: readonly Exchange[] = [
   },
   {
     name: 'a task of BentoML',
-    ...{ preset: 'bentoml', path: '/sum' },
+    preset: 'bentoml',
+    path: '/sum',
     replies: {
       '/sum/submit': json({ task_id: 't1', status: 'in_progress' }),
       '/sum/status': json({ task_id: 't1', status: 'success' }),
@@ -131,7 +137,8 @@ const wholes: readonly Exchange[] = [
   },
   {
     name: 'an event of Gradio',
-    ...{ preset: 'gradio', path: '/gradio_api/call/predict' },
+    preset: 'gradio',
+    path: '/gradio_api/call/predict',
     replies: {
       '/gradio_api/call/predict': json({ event_id: 'e1' }),
       '/gradio_api/call/predict/e1': {
@@ -284,7 +291,9 @@ describe.each(places)('%s', (_, exchange, place) => {
       socket.end(bytes.subarray(0, length));
     };
     const broken = failure(/^The connection to the model broke|without its end mark/, {
-      ...{ code: 'model_unavailable', retryable: true, outage: 'costly' },
+      code: 'model_unavailable',
+      retryable: true,
+      outage: 'costly',
     });
     expect(await tried(cut)).toEqual(broken);
     // A call that follows a run is repeated, unless the run ends with the call.
@@ -315,14 +324,14 @@ describe.each(places)('%s', (_, exchange, place) => {
   });
 
   test.each(['application/json', 'text/plain', 'text/event-stream', 'application/x-ndjson', 'text/html', ''])(
-    'called %j',
+    'with the content type %j, the output is correct or refused',
     async (type) => {
       const found = await tried((reply, socket, count) => plainly({ ...reply, type }, socket, count));
       if (!(found instanceof RunFailure)) expect(found).toEqual(output);
     },
   );
 
-  test('called a text', async () => {
+  test('as text/plain, with the same output', async () => {
     if (isOf(exchange, place, 'image/png')) return;
     expect(
       await tried((reply, socket, count) => plainly({ ...reply, type: 'text/plain' }, socket, count)),
@@ -335,7 +344,7 @@ describe.each(places)('%s', (_, exchange, place) => {
     expect(await tried(endless)).toEqual(tooLarge);
   });
 
-  test('with other things between its parts', async () => {
+  test('with comments, other fields and blank lines between its parts', async () => {
     if (!isStream(exchange, place)) return;
     const isLines = isOf(exchange, place, 'application/x-ndjson');
     const between = isLines ? '\n \n' : '\n\n: a comment\n\nretry: 10\nid: 7\nunknown: field\n\n';
@@ -348,7 +357,7 @@ describe.each(places)('%s', (_, exchange, place) => {
 });
 
 /** Each takes the two seconds that a stream may go on after its end mark. */
-test('each stream that is endless after its end mark is whole', async () => {
+test('each stream that never ends after its end mark is complete', async () => {
   const tried = places.map(async ([name, exchange, place]) => {
     if (isStream(exchange, place))
       expect([name, await outcome(exchange, place, endless)]).toEqual([name, exchange.output]);

@@ -32,7 +32,7 @@ const old = 'HTTP/1.0 200 OK\r\n';
 const delta = '{"type":"delta","delta":"a"}\n';
 const output = '{"type":"output","output":[1]}';
 
-describe('an answer is whole that', () => {
+describe('an answer is complete if it', () => {
   test.each([
     ['has its length', `${ended}${json}content-length: 3\r\n\r\n123`, '123'],
     ['has its last chunk', `${ended}${json}transfer-encoding: chunked\r\n\r\n3\r\n123\r\n0\r\n\r\n`, '123'],
@@ -50,7 +50,7 @@ describe('an answer is whole that', () => {
   });
 });
 
-describe('an answer is a broken connection that', () => {
+describe('an answer is a broken connection if it', () => {
   test.each([
     ['ends before its length', `${ended}${json}content-length: 6\r\n\r\n123`],
     ['ends without its last chunk', `${ended}${json}transfer-encoding: chunked\r\n\r\n3\r\n123\r\n`],
@@ -66,7 +66,7 @@ describe('an answer is a broken connection that', () => {
   });
 });
 
-describe('an answer may be half of one that ends with its connection and', () => {
+describe('an answer may be incomplete if it ends with its connection and', () => {
   test.each([
     ['is a number', `${ended}${json}\r\n123`],
     ['is a number, by HTTP/1.0', `${old}${json}\r\n123`],
@@ -86,7 +86,7 @@ describe('an answer may be half of one that ends with its connection and', () =>
   });
 });
 
-test('a line that cannot be read is the fault of the model where another line follows', async () => {
+test('an unreadable line is an error of the model if another line follows', async () => {
   const run = answered(`${old}${ndjson}\r\nnonsense\n${output}\n`);
   expect((await failureOf(runner, run)).options).toEqual({ code: 'model_error', retryable: false });
 });
@@ -105,7 +105,7 @@ test.each([201, 202, 203, 204, 205, 206, 226])(
   },
 );
 
-test('nor is a change of the protocol, which nobody asked for', async () => {
+test('an answer that switches protocols is not a success', async () => {
   const run = answered('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n');
   expect((await failureOf(runner, run)).message).toMatch(/^The model answered 101: only 200/);
 });

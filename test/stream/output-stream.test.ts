@@ -44,7 +44,7 @@ const said = (...deltas: unknown[]): object => ({
   body: deltas.map((one) => line(delta(one))).join(''),
 });
 
-test('a stream has each part as it is said, on either node, then done, and closes', async () => {
+test('a stream sends each part as it is emitted, on both nodes, then done, and closes', async () => {
   const id = await here.submit('test/model', { hold: true });
   const readers = [await open(here, id), await open(there, id)];
   await model.say(id, [delta('Once')]);
@@ -79,7 +79,7 @@ test("a stream has every part, even if the database's clock was set back during 
   expect(reader.words).toEqual(['0 "Once"', 'done true']);
 });
 
-test('any id that was seen goes on from there, on the other node and after the end, without gap or repetition', async () => {
+test('a stream resumes from any event id, on the other node and after the end, without gap or repetition', async () => {
   const id = await here.submit('test/model', { hold: true });
   const first = await open(here, id);
   for (let part = 0; part < 6; part++) {
@@ -108,7 +108,7 @@ test('any id that was seen goes on from there, on the other node and after the e
   }
 });
 
-test('another attempt is a reset, for those who read on and for those who come back with what they had', async () => {
+test('a new attempt sends a reset to open readers and to readers that resume from the old attempt', async () => {
   const retry = { status: 500, headers: { 'retry-after': '0' } };
   const id = await here.submit('test/again', { attempts: [{ hold: true }, retry, { hold: true }] });
   const reader = await open(there, id);
@@ -145,7 +145,7 @@ test('a request without parts has its whole output in one event, as it was writt
   expect(again.words).toEqual(['done true']);
 });
 
-test('what was said before a failure or a cancel is there, and done says that there is no response', async () => {
+test('the stream of a failed or cancelled request contains the emitted parts, and its done event reports no response', async () => {
   const failed = await here.submit('test/model', said('half', 1));
   await here.reached(failed, 'COMPLETED');
   const bad = await here.submit('test/model', {
@@ -162,7 +162,7 @@ test('what was said before a failure or a cancel is there, and done says that th
   expect(reader.words).toEqual(['done false']);
 });
 
-test('the output that is given goes before the parts', async () => {
+test('an output line takes precedence over the parts, and the stream still contains the parts', async () => {
   const id = await here.submit('test/model', {
     type: 'application/x-ndjson',
     body: line(delta('draft')) + output,
@@ -173,7 +173,7 @@ test('the output that is given goes before the parts', async () => {
   expect(reader.words).toEqual(['0 "draft"', 'done true']);
 });
 
-test('to close a stream cancels nothing, and all readers of a request on a node share a source', async () => {
+test('a closed stream cancels nothing, and all readers of a request on a node share one source', async () => {
   const id = await here.submit('test/model', { hold: true });
   const readers = await Promise.all(Array.from({ length: 10 }, () => open(there, id)));
   await model.say(id, [delta(1)]);
@@ -186,7 +186,7 @@ test('to close a stream cancels nothing, and all readers of a request on a node 
 });
 
 test.each(['x', '1', '1.', '-1.2', '1.2.3', '01234567890.1', '1.all', '%00'])(
-  '%j is no id of an event',
+  '%j is not a valid event id',
   async (id) => {
     const path = `${here.path(unknownId())}/output/stream`;
     const byQuery = await here.service.get(`${path}?starting_after=${id}`);
@@ -215,7 +215,7 @@ test('an id that no stream of the request can have sent is refused', async () =>
   for (const place of ['0.done', '2.done', '2.1']) await refused(place);
 });
 
-test('an id of a part that is not there is a reset, then all from the beginning', async () => {
+test('an event id of a missing part causes a reset and all parts from the beginning', async () => {
   const id = await here.submit('test/model', { hold: true });
   await model.say(id, [delta('a')]);
   const first = await open(here, id);
@@ -226,7 +226,7 @@ test('an id of a part that is not there is a reset, then all from the beginning'
   for (const each of [first, reader]) await each.ended;
 });
 
-test('once the parts are dropped, a reader has the whole output, after a reset where it had some of them', async () => {
+test('after the parts are deleted, a reader gets the whole output, with a reset if it had some parts', async () => {
   const id = await here.submit('test/model', said('Once', 1, ' upon'));
   await here.reached(id, 'COMPLETED');
   const before = await open(here, id);
@@ -258,7 +258,7 @@ test('once the parts are dropped, a reader has the whole output, after a reset w
   expect(middle.words).toEqual(['reset 1', whole, 'done true']);
 });
 
-test('a client that does not read costs bounded memory, while others get everything, and then so does it', async () => {
+test('a client that stops reading uses bounded memory, others get everything, and the client can catch up later', async () => {
   const id = await here.submit('test/model', { hold: true });
   const sockets: { writableLength: number }[] = [];
   const server: Server = here.service.app.getHttpServer();
@@ -286,7 +286,7 @@ test('a client that does not read costs bounded memory, while others get everyth
   expect(parts(slow)).toEqual(parts(quick));
 });
 
-test('a stream whose output is gone is refused with a whole answer', async () => {
+test('a stream with a deleted output is refused with 410 gone', async () => {
   const id = await here.run('test/model');
   await here.service.query('UPDATE request SET output = NULL WHERE id = $1', [id]);
   expect(await verdict(here.service.get(`${here.path(id)}/output/stream`))).toEqual([410, 'gone']);

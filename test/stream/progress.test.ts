@@ -12,7 +12,7 @@ const shownIn = (statuses: Status[]): unknown[] =>
   statuses.map((status) => (status as WithProgress).progress?.value);
 const statusOf = (id: string): Promise<WithProgress> => calls.status(id);
 
-test('the last progress is in the status while it runs, and not after', async () => {
+test('the status shows the latest progress while the request runs, and not after its end', async () => {
   const id = await calls.submit('test/model', { hold: true });
   await model.arrived(id);
   expect(await statusOf(id)).not.toHaveProperty('progress');
@@ -26,7 +26,7 @@ test('the last progress is in the status while it runs, and not after', async ()
   expect(await calls.reached(id, 'COMPLETED')).not.toHaveProperty('progress');
 });
 
-test('a stream brings progress as a change of its own, to the last value, and no more often than four times a second', async () => {
+test('a stream sends progress up to the last value, at most four times a second', async () => {
   const id = await calls.submit('test/model', { hold: true });
   const stream = await readStream(`${service.url}${calls.path(id)}/status/stream`);
   await model.arrived(id);
@@ -47,7 +47,7 @@ test('a stream brings progress as a change of its own, to the last value, and no
   expect(stream.statuses().at(-1)).toBe('COMPLETED');
 });
 
-test('a step that says a line of the log and then its progress is one event, with both', async () => {
+test('a log line and a progress that the model sends together are one event', async () => {
   const id = await calls.submit('test/model', { hold: true });
   await model.arrived(id);
   const stream = await readStream(`${service.url}${calls.path(id)}/status/stream?logs=1`);

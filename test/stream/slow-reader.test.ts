@@ -17,7 +17,7 @@ const { service, model } = testQueue({
   config: { publicBaseUrl },
 });
 
-test('a client that stops reading costs bounded memory and is dropped, while others get everything', async () => {
+test('a client that stops reading uses bounded memory and is disconnected, while others get everything', async () => {
   // Not over HTTP, where the Location field would be as long as the URLs.
   const request = await queueRequest(service, 'test/chatty', { hold: true });
   const { id } = await service.app.get(Submissions).submit(request);

@@ -19,7 +19,7 @@ function open(id: string, query = '', headers?: Record<string, string>): Promise
 const hasLog = (message: string) => (status: Status) =>
   status.logs?.some((line) => line.message === message) === true;
 
-test('the header fields of a stream keep caches and proxies out of the way', async () => {
+test('the headers of a stream prevent caching and buffering by proxies', async () => {
   const stream = await open(await calls.run('test/model'));
   await stream.ended;
   expect(stream.response.statusCode).toBe(200);
@@ -45,7 +45,7 @@ test('a stream follows a request from the queue to its end, then closes', async 
   expect(stream.data[2]).toEqual(await calls.status(id));
 });
 
-test('the events of a stream have no name, an id each, and the status object in one line of data', async () => {
+test('each event of a stream has an id, no name, and the status object in one data line', async () => {
   const stream = await service.get(`${calls.path(await calls.run('test/model'))}/status/stream`);
   expect(await stream.text()).toMatch(/^\n?id: \d+\ndata: \{.*\}\n\n$/);
 });
@@ -62,7 +62,7 @@ test('an event comes only when something has changed', async () => {
   expect(stream.statuses()).toEqual(['IN_PROGRESS', 'COMPLETED']);
 });
 
-test('every state is sent, also of runs that are over before anybody looks', async () => {
+test('a stream sends every state, even of very short runs', async () => {
   const running = await calls.submit('test/narrow', { hold: true });
   await model.arrived(running);
   const ids = await calls.submitAll(40, 'test/narrow');
@@ -78,7 +78,7 @@ test('every state is sent, also of runs that are over before anybody looks', asy
   }
 });
 
-test('positions fall as the queue moves, a second apart', async () => {
+test('positions fall as the queue moves, and a stream merges rapid changes', async () => {
   const running = await calls.submit('test/narrow', { hold: true });
   await model.arrived(running);
   const ahead = await calls.submitAll(30, 'test/narrow');
@@ -118,7 +118,7 @@ describe('with logs', () => {
     expect(stream.logs()).toEqual(['one', 'two']);
   });
 
-  test('a stream carries what an attempt logged before it failed, also to a client that comes back in between', async () => {
+  test('a stream contains the log of a failed attempt, also for a client that reconnects in between', async () => {
     const first = [log('first attempt'), { type: 'error', message: 'again', retryable: true }];
     const id = await calls.submit('test/model', {
       attempts: [{ type: 'application/x-ndjson', body: ndjson(first) }, { hold: true }],
@@ -146,7 +146,7 @@ describe('with logs', () => {
 });
 
 describe('a reconnect', () => {
-  test('with Last-Event-ID goes on after the entries that were seen', async () => {
+  test('with Last-Event-ID continues after the received entries', async () => {
     const id = await calls.submit('test/model', { hold: true });
     await model.say(id, [log('one'), log('two')]);
     const stream = await open(id, '?logs=1');
@@ -172,7 +172,7 @@ describe('a reconnect', () => {
     }
   });
 
-  test('from an earlier event gets the end, and the rest of the log with it', async () => {
+  test('from an earlier event gets the final status with the rest of the log', async () => {
     const id = await calls.submit('test/model', { hold: true });
     await model.say(id, [log('one')]);
     const stream = await open(id, '?logs=1');
@@ -216,7 +216,7 @@ describe('a reconnect', () => {
   });
 
   test.each(['', 'x', '0', '0.', '7.x', '1.2.3', '-1', '1e3', '9'.repeat(15), '9'.repeat(40), '0x10', ' '])(
-    'with %j, which is no id of ours, begins at the beginning',
+    'with the invalid id %j starts from the beginning',
     async (lastId) => {
       const stream = await open(await calls.run('test/model'), '', { 'last-event-id': lastId });
       await stream.ended;

@@ -6,7 +6,9 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Debian's promtool, from the same package as prometheus. */
 export function promtool(args: string[], input?: string): string {
   const { error, status, stdout, stderr } = spawnSync('promtool', args, {
-    ...{ input, encoding: 'utf8', cwd: root },
+    input,
+    encoding: 'utf8',
+    cwd: root,
   });
   if (error !== undefined)
     throw new Error('The tests of metrics need promtool. On Debian and Ubuntu: apt-get install prometheus', {

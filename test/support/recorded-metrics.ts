@@ -51,7 +51,9 @@ export class RecordedMetrics {
     });
     const alert_rule_test = alertsIn(this.rules).flatMap((alertname) =>
       Array.from({ length: watchedMinutes - 1 }, (_, i) => ({
-        ...{ eval_time: `${i + 1}m`, alertname, exp_alerts: [] },
+        eval_time: `${i + 1}m`,
+        alertname,
+        exp_alerts: [],
       })),
     );
     const test = {

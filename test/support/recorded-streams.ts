@@ -23,12 +23,21 @@ const segment = (delta: object, finish: string | null = null): string =>
   event({ ...transcription, choices: [{ delta, finish_reason: finish }] });
 
 const message = {
-  ...{ id: 'msg_1', type: 'message', status: 'completed', role: 'assistant' },
+  id: 'msg_1',
+  type: 'message',
+  status: 'completed',
+  role: 'assistant',
   content: [{ type: 'output_text', text: 'Héllo 👋', annotations: [] }],
 };
 const response = {
-  ...{ id: 'resp_1', object: 'response', created_at: 1_700_000_000, status: 'completed', model: 'llama' },
-  ...{ error: null, output: [message], usage: { input_tokens: 5, output_tokens: 3, total_tokens: 8 } },
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1_700_000_000,
+  status: 'completed',
+  model: 'llama',
+  error: null,
+  output: [message],
+  usage: { input_tokens: 5, output_tokens: 3, total_tokens: 8 },
 };
 
 /** Streams with the answers that the servers would have given without `stream`. */
@@ -225,19 +234,19 @@ export const recorded: Readonly<Record<string, RecordedStream>> = {
     preset: 'openai',
     url: 'http://gpu:8000/v1/responses',
     stream: [
-      ...[
-        { type: 'response.created', response: { ...response, status: 'in_progress', output: [] } },
-        { type: 'response.output_item.added', output_index: 0, item: { ...message, content: [] } },
-        { type: 'response.reasoning_text.delta', item_id: 'rs_1', output_index: 0, delta: 'not a text' },
-        { type: 'response.output_text.delta', item_id: 'msg_1', output_index: 0, delta: 'Hé' },
-        { type: 'response.output_text.delta', item_id: 'msg_1', output_index: 0, delta: 'llo 👋' },
-        { type: 'response.output_item.done', output_index: 0, item: message },
-        { type: 'response.completed', response },
-      ].map(
+      { type: 'response.created', response: { ...response, status: 'in_progress', output: [] } },
+      { type: 'response.output_item.added', output_index: 0, item: { ...message, content: [] } },
+      { type: 'response.reasoning_text.delta', item_id: 'rs_1', output_index: 0, delta: 'not a text' },
+      { type: 'response.output_text.delta', item_id: 'msg_1', output_index: 0, delta: 'Hé' },
+      { type: 'response.output_text.delta', item_id: 'msg_1', output_index: 0, delta: 'llo 👋' },
+      { type: 'response.output_item.done', output_index: 0, item: message },
+      { type: 'response.completed', response },
+    ]
+      .map(
         (one, sequence_number) =>
           `event: ${one.type}\ndata: ${JSON.stringify({ ...one, sequence_number })}\n\n`,
-      ),
-    ].join(''),
+      )
+      .join(''),
     said: 'Héllo 👋',
     answer: response,
   },

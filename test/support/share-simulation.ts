@@ -1,12 +1,6 @@
 import { DomainError } from '../../src/errors/domain-error.js';
 import type { RateLimits } from '../../src/config/rate-limits.js';
-import {
-  defaultKey,
-  type GoneHolder,
-  type HolderBeat,
-  type ShareStore,
-  type WriteRequest,
-} from '../../src/limits/grants.js';
+import type { GoneHolder, HolderBeat, ShareStore, WriteRequest } from '../../src/limits/share-database.js';
 import { type SomeAdmitted, ShareKeeper } from '../../src/limits/share-keeper.js';
 import {
   type Admission,
@@ -57,7 +51,7 @@ class SimulatedTime {
   }
 }
 
-/** The shares in PostgreSQL, by the rules of src/limits/grants.ts. */
+/** The shares in PostgreSQL, by the rules of src/limits/share-database.ts. */
 class SimulatedDatabase {
   private readonly holders = new Map<string, number>();
   private readonly rows = new Map<string, Map<string, ShareRow>>();
@@ -68,12 +62,6 @@ class SimulatedDatabase {
     register: (holder: string) => {
       this.holders.set(holder, 0);
       return { holders: this.others(holder), gone: this.gone() };
-    },
-    acquireDefault: (holder: string) => {
-      const gone = this.gone();
-      const isGranted = this.holders.has(holder) && this.holders.size === 1 && gone.length === 0;
-      if (isGranted) this.of(defaultKey).set(holder, { key: defaultKey, shares: [], used: [] });
-      return { isGranted, gone };
     },
     grant: (holder: string, requests: readonly GrantRequest[], gone: readonly GoneHolder[]) => {
       if (!this.holders.has(holder)) return { isKnown: false, grants: [], strays: [] };
@@ -103,11 +91,6 @@ class SimulatedDatabase {
     },
   };
 
-  /** The number of holders with a default share. */
-  get defaultHolders(): number {
-    return this.of(defaultKey).size;
-  }
-
   private isNewer({ id, beat }: HolderBeat): boolean {
     if ((this.holders.get(id) ?? Infinity) >= beat) return false;
     this.holders.set(id, beat);
@@ -122,19 +105,14 @@ class SimulatedDatabase {
   ): Grant {
     const own = this.of(key).get(holder);
     const others = new Map([...this.of(key)].filter(([id]) => id !== holder));
-    const defaultHolders = new Set([...this.of(defaultKey).keys()].filter((id) => id !== holder));
-    for (const id of [...others.keys(), ...defaultHolders])
-      if (!this.holders.has(id) && !gone.has(id)) strays.add(id);
+    for (const id of others.keys()) if (!this.holders.has(id) && !gone.has(id)) strays.add(id);
     const free = limits.map((limit, i) => {
-      const heldBy = (id: string): number => {
-        const { shares, used } = others.get(id) ?? { shares: [0], used: [0] };
-        const least = defaultHolders.has(id) ? Math.floor(limit / 10) : 0;
-        if (this.holders.has(id)) return Math.max(least, shares[i] ?? 0);
+      const byOthers = [...others].map(([id, { shares, used }]) => {
+        if (this.holders.has(id)) return shares[i]!;
         if ((gone.get(id) ?? -1) >= windowsMs[i]!) return 0;
         const beyond = i === 0 ? Infinity : shares[0]! * Math.ceil(7_000 / windowsMs[0]!);
-        return Math.max(least, Math.min(shares[i] ?? 0, (used[i] ?? 0) + beyond));
-      };
-      const byOthers = [...new Set([...others.keys(), ...defaultHolders])].map(heldBy);
+        return Math.min(shares[i]!, used[i]! + beyond);
+      });
       const unknown = Math.max(0, (own?.shares[i] ?? 0) - held[i]!);
       return Math.max(0, limit - held[i]! - byOthers.reduce((sum, share) => sum + share, unknown));
     });
@@ -293,7 +271,6 @@ export class SimulatedNode {
         });
     return {
       register: over(store.register),
-      acquireDefault: over(store.acquireDefault),
       grant: over(store.grant),
       write: over(store.write),
       prune: over(store.prune),

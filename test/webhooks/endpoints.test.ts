@@ -32,7 +32,7 @@ const bodiesAt = (path: string): Record<string, unknown>[] =>
   receiver.at(path).map(({ body }) => JSON.parse(body) as Record<string, unknown>);
 
 describe('the endpoints of a key over HTTP', () => {
-  test('that are added or changed at once are as if one call followed the other', async () => {
+  test('are added and changed by concurrent calls as if the calls were sequential', async () => {
     const key = await calls.newKey({ name: 'hasty' });
     const url = receiver.url(hooks.newPath());
     const answers = await Promise.all(Array.from({ length: 6 }, () => call('POST', '', { url }, key)));
@@ -84,11 +84,14 @@ describe('the endpoints of a key over HTTP', () => {
       [made.id],
     );
     expect(audited.map(({ action }) => action)).toEqual([
-      ...['endpoint.create', 'endpoint.disable', 'endpoint.enable', 'endpoint.remove'],
+      'endpoint.create',
+      'endpoint.disable',
+      'endpoint.enable',
+      'endpoint.remove',
     ]);
   });
 
-  test('are those of the key alone, and need the scope submit', async () => {
+  test('are accessible only to their own key, and need the scope submit', async () => {
     const { id } = await added({ url: receiver.url(hooks.newPath()) });
     const stranger = await calls.newKey({ name: 'stranger' });
     for (const [method, body] of [
@@ -103,7 +106,7 @@ describe('the endpoints of a key over HTTP', () => {
     expect((await call('DELETE', `/${id}`)).status).toBe(204);
   });
 
-  test('refuse what cannot be called, and say why', async () => {
+  test('refuse an invalid URL or event, and the error for a private address names WEBHOOK_ALLOW', async () => {
     for (const body of [
       { url: 'http://10.0.0.1/' },
       { url: 'no url' },
@@ -115,7 +118,7 @@ describe('the endpoints of a key over HTTP', () => {
     expect(await answer.text()).toContain('WEBHOOK_ALLOW');
   });
 
-  test('rotate the secret of the key, which then signs beside the old one', async () => {
+  test('rotate the secret of the key, and deliveries are signed with both secrets', async () => {
     const key = await calls.newKey({ name: 'rotating' });
     const path = hooks.newPath();
     const { secret } = await added({ url: receiver.url(path) }, key);
@@ -129,7 +132,7 @@ describe('the endpoints of a key over HTTP', () => {
     for (const one of secrets) expect(() => new Webhook(one).verify(hook!.body, headers)).not.toThrow();
   });
 
-  test('a key has at most 50', async () => {
+  test('are limited to 50 for each key', async () => {
     const key = await calls.newKey({ name: 'many' });
     for (let i = 0; i < 50; i++) await added({ url: receiver.url(`/many/${i}`) }, key);
     expect(await verdict(call('POST', '', { url: receiver.url('/many/more') }, key))).toEqual([
@@ -139,7 +142,7 @@ describe('the endpoints of a key over HTTP', () => {
   });
 });
 
-test('an endpoint gets the start of each attempt and the progress of its run, the newest always', async () => {
+test('an endpoint receives the start of an attempt and the progress of its run, including the newest', async () => {
   const key = await calls.newKey({ name: 'watching' });
   const path = hooks.newPath();
   await added({ url: receiver.url(path), events: ['request.started', 'request.progress'] }, key);
@@ -148,7 +151,11 @@ test('an endpoint gets the start of each attempt and the progress of its run, th
   await until(() => bodiesAt(path).some(({ type }) => type === 'request.started'));
   expect(bodiesAt(path)).toEqual([
     {
-      ...{ type: 'request.started', request_id: id, model_id: 'test/hook', attempt: 1, tags: ['job:17'] },
+      type: 'request.started',
+      request_id: id,
+      model_id: 'test/hook',
+      attempt: 1,
+      tags: ['job:17'],
       timestamp: expect.stringMatching(/Z$/) as string,
       status_url: `${service.url}/v1/queue/requests/${id}/status`,
       metrics: { queue_time: expect.any(Number) as number },
@@ -165,7 +172,10 @@ test('an endpoint gets the start of each attempt and the progress of its run, th
     bodiesAt(path).find((body) => JSON.stringify(body['progress'])?.includes('at 0.4')),
   );
   expect(last).toMatchObject({
-    ...{ type: 'request.progress', request_id: id, attempt: 1, tags: ['job:17'] },
+    type: 'request.progress',
+    request_id: id,
+    attempt: 1,
+    tags: ['job:17'],
     progress: { value: expect.closeTo(0.4, 5) as number, message: 'at 0.4' },
   });
   const ids = receiver.at(path).map(({ headers }) => headers['webhook-id']);
@@ -201,7 +211,7 @@ test('progress that cannot be delivered is one delivery with the newest content'
   await model.answer(id);
 });
 
-test('a pending delivery says when it is tried next, and one that has arrived does not', async () => {
+test('a pending delivery shows the time of its next try, and a delivered one does not', async () => {
   receiver.answer = ({ response }) => void response.writeHead(503).end();
   const { id } = await hooks.submit();
   const pending = await hooks.only(id, 'pending');

@@ -16,7 +16,8 @@ let other: Database;
 
 beforeAll(async () => {
   tables = await QueueTables.create();
-  [database, other] = [tables.session(), tables.session()];
+  database = tables.session();
+  other = tables.session();
   await tables.rows(
     `INSERT INTO webhook_endpoint (id, api_key_id, url)
      SELECT gen_random_uuid(), $1, 'https://hooks.example/' || n FROM generate_series(1, 5) AS n`,
@@ -55,7 +56,7 @@ test('a try that ends after its request was erased stores no body', async () => 
   expect(await stored(id)).toEqual(tries.map(() => withoutBody));
 });
 
-test('nor does one that ends while its request is being erased', async () => {
+test('a try that ends during the erasure of its request stores no body', async () => {
   const [id, tries] = await underWay();
   await database.execute('BEGIN');
   await erase(database, id);
@@ -66,7 +67,7 @@ test('nor does one that ends while its request is being erased', async () => {
   expect(await stored(id)).toEqual(tries.map(() => withoutBody));
 });
 
-test('an erasure that begins before the end of a try is stored takes its body too', async () => {
+test('an erasure that starts while a try is being stored deletes the body of the try too', async () => {
   const [id, tries] = await underWay();
   await database.execute('BEGIN');
   await recordTries(database, claimedBy, tries);
@@ -77,7 +78,7 @@ test('an erasure that begins before the end of a try is stored takes its body to
   expect(await stored(id)).toEqual(tries.map(() => withoutBody));
 });
 
-test('of a delivery the last hundred tries are kept', async () => {
+test('a delivery retains its last hundred tries', async () => {
   const [id, [tried]] = await underWay();
   const first = { ...entry, status: 501 };
   await tables.rows(`UPDATE webhook_delivery SET tries = array_fill($2::jsonb, ARRAY[100]) WHERE id = $1`, [

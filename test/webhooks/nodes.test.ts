@@ -40,7 +40,7 @@ const claimAll = async (claimMs: number) => {
   return deliveries;
 };
 
-test('what a node had claimed when it was killed is delivered by another, once its lease is over', async () => {
+test('a delivery that a killed node had claimed is delivered by another node after the claim expires', async () => {
   hooks.terms.maxTries = 0; // until the other was killed, this node sends nothing
   const id = await calls.run('test/hook');
   const delivery = await insertDelivery(id, '/orphan');
@@ -72,7 +72,7 @@ test('a delivery of a request that is older than the recent days is claimed with
   await service.query(`DELETE FROM webhook_delivery WHERE id = $1`, [deliveryId]);
 });
 
-test('what was committed by a node that was killed before it looked is delivered by another', async () => {
+test('a delivery that a killed node had committed but not claimed is delivered by another node', async () => {
   hooks.terms.maxTries = 0; // as if this node were killed
   const id = await calls.run('test/hook');
   await insertDelivery(id, '/unseen');
@@ -82,7 +82,7 @@ test('what was committed by a node that was killed before it looked is delivered
   await other.stop();
 });
 
-test('a node that stops gives back what it is trying, and another delivers it', async () => {
+test('a stopping node releases the deliveries that it is trying, and another node delivers them', async () => {
   receiver.answer = () => undefined;
   hooks.terms.maxTries = 0; // for now this node sends nothing
   const { id, path } = await hooks.submit();
@@ -117,7 +117,7 @@ test('a result that comes after its lease was lost changes nothing', async () =>
   expect(await hooks.list(id)).toMatchObject([{ state: 'pending', tries: [] }]);
 });
 
-test('deliveries leave with their requests', async () => {
+test('deliveries are deleted with their requests', async () => {
   const { id } = await hooks.submit();
   const { id: delivery } = await hooks.only(id, 'delivered');
   const kept = await hooks.submit();

@@ -110,7 +110,7 @@ test.each([
   ['https:/dead.example/a.example', ''],
   ['https:dead.example//a.example/', ''],
   ['https:dead.example/?b=://a.example/', ''],
-])('%s takes the turns of "%s"', async (endpoint, host) => {
+])('deliveries to %s take the turns of the host "%s"', async (endpoint, host) => {
   await tables.rows('INSERT INTO webhook_endpoint (id, api_key_id, url) VALUES (gen_random_uuid(), $1, $2)', [
     keyId,
     endpoint,
@@ -120,7 +120,7 @@ test.each([
   expect(rows).toEqual([{ host }]);
 });
 
-test('those of a batch that held their lease are told of, and no other', async () => {
+test('a batch of finishes writes deliveries only for the runs that still hold their lease', async () => {
   const [lost, ...kept] = [await run(), await run(), await run()];
   for (const [i, how] of (['succeeded', 'failed'] as const).entries()) {
     const stranger = { ...lost, token: randomUUID() };
@@ -131,7 +131,7 @@ test('those of a batch that held their lease are told of, and no other', async (
   expect(told.map(({ id }) => id)).toEqual(kept.map(({ id }) => id));
 });
 
-test('a hook is refused once the statements are made, unless it is one of theirs', async () => {
+test('a hook is refused after the statements are built, unless it is already registered', async () => {
   await finish(database, [ending(await run())]);
   const [hook] = outbox;
   expect(() => registerHook(hook!)).not.toThrow();
@@ -167,7 +167,7 @@ describe('nothing is written', () => {
   });
 });
 
-test('a request that ends again after a restore has the webhook ids that it had', async () => {
+test('a request that completes again after a restore has the same webhook ids', async () => {
   await tables.rows(
     `INSERT INTO webhook_endpoint (id, api_key_id, url) VALUES ($1, $2, 'https://endpoint.example/')`,
     [randomUUID(), keyId],

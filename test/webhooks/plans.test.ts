@@ -94,7 +94,7 @@ test('the statements find their rows by index, whatever the statistics say', asy
   await expectGoodPlans();
 });
 
-test('a claim reads as little of thousands of deliveries as of a few, and takes some of each host', async () => {
+test('a claim reads about as many pages of many deliveries as of few, and takes some of each host', async () => {
   const pages = async (): Promise<number> => {
     const plan = await planOf('claim_deliveries', '(ANALYZE, BUFFERS, TIMING off, SUMMARY off, COSTS off)');
     const [, found = ''] = /Buffers: ([^\n]*)/.exec(plan) ?? [];
@@ -118,7 +118,7 @@ test('a claim reads as little of thousands of deliveries as of a few, and takes 
   ]);
 });
 
-test('keys take turns, and none has more tries than it leaves free: another keyâ€™s new host is always taken', async () => {
+test('keys take turns, and a key leaves enough tries free for a new host of another key', async () => {
   await tables.rows('TRUNCATE webhook_delivery');
   const [first, second] = [randomUUID(), randomUUID()];
   for (let host = 0; host < 40; host++) await fill(`dead${host}.example`, 3, first);
@@ -141,7 +141,7 @@ test('keys take turns, and none has more tries than it leaves free: another keyâ
   }
 });
 
-test('at a host that several keys share their deliveries take turns', async () => {
+test('the deliveries of several keys take turns at a shared host', async () => {
   await tables.rows('TRUNCATE webhook_delivery');
   const [first, second] = [randomUUID(), randomUUID()];
   await fill('shared.example', 1_000, first);
@@ -158,7 +158,7 @@ test('at a host that several keys share their deliveries take turns', async () =
   expect(keys.filter((key) => key === second)).toHaveLength(3);
 });
 
-test('a claim looks at so many hosts, and the next one goes on behind them', async () => {
+test('a claim checks a limited number of hosts, and the next claim continues after them', async () => {
   await tables.rows('TRUNCATE webhook_delivery');
   const keyId = randomUUID();
   await tables.rows(

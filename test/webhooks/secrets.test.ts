@@ -29,7 +29,7 @@ const stored = (keyId: string): Promise<WebhookSecretEntity[]> =>
 const shared = `whsec_${randomBytes(32).toString('base64')}`;
 const format = /^whsec_[\w+/]{43}=$/;
 
-test('a key gets one secret when it is first needed, though many need it at once', async () => {
+test('a key gets exactly one secret at its first use, even with concurrent calls', async () => {
   const key = randomUUID();
   const found = await Promise.all(Array.from({ length: 8 }, () => secretsOf().secretOf(key)));
   expect(new Set(found).size).toBe(1);
@@ -48,7 +48,7 @@ test.each([{}, { webhookSecret: shared }])('rotations at once follow each other,
   expect(await stored(key)).toHaveLength(2);
 });
 
-test('after a rotation both count, the new one first, and after the next one the last two', async () => {
+test('the last two secrets are valid after each rotation, the newest first', async () => {
   const key = randomUUID();
   const first = await secretsOf().secretOf(key);
   const second = await secretsOf().rotate(key);
@@ -57,7 +57,7 @@ test('after a rotation both count, the new one first, and after the next one the
   expect(await secretsOf().secretsOf(key)).toEqual([third, second]);
 });
 
-test('the older one counts no more once its day is over', async () => {
+test('the older secret is no longer valid after its expiry', async () => {
   const key = randomUUID();
   await secretsOf().secretOf(key);
   const newest = await secretsOf().rotate(key);
@@ -66,19 +66,19 @@ test('the older one counts no more once its day is over', async () => {
 });
 
 describe('WEBHOOK_SECRET', () => {
-  test('is that of keys without one of their own, and nothing is stored', async () => {
+  test('is used for keys without their own secret, and nothing is stored', async () => {
     const key = randomUUID();
     expect(await secretsOf({ webhookSecret: shared }).secretOf(key)).toBe(shared);
     expect(await stored(key)).toEqual([]);
   });
 
-  test('is not that of a key with its own', async () => {
+  test('is not used for a key with its own secret', async () => {
     const key = randomUUID();
     const own = await secretsOf().secretOf(key);
     expect(await secretsOf({ webhookSecret: shared }).secretsOf(key)).toEqual([own]);
   });
 
-  test('counts beside the first own one for a day', async () => {
+  test('remains valid in addition to the first own secret of a key', async () => {
     const key = randomUUID();
     const secrets = secretsOf({ webhookSecret: shared });
     const own = await secrets.rotate(key);
@@ -89,7 +89,7 @@ describe('WEBHOOK_SECRET', () => {
 describe('SECRETS_KEY', () => {
   const secretsKey = randomBytes(32);
 
-  test('keeps secrets from whoever reads the database', async () => {
+  test('encrypts the secrets in the database', async () => {
     const key = randomUUID();
     const secret = await secretsOf({ secretsKey }).secretOf(key);
     expect(secret).toMatch(format);
@@ -99,7 +99,7 @@ describe('SECRETS_KEY', () => {
     expect(await secretsOf({ secretsKey }).secretOf(key)).toBe(secret);
   });
 
-  test('may be set later: what was kept before is still read', async () => {
+  test('may be set later, and earlier secrets can still be read', async () => {
     const key = randomUUID();
     const secret = await secretsOf().secretOf(key);
     expect(await secretsOf({ secretsKey }).secretOf(key)).toBe(secret);
@@ -108,7 +108,7 @@ describe('SECRETS_KEY', () => {
   test.each([
     ['is missing', {}],
     ['is another', { secretsKey: randomBytes(32) }],
-  ])('that %s is named, and the secret can be rotated', async (_what, config) => {
+  ])('that %s is named in the error, and the secret can be rotated', async (_what, config) => {
     const key = randomUUID();
     await secretsOf({ secretsKey }).secretOf(key);
     await expect(secretsOf(config).secretOf(key)).rejects.toThrow(

@@ -22,7 +22,7 @@ afterAll(() => {
   for (const server of silent) server.close();
 });
 
-test('a new receiver is called though another key has a hundred receivers on trial that never answer', async () => {
+test('a new receiver is called although another key has a hundred receivers that never answer', async () => {
   // No try of theirs ends before the test does.
   Object.assign(hooks.terms, { timeoutMs: 600_000, claimMs: 600_000, maxTries: 32 });
   const requests = silent.map((server) => {

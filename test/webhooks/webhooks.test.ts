@@ -21,7 +21,7 @@ async function keyId(): Promise<string> {
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
 
 describe('a completed request is sent to the webhook of its submission', () => {
-  test('with the body and the headers of the contract, which an official library verifies', async () => {
+  test('with the documented body and headers, and an official library verifies the signature', async () => {
     const { id, path } = await hooks.submit(
       { body: '{"n":12345678901234567890.10, "s" : "é"}' },
       '&tag=a:b&tag=c:d',
@@ -80,7 +80,7 @@ describe('a completed request is sent to the webhook of its submission', () => {
     await model.answer(running);
   });
 
-  test('without an output of more than 256 KiB, and with one that is just as long', async () => {
+  test('with an output of exactly 256 KiB, and without a larger output', async () => {
     const output = (bytes: number): string => JSON.stringify('x'.repeat(bytes - 2));
     const fits = await hooks.submit({ body: output(256 * 1024) });
     const large = await hooks.submit({ body: output(256 * 1024 + 1) });
@@ -91,7 +91,7 @@ describe('a completed request is sent to the webhook of its submission', () => {
     expect(bodyOf(tooLarge)).toMatchObject({ status: 'OK' });
   });
 
-  test('once a completion, whatever the attempts before', async () => {
+  test('once for its completion, whatever its earlier attempts', async () => {
     const { id, path } = await hooks.submit(
       { attempts: [{ status: 500, headers: { 'retry-after': '0' } }, {}] },
       '',
@@ -103,7 +103,7 @@ describe('a completed request is sent to the webhook of its submission', () => {
     expect(receiver.at(path)).toHaveLength(1);
   });
 
-  test('as gone, once retention has taken the output', async () => {
+  test('as gone, after retention has deleted the output', async () => {
     const { id, path } = await hooks.submit();
     const { id: delivery } = await hooks.only(id, 'delivered');
     await service.query(`UPDATE request SET output = NULL WHERE id = $1`, [id]);
@@ -112,14 +112,14 @@ describe('a completed request is sent to the webhook of its submission', () => {
     expect(bodyOf(again)).toMatchObject({ status: 'OK', payload: null, payload_error: 'gone' });
   });
 
-  test('not at all when it names none', async () => {
+  test('not at all if the submission names no webhook', async () => {
     const id = await calls.run('test/hook');
     expect(await hooks.list(id)).toEqual([]);
   });
 });
 
 describe('the deliveries of a request', () => {
-  test('show each try: when, status, duration, and the first KiB of the answer', async () => {
+  test('show each try with its time, status, duration, and the first KiB of the answer', async () => {
     receiver.answer = ({ response }) => void response.writeHead(200).end('a\0é'.repeat(1_000));
     const { id, path } = await hooks.submit();
     const { tries, ...delivery } = await hooks.only(id, 'delivered');
@@ -138,7 +138,7 @@ describe('the deliveries of a request', () => {
     );
   });
 
-  test('are nobody else’s, and need a key that may read', async () => {
+  test('are visible only to their own key, and need the scope read', async () => {
     const { id } = await hooks.submit();
     const { id: delivery } = await hooks.only(id, 'delivered');
     const path = `${calls.path(id)}/deliveries`;
@@ -152,7 +152,7 @@ describe('the deliveries of a request', () => {
     expect(await verdict(post(again, other))).toEqual([404, 'unknown_request']);
   });
 
-  test('take GET and POST alone', async () => {
+  test('answer 405 to other methods', async () => {
     const { id } = await hooks.submit();
     const { id: delivery } = await hooks.only(id, 'delivered');
     const path = `${calls.path(id)}/deliveries`;
@@ -210,7 +210,7 @@ describe('an endpoint of a key', () => {
   };
   afterEach(() => service.query('DELETE FROM webhook_endpoint'));
 
-  test('is notified of all its requests, besides the webhook of each', async () => {
+  test('is notified of all requests of the key, in addition to the webhook of each request', async () => {
     await add('/all', await keyId());
     const { id, path } = await hooks.submit();
     const plain = await calls.run('test/hook');
@@ -221,7 +221,7 @@ describe('an endpoint of a key', () => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  test('that a request names too is notified once', async () => {
+  test('that is also the webhook of a request is notified once', async () => {
     await add('/same', await keyId());
     const id = await calls.run(`test/hook?webhook=${encodeURIComponent(receiver.url('/same'))}`);
     await hooks.only(id, 'delivered');

@@ -17,7 +17,7 @@ async function idOfNewestKey(): Promise<string> {
   return row!.id;
 }
 
-test('a key has a thousand workers; another is refused until one of them leaves, and other keys are not', async () => {
+test('a key has at most a thousand workers; another is refused until one leaves, and other keys are unaffected', async () => {
   const key = await newWorkKey();
   const keyId = await idOfNewestKey();
   const known = new WorkerCalls(service, 'known', key);
@@ -38,7 +38,7 @@ test('a key has a thousand workers; another is refused until one of them leaves,
   expect((await more.claim()).status).toBe(204);
 });
 
-test('a worker has 16 claims held at once, and 16 beats', async () => {
+test('a worker has at most 16 long-polling claims at once, and 16 beats', async () => {
   const worker = new WorkerCalls(service, 'eager', await newWorkKey());
   const end = new AbortController();
   const { signal } = end;
@@ -65,7 +65,7 @@ test('a worker has 16 claims held at once, and 16 beats', async () => {
   await worker.beat();
 });
 
-test('of workers that came and went under one key the last thousand stay in the table, and those that are there', async () => {
+test('the table retains the present workers of a key, and the last thousand absent ones', async () => {
   const key = await newWorkKey();
   const keyId = await idOfNewestKey();
   await service.query(

@@ -12,7 +12,8 @@ let there: Database;
 
 beforeAll(async () => {
   tables = await QueueTables.create();
-  [here, there] = [tables.session(), tables.session()];
+  here = tables.session();
+  there = tables.session();
   await tables.rows(
     `INSERT INTO model (id, runner, concurrency, timeout_ms, attempts) VALUES ($1, 'worker', 1, 60000, 3)`,
     [modelId],
@@ -23,8 +24,13 @@ afterAll(() => tables.drop());
 
 const claimOne = (database: Database, isBounded = true): Promise<ClaimedRun[]> =>
   claimForWorkers(database, {
-    ...{ modelId, floor: null, timeoutMs: 60_000, byMs: Date.now() + 60_000, isBounded },
-    ...{ groupId: null, isReserved: false },
+    modelId,
+    floor: null,
+    timeoutMs: 60_000,
+    byMs: Date.now() + 60_000,
+    isBounded,
+    groupId: null,
+    isReserved: false,
     slots: [
       { workerId: randomUUID(), claimId: randomUUID(), claimHash: randomBytes(32), token: randomUUID() },
     ],
@@ -42,7 +48,7 @@ test('claims of two nodes at once never start more than the concurrency', async 
   expect(await other).toEqual([]);
 });
 
-test('a run whose claim was repeated is not given back for the answer that was lost', async () => {
+test('a lost answer does not release a run that a repeated claim has returned', async () => {
   const [id] = await submitSome(here, 1);
   const [run] = await claimOne(here);
   const unread = {

@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 
 describe('a claim', () => {
-  test('brings the first that waits, with its input and what to say of it', async () => {
+  test('returns the first waiting request, with its input and its lease', async () => {
     const ids = await calls.submitAll(2, 'test/pulled', {
       prompt: 'a cat',
       big: 12345678901234567890n.toString(),
@@ -45,7 +45,9 @@ describe('a claim', () => {
       lease_s: 10,
       deadline_at: expect.stringMatching(/Z$/),
       remaining_ms: expect.any(Number),
-      ...{ key_name: 'bootstrap', tags: [], priority: 'normal' },
+      key_name: 'bootstrap',
+      tags: [],
+      priority: 'normal',
       input: { prompt: 'a cat', big: '12345678901234567890' },
     });
     expect(await calls.status(ids[0]!)).toMatchObject({ status: 'IN_PROGRESS', attempt: 1 });
@@ -53,7 +55,7 @@ describe('a claim', () => {
     expect(await (await calls.response(ids[0]!)).json()).toEqual({ image: 1 });
   });
 
-  test('says whose request it is, with its tags and its priority, also when it is repeated', async () => {
+  test('returns the key name, tags and priority of a request, also when it is repeated', async () => {
     const key = await calls.newKey({ name: 'web shop', scopes: ['submit'] });
     const path = '/v1/queue/test/pulled?priority=low&tag=team:search&tag=user:ann';
     const submitted = await service.get(path, { method: 'POST', headers: keyHeader(key), body: '{}' });
@@ -64,7 +66,7 @@ describe('a claim', () => {
     expect(await worker.run({ claimId })).toMatchObject(of);
   });
 
-  test('brings as many as it asks for, of each model and in all, and inputs too large by an address', async () => {
+  test('returns at most the requested number, per model and in total, and large inputs as a URL', async () => {
     const large = await calls.submit('test/pulled', { text: 'x'.repeat(300_000) });
     const small = await calls.submitAll(3, 'test/pulled');
     const runs = await worker.runs({ max: 3, models: [{ model_id: 'test/pulled', max: 2 }] });
@@ -82,7 +84,7 @@ describe('a claim', () => {
     expect([held.status, held.headers.get('preference-applied')]).toEqual([204, 'wait=1']);
   });
 
-  test('is held until something is submitted, and several share what comes', async () => {
+  test('waits for a submission, and several waiting claims share new requests', async () => {
     const held = [worker.run(), new WorkerCalls(service).run()];
     await heldClaims(2);
     const ids = await calls.submitAll(2, 'test/pulled');
@@ -90,7 +92,7 @@ describe('a claim', () => {
     expect(runs.map(({ request_id }) => request_id).sort()).toEqual(ids.toSorted());
   });
 
-  test('that comes again while it is held asks for the same, or is refused', async () => {
+  test('that is repeated during its long poll must be unchanged, or it is refused', async () => {
     const claimId = randomUUID();
     const first = worker.claim({ claimId, wait: 25 });
     await heldClaims(1);
@@ -109,7 +111,7 @@ describe('a claim', () => {
     expect(taken.toSorted()).toEqual(models.toSorted());
   });
 
-  test('once more, as it was, gets the same runs; another under its id is refused', async () => {
+  test('that is repeated unchanged gets the same runs; a different claim with its id is refused', async () => {
     await calls.submitAll(3, 'test/pulled');
     const claimId = randomUUID();
     const first = await worker.runs({ claimId, max: 2 });
@@ -121,11 +123,13 @@ describe('a claim', () => {
     expect((await other.run({ claimId })).request_id).not.toBe(first[0]!.request_id);
   });
 
-  test('whose connection breaks before its answer gives back what it would have brought', async () => {
+  test('on a connection that breaks before the answer releases its run, at no cost in attempts', async () => {
     const server = service.app.getHttpServer();
     const accepted = new Promise<Socket>((resolve) => server.once('connection', resolve));
     const body = JSON.stringify({
-      ...{ claim_id: 'gone', worker: { id: worker.id }, models: [{ model_id: 'test/pulled' }] },
+      claim_id: 'gone',
+      worker: { id: worker.id },
+      models: [{ model_id: 'test/pulled' }],
     });
     const client = connect(Number(new URL(service.url).port), '127.0.0.1');
     client.on('error', () => undefined);
@@ -151,7 +155,7 @@ describe('a claim', () => {
     ]);
   });
 
-  test('that nobody reads any more takes nothing', async () => {
+  test('of a client that has disconnected takes no run', async () => {
     const abort = new AbortController();
     const gone = worker.claim({ wait: 20, signal: abort.signal }).catch(() => 'gone');
     await heldClaims(1);
@@ -176,7 +180,7 @@ describe('a claim', () => {
     expect(await verdict(worker.claim({ models: ['test/none'] }))).toEqual([404, 'unknown_model']);
   });
 
-  test('of several models says which one is not known, so that its worker can serve the others', async () => {
+  test('of several models names the unknown model in its error', async () => {
     const problem = await problemOf(await worker.claim({ models: ['test/pulled', 'test/none'] }));
     expect(problem).toMatchObject({ code: 'unknown_model', model_id: 'test/none' });
   });
@@ -189,7 +193,7 @@ describe('a claim', () => {
     ['{"claim_id":"a","worker":{"id":"w"},"models":[{}]}', '"models[0].model_id"'],
     ['{"claim_id":"a","worker":{"id":"w"},"models":[{"model_id":"m"}],"max":0}', '"max"'],
     ['{"claim_id":"a","worker":{"id":"w","labels":{"a":1}},"models":[{"model_id":"m"}]}', '"worker.labels"'],
-  ])('that says %s is told what is wrong', async (body, named) => {
+  ])('with the body %s is refused, and the error names the wrong member', async (body, named) => {
     const problem = await problemOf(await worker.call('POST', 'claims', { body }));
     expect([problem.status, problem.code]).toEqual([400, 'bad_request']);
     expect(problem.detail).toContain(named);
@@ -197,7 +201,7 @@ describe('a claim', () => {
 });
 
 describe('the rules of the queue hold for workers:', () => {
-  test('a bound holds over all of them, however many claim at once', async () => {
+  test('concurrent claims of several workers never exceed the concurrency', async () => {
     await calls.submitAll(6, 'test/bounded');
     const workers = Array.from({ length: 6 }, () => new WorkerCalls(service));
     const answers = await Promise.all(workers.map((one) => one.claim({ models: ['test/bounded'], max: 3 })));
@@ -215,7 +219,7 @@ describe('the rules of the queue hold for workers:', () => {
     expect((await next).request_id).not.toBe(runs[0]!.request_id);
   });
 
-  test('nothing of a paused model starts, and a resume wakes who waits', async () => {
+  test('a paused model starts no run, and a resume answers waiting claims', async () => {
     await patchModel('test/pulled', { paused: 'hold' });
     const id = await calls.submit('test/pulled');
     expect((await worker.claim({ wait: 1 })).status).toBe(204);
@@ -239,7 +243,7 @@ describe('the rules of the queue hold for workers:', () => {
     expect((await second).request_id).toBe(ids[1]);
   });
 
-  test('what waits says why: no worker asks, or all are busy', async () => {
+  test('a model of workers counts its waiting and running requests', async () => {
     const id = await calls.submit('test/third');
     await service.query('DELETE FROM worker');
     await service.app.get(WorkerKeeper).runOnce();

@@ -21,7 +21,8 @@ let two: QueueCalls;
 
 beforeEach(async () => {
   const config = { rateLimitSubmit: [], rateLimitOther: [] };
-  [one, two] = [await start(config), await start(config)];
+  one = await start(config);
+  two = await start(config);
 });
 
 /** Waits until a claim is held on the node. */
@@ -94,7 +95,7 @@ test('a worker of several models gets the request that has waited longest', asyn
   expect(runs).toEqual(ids);
 });
 
-test('the loaded model keeps the slot between two of its runs, also from a worker that waits on another node', async () => {
+test('the loaded model keeps its slot between runs, even while a worker on another node waits', async () => {
   const [loaded, other] = [new WorkerCalls(one.service), new WorkerCalls(two.service)];
   await one.submit('stay/a');
   let run = await loaded.run({ models: ['stay/a'] });

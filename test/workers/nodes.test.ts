@@ -17,7 +17,8 @@ let onB: WorkerCalls;
 
 beforeEach(async () => {
   const config = { rateLimitSubmit: [], maxOutputBytes: 10_000 };
-  [a, b] = [await start(config), await start(config)];
+  a = await start(config);
+  b = await start(config);
   onA = new WorkerCalls(a.service);
   onB = new WorkerCalls(b.service, onA.id);
 });
@@ -25,7 +26,7 @@ beforeEach(async () => {
 const heldClaims = (node: QueueCalls, count: number): Promise<unknown> =>
   until(() => node.service.app.get(WorkerClaims).size === count);
 
-test('a claim held on one node is woken by a submission on another, and the run ends on either', async () => {
+test('a claim that waits on one node gets a submission of another, and its run can end on either', async () => {
   const held = onA.run();
   await heldClaims(a, 1);
   const id = await b.submit('test/pulled', { prompt: 'x' });
@@ -58,7 +59,7 @@ test('a claim whose answer was lost is repeated on another node, and gets the sa
   expect(await onB.runs({ claimId, max: 2 })).toEqual(again);
 });
 
-test('a cancel on one node reaches a beat that is held on another', async () => {
+test('a cancel on one node reaches a long-polling beat on another', async () => {
   await a.submit('test/pulled');
   const run = await onA.run();
   const held = onA.beat([run], 10);
@@ -67,7 +68,7 @@ test('a cancel on one node reaches a beat that is held on another', async () => 
   expect(await held).toMatchObject({ cancel: [run.request_id] });
 });
 
-test('a bound holds over all nodes, and the end of a run on one lets the next begin on another', async () => {
+test('the concurrency holds over all nodes, and the end of a run on one lets the next start on another', async () => {
   await a.submitAll(3, 'test/bounded');
   const models = ['test/bounded'];
   const answers = await Promise.all([onA, onB].map((worker) => worker.claim({ models, max: 2 })));
@@ -81,7 +82,7 @@ test('a bound holds over all nodes, and the end of a run on one lets the next be
   expect((await next).request_id).not.toBe(runs[0]!.request_id);
 });
 
-test('a node that is drained brings nothing to the claims that it holds, and ends them', async () => {
+test('a drained node ends its waiting claims without a run', async () => {
   const held = onA.claim({ wait: 25 });
   await heldClaims(a, 1);
   const { nodeId } = a.service.app.get(Cluster);
@@ -93,7 +94,7 @@ test('a node that is drained brings nothing to the claims that it holds, and end
   expect((await onB.run()).request_id).toBe(id);
 });
 
-test('what an operator tells a worker on one node reaches a beat that is held on another', async () => {
+test('an order to a worker on one node reaches its long-polling beat on another', async () => {
   for (const node of [a, b]) Object.assign(node.service.app.get(WorkerKeeper), { intervalMs: 3_600_000 });
   await a.submit('test/pulled');
   const run = await onA.run();
@@ -106,7 +107,7 @@ test('what an operator tells a worker on one node reaches a beat that is held on
   expect(await held).toMatchObject({ worker: 'drain' });
 });
 
-test('a node that stops answers what is held at once; its workers have their runs on the others', async () => {
+test('a stopping node answers long polls at once, and its workers continue their runs on other nodes', async () => {
   await a.submit('test/pulled');
   const run = await onA.run();
   const [claim, beat] = [onA.claim({ wait: 25 }), onA.beat([run], 10)];

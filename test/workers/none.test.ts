@@ -5,7 +5,7 @@ import { testQueue } from '../support/test-queue.js';
 
 const { service } = testQueue({ models: { 'test/model': {} } });
 
-test('a node without models of workers rests after it has heard of the workers of others', async () => {
+test('a node without models of workers is idle again after a notification about workers of other nodes', async () => {
   const keeper = service.app.get(WorkerKeeper);
   service.app.get(QueueEvents).publish({ workers: [unknownId()] }, 'elsewhere');
   expect(keeper['nextIntervalMs']()).toBe(0);

@@ -38,7 +38,7 @@ async function hold(
   return { answer };
 }
 
-test('what an operator tells a worker is read because it was told, not at the next look', async () => {
+test('an order to a worker is read on its notification, not in the next periodic round', async () => {
   Object.assign(keeper(), { intervalMs: 3_600_000 });
   await calls.submit('test/pulled');
   const run = await worker.run();
@@ -55,11 +55,11 @@ test('what an operator tells a worker is read because it was told, not at the ne
   await worker.output(run);
 });
 
-describe('a claim that is held is answered at once when its worker is told', () => {
+describe('a long-polling claim is answered at once when its worker is ordered', () => {
   // `tell` runs the rounds of the keeper; a parallel round could end last, with older data.
   beforeAll(() => keeper().stop());
 
-  test('to stop: it is over', async () => {
+  test('to stop, with 410', async () => {
     const { answer } = await hold();
     await tell('stop');
     expect(await verdict(answer)).toEqual([410, 'worker_stopped']);
@@ -68,7 +68,7 @@ describe('a claim that is held is answered at once when its worker is told', () 
     expect((await worker.claim()).status).toBe(204);
   });
 
-  test('to drain: nothing came, and nothing does until it is told to run again', async () => {
+  test('to drain, with 204, and no claim gets a run until the order is lifted', async () => {
     const { answer } = await hold();
     await tell('drain');
     await held(0);
@@ -82,7 +82,7 @@ describe('a claim that is held is answered at once when its worker is told', () 
     await worker.output(runs[0]!);
   });
 
-  test('but not before it was looked up: one that comes again gets its runs', async () => {
+  test('to drain, with its earlier runs if the claim is a repetition', async () => {
     await calls.submit('test/pulled');
     const claimId = randomUUID();
     const run = await worker.run({ claimId });

@@ -11,7 +11,7 @@ const open = (id: string): Promise<OutputStreamReader> =>
   readOutputStream(`${service.url}${calls.path(id)}/output/stream`);
 const deltas = (...all: string[]): object[] => all.map((delta) => ({ type: 'delta', delta }));
 
-test('a release is a reset to the same attempt, for those who have read something', async () => {
+test('a release sends a reset to the same attempt to readers that have received a delta', async () => {
   const id = await calls.submit('test/pulled');
   const first = await worker.run();
   const early = await open(id);
@@ -29,7 +29,7 @@ test('a release is a reset to the same attempt, for those who have read somethin
   expect(late.words).toEqual(['0 "b"', 'done true']);
 });
 
-test('a reader that was shown nothing is told of no reset, whatever came before', async () => {
+test('a reader that has received no delta gets no reset', async () => {
   const id = await calls.submit('test/pulled');
   const first = await worker.run();
   const reader = await open(id);

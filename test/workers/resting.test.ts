@@ -29,13 +29,13 @@ beforeEach(async () => {
   await rests('1');
 });
 
-test('a worker rests longer with each failure more', async () => {
+test('a worker rests longer with each further failure', async () => {
   worker = new WorkerCalls(service);
   await fail(8);
   await rests('8');
 });
 
-test('a run that was to be cancelled is none of the failures of its worker', async () => {
+test('a failure of a cancelled run does not count as a failure of its worker', async () => {
   worker = new WorkerCalls(service);
   await fail(5, true);
   await service.app.get(WorkerKeeper).runOnce();
@@ -56,7 +56,7 @@ test('a worker whose runs fail five times in a row rests, until one succeeds', a
   );
 });
 
-test('a worker rests no longer than it was told, however late its failures are counted', async () => {
+test('a worker rests no longer than announced, even if its failures are counted late', async () => {
   const told = await time(`clock_timestamp() + interval '1 second'`);
   await service.query('SELECT pg_sleep(0.1)');
   await service.app.get(WorkerKeeper).runOnce();

@@ -71,7 +71,7 @@ async function leaseLeft({ request_id: id }: WorkerRun): Promise<number> {
 }
 
 describe('an output', () => {
-  test('ends the run; said again it is taken as before, and nothing else is', async () => {
+  test('ends the run; afterwards only its repetition is accepted', async () => {
     const run = await begin();
     expect((await worker.output(run, [1, 2])).status).toBe(200);
     expect((await worker.output(run, [1, 2])).status).toBe(200);
@@ -99,7 +99,7 @@ describe('an output', () => {
     expect(ended).toEqual([run.request_id]);
   });
 
-  test('that is no JSON or too large is refused, and the lease goes on', async () => {
+  test('that is not JSON or too large is refused, and the lease continues', async () => {
     const run = await begin();
     expect(await verdict(worker.ofRun('PUT', run, 'output', '{'))).toEqual([400, 'invalid_json']);
     expect(await verdict(worker.output(run, 'x'.repeat(10_000)))).toEqual([413, 'body_too_large']);
@@ -107,7 +107,7 @@ describe('an output', () => {
     expect((await worker.output(run)).status).toBe(200);
   });
 
-  test('that is too large is refused where its worker reads it, also when it reads once it has sent all', async () => {
+  test('that is too large gets a refusal that is readable even after the worker has sent all', async () => {
     const run = await begin();
     const output = Buffer.alloc(20_000_000, '1');
     const head =
@@ -117,7 +117,7 @@ describe('an output', () => {
     expect((await worker.output(run)).status).toBe(200);
   });
 
-  test('is what the deltas made, where none is given', async () => {
+  test('is joined from the deltas if it is sent empty', async () => {
     const run = await begin();
     const deltas = ['Once', ' upon'].map((delta) => ({ type: 'delta', delta }));
     expect((await worker.events(run, 0, deltas)).status).toBe(202);
@@ -126,7 +126,7 @@ describe('an output', () => {
     expect(await (await calls.response(run.request_id)).json()).toBe('Once upon');
   });
 
-  test('is stored with what its worker said that it used', async () => {
+  test('is stored with the usage that its worker reported', async () => {
     const run = await begin();
     const used = [{ tokens: 1 }, { tokens: 7, gpu: { seconds: 2 } }].map((usage) => ({
       type: 'usage',
@@ -171,7 +171,7 @@ describe('a lease token', () => {
     );
   const lost = Array.from({ length: 7 }, () => [410, 'lease_lost']);
 
-  test('is worth nothing to another key, even of a worker of the same name', async () => {
+  test('is useless with another key, even for a worker of the same name', async () => {
     const run = await begin();
     const thief = new WorkerCalls(service, worker.id, await calls.newKey({ scopes: ['work'] }));
     const leftBefore = await leaseLeft(run);
@@ -189,7 +189,7 @@ describe('a lease token', () => {
     expect((await worker.output(run, 'mine')).status).toBe(200);
   });
 
-  test('of a run that the release before has ended is still known to be said again', async () => {
+  test('that the previous release stored still identifies a repeated output', async () => {
     const run = await begin();
     expect((await worker.output(run)).status).toBe(200);
     await service.query(`UPDATE attempt SET token_hash = sha256(uuid_send($2::uuid)) WHERE request_id = $1`, [
@@ -201,7 +201,7 @@ describe('a lease token', () => {
 });
 
 describe('a failure', () => {
-  test('that may pass is followed by another attempt, the last one is the end', async () => {
+  test('that is retryable leads to another attempt, and after the last one the request fails', async () => {
     const first = await begin();
     const failure = { message: 'out of memory', retryable: true };
     expect((await worker.failure(first, failure)).status).toBe(200);
@@ -220,7 +220,7 @@ describe('a failure', () => {
     expect(await attempts(first)).toEqual(['failed', 'failed']);
   });
 
-  test('keeps the words of a program for operators, and its caller never sees them', async () => {
+  test('stores the message of a program for operators, and the caller never sees it', async () => {
     const run = await begin('test/once');
     const failure = {
       message: 'The command ended with exit code 3.',
@@ -246,7 +246,7 @@ describe('a failure', () => {
   });
 
   test.each([{ status: 500 }, { retryable: 1 }, { retry_after_s: -1 }, { message: 7 }])(
-    'such as %j is told what is wrong',
+    'with the body %j is refused as a bad request',
     async (failure) => {
       const run = await begin('test/once');
       expect(await verdict(worker.failure(run, failure))).toEqual([400, 'bad_request']);
@@ -255,8 +255,8 @@ describe('a failure', () => {
   );
 });
 
-describe('what a run says', () => {
-  test('is in the log and the status; repeats are passed over, a gap is refused', async () => {
+describe('an event of a run', () => {
+  test('is in the log or the status; repeats are ignored, and a gap is refused', async () => {
     const run = await begin();
     const [one, two, three] = ['one', 'two', 'three'].map((message) => ({
       type: 'log',
@@ -272,7 +272,8 @@ describe('what a run says', () => {
     expect(
       await json(worker.events(run, 1, [{ type: 'progress', value: 0.9 }, two!, { type: 'none' }])),
     ).toEqual({
-      ...{ next: 4, cancel: false },
+      next: 4,
+      cancel: false,
     });
     const gap = await problemOf(await worker.events(run, 9, [three!]));
     expect(gap).toMatchObject({ status: 409, code: 'conflict', next: 4 });
@@ -287,7 +288,7 @@ describe('what a run says', () => {
     await worker.output(run);
   });
 
-  test('has a number, is NDJSON, and not too large', async () => {
+  test('must have a number, be NDJSON, and not be too large', async () => {
     const run = await begin();
     expect(await verdict(worker.ofRun('POST', run, 'events', '{}'))).toEqual([400, 'invalid_query']);
     expect(await verdict(worker.ofRun('POST', run, 'events?from=0', 'x'))).toEqual([400, 'bad_request']);
@@ -305,7 +306,7 @@ describe('what a run says', () => {
     await worker.output(run);
   });
 
-  test('may come again when its deltas are all that there may be, and makes no room for more', async () => {
+  test('may be repeated when the deltas have reached their limit, and frees no room for more', async () => {
     const run = await begin();
     const [one, two] = ['a', 'b'].map((letter) => ({ type: 'delta', delta: letter.repeat(4_500) }));
     const progress = { type: 'progress', value: 1 };
@@ -322,7 +323,7 @@ describe('what a run says', () => {
     expect(output).toBe(`${'a'.repeat(4_500)}${'b'.repeat(4_500)}`);
   });
 
-  test('renews the lease, also when it was said before', async () => {
+  test('renews the lease, also when it is repeated', async () => {
     const run = await begin();
     const line = { type: 'log', message: 'x' };
     for (const what of [[line], [line], []]) {
@@ -337,8 +338,8 @@ describe('what a run says', () => {
   });
 });
 
-describe('a run that is given back', () => {
-  test('waits at its place, at no cost to its attempts', async () => {
+describe('the release of a run', () => {
+  test('lets the next claim have the run, at no cost in attempts', async () => {
     const run = await begin('test/once');
     expect((await worker.release(run)).status).toBe(204);
     expect((await worker.release(run)).status).toBe(204);
@@ -348,7 +349,7 @@ describe('a run that is given back', () => {
     await worker.output(again);
   });
 
-  test('with a delay waits for so long, and then is the first as before', async () => {
+  test('with a delay makes the request wait, while later requests start', async () => {
     const run = await begin('test/once');
     const later = await calls.submit('test/once');
     expect((await worker.release(run, { retry_after_s: 60 })).status).toBe(204);
@@ -366,7 +367,7 @@ describe('a run that is given back', () => {
   });
 
   test.each([{ retry_after_s: -1 }, { retry_after_s: 3_601 }, { retry_after_s: 'soon' }])(
-    'with a delay such as %j is refused, and goes on',
+    'with the invalid delay %j is refused, and the run continues',
     async (release) => {
       const run = await begin('test/once');
       expect(await verdict(worker.release(run, release))).toEqual([400, 'bad_request']);
@@ -374,7 +375,7 @@ describe('a run that is given back', () => {
     },
   );
 
-  test('goes back with all others when its worker leaves', async () => {
+  test('happens to all runs of a worker that leaves', async () => {
     const runs = [await begin('test/once'), await begin('test/once')];
     expect((await worker.leave()).status).toBe(204);
     const again = await new WorkerCalls(service).runs({ models: ['test/once'], max: 2 });
@@ -387,7 +388,7 @@ describe('a run that is given back', () => {
 describe('a process that leaves', () => {
   const known = (): Promise<object[]> => service.query('SELECT FROM worker WHERE id = $1', [worker.id]);
 
-  test('late changes nothing of its successor with the same id', async () => {
+  test('late does not affect its successor with the same id', async () => {
     const [mine, other] = [await begin('test/once'), await begin('test/once')];
     await worker.release(mine);
     const successor = new WorkerCalls(service, worker.id);
@@ -402,7 +403,7 @@ describe('a process that leaves', () => {
     await successor.output(next);
   });
 
-  test('as the last of its worker takes the worker with it', async () => {
+  test('as the last process of its worker deletes the worker', async () => {
     const run = await begin('test/once');
     await worker.beat([run]);
     expect((await worker.leave([run])).status).toBe(204);
@@ -413,7 +414,7 @@ describe('a process that leaves', () => {
     await worker.output(again);
   });
 
-  test('gives back no run of another worker, and names leases by their tokens alone', async () => {
+  test('releases no run of another worker, and names leases only by their tokens', async () => {
     const run = await begin('test/once');
     const other = new WorkerCalls(service);
     expect((await other.leave([run])).status).toBe(204);
@@ -424,7 +425,7 @@ describe('a process that leaves', () => {
 });
 
 describe('a beat', () => {
-  test('renews leases, and says which are lost', async () => {
+  test('renews leases, and reports lost ones', async () => {
     const [mine, gone] = [await begin(), await begin()];
     expect(await worker.beat([mine, gone])).toEqual({
       lease_s: 30,
@@ -439,7 +440,7 @@ describe('a beat', () => {
     await worker.output(mine);
   });
 
-  test('that is held says at once that a run is to stop, and once only', async () => {
+  test('in its long poll reports a cancel at once, and only once', async () => {
     const run = await begin();
     const held = worker.beat([run], 10);
     await waitingBeats(1);
@@ -451,7 +452,7 @@ describe('a beat', () => {
     await worker.failure(run);
   });
 
-  test('that is held says at once that a lease is lost', async () => {
+  test('in its long poll reports a lost lease at once', async () => {
     const run = await begin();
     const held = worker.beat([run], 10);
     await waitingBeats(1);
@@ -460,7 +461,7 @@ describe('a beat', () => {
     await worker.output(await worker.run());
   });
 
-  test('says nothing of a lease that the request had before', async () => {
+  test('does not report a lost earlier lease of a request', async () => {
     const run = await begin();
     const held = worker.beat([run], 10);
     await waitingBeats(1);
@@ -471,7 +472,7 @@ describe('a beat', () => {
     await worker.failure(run);
   });
 
-  test('of a worker that is told to stop says so, and its claims are refused', async () => {
+  test('reports the order to stop, and later claims of the worker are refused', async () => {
     await worker.beat();
     const held = worker.beat([], 10);
     await until(
@@ -502,7 +503,7 @@ describe('after a cancel', () => {
     ['a release', async (run: WorkerRun) => void (await worker.release(run))],
     ['a loss', lose],
     ['a farewell', async () => void (await worker.leave())],
-  ])('%s ends it as cancelled', async (_what, end) => {
+  ])('%s completes the request as cancelled', async (_what, end) => {
     const run = await begin();
     await cancelled(run);
     await end(run);
@@ -514,7 +515,7 @@ describe('after a cancel', () => {
 });
 
 describe('a worker that is lost', () => {
-  test('costs its run the lease; a request that loses two is tried no more', async () => {
+  test('loses the lease of its run, and a request with two lost runs fails', async () => {
     const first = await begin();
     await lose(first);
     expect(await verdict(worker.output(first))).toEqual([410, 'lease_lost']);
@@ -531,7 +532,7 @@ describe('a worker that is lost', () => {
   test.each([
     ['test/fragile', 1],
     ['test/spot', 3],
-  ])('is forgiven as often as its model says: %s, %i', async (model, lostAttempts) => {
+  ])('fails its request after the lost_attempts of the model: %s, %i', async (model, lostAttempts) => {
     const first = await begin(model);
     await lose(first);
     for (let attempt = 2; attempt <= lostAttempts; attempt++) {
@@ -544,7 +545,7 @@ describe('a worker that is lost', () => {
   });
 });
 
-test('a run past its deadline has timed out, and another follows where the model says so', async () => {
+test('a run past its deadline times out, and is retried if its model allows it', async () => {
   const first = await begin('test/short');
   await worker.beat([first]);
   const second = await worker.run({ models: ['test/short'] });

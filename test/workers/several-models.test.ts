@@ -24,7 +24,7 @@ afterEach(async () => {
   await worker.output(await worker.run({ models: ['test/one'] }));
 });
 
-test('a claim that does not wait has looked at all its models, also while one of them is at its bound', async () => {
+test('a claim without a wait checks all its models, even while one is at its concurrency', async () => {
   const ids = await calls.submitAll(6, 'test/pulled');
   for (const id of ids) {
     const [run] = await worker.runs({ models, wait: 0 });
@@ -34,7 +34,7 @@ test('a claim that does not wait has looked at all its models, also while one of
   expect((await worker.claim({ models })).status).toBe(204);
 });
 
-test('a claim that is held gets what waits of one model while another is at its bound', async () => {
+test('a long-polling claim gets a request of one model while another is at its concurrency', async () => {
   for (let i = 0; i < 6; i++) {
     const id = await calls.submit('test/pulled');
     const run = await worker.run({ models });

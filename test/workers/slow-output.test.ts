@@ -50,7 +50,7 @@ async function sendSlowly(
   return [response.statusCode!, await json(response)];
 }
 
-test('a finished output that a worker sends over a slow line is taken', async () => {
+test('an output that a worker sends over a slow connection is accepted', async () => {
   const id = await calls.submit('test/pulled');
   const run = await new WorkerCalls(service).run();
   const path = `/v1/worker/runs/${id}/output`;
@@ -59,14 +59,14 @@ test('a finished output that a worker sends over a slow line is taken', async ()
 });
 
 test.each(['/v1/queue/test/pulled', '/v1/queue/test/pulled?logs=1#x'])(
-  'so is a submission: %s',
+  'a submission over a slow connection is accepted: %s',
   async (path) => {
     const answer = await sendSlowly('POST', path, {}, `{"text":${output}}`);
     expect(answer).toEqual([202, expect.anything()]);
   },
 );
 
-test('the time in which this process stands still is not the silence of a client', async () => {
+test('a pause of the process does not count as silence of a client', async () => {
   // Only the silence matters here. On a busy machine little has come before, and the average counts the time as well.
   service.app.get(HttpConnections).pace.minRate = 0;
   const answer = sendSlowly('POST', '/v1/queue/test/pulled', {}, `{"text":${output}}`);
@@ -77,7 +77,7 @@ test('the time in which this process stands still is not the silence of a client
   expect(await answer).toEqual([202, expect.anything()]);
 });
 
-test('so is a file', async () => {
+test('a file over a slow connection is accepted', async () => {
   const body = JSON.stringify({ file_name: 'a.txt', content_type: 'text/plain' });
   const initiated = await fetch(`${service.url}/v1/storage/upload/initiate`, {
     method: 'POST',

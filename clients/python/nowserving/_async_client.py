@@ -33,10 +33,10 @@ class AsyncClient:
         http: httpx.AsyncClient | Callable[[], httpx.AsyncClient] | None = None,
     ) -> None:
         """
-        `timeout_s` is for one call, `hold_s` for how long the service may hold one that waits for a result. `http` is
-        an httpx.AsyncClient of your own, for proxies and certificates; closing it stays with you. A function that makes one
-        is called in each process and event loop that makes calls, and the client closes what it made.
-        Without `http`, variables such as HTTPS_PROXY are ignored.
+        `timeout_s` is for one call, `hold_s` for how long the service may hold one that waits for a result (55 at
+        most). `http` is an httpx.AsyncClient of your own, for proxies and certificates; closing it stays with you. A
+        function that makes one is called in each process and event loop that makes calls, and the client closes what it
+        made. Without `http`, variables such as HTTPS_PROXY are ignored.
         """
         settings = Settings(url.rstrip("/"), key, retries, timeout_s, hold_s)
         self._api = Api(settings)

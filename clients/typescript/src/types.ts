@@ -88,7 +88,10 @@ export interface Result<Output = unknown> {
 }
 
 export interface WaitOptions extends CallOptions {
-  /** Seconds that the service may hold its answer while the request has not completed; at most 60. */
+  /**
+   * Seconds that the service may hold its answer while the request has not completed, from 0 to 60. It answers after
+   * 55 s at the latest.
+   */
   waitS?: number | undefined;
 }
 

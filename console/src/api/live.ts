@@ -74,9 +74,9 @@ function open(): void {
     isOpen();
     heard(JSON.parse(data) as OverviewAlive);
   });
-  // The page reconnects itself, because a browser gives up for good after an answer such as 502.
+  // The page reconnects itself, because a browser stops reconnecting after an answer such as 502.
   source.addEventListener('error', ({ target }) => {
-    // The browser does not show which error was answered. Perhaps the session is over.
+    // The browser hides the status of the answer. The session may be over.
     if ((target as EventSource).readyState === EventSource.CLOSED) readSessionAgain();
     broke(failures > 0 || live.overview !== undefined);
   });
@@ -95,7 +95,7 @@ function isOpen(): void {
   if (wasLost) sayReturned();
 }
 
-/** Takes over what the service reports about its figures. */
+/** Publishes what the service reports about its figures. */
 function heard({
   at,
   database,
@@ -189,7 +189,7 @@ function subscribe(listener: () => void): () => void {
 
 export const useLive = (): Live => useSyncExternalStore(subscribe, () => live);
 
-/** The trouble that keeps calls from being answered. undefined: there is none. */
+/** Returns the trouble that prevents answers to calls. undefined: there is none. */
 export function useOutage(): Trouble | undefined {
   const { trouble } = useLive();
   return trouble?.what === 'figures' ? undefined : trouble;

@@ -2,7 +2,10 @@ import { changed } from './overview-changes';
 import type { Overview, OverviewChanges } from './types';
 
 const minute = (at: number, started = 0) => ({
-  ...{ minute: new Date(at * 60_000).toISOString(), started, completed: 0, failed: 0 },
+  minute: new Date(at * 60_000).toISOString(),
+  started,
+  completed: 0,
+  failed: 0,
 });
 const mark = (id: string) => ({ request_id: id, key_id: 'k', since: '' });
 const overview = {

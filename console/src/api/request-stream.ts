@@ -47,7 +47,7 @@ export function useRequestStream(id: string, isOpen: boolean, withLogs = false):
           });
           if (status.status !== 'COMPLETED') return;
           close();
-          // The stream has the error as the caller sees it. Operators see more of what the model said.
+          // The stream has the error as the caller sees it. Operators see more of the model's message.
           void queryClient.invalidateQueries({ queryKey: ['request', id] });
         });
       },

@@ -69,10 +69,10 @@ export const ofSlots = (slots: number | null): string =>
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${whole(count)}\u00a0${count === 1 ? one : many}`;
 
-/** Says what happens to the runs in progress when no more are started. */
+/** Returns a sentence about the runs in progress when no more are started. */
 export function runsGoOn(count: number): string {
-  if (count === 0) return 'Nothing runs now.';
+  if (count === 0) return 'No request runs now.';
   return count === 1
-    ? 'The run in progress goes on to its end.'
-    : `${counted(count, 'run')} in progress go on to their end.`;
+    ? 'The run in progress continues to its end.'
+    : `${counted(count, 'run')} in progress continue to their end.`;
 }

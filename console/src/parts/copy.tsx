@@ -28,7 +28,7 @@ export function CopyButton({ text, what = 'Copy' }: { text: string; what?: strin
       className="plain"
       onClick={({ currentTarget }) => {
         void copyText(text, currentTarget.parentElement ?? document.body).then((isDone) => {
-          setSaid(isDone ? 'Copied' : 'Select it and press Ctrl C');
+          setSaid(isDone ? 'Copied' : 'Select and press Ctrl+C');
           clearTimeout(timer.current);
           timer.current = setTimeout(() => setSaid(undefined), 2_000);
         });

@@ -3,7 +3,7 @@ import { type Call, curlOf } from '../api/curl';
 import { CopyButton } from './copy';
 import { Dialog } from './dialog';
 
-/** Shows the same call as a curl command: what a view read, or what a button would do. */
+/** Shows curl commands for the calls that a view makes or a button would make. */
 export function AsCurl({
   calls,
   label = 'as curl',
@@ -18,11 +18,11 @@ export function AsCurl({
         {label}
       </button>
       {isOpen && (
-        <Dialog title="The same from a terminal" isWide onClose={() => setOpen(false)}>
+        <Dialog title="The same calls with curl" isWide onClose={() => setOpen(false)}>
           {calls.map((call) => (
             <div className="stack" key={`${call.method} ${call.path} ${call.what}`}>
               <div className="row">
-                <h3>{call.what ?? 'What this view shows'}</h3>
+                <h3>{call.what ?? 'Data of this view'}</h3>
                 <span className="end">
                   <CopyButton text={curlOf(call)} />
                 </span>

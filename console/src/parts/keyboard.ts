@@ -6,7 +6,7 @@ const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   target.closest('input:not([type=checkbox]), textarea, select, [contenteditable]') !== null;
 
-/** Binds single keys, except while the user types or a dialog is open. */
+/** Binds single keys. They do nothing while the user types or a dialog is open. */
 export function useKeys(bindings: Bindings): void {
   const current = useRef(bindings);
   useEffect(() => {

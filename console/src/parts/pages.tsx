@@ -54,7 +54,7 @@ export function Listed<T>({ list, bones = 6, children }: ListedProps<T>) {
       {hasNextPage && (
         <div>
           <button type="button" disabled={isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-            {isFetchingNextPage ? 'Reading…' : 'Show older ones'}
+            {isFetchingNextPage ? 'Loading…' : 'Show older'}
           </button>
         </div>
       )}

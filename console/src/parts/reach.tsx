@@ -9,7 +9,7 @@ export function Reach({ circuit, addresses_away }: Reached) {
   if (addresses_away.length === 0) return <span className="muted">yes</span>;
   return (
     <>
-      <span className="chip warn">in part</span> {awayOf(addresses_away)}
+      <span className="chip warn">partly</span> {awayOf(addresses_away)}
     </>
   );
 }

@@ -3,12 +3,12 @@ interface ReasonFieldProps {
   onChange: (value: string) => void;
 }
 
-/** A reason for the audit; optional. */
+/** An optional reason, which the audit records. */
 export function ReasonField({ value, onChange }: ReasonFieldProps) {
   return (
     <label className="field">
       <span>
-        Reason <span className="muted">(for the audit, if you like)</span>
+        Reason <span className="muted">(optional, for the audit)</span>
       </span>
       <input type="text" maxLength={500} value={value} onChange={({ target }) => onChange(target.value)} />
     </label>

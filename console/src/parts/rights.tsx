@@ -13,16 +13,14 @@ export function may(session: SignedIn | undefined, scope: Scope): boolean {
 
 export const useMay = (scope: Scope): boolean => may(useContext(CurrentSession), scope);
 
-/** A button that is disabled, with a reason, for keys without the scope and while nothing can be changed. */
+/** A button. It is disabled, with a reason, if the key lacks the scope or during an outage. */
 export function ActButton({
   needs = 'admin',
   ...button
 }: ButtonHTMLAttributes<HTMLButtonElement> & { needs?: Scope }) {
   const isAllowed = useMay(needs);
   const outage = useOutage();
-  const reason = isAllowed
-    ? outage && unreachable[outage.what]
-    : `Your key has no scope “${needs}”, which this needs.`;
+  const reason = isAllowed ? outage && unreachable[outage.what] : `Your key lacks the scope “${needs}”.`;
   return (
     <button
       type="button"
@@ -34,7 +32,7 @@ export function ActButton({
 }
 
 const unreachable: Record<Trouble['what'], string> = {
-  service: 'The service does not answer: nothing can be changed now.',
-  database: 'The service cannot reach its database: nothing can be changed now.',
+  service: 'The service does not answer. Changes are not possible now.',
+  database: 'The service cannot reach its database. Changes are not possible now.',
   figures: '',
 };

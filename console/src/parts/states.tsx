@@ -7,7 +7,7 @@ import { Time } from './time';
 const scopeIn = (message: string): string | undefined =>
   /\b(submit|read|cancel|observe|payloads|admin)\b/.exec(message)?.[1];
 
-/** Shows what went wrong, as a sentence, and what to do. */
+/** Shows an error as a sentence, and what to do. */
 export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const problem = error instanceof Problem ? error : undefined;
   const isForbidden = problem?.status === 403 && problem.code !== 'rate_limited';
@@ -97,7 +97,7 @@ export function Dated({ error, readAt, onRetry, children }: DatedProps) {
       {error !== null && outage === undefined && <Failure error={error} onRetry={onRetry} />}
       {isOld && (
         <p className="small muted">
-          As of <Time at={new Date(readAt).toISOString()} />.
+          Data as of <Time at={new Date(readAt).toISOString()} />.
         </p>
       )}
       <div className={isOld ? 'stack stale' : 'stack'}>{children}</div>

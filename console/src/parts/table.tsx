@@ -33,7 +33,7 @@ export function Table<T>({
   cardsBelow = 640,
 }: TableProps<T>) {
   const isCards = useIsBelow(cardsBelow);
-  if (rows.length === 0) return <p className="empty">{empty ?? 'There is nothing here yet.'}</p>;
+  if (rows.length === 0) return <p className="empty">{empty ?? 'No entries yet.'}</p>;
   return (
     <table
       className={`table${isCards ? ' cards' : ''}${isCards && isBrief ? ' brief' : ''}`}

@@ -30,7 +30,7 @@ export class ViewBoundary extends Component<Props, State> {
     return (
       <main className="page">
         <h1>This view could not be shown</h1>
-        <p>If the service was updated a moment ago, loading the page again is enough.</p>
+        <p>If the service was just updated, reload the page.</p>
         <Failure error={error} onRetry={() => window.location.reload()} />
       </main>
     );

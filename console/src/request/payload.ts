@@ -30,7 +30,7 @@ function embeddedType(text: string): string | undefined {
   return base64 === undefined || type.startsWith('text/') ? undefined : type;
 }
 
-/** What stands beside the URL of a file. */
+/** The members beside a file's URL. */
 interface Beside {
   content_type?: unknown;
   size?: unknown;
@@ -40,7 +40,9 @@ function fileOf(text: string, { content_type: type, size }: Beside): ShownFile |
   const path = text.length > 2_000 ? undefined : fileUrl.exec(text)?.[1];
   if (path === undefined) return undefined;
   return {
-    ...{ kind: 'file', path, text },
+    kind: 'file',
+    path,
+    text,
     type: typeof type === 'string' ? type : undefined,
     bytes: typeof size === 'number' ? size : undefined,
   };

@@ -6,7 +6,7 @@ export interface Payload {
   bytes: number;
   /** undefined: the payload is not JSON, or was not read completely. */
   shown: Shown | undefined;
-  /** The texts to read in what is shown. */
+  /** The texts of the payload for people to read. */
   texts: AnswerText[];
   /** What is shown of a payload that is not JSON, or was not read completely. */
   text: string;

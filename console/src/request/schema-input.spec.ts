@@ -38,9 +38,9 @@ test('fields become JSON of their types, and empty ones are left out', () => {
 
 test('without a schema the input is JSON, and says what is wrong with it', () => {
   expect(parsed(emptyInput(null), null)).toEqual({ value: { prompt: 'hello' } });
-  expect(inputOf({ fields: {}, json: '[1]' }, null).fault).toBe('The input is a JSON object.');
-  expect(inputOf({ fields: {}, json: '{' }, null).fault).toBe('The input is no JSON yet.');
-  expect(value({ options: '{' }).fault).toBe('“options” is no JSON.');
+  expect(inputOf({ fields: {}, json: '[1]' }, null).fault).toBe('The input must be a JSON object.');
+  expect(inputOf({ fields: {}, json: '{' }, null).fault).toBe('The input is not valid JSON.');
+  expect(value({ options: '{' }).fault).toBe('“options” is not valid JSON.');
 });
 
 test('numbers are sent as they were typed, also those that JavaScript cannot hold', () => {

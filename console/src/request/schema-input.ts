@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../api/types';
 
-/** The contents of the form fields: texts, which become JSON when they are sent. */
+/** The texts of the form fields. They become JSON when they are sent. */
 export interface Input {
   fields: Record<string, string>;
   /** Members that have no field, or the whole input if there is no schema. */
@@ -43,16 +43,16 @@ export function inputOf(
     if (property === undefined || text === '') continue;
     const kind = kindOf(property);
     if (!(kind === 'text' || kind === 'number' || isJson(text)))
-      return { json: object(), fault: `“${name}” is no JSON.` };
+      return { json: object(), fault: `“${name}” is not valid JSON.` };
     const isTyped = kind === 'number' && !jsonNumber.test(text);
     const value = kind === 'text' ? JSON.stringify(text) : isTyped ? String(Number(text)) : text.trim();
     members.push(`${JSON.stringify(name)}:${value}`);
   }
   if (json.trim() === '') return { json: object() };
-  if (!isJson(json)) return { json: object(), fault: 'The input is no JSON yet.' };
+  if (!isJson(json)) return { json: object(), fault: 'The input is not valid JSON.' };
   const rest = JSON.parse(json) as unknown;
   if (typeof rest !== 'object' || rest === null || Array.isArray(rest))
-    return { json: object(), fault: 'The input is a JSON object.' };
+    return { json: object(), fault: 'The input must be a JSON object.' };
   if (members.length === 0) return { json: json.trim() };
   // The last of two members with one name counts.
   if (Object.keys(rest).length > 0) members.push(json.trim().slice(1, -1));

@@ -76,14 +76,14 @@ const cases: Case[] = [
     { reason: 'busy', queue_position: 5, held_at: 2 },
     [submitted],
     { running: 2 },
-    'It waits for its own key: web shop may have 2 runs of acme/image/upscale at once, and has. 5 requests are before it.',
+    'It waits because its key web shop already has 2 runs of acme/image/upscale, its maximum. 5 requests are ahead of it.',
   ],
   [
     'waits for busy slots',
     { reason: 'busy', queue_position: 37 },
     [submitted],
     {},
-    'It waits for one of the 4 slots of acme/image/upscale, which are all busy. 37 requests are before it.',
+    'It waits for one of the 4 slots of acme/image/upscale, which are all busy. 37 requests are ahead of it.',
   ],
   [
     'waits as the first, with an estimate',
@@ -97,21 +97,21 @@ const cases: Case[] = [
     { reason: 'busy', queue_position: 1, estimated_start: { from: at(0), to: at(-30) } },
     [],
     undefined,
-    'It waits for a free slot of acme/image/upscale. 1 request is before it. It should start within 30 s.',
+    'It waits for a free slot of acme/image/upscale. 1 request is ahead of it. It should start within 30 s.',
   ],
   [
     'waits for a model that is away',
     { reason: 'unavailable', queue_position: 2 },
     [submitted],
     { unavailable_since: at(480), unavailable_reason: 'GPU-3 refused the connection.' },
-    `It waits for acme/image/upscale, which no node can reach since ${local(480)} (GPU-3 refused the connection). 2 requests are before it; nothing is lost.`,
+    `It waits for acme/image/upscale, which has been unreachable since ${local(480)} (GPU-3 refused the connection). 2 requests are ahead of it; nothing is lost.`,
   ],
   [
     'waits for a model that no worker asks for',
     { reason: 'unavailable', queue_position: 0 },
     [submitted],
     { kind: 'worker', unavailable_since: null },
-    'It waits for a worker: none asks for acme/image/upscale. It is first in the queue; nothing is lost.',
+    'It waits for a worker: none is available for acme/image/upscale. It is first in the queue; nothing is lost.',
   ],
   [
     'waits for the only slot',
@@ -121,7 +121,7 @@ const cases: Case[] = [
       concurrency: { current: 1, base: 1, override: null, overridden_at: null, overridden_by: null },
       running: 1,
     },
-    'It waits for the only slot of acme/image/upscale, which is busy. 1 request is before it.',
+    'It waits for the only slot of acme/image/upscale, which is busy. 1 request is ahead of it.',
   ],
   [
     'waits while another model of its group runs',
@@ -138,7 +138,7 @@ const cases: Case[] = [
         models: ['acme/chat', 'acme/image/upscale'],
       },
     },
-    'It waits for the only slot of the group gpu-0, which is busy. 1 request is before it.',
+    'It waits for the only slot of the group gpu-0, which is busy. 1 request is ahead of it.',
   ],
   [
     'waits for a paused model',
@@ -147,14 +147,14 @@ const cases: Case[] = [
     {
       paused: { current: 'hold', base: false, override: 'hold', overridden_at: at(60), overridden_by: 'ops' },
     },
-    `It waits because acme/image/upscale was paused by ops at ${local(60)}. 2 requests are before it, and it keeps its place.`,
+    `It waits because acme/image/upscale was paused by ops at ${local(60)}. 2 requests are ahead of it, and it keeps its place.`,
   ],
   [
     'waits for its time',
     { reason: 'scheduled', scheduled_at: at(-600) },
     [submitted],
     {},
-    `It was sent for later: it joins the queue at ${local(-600)}, in 10 min.`,
+    `It is scheduled: it joins the queue at ${local(-600)}, in 10 min.`,
   ],
   [
     'pauses between attempts',
@@ -165,7 +165,7 @@ const cases: Case[] = [
       event(10, 'requeued', { ...failedOnBeta, until: at(-8) }),
     ],
     {},
-    `It pauses until ${local(-8)} before attempt 2: the model failed with model_error on beta: “CUDA out of memory”.`,
+    `It waits until ${local(-8)} before attempt 2: the model failed with model_error on beta: “CUDA out of memory”.`,
   ],
   [
     'runs',
@@ -184,14 +184,14 @@ const cases: Case[] = [
       event(5, 'started', { node: 'beta', attempt: 2 }),
     ],
     {},
-    'It has been running on beta for 5.0 s, attempt 2: before that it was lost with its node alpha.',
+    'It has been running on beta for 5.0 s (attempt 2). Before that, its node alpha was lost.',
   ],
   [
     'runs and was asked to stop',
     { status: 'IN_PROGRESS', started_at: at(41), node: 'beta' },
     [event(41, 'started', { node: 'beta' }), event(1, 'cancel_requested')],
     {},
-    'It has been running on beta for 41 s. It was asked to stop; what it does now decides how it ends.',
+    'It has been running on beta for 41 s. It was asked to stop, but its run may still complete.',
   ],
   [
     'succeeded',
@@ -227,7 +227,7 @@ const cases: Case[] = [
       event(20, 'completed', { node: 'beta', outcome: 'succeeded' }),
     ],
     {},
-    'Waited 41 s, ran 10 s on beta and succeeded, at the second start: before that alpha handed it back.',
+    'Waited 41 s, ran 10 s on beta and succeeded at the second start. Before that, alpha returned it to the queue.',
   ],
   [
     'failed for good',
@@ -283,7 +283,7 @@ const cases: Case[] = [
       event(10, 'completed', { node: 'beta', outcome: 'timed_out' }),
     ],
     {},
-    'Waited 50 s, ran once and failed: the run took longer than it may on beta.',
+    'Waited 50 s, ran once and failed: the run timed out on beta.',
   ],
   [
     'was lost twice',
@@ -301,7 +301,7 @@ const cases: Case[] = [
       event(10, 'completed', { outcome: 'lost' }),
     ],
     {},
-    'Waited 10 s, ran twice, gave up: it was lost with its node b.',
+    'Waited 10 s, ran twice, gave up: its node b was lost.',
   ],
   [
     'was cancelled while it waited',
@@ -326,7 +326,7 @@ const cases: Case[] = [
     { status: 'COMPLETED', outcome: 'expired', completed_at: at(40) },
     [submitted, event(40, 'completed', { outcome: 'expired' })],
     {},
-    'Waited 1 min, which is as long as it was allowed to, and never ran.',
+    'Expired after waiting 1 min, the longest time allowed; it never ran.',
   ],
 ];
 
@@ -338,6 +338,6 @@ test.each(cases)('a request that %s says so', (_what, given, events, about, said
 test('a request whose model has left models.yaml says so, and what can be done', () => {
   const waiting = request({ reason: 'unavailable', queue_position: 0 });
   expect(sentenceOf({ request: waiting, events: [], isModelGone: true, now })).toBe(
-    'It waits for acme/image/upscale, which is no longer in models.yaml. It starts once the model is there again, or can be cancelled.',
+    'It waits for acme/image/upscale, which is no longer in models.yaml. It starts when the model is added again. You can also cancel it.',
   );
 });

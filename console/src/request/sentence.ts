@@ -3,7 +3,7 @@ import { counted, duration } from '../format/quantities';
 import { time } from '../format/times';
 
 export interface Told {
-  /** `held_at`: the bound of its key on concurrent runs, which is reached. */
+  /** `held_at`: the bound of its key on concurrent runs, if it is reached. */
   request: AdminRequest & { held_at?: number };
   events: readonly RequestEvent[];
   /** The state of its model, if known. */
@@ -13,7 +13,7 @@ export interface Told {
   now: number;
 }
 
-/** Returns a sentence or two on why a request waits, what it does, or how it ended. */
+/** Returns one or two sentences: why a request waits, where it runs, or how it ended. */
 export function sentenceOf(told: Told): string {
   if (told.request.status === 'IN_QUEUE') return waiting(told);
   if (told.request.status === 'IN_PROGRESS') return running(told);
@@ -32,27 +32,29 @@ function waiting({ request, events, model, isModelGone = false, now }: Told): st
   const before =
     position === 0
       ? 'It is first in the queue'
-      : `${counted(position, 'request is', 'requests are')} before it`;
+      : `${counted(position, 'request is', 'requests are')} ahead of it`;
   if (isModelGone)
-    return `It waits for ${id}, which is no longer in models.yaml. It starts once the model is there again, or can be cancelled.`;
+    return `It waits for ${id}, which is no longer in models.yaml. It starts when the model is added again. You can also cancel it.`;
   switch (request.reason) {
     case 'scheduled': {
       const at = request.scheduled_at;
       return at === undefined
-        ? 'It waits for its time, and joins the queue then.'
-        : `It was sent for later: it joins the queue at ${time(at, now)}, in ${duration(ms(at) - now)}.`;
+        ? 'It is scheduled for later, and joins the queue then.'
+        : `It is scheduled: it joins the queue at ${time(at, now)}, in ${duration(ms(at) - now)}.`;
     }
     case 'retrying': {
       const end = lastEnd(events);
       const until = end?.until ? `until ${time(end.until, now)} ` : '';
-      return `It pauses ${until}before attempt ${request.attempt}${end === undefined ? '' : `: ${failure(end)}`}.`;
+      return `It waits ${until}before attempt ${request.attempt}${end === undefined ? '' : `: ${failure(end)}`}.`;
     }
     case 'unavailable': {
-      const since = model?.unavailable_since ? ` since ${time(model.unavailable_since, now)}` : '';
+      const since = model?.unavailable_since;
+      const is = since ? 'has been' : 'is';
+      const from = since ? ` since ${time(since, now)}` : '';
       if (model?.kind === 'worker')
-        return `It waits for a worker: none asks for ${id}${since}. ${before}; nothing is lost.`;
+        return `It waits for a worker: none ${is} available for ${id}${from}. ${before}; nothing is lost.`;
       const why = model?.unavailable_reason ? ` (${trimEnd(model.unavailable_reason)})` : '';
-      return `It waits for ${id}, which no node can reach${since}${why}. ${before}; nothing is lost.`;
+      return `It waits for ${id}, which ${is} unreachable${from}${why}. ${before}; nothing is lost.`;
     }
     case 'paused': {
       const { overridden_by: by, overridden_at: at } = model?.paused ?? {};
@@ -62,7 +64,7 @@ function waiting({ request, events, model, isModelGone = false, now }: Told): st
     default: {
       if (request.held_at !== undefined) {
         const { held_at: bound, key } = request;
-        return `It waits for its own key: ${key.name ?? 'that key'} may have ${counted(bound, 'run')} of ${id} at once, and has. ${before}.`;
+        return `It waits because its key${key.name === null ? '' : ` ${key.name}`} already has ${counted(bound, 'run')} of ${id}, its maximum. ${before}.`;
       }
       // A request of a model without a bound waits for a worker.
       const slots = model?.concurrency.current ?? undefined;
@@ -90,9 +92,9 @@ function running({ request, events, now }: Told): string {
   const where = node ? ` on ${node}` : '';
   const since = started === null || started === undefined ? '' : ` for ${duration(now - ms(started))}`;
   const end = lastEnd(events);
-  const again = end === undefined ? '' : `, attempt ${request.attempt}: before that ${failure(end)}`;
+  const again = end === undefined ? '' : ` (attempt ${request.attempt}). Before that, ${failure(end)}`;
   const isStopping = events.some(({ kind }) => kind === 'cancel_requested');
-  const stopping = isStopping ? ' It was asked to stop; what it does now decides how it ends.' : '';
+  const stopping = isStopping ? ' It was asked to stop, but its run may still complete.' : '';
   return `It has been running${where}${since}${again}.${stopping}${isStopping ? '' : estimate(request.estimated_end, 'end', now)}`;
 }
 
@@ -105,8 +107,9 @@ function completed({ request, events, now }: Told): string {
   const waited = duration(waitMs);
   const begun = waitMs < 1_000 ? 'Started at once' : `Waited ${waited}`;
   const starts = runs.length === 0 && request.started_at !== null ? 1 : runs.length;
-  // Starts that never reached the model, or were handed back, do not count as runs.
+  // Starts that never reached the model, or were returned, do not count as runs.
   const ran = starts - events.filter(({ kind, outcome }) => kind === 'requeued' && isNoRun(outcome)).length;
+  const ranTimes = ran === 0 ? 'never ran' : `ran ${times(ran)}`;
   const node = runs.at(-1)?.node ?? request.node;
   const where = node ? ` on ${node}` : '';
   const erased = request.erased_at ? ` Its content was erased at ${time(request.erased_at, now)}.` : '';
@@ -119,20 +122,22 @@ function completed({ request, events, now }: Told): string {
       const long = typeof took === 'number' ? `ran ${duration(took * 1_000)}` : 'ran';
       const tries =
         starts > 1
-          ? `, at the ${ordinal(starts)} start: before that ${failure(lastEnd(events) ?? { outcome: null })}`
+          ? ` at the ${ordinal(starts)} start. Before that, ${failure(lastEnd(events) ?? { outcome: null })}`
           : '';
       return `${begun}, ${long}${where} and succeeded${tries}.${erased}`;
     }
     case 'cancelled':
       return starts === 0
         ? `Cancelled after waiting ${waited}; it never ran.${erased}`
-        : `${begun}, ran ${times(ran)} and was cancelled${where}.${erased}`;
+        : `${begun}, ${ranTimes} and was cancelled${where}.${erased}`;
     case 'expired':
-      return `Waited ${waited}, which is as long as it was allowed to, and ${starts === 0 ? 'never ran' : `was started ${times(ran)}`}.${erased}`;
+      return starts === 0
+        ? `Expired after waiting ${waited}, the longest time allowed; it never ran.${erased}`
+        : `${begun}, ${ranTimes} and expired before its next start.${erased}`;
     default: {
       const { code = null, message = null } = why ?? {};
       const said = failure({ outcome: end?.outcome ?? 'failed', code, message, node: node ?? null });
-      return `${begun}, ran ${times(ran)}${ran > 1 ? ', gave up' : ' and failed'}: ${said}.${erased}`;
+      return `${begun}, ${ranTimes}${ran > 1 ? ', gave up' : ' and failed'}: ${said}.${erased}`;
     }
   }
 }
@@ -142,12 +147,13 @@ function failure(end: Partial<Pick<RequestEvent, 'outcome' | 'code' | 'message' 
   const where = end.node ? ` on ${end.node}` : '';
   const message = end.message ? `: “${trimEnd(end.message)}”` : '';
   if (end.outcome === 'lost' || end.code === 'node_lost' || end.code === 'worker_lost') {
-    return end.node ? `it was lost with its node ${end.node}` : 'it was lost with its nodes';
+    const runner = end.code === 'worker_lost' ? 'worker' : 'node';
+    return `its ${runner}${end.node ? ` ${end.node}` : ''} was lost`;
   }
-  if (end.outcome === 'returned') return `${end.node ?? 'the node that ran it'} handed it back`;
-  if (end.outcome === 'unreached') return `its model could not be reached${where}${message}`;
-  if (end.outcome === 'timed_out' || end.code === 'timed_out')
-    return `the run took longer than it may${where}`;
+  if (end.outcome === 'returned') return `${end.node ?? 'its node'} returned it to the queue`;
+  if (end.outcome === 'unreached')
+    return `${end.node ? `${end.node} could not reach the model` : 'the model could not be reached'}${message}`;
+  if (end.outcome === 'timed_out' || end.code === 'timed_out') return `the run timed out${where}`;
   if (end.message) return `the model failed${end.code ? ` with ${end.code}` : ''}${where}${message}`;
   return `the run failed${end.code ? ` with ${end.code}` : ''}${where}`;
 }
@@ -164,5 +170,5 @@ function estimate(span: { from: string; to: string } | undefined, verb: string, 
 const isNoRun = (outcome: RequestEvent['outcome']): boolean =>
   outcome === 'returned' || outcome === 'unreached';
 const trimEnd = (text: string): string => text.trim().replace(/\.$/, '');
-const times = (count: number): string => ['never', 'once', 'twice'][count] ?? `${count} times`;
+const times = (count: number): string => ['', 'once', 'twice'][count] ?? `${count} times`;
 const ordinal = (count: number): string => ['', 'first', 'second', 'third', 'fourth'][count] ?? `${count}th`;

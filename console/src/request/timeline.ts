@@ -12,7 +12,7 @@ export interface Span {
   to: number;
   end: SpanEnd;
   attempt: number;
-  /** What ended the span, in the words of the service. */
+  /** The code and message of the event that ended the span. */
   note: string;
 }
 
@@ -21,7 +21,7 @@ const queueLane = 'queue';
 
 const ms = (at: string): number => new Date(at).getTime();
 
-/** Returns a request's life as consecutive spans without gaps, each in the lane of a node. */
+/** Returns a request's history as consecutive spans without gaps, each in the lane of a node. */
 export function spansOf(events: readonly RequestEvent[], now: number): Span[] {
   const spans: Span[] = [];
   let since: number | undefined;
@@ -77,7 +77,7 @@ export function spansOf(events: readonly RequestEvent[], now: number): Span[] {
   }
 }
 
-/** Old events do not have the end of the pause. It is taken to last until the next start. */
+/** Old events do not have the end of the pause. It is assumed to last until the next start. */
 function pauseAfter({ outcome, until }: RequestEvent): number | undefined {
   if (until) return ms(until);
   return outcome === 'failed' || outcome === 'timed_out' || outcome === 'unreached' ? Infinity : undefined;
@@ -123,7 +123,7 @@ export interface Timeline {
 const foldedWidth = 0.12;
 const minWidth = 0.012;
 
-/** Lays out a request's life on a line. Long idle times are folded, so that events stay visible. */
+/** Lays out a request's history on a line. Long idle times are folded, so that events stay visible. */
 export function layTimeline(history: RequestHistory, now: number): Timeline {
   const spans = spansOf(history.data, now);
   const stretches = stretchesOf(spans);
@@ -167,7 +167,7 @@ function stretchesOf(spans: readonly Span[]): Stretch[] {
   const sum = (some: readonly { from: number; to: number }[]): number =>
     some.reduce((total, { from, to }) => total + to - from, 0);
   const busy = sum(pieces.filter(({ isBusy }) => isBusy));
-  // If nothing ran, waiting is all there is to see.
+  // If nothing ran, the waiting times are not folded.
   const limit = busy === 0 ? Infinity : Math.max(30_000, 2 * busy);
   const isFolded = ({ from, to, isBusy }: (typeof pieces)[number]): boolean => !isBusy && to - from > limit;
   const open = pieces.filter((piece) => !isFolded(piece));

@@ -38,7 +38,7 @@ export default function Audit() {
     <main className="page">
       <div className="head">
         <h1>Audit</h1>
-        <span className="muted">who did what, from where; nothing here can be changed</span>
+        <span className="muted">Entries cannot be changed.</span>
         <span className="end">
           <AsCurl calls={[{ path: auditPath(filter) }]} />
           <ActButton
@@ -54,7 +54,7 @@ export default function Audit() {
       {exporting.error !== null && <Failure error={exporting.error} />}
       <FilterBar
         count={Object.keys(filter).filter((name) => name !== 'target').length}
-        search={field('target', 'To what', 'acme/image/upscale')}
+        search={field('target', 'Target', 'acme/image/upscale')}
       >
         <Choice
           label="Action"
@@ -62,7 +62,7 @@ export default function Audit() {
           onChange={(value) => setFilters({ action: value })}
           options={[['', 'any action'], ...auditActions.map((name) => [name, name] as const)]}
         />
-        {field('actor', 'Who', 'a name, or the id of a key')}
+        {field('actor', 'Actor', 'name or key id')}
         <When label="After" value={filter.after ?? ''} onChange={(after) => setFilters({ after })} />
         <When label="Before" value={filter.before ?? ''} onChange={(before) => setFilters({ before })} />
       </FilterBar>
@@ -83,24 +83,24 @@ function Entries({ rows }: { rows: readonly AuditEntry[] }) {
       cardsBelow={1000}
       rows={rows}
       rowKey={({ id }) => id}
-      empty="Nothing fits."
+      empty="No entry matches."
       columns={[
-        { title: 'When', className: 'tight', cell: ({ at }) => <Time at={at} /> },
-        { title: 'Who', cell: ({ actor }) => actor.name },
+        { title: 'Time', className: 'tight', cell: ({ at }) => <Time at={at} /> },
+        { title: 'Actor', cell: ({ actor }) => actor.name },
         {
-          title: 'What',
+          title: 'Action',
           cell: ({ action }) => (
             <>
               <code>{action}</code> {action.endsWith('refuse') && <span className="chip warn">refused</span>}
             </>
           ),
         },
-        { title: 'To what', cell: (entry) => <Target entry={entry} named={named} /> },
+        { title: 'Target', cell: (entry) => <Target entry={entry} named={named} /> },
         { title: 'Change', cell: (entry) => <Change entry={entry} /> },
         {
-          title: 'From where',
+          title: 'Address',
           cell: ({ actor: { address, user_agent } }) => (
-            <span title={user_agent ?? undefined}>{address ?? <span className="muted">here</span>}</span>
+            <span title={user_agent ?? undefined}>{address ?? <span className="muted">local</span>}</span>
           ),
         },
       ]}
@@ -123,7 +123,7 @@ function Change({ entry: { before, after, reason, http_request_id } }: { entry: 
         {[
           before === null ? '' : `before ${JSON.stringify(before, null, 2)}`,
           after === null ? '' : `after ${JSON.stringify(after, null, 2)}`,
-          http_request_id === null ? '' : `call ${http_request_id}`,
+          http_request_id === null ? '' : `X-Request-Id ${http_request_id}`,
         ]
           .filter((line) => line !== '')
           .join('\n')}

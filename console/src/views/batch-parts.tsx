@@ -13,7 +13,7 @@ export const batchStatuses = [
   'expired',
 ] as const satisfies readonly AdminBatch['status'][];
 
-/** The state of a request whose colour and shape a status has. */
+/** Each status has the colour and shape of a request state. */
 const shown: Record<AdminBatch['status'], ShownState> = {
   validating: 'waiting',
   in_progress: 'running',
@@ -31,18 +31,18 @@ export const BatchState = ({ status }: Pick<AdminBatch, 'status'>) => (
   <State state={shown[status]} word={statusWord(status)} />
 );
 
-/** Returns how many lines are done, in whatever way. */
+/** Returns the number of lines that have an outcome. */
 export const doneOf = ({ completed, failed, cancelled, expired }: AdminBatch['counts']): number =>
   completed + failed + cancelled + expired;
 
-/** Shows how many of the lines are done. */
+/** Shows the progress of the lines. */
 export function Lines({ batch: { counts, ended_at } }: { batch: AdminBatch }) {
   const { total } = counts;
   if (total === null) return <span className="muted">{ended_at === null ? 'being read' : 'none'}</span>;
   const done = doneOf(counts);
   return (
     <span className="progress">
-      <progress max={Math.max(total, 1)} value={done} aria-label="Lines that are done" />
+      <progress max={Math.max(total, 1)} value={done} aria-label="Lines done" />
       <span>
         {whole(done)} of {whole(total)}
       </span>

@@ -59,28 +59,28 @@ export default function Batch({ id }: { id: string }) {
 
 const lines = (count: number): string => counted(count, 'line');
 
-/** Says what happens to the batch, or what has become of it. */
+/** Returns a sentence about the state of the batch. */
 function sentenceOf({ status, counts, errors }: AdminBatch): string {
   const rest = (counts.total ?? 0) - doneOf(counts);
   switch (status) {
     case 'validating':
-      return 'Its input is checked; nothing is submitted yet.';
+      return 'The input is being checked. No request is submitted yet.';
     case 'in_progress':
-      return `${lines(rest)} are still to be done.`;
+      return `${counted(rest, 'line remains', 'lines remain')}.`;
     case 'finalizing':
-      return 'The last lines are written to its files.';
+      return 'The last results are being written to the files.';
     case 'completed':
       return counts.failed === 0
         ? 'All lines succeeded.'
         : `All lines are done; ${whole(counts.failed)} failed.`;
     case 'failed':
-      return `Its input is not valid: ${errors.length >= 100 ? 'at least ' : ''}${counted(errors.length, 'fault')}. Nothing was submitted.`;
+      return `The input is invalid: ${errors.length >= 100 ? 'at least ' : ''}${counted(errors.length, 'error')}. No request was submitted.`;
     case 'cancelling':
-      return 'It was cancelled. Lines that run are awaited.';
+      return 'The batch is being cancelled. Its running lines end first.';
     case 'cancelled':
-      return `It was cancelled after ${lines(counts.completed)} had succeeded.`;
+      return `The batch was cancelled after ${lines(counts.completed)} had succeeded.`;
     case 'expired':
-      return `Its time was over after ${lines(counts.completed)} had succeeded.`;
+      return `The batch expired after ${lines(counts.completed)} had succeeded.`;
   }
 }
 
@@ -109,7 +109,7 @@ function Files({ batch: { batch_id: id, output_bytes, error_bytes, counts } }: {
   const failed = counts.failed + counts.cancelled + counts.expired;
   if (counts.completed + failed === 0) return null;
   if (!isAllowed)
-    return <p className="muted">To read its output and its errors, a key needs the scope “payloads”.</p>;
+    return <p className="muted">To see the output and the errors, your key needs the scope “payloads”.</p>;
   const link = (file: 'output' | 'errors', count: number, stored: number) => (
     <a href={serviceAddress(`${batchPath(id)}/${file}`)} download={`${id}-${file}.jsonl`}>
       {file === 'output' ? 'Output' : 'Errors'}: {lines(count)}
@@ -146,7 +146,7 @@ function Facts({ batch }: { batch: AdminBatch }) {
     [
       'Model',
       model === null ? (
-        'named by its lines'
+        'set by each line'
       ) : (
         <Link key="model" href={`/models/${model}`}>
           {model}
@@ -155,7 +155,7 @@ function Facts({ batch }: { batch: AdminBatch }) {
     ],
     ['Priority', priority],
     ['Tag', tag ?? '–'],
-    ['Made', <Time key="made" at={created_at} />],
+    ['Created', <Time key="created" at={created_at} />],
     ['Started', <Time key="started" at={started_at} />],
     ended_at === null
       ? ['Expires', <Time key="expires" at={expires_at} />]
@@ -166,7 +166,7 @@ function Facts({ batch }: { batch: AdminBatch }) {
     [
       'Requests',
       <Link key="requests" href={`/requests?tag=${encodeURIComponent(`batch:${id}`)}`}>
-        those of this batch
+        requests of this batch
       </Link>,
     ],
   ];
@@ -185,10 +185,10 @@ function Facts({ batch }: { batch: AdminBatch }) {
 }
 
 const Faults = ({ errors }: Pick<AdminBatch, 'errors'>) => (
-  <section className="card stack" aria-label="Faults of the input">
-    <h2>Faults of the input</h2>
+  <section className="card stack" aria-label="Input errors">
+    <h2>Input errors</h2>
     <Table
-      label="Faults of the input"
+      label="Input errors"
       rows={errors}
       rowKey={({ line, code, message }) => `${line} ${code} ${message}`}
       columns={[
@@ -198,7 +198,7 @@ const Faults = ({ errors }: Pick<AdminBatch, 'errors'>) => (
           cell: ({ line }) => (line === null ? 'all' : whole(line)),
         },
         { title: 'Code', className: 'tight', cell: ({ code }) => <code>{code}</code> },
-        { title: 'Fault', className: 'wraps', cell: ({ message }) => message },
+        { title: 'Error', className: 'wraps', cell: ({ message }) => message },
       ]}
     />
   </section>
@@ -223,14 +223,14 @@ function Cancel({ batch: { batch_id: id, counts } }: { batch: AdminBatch }) {
         <Dialog title="Cancel this batch?" onClose={() => setAsked(false)}>
           <p>
             {counts.total === null
-              ? 'No line of it is submitted.'
-              : `${lines(counts.waiting)} of it never run, and ${whole(counts.running)} that run are asked to stop.`}{' '}
-            What has succeeded stays in its output.
+              ? 'No line is submitted.'
+              : `${counted(counts.waiting, 'waiting line never runs', 'waiting lines never run')}. ${counted(counts.running, 'running line is', 'running lines are')} asked to stop.`}{' '}
+            The output keeps the lines that succeeded.
           </p>
           <ReasonField value={reason} onChange={setReason} />
           <div className="buttons">
             <button type="button" onClick={() => setAsked(false)}>
-              Leave it
+              Go back
             </button>
             <ActButton
               type="button"

@@ -46,7 +46,7 @@ export default function Batches() {
           </label>
           {filter.key_id !== '' && (
             <button type="button" onClick={() => setFilters({ key_id: undefined })}>
-              Of all keys
+              Show all keys
             </button>
           )}
         </div>
@@ -57,7 +57,7 @@ export default function Batches() {
               cardsBelow={1000}
               rows={rows}
               rowKey={({ batch_id }) => batch_id}
-              empty="No batch fits."
+              empty="No batch matches."
               columns={[
                 { title: 'Status', className: 'tight', cell: ({ status }) => <BatchState status={status} /> },
                 {
@@ -85,7 +85,7 @@ export default function Batches() {
                   title: 'Model',
                   cell: ({ model_id: id }) =>
                     id === null ? (
-                      <span className="muted">named by its lines</span>
+                      <span className="muted">set by each line</span>
                     ) : (
                       <Link href={`/models/${id}`}>{id}</Link>
                     ),
@@ -98,7 +98,7 @@ export default function Batches() {
                   ),
                 },
                 { title: 'Tag', className: 'tight', cell: ({ tag }) => tag },
-                { title: 'Made', className: 'tight', cell: ({ created_at }) => <Ago at={created_at} /> },
+                { title: 'Created', className: 'tight', cell: ({ created_at }) => <Ago at={created_at} /> },
               ]}
             />
           )}

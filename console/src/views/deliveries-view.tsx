@@ -93,10 +93,10 @@ export function DeliveriesOf({ deliveries }: { deliveries: ReturnType<typeof use
           label="Deliveries"
           rows={data}
           rowKey={({ id }) => id}
-          empty="Nobody is told of this request by a webhook."
+          empty="This request has no webhook deliveries."
           columns={[
             { title: 'Event', className: 'tight', cell: ({ event }) => event },
-            { title: 'Where', cell: ({ url }) => url },
+            { title: 'URL', cell: ({ url }) => url },
             { title: 'State', className: 'tight', cell: (delivery) => <DeliveryState delivery={delivery} /> },
             { title: 'Tries', cell: (delivery) => <Tries delivery={delivery} /> },
             { title: '', className: 'tight', cell: (delivery) => <Redeliver delivery={delivery} /> },

@@ -31,7 +31,7 @@ export function FileFigure({ type, bytes, url, label, fileName }: FileFigureProp
   );
 }
 
-/** Shows a file of the service. The service is asked for what the payload does not say of it. */
+/** Shows a file of the service. If the payload does not state its type and size, they are read from the service. */
 export function FileOf({ file: { path, type, bytes }, label }: { file: ShownFile; label: string }) {
   const facts = useQuery({
     queryKey: ['file', path],

@@ -9,7 +9,7 @@ import { CallExamples } from './call-examples';
 
 const demo = 'demo/image/fractal';
 
-/** Shown before the first submission: a demo to try, and then how to submit by oneself. */
+/** Shown before the first submission: a demo to try, and example calls. */
 export function FirstRun({ models }: { models: readonly AdminModel[] }) {
   const [, navigate] = useLocation();
   const [prompt, setPrompt] = useState('a quiet harbour at dusk');
@@ -20,7 +20,7 @@ export function FirstRun({ models }: { models: readonly AdminModel[] }) {
   const model = models.find(({ id }) => id === demo) ?? models[0];
   return (
     <section className="card stack" aria-label="First steps">
-      <h2>Nothing has been submitted yet</h2>
+      <h2>No requests yet</h2>
       {model?.id === demo && (
         <form
           className="row ends"
@@ -30,7 +30,7 @@ export function FirstRun({ models }: { models: readonly AdminModel[] }) {
           }}
         >
           <label className="field">
-            <span>Have the demo draw</span>
+            <span>Prompt for the demo</span>
             <input
               value={prompt}
               required

@@ -41,14 +41,14 @@ const isShown = (asked: RequestFilter, filter: RequestFilter): boolean =>
   asked.outcome === filter.outcome &&
   asked.status === filter.status;
 
-/** Shows what failed among the requests found, how often, and why. */
+/** Counts the failed requests among those found, by cause. */
 export function Failures({ failures }: { failures: NonNullable<FoundCount['failures']> }) {
   const [, setFilters] = useFilters();
   if (failures.length === 0) return null;
   return (
-    <section className="card" aria-label="What failed">
+    <section className="card" aria-label="Failed requests by cause">
       <Table
-        label="What failed, most often first"
+        label="Failed requests by cause, most frequent first"
         rows={failures}
         isBrief
         rowKey={({ model_id, code, message }) => `${model_id} ${code} ${message}`}
@@ -71,11 +71,11 @@ export function Failures({ failures }: { failures: NonNullable<FoundCount['failu
             ),
           },
           {
-            title: 'As the last one said',
+            title: 'Last message',
             className: 'cut why',
             cell: ({ message }) => <span title={message ?? undefined}>{message}</span>,
           },
-          { title: 'Last', className: 'tight', cell: ({ last_at }) => <Ago at={last_at} /> },
+          { title: 'Last failure', className: 'tight', cell: ({ last_at }) => <Ago at={last_at} /> },
         ]}
       />
     </section>

@@ -12,19 +12,19 @@ export function GrowingView({ id }: { id: string }) {
     if (end.current !== null) end.current.scrollTop = end.current.scrollHeight;
   }, [parts]);
   if (!isAllowed) {
-    return (
-      <p className="notice warn">To see the output a key needs the scope “payloads”, which yours has not.</p>
-    );
+    return <p className="notice warn">To see the output, your key needs the scope “payloads”.</p>;
   }
-  if (parts.length === 0) return <p className="empty">There is no output yet.</p>;
+  if (parts.length === 0) return <p className="empty">No output yet.</p>;
   const isText = parts.length === 1 && typeof parts[0] === 'string';
   return (
     <>
-      {attempt > 0 && <p className="small muted">Attempt {attempt} began it anew.</p>}
+      {attempt > 0 && <p className="small muted">Attempt {attempt} started the output again.</p>}
       {dropped > 0 && (
-        <p className="small muted">{counted(dropped, isText ? 'character' : 'part')} before this.</p>
+        <p className="small muted">
+          Not shown: {counted(dropped, isText ? 'earlier character' : 'earlier part')}.
+        </p>
       )}
-      <div className="growing" ref={end} tabIndex={0} role="log" aria-label="The output so far">
+      <div className="growing" ref={end} tabIndex={0} role="log" aria-label="Output so far">
         {parts.map((part, i) =>
           typeof part === 'string' ? (
             <pre key={dropped + i} className="answer">

@@ -59,17 +59,24 @@ export default function HourChart({ history }: { history: readonly MinuteCounts[
             { ...axis, size: 44 },
           ],
           series: [
-            { value: (_, at) => (at === null ? 'all of them' : clockTime(at * 1_000)), label: 'Minute' },
+            { value: (_, at) => (at === null ? 'all' : clockTime(at * 1_000)), label: 'Minute' },
             {
-              ...{ label: 'started', value: shownOrAll('started') },
-              ...{ stroke: colour(element, '--accent'), width: 2, points: { show: false } },
+              label: 'started',
+              value: shownOrAll('started'),
+              stroke: colour(element, '--accent'),
+              width: 2,
+              points: { show: false },
             },
             {
-              ...{ label: 'completed', value: shownOrAll('completed') },
-              ...{ stroke: colour(element, '--waiting'), width: 2, points: { show: false } },
+              label: 'completed',
+              value: shownOrAll('completed'),
+              stroke: colour(element, '--waiting'),
+              width: 2,
+              points: { show: false },
             },
             {
-              ...{ label: 'failed', value: shownOrAll('failed') },
+              label: 'failed',
+              value: shownOrAll('failed'),
               stroke: colour(element, '--failed'),
               fill: colour(element, '--failed-fill'),
               width: 1,
@@ -102,14 +109,14 @@ export default function HourChart({ history }: { history: readonly MinuteCounts[
     <>
       <div ref={frame} className="chart" aria-hidden="true" />
       <details>
-        <summary>The same as a table</summary>
+        <summary>Show as table</summary>
         <Table
-          label="The last hour by minute"
+          label="Last hour by minute"
           rows={history
             .filter(({ started, completed, failed }) => started + completed + failed > 0)
             .reverse()}
           rowKey={({ minute }) => minute}
-          empty="Nothing happened in the last hour."
+          empty="No requests in the last hour."
           columns={[
             { title: 'Minute', cell: ({ minute }) => clockTime(minute).slice(0, 5) },
             { title: 'Started', className: 'number', cell: ({ started }) => started },

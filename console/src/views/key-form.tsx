@@ -9,13 +9,13 @@ import { ActButton } from '../parts/rights';
 import { Failure } from '../parts/states';
 
 const scopes: readonly (readonly [Scope, string])[] = [
-  ['submit', 'send requests'],
+  ['submit', 'submit requests'],
   ['read', 'read its own requests'],
-  ['cancel', 'cancel its own'],
+  ['cancel', 'cancel its own requests'],
   ['work', 'run requests of its models, as a worker'],
   ['observe', 'see this console, without payloads'],
-  ['payloads', 'see inputs, outputs and logs of all'],
-  ['admin', 'everything, and change things'],
+  ['payloads', 'also see inputs, outputs and logs'],
+  ['admin', 'see and change everything'],
 ];
 
 interface KeyFormProps {
@@ -48,14 +48,14 @@ export function KeyForm({ given, onClose, onMade, save }: KeyFormProps) {
   };
   return (
     <Dialog
-      title={given === undefined ? 'Make a key' : `Change the key of ${given.name}`}
+      title={given === undefined ? 'Create a key' : `Change the key “${given.name}”`}
       isWide
       onClose={onClose}
     >
       <form onSubmit={submit}>
-        <Field name="name" label="Name, of who will use it" value={given?.name} required />
+        <Field name="name" label="Name of the user or application" value={given?.name} required />
         <fieldset>
-          <legend>It may</legend>
+          <legend>Scopes</legend>
           <div className="choices">
             {scopes.map(([scope, does]) => (
               <label className="choice" key={scope} aria-label={`${scope}: ${does}`}>
@@ -79,42 +79,42 @@ export function KeyForm({ given, onClose, onMade, save }: KeyFormProps) {
         <div className="filters">
           <Field
             name="models"
-            label="Models, empty: all"
+            label="Models (empty: all)"
             value={given?.models?.join(', ')}
             placeholder="acme/image/*, demo/text/echo"
           />
           <Field
             name="rate_limit_submit"
-            label="Submissions, empty: as others"
+            label="Limit of submissions"
             value={given?.limits.submit}
-            placeholder="10/s,100/m"
+            placeholder="default, or 10/s,100/m"
           />
           <Field
             name="rate_limit_other"
-            label="Other calls"
+            label="Limit of other calls"
             value={given?.limits.other}
-            placeholder="100/s,1800/m"
+            placeholder="default, or 100/s,1800/m"
           />
           <Field
             name="rate_limit_batch"
-            label="Items of batches"
+            label="Limit of batch items"
             value={given?.limits.batch}
-            placeholder="2000/s,50000/m"
+            placeholder="default, or 2000/s,50000/m"
           />
-          <Field name="weight" label="Weight of its turns" value={String(given?.weight ?? 1)} type="number" />
+          <Field name="weight" label="Weight" value={String(given?.weight ?? 1)} type="number" />
           <Field
             name="max_waiting"
-            label="May wait at most"
+            label="Maximum waiting"
             value={given?.max_waiting}
             type="number"
-            placeholder="any number"
+            placeholder="no maximum"
           />
           <Field
             name="max_running"
-            label="May run at most, a model"
+            label="Maximum running, per model"
             value={given?.max_running}
             type="number"
-            placeholder="any number"
+            placeholder="no maximum"
           />
           <label className="field">
             <span>Highest priority</span>
@@ -126,7 +126,7 @@ export function KeyForm({ given, onClose, onMade, save }: KeyFormProps) {
           </label>
           <Field
             name="expires"
-            label="Ends, empty: never"
+            label="Expires (empty: never)"
             type="datetime-local"
             value={given?.expires_at && localTime(new Date(given.expires_at))}
           />
@@ -135,10 +135,10 @@ export function KeyForm({ given, onClose, onMade, save }: KeyFormProps) {
         {saving.error !== null && <Failure error={saving.error} />}
         <div className="buttons">
           <button type="button" onClick={onClose}>
-            {given === undefined ? 'Make none' : 'Leave it as it is'}
+            Go back
           </button>
           <ActButton type="submit" className="primary" disabled={saving.isPending || chosen.size === 0}>
-            {given === undefined ? 'Make the key' : `Change ${given.name}`}
+            {given === undefined ? 'Create the key' : `Change ${given.name}`}
           </ActButton>
         </div>
       </form>

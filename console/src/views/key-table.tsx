@@ -20,7 +20,7 @@ export function KeyTable({ rows, onChange, onRevoke }: KeyTableProps) {
       cardsBelow={1200}
       rows={rows}
       rowKey={({ id }) => id}
-      empty="There is no key."
+      empty="No keys."
       columns={[
         {
           title: 'Key',
@@ -34,7 +34,7 @@ export function KeyTable({ rows, onChange, onRevoke }: KeyTableProps) {
           ),
         },
         {
-          title: 'May',
+          title: 'Scopes',
           cell: ({ scopes, models }) => (
             <>
               {scopes.join(', ')}
@@ -43,7 +43,7 @@ export function KeyTable({ rows, onChange, onRevoke }: KeyTableProps) {
           ),
         },
         {
-          title: 'Left of its limits',
+          title: 'Limits left',
           className: 'tight',
           cell: ({ quota }) => (
             <span className="left small">
@@ -75,7 +75,7 @@ export function KeyTable({ rows, onChange, onRevoke }: KeyTableProps) {
         },
         { title: 'Last used', className: 'tight', cell: ({ last_used_at }) => <Ago at={last_used_at} /> },
         {
-          title: 'Ends',
+          title: 'Expires',
           className: 'tight',
           cell: ({ revoked_at, expires_at }) =>
             revoked_at !== null ? (
@@ -104,7 +104,7 @@ export function KeyTable({ rows, onChange, onRevoke }: KeyTableProps) {
   );
 }
 
-/** The service counts up to 10,000. */
+/** The service counts to 10,000 at most. */
 const many = (value: number): string => `${whole(value)}${value >= 10_000 ? '+' : ''}`;
 const bounded = (value: number, max: number | null): string =>
   `${many(value)}${max === null ? '' : ` of ${whole(max)}`}`;
@@ -117,7 +117,7 @@ const Used = ({ count, of }: { count: number; of: number }) => (
   </span>
 );
 
-/** Shows what is left of each window, as a bar. */
+/** Shows the remaining calls of each window as a bar. */
 function Left({ of, what }: { of: readonly LimitLeft[]; what: string }) {
   if (of.length === 0) {
     return (

@@ -41,11 +41,11 @@ export default function Keys() {
               checked={hasRevoked}
               onChange={({ target }) => setFilters({ revoked: target.checked ? 'too' : undefined })}
             />
-            <span>with those revoked</span>
+            <span>show revoked keys</span>
           </label>
           <AsCurl calls={[{ path: 'v1/admin/keys' }]} />
           <ActButton className="primary" onClick={() => setMaking(true)}>
-            Make a key…
+            Create a key…
           </ActButton>
         </span>
       </div>
@@ -82,14 +82,14 @@ function shown(rows: readonly AdminKey[], hasRevoked: boolean, isByAge: boolean)
 
 function Made({ made, onDone }: { made: NewKey; onDone: () => void }) {
   return (
-    <section className="card stack" aria-label="The new key">
-      <h2>The key of {made.name}, shown only this once</h2>
+    <section className="card stack" aria-label="New key">
+      <h2>Key of {made.name}, shown only once</h2>
       <div className="row">
         <code>{made.key}</code>
         <CopyButton text={made.key} />
         <span className="end">
           <button type="button" onClick={onDone}>
-            I have kept it
+            I have saved it
           </button>
         </span>
       </div>
@@ -108,16 +108,16 @@ function Revoke({ given, onClose }: { given: AdminKey; onClose: () => void }) {
     },
   });
   return (
-    <Dialog title={`Revoke the key of ${given.name}?`} onClose={onClose}>
+    <Dialog title={`Revoke the key “${given.name}”?`} onClose={onClose}>
       <p>
-        Every call with it is refused from now on, and its sessions end. What it submitted stays, and runs.
-        This cannot be undone.
+        All calls with this key are refused, and its sessions end. Its requests continue, its batches are
+        cancelled. This cannot be undone.
       </p>
       <ReasonField value={reason} onChange={setReason} />
       {revoking.error !== null && <Failure error={revoking.error} />}
       <div className="buttons">
         <button type="button" onClick={onClose}>
-          Keep it
+          Keep the key
         </button>
         <ActButton
           type="button"

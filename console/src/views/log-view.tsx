@@ -13,7 +13,7 @@ const shownAtMost = 1_000;
 interface LogViewProps {
   id: string;
   isOver: boolean;
-  /** Receives the number of lines, as far as it is known. */
+  /** Receives the number of lines; `+` means that there are more. */
   onCount: (said: string) => void;
 }
 
@@ -43,24 +43,22 @@ export function LogView({ id, isOver, onCount }: LogViewProps) {
     if (isFollowing && list.current !== null) list.current.scrollTop = list.current.scrollHeight;
   }, [entries.length, isFollowing]);
   if (!isAllowed) {
-    return (
-      <p className="notice warn">To see the log a key needs the scope “payloads”, which yours has not.</p>
-    );
+    return <p className="notice warn">To see the log, your key needs the scope “payloads”.</p>;
   }
   if (log.isPending) return <Bones />;
   if (log.error !== null) return <Failure error={log.error} onRetry={() => void log.refetch()} />;
-  if (entries.length === 0) return <p className="empty">Nothing was logged{isOver ? '' : ' yet'}.</p>;
+  if (entries.length === 0) return <p className="empty">No log lines{isOver ? '' : ' yet'}.</p>;
   return (
     <div className="stack">
       <div className="row small muted">
         <span>
           {counted(entries.length, 'line')}
-          {shown.length < entries.length && `, the last ${shown.length} of them`}
+          {shown.length < entries.length && `, the last ${whole(shown.length)} shown`}
         </span>
         <span className="end">
           {log.hasNextPage && (
             <button type="button" onClick={() => void log.fetchNextPage()} disabled={log.isFetchingNextPage}>
-              Read more
+              Show more
             </button>
           )}
           {!isOver && (

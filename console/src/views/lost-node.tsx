@@ -5,7 +5,7 @@ import { counted } from '../format/quantities';
 import { nodeWord } from '../parts/node-state';
 import { Ago, Time } from '../parts/time';
 
-/** A node that the others gave up. There is nothing to do with it, so this shows what became of its runs. */
+/** Shows a lost node and what happened to its runs. */
 export function LostNode({
   node: { name, version, state, heartbeat_at, lost_at, lost_runs },
 }: {
@@ -22,15 +22,15 @@ export function LostNode({
         </span>
         <span className="end">
           <Link className="button" href={`/requests${query({ node: name })}`}>
-            What it ran
+            Its requests
           </Link>
         </span>
       </div>
       <p className="trouble">
-        Silent since <Time at={heartbeat_at} />, given up by the others at <Time at={lost_at} />.{' '}
+        Last heartbeat at <Time at={heartbeat_at} />, lost since <Time at={lost_at} />.{' '}
         {runs === 0
-          ? 'It ran nothing then.'
-          : `It had ${counted(runs, 'run')}, which went back to ${runs === 1 ? 'its queue' : 'their queues'} or ended.`}
+          ? 'It had no runs.'
+          : `It had ${counted(runs, 'run')}, which returned to the queue or ended.`}
       </p>
     </section>
   );

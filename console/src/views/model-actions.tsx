@@ -9,7 +9,7 @@ import { ActButton } from '../parts/rights';
 import { Failure } from '../parts/states';
 import { Time } from '../parts/time';
 
-/** Pause and resume a model, change its concurrency, or probe it while it is away. */
+/** Buttons that pause, resume and probe a model, and change its concurrency. */
 export function ModelActions({ model }: { model: AdminModel }) {
   const [open, setOpen] = useState<'pause' | 'concurrency'>();
   const client = useQueryClient();
@@ -35,7 +35,7 @@ export function ModelActions({ model }: { model: AdminModel }) {
       {isAway && !isPaused && (
         <ActButton
           disabled={probe.isPending}
-          title="Each node asks the addresses that it does not reach, without waiting for its next probe"
+          title="Each node probes its unreachable addresses now"
           onClick={() => probe.mutate()}
         >
           Probe now
@@ -87,15 +87,15 @@ function PauseDialog({ model, change, onClose }: ChangeProps) {
         }}
       >
         <p>
-          Nothing more is started, on any node. {runsGoOn(model.running)}{' '}
+          No node starts more of its requests. {runsGoOn(model.running)}{' '}
           {model.waiting > 0 &&
-            `${counted(model.waiting, 'request keeps its place', 'requests keep their places')}.`}
+            `${counted(model.waiting, 'waiting request keeps its place', 'waiting requests keep their places')}.`}
         </p>
         <fieldset>
-          <legend>New requests meanwhile</legend>
+          <legend>New requests</legend>
           <label className="choice">
             <input type="radio" name="mode" checked={mode === 'hold'} onChange={() => setMode('hold')} />
-            <span>are taken, and wait</span>
+            <span>are accepted and wait</span>
           </label>
           <label className="choice">
             <input type="radio" name="mode" checked={mode === 'reject'} onChange={() => setMode('reject')} />
@@ -143,10 +143,10 @@ function ConcurrencyDialog({ model, change, onClose }: ChangeProps) {
           />
         </label>
         <p className="small muted">
-          models.yaml: {base ?? 'no maximum, as many as workers take'}.{' '}
+          models.yaml: {base ?? 'no maximum (as many as workers claim)'}.{' '}
           {override !== null && (
             <>
-              {overridden_by ?? 'Somebody'} changed it to {override}
+              {overridden_by ?? 'An operator'} changed it to {override}
               {overridden_at !== null && (
                 <>
                   {' '}
@@ -156,7 +156,7 @@ function ConcurrencyDialog({ model, change, onClose }: ChangeProps) {
               .{' '}
             </>
           )}
-          All nodes follow within 2 s, and a restart keeps it. Runs in progress go on.
+          A change reaches all nodes within 2 s and survives restarts. Runs in progress continue.
         </p>
         <ReasonField value={reason} onChange={setReason} />
         {change.error !== null && <Failure error={change.error} />}
@@ -171,7 +171,7 @@ function ConcurrencyDialog({ model, change, onClose }: ChangeProps) {
             </ActButton>
           )}
           <button type="button" onClick={onClose}>
-            Leave it at {current ?? 'no maximum'}
+            Go back
           </button>
           <ActButton
             type="submit"

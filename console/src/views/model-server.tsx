@@ -8,7 +8,7 @@ interface Address {
   away: { node: string; reason: string; since: string; isProbing: boolean }[];
 }
 
-/** Shows how the servers of a model are called, where they are, and which nodes reach them. */
+/** Shows the preset of a model, the addresses of its servers, and which nodes reach them. */
 export function ModelServer({ model }: { model: AdminModel }) {
   const { preset, addresses, nodes, circuit } = model;
   // Workers and the service itself run models without an address.
@@ -42,7 +42,7 @@ export function ModelServer({ model }: { model: AdminModel }) {
             title: 'Health',
             cell: ({ away }) =>
               circuit === 'off' ? (
-                <span className="muted">not watched: circuit is off</span>
+                <span className="muted">not checked (circuit: off)</span>
               ) : (
                 <Health away={away} nodes={nodes.length} />
               ),

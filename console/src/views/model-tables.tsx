@@ -12,7 +12,7 @@ const KeyName = ({ id, name }: { id: string; name: string | null }) => (
   <span className="legend">
     <span>
       <i style={{ '--key': keyColour(id) } as CSSProperties} />
-      {name || 'a key that was removed'}
+      {name || 'a deleted key'}
     </span>
   </span>
 );
@@ -28,7 +28,7 @@ export function QueueTable({ rows: all }: { rows: readonly QueueEntry[] }) {
         label="Queue"
         rows={rows}
         rowKey={({ request_id }) => request_id}
-        empty="Nothing runs and nobody waits."
+        empty="No request runs or waits."
         columns={[
           {
             title: 'Position',
@@ -55,7 +55,7 @@ export function QueueTable({ rows: all }: { rows: readonly QueueEntry[] }) {
           { title: 'Priority', className: 'tight', cell: ({ priority }) => priority },
           { title: 'Node', className: 'tight', cell: ({ node }) => node ?? '' },
           {
-            title: 'For',
+            title: 'Time',
             className: 'tight number',
             cell: ({ since, started_at, not_before }) =>
               not_before ? <Time at={not_before} /> : <Since at={started_at ?? since} />,
@@ -79,7 +79,7 @@ export function Shares({ rows }: { rows: readonly Share[] }) {
       label="Shares of capacity"
       rows={rows}
       rowKey={({ key }) => key.id}
-      empty="Nobody used it in the last hour."
+      empty="No key used this model in the last hour."
       columns={[
         { title: 'Key', cell: ({ key }) => <KeyName {...key} /> },
         { title: 'Weight', className: 'tight number', cell: ({ weight }) => weight },
@@ -90,22 +90,24 @@ export function Shares({ rows }: { rows: readonly Share[] }) {
           cell: ({ running, max_running }) => `${running}${max_running === null ? '' : ` of ${max_running}`}`,
         },
         {
-          title: 'Now',
+          title: 'Share now',
           className: 'tight',
-          cell: ({ share_now }) => <Part share={share_now} name="of what runs" />,
+          cell: ({ share_now }) => <Part share={share_now} name="Share of the runs in progress" />,
         },
         {
-          title: 'Last hour',
+          title: 'Share, 1 h',
           className: 'tight',
-          cell: ({ share_last_hour }) => <Part share={share_last_hour} name="of the last hour" />,
+          cell: ({ share_last_hour }) => (
+            <Part share={share_last_hour} name="Share of the run time in the last hour" />
+          ),
         },
         {
-          title: 'Started',
+          title: 'Starts, 1 h',
           className: 'tight number',
           cell: ({ starts_last_hour }) => whole(starts_last_hour),
         },
         {
-          title: 'Ran',
+          title: 'Run time, 1 h',
           className: 'tight number',
           cell: ({ run_seconds_last_hour }) => duration(run_seconds_last_hour * 1_000),
         },
@@ -134,7 +136,7 @@ export function Nodes({ model }: { model: AdminModel }) {
         label="Nodes and slots"
         rows={model.nodes}
         rowKey={({ name }) => name}
-        empty="No node runs it."
+        empty="No node runs this model."
         columns={[
           { title: 'Node', cell: ({ name }) => <Link href="/nodes">{name}</Link> },
           {
@@ -148,14 +150,14 @@ export function Nodes({ model }: { model: AdminModel }) {
             ),
           },
           {
-            title: 'Reaches it',
+            title: 'Reachable',
             cell: (node) => <Reach {...node} />,
           },
         ]}
       />
       {model.unavailable_since !== null && (
         <p className="muted">
-          Out of reach for <Since at={model.unavailable_since} />.
+          Unreachable for <Since at={model.unavailable_since} />.
         </p>
       )}
     </section>

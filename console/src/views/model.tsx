@@ -30,7 +30,7 @@ export default function ModelView({ id }: { id: string }) {
           <ModelName id={id} />
         </h1>
         <span className="end">
-          <AsCurl calls={[{ path: `v1/admin/models/${id}`, what: 'The model, its nodes, its last hour' }]} />
+          <AsCurl calls={[{ path: `v1/admin/models/${id}`, what: 'Model, nodes and last hour' }]} />
           {model !== undefined && <ModelActions model={model} />}
           <Link className="button" href={`/try/${id}`}>
             Try it
@@ -39,7 +39,9 @@ export default function ModelView({ id }: { id: string }) {
       </div>
       {model !== undefined && <Known model={model} />}
       {model === undefined && all !== undefined && (
-        <p className="notice warn">There is no model {id}. It may have left models.yaml.</p>
+        <p className="notice warn">
+          The model {id} does not exist. It may have been removed from models.yaml.
+        </p>
       )}
       {all === undefined && models.error !== null && (
         <Failure error={models.error} onRetry={() => void models.refetch()} />
@@ -94,19 +96,19 @@ function Known({ model }: { model: AdminModel }) {
             </div>
             {model.held > 0 && (
               <div>
-                <dt>held by their keys</dt>
+                <dt>held by key bounds</dt>
                 <dd>{whole(model.held)}</dd>
               </div>
             )}
             {model.delayed > 0 && (
               <div>
-                <dt>scheduled or pausing</dt>
+                <dt>scheduled or retrying</dt>
                 <dd>{whole(model.delayed)}</dd>
               </div>
             )}
             {model.oldest_waiting_at !== null && model.waiting > 0 && (
               <div>
-                <dt>the oldest waits</dt>
+                <dt>longest wait</dt>
                 <dd>
                   <Since at={model.oldest_waiting_at} />
                 </dd>
@@ -116,8 +118,8 @@ function Known({ model }: { model: AdminModel }) {
               <dt>started</dt>
               <dd>{rate(model.started_per_second)}</dd>
             </div>
-            <Typical name="a run" time={model.run_time} />
-            <Typical name="a wait" time={model.queue_time} />
+            <Typical name="run time" time={model.run_time} />
+            <Typical name="queue time" time={model.queue_time} />
             <div>
               <dt>failed in the last hour</dt>
               <dd className={model.failed_last_hour > 0 ? 'bad' : undefined}>
@@ -130,8 +132,8 @@ function Known({ model }: { model: AdminModel }) {
           {model.queue !== undefined && <Strip model={model} />}
         </div>
       </section>
-      <section className="card stack" aria-label="The last hour">
-        <h2>The last hour</h2>
+      <section className="card stack" aria-label="Last hour">
+        <h2>Last hour</h2>
         <Suspense fallback={<Bones rows={4} />}>
           <HourChart history={model.history} />
         </Suspense>
@@ -149,7 +151,7 @@ function Known({ model }: { model: AdminModel }) {
               <QueueTable rows={data} />
               {next_cursor !== null && (
                 <Link href={`/requests?model_id=${encodeURIComponent(id)}&status=IN_QUEUE`}>
-                  All that wait
+                  Show all waiting requests
                 </Link>
               )}
             </>
@@ -175,7 +177,7 @@ function Typical({ name, time }: { name: string; time: TypicalTime | null | unde
   if (!time) return null;
   return (
     <div>
-      <dt>{name}, median · 95 %</dt>
+      <dt>{name}, median · p95</dt>
       <dd>
         {duration(time.p50 * 1_000)} · {duration(time.p95 * 1_000)}
       </dd>

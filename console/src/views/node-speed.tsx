@@ -17,7 +17,7 @@ function timesFastest({ model_id, run_time }: OfModel, all: readonly AdminNode[]
   return run_time.p50 / Math.max(0.001, Math.min(...medians));
 }
 
-/** Lists the slow nodes, so that nobody has to look through all of them. */
+/** Lists the slow nodes above the cards of all nodes. */
 export function Slow({ nodes }: { nodes: readonly AdminNode[] }) {
   const slow = nodes.flatMap((node) => {
     const models = node.models.filter((model) => timesFastest(model, nodes) >= slowFrom);
@@ -25,11 +25,8 @@ export function Slow({ nodes }: { nodes: readonly AdminNode[] }) {
   });
   return slow.map(({ node: { id, name }, models }) => (
     <p className="trouble paused" key={id}>
-      {name} is slow, by the medians of the last hour, against the fastest node:{' '}
-      {models
-        .map((model) => `${model.model_id} runs ${timesFastest(model, nodes).toFixed(1)} times as long`)
-        .join(', ')}
-      .
+      {name} is slow. Its median run time in the last hour, compared with the fastest node:{' '}
+      {models.map((model) => `${model.model_id} ${timesFastest(model, nodes).toFixed(1)} times`).join(', ')}.
     </p>
   ));
 }

@@ -52,14 +52,14 @@ export default function Nodes() {
 }
 
 const restUntil: Column<OfModel> = {
-  title: 'Rest until',
+  title: 'Resting until',
   className: 'tight',
   cell: ({ resting_until }) => resting_until !== null && <Time at={resting_until} />,
 };
 
 const roles: Record<string, string> = {
   all: 'serves calls and runs requests',
-  api: 'serves calls, runs nothing',
+  api: 'serves calls only',
   scheduler: 'runs requests',
 };
 
@@ -92,7 +92,7 @@ function NodeCard({ node, all }: { node: AdminNode; all: readonly AdminNode[] })
                 disabled={draining.isPending}
                 onClick={() => draining.mutate(false)}
               >
-                Let it run again
+                End drain
               </ActButton>
             ) : (
               <ActButton onClick={() => setAsked(true)}>Drain…</ActButton>
@@ -101,24 +101,26 @@ function NodeCard({ node, all }: { node: AdminNode; all: readonly AdminNode[] })
       </div>
       {(state === 'fenced' || state === 'lost') && (
         <p className="trouble">
-          Silent since <Time at={heartbeat_at} />: it has stopped its runs, and the other nodes take them.
+          No heartbeat since <Time at={heartbeat_at} />. The node has stopped its runs, and other nodes take
+          them.
           {resting !== undefined && (
             <>
               {' '}
-              Its slots rest until <Time at={resting} />, so that nothing runs twice at once.
+              Its slots rest until <Time at={resting} />, so that no request runs twice at once.
             </>
           )}
         </p>
       )}
       {state === 'stopping' && (
         <p className="trouble paused">
-          Its process is ending: it starts nothing more, and its idle slots are the other nodes’;{' '}
+          The process is stopping. It starts no more requests, and other nodes get its idle slots.{' '}
           {counted(running, 'run')} left.
         </p>
       )}
       {draining_since !== null && state !== 'stopping' && (
         <p className="trouble paused">
-          Draining since <Time at={draining_since} />: it starts nothing more; {counted(running, 'run')} left.
+          Draining since <Time at={draining_since} />: it starts no more requests. {counted(running, 'run')}{' '}
+          left.
         </p>
       )}
       {draining.error !== null && <Failure error={draining.error} />}
@@ -134,7 +136,7 @@ function NodeCard({ node, all }: { node: AdminNode; all: readonly AdminNode[] })
           </dd>
         </div>
         <div>
-          <dt>up</dt>
+          <dt>uptime</dt>
           <dd>
             <Since at={started_at} />
           </dd>
@@ -170,7 +172,7 @@ function NodeCard({ node, all }: { node: AdminNode; all: readonly AdminNode[] })
               ),
             },
             {
-              title: 'A run, median · 95 %',
+              title: 'Run time, median · p95',
               className: 'tight',
               cell: (model) => <RunTime model={model} all={all} />,
             },
@@ -181,7 +183,7 @@ function NodeCard({ node, all }: { node: AdminNode; all: readonly AdminNode[] })
             },
             ...(resting === undefined ? [] : [restUntil]),
             {
-              title: 'Reaches it',
+              title: 'Reachable',
               cell: (model) => (
                 <>
                   <Reach {...model} /> {model.reason}
@@ -194,8 +196,8 @@ function NodeCard({ node, all }: { node: AdminNode; all: readonly AdminNode[] })
       {isAsked && (
         <Dialog title={`Drain ${name}?`} onClose={() => setAsked(false)}>
           <p>
-            It starts nothing more, and the other nodes get its slots. {runsGoOn(running)} It can then be
-            stopped without losing anything.
+            The node starts no more requests, and other nodes get its slots. {runsGoOn(running)} Then you can
+            stop it without losing a run.
           </p>
           <ReasonField value={reason} onChange={setReason} />
           <div className="buttons">

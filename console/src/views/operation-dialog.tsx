@@ -13,9 +13,9 @@ import { Ago } from '../parts/time';
 import { verbs } from './operations';
 
 const effects: Record<Action, string> = {
-  cancel: 'Those that wait leave the queue; those that run are asked to stop.',
-  retry: 'Each that completed is submitted again, with the input that it had.',
-  erase: 'Inputs, outputs and logs are gone for good; that the requests were there stays.',
+  cancel: 'Waiting requests leave the queue. Running requests are asked to stop.',
+  retry: 'Each completed request is submitted again with the same input.',
+  erase: 'Inputs, outputs and logs are deleted permanently. The requests and their outcomes stay.',
 };
 
 interface OperationDialogProps {
@@ -43,7 +43,7 @@ export function OperationDialog({ action, filter, onClose, onStarted }: Operatio
   const said = count === undefined ? '' : `${whole(count.value)}${count.is_exact ? '' : ' or more'}`;
   return (
     <Dialog
-      title={`${verb} ${filter.ids === undefined ? 'all that is found' : 'those marked'}?`}
+      title={`${verb} ${filter.ids === undefined ? 'all requests found' : 'the selected requests'}?`}
       onClose={onClose}
     >
       <p>{effects[action]}</p>
@@ -54,8 +54,8 @@ export function OperationDialog({ action, filter, onClose, onStarted }: Operatio
           <p>
             <b>{count!.value === 0 ? 'No request' : `${said} request${count!.value === 1 ? '' : 's'}`}</b>{' '}
             {count!.value === 0
-              ? 'qualifies for this.'
-              : 'of what is found now; what comes later is left alone.'}
+              ? 'qualifies for this action.'
+              : 'found now. Later requests are not included.'}
           </p>
           <ul className="stack">
             {preview.data.sample.slice(0, 3).map((request) => (
@@ -85,7 +85,7 @@ export function OperationDialog({ action, filter, onClose, onStarted }: Operatio
           ]}
         />
         <button type="button" onClick={onClose}>
-          Leave them
+          Go back
         </button>
         <ActButton
           type="button"

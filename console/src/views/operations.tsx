@@ -20,7 +20,7 @@ interface OperationsProps {
   onEnded: () => void;
 }
 
-/** Shows the operations in progress, the one just started, and the results of those of the last day. */
+/** Shows the operations in progress, the one just started, and the results of the last day. */
 export function Operations({ followed, onEnded }: OperationsProps) {
   const operations = useQuery({
     queryKey: ['operations', followed],
@@ -41,7 +41,7 @@ export function Operations({ followed, onEnded }: OperationsProps) {
       {past.length > 0 && (
         <details>
           <summary className="muted">
-            {counted(past.length, 'bulk action')} {past.length === shownPast ? 'or more ' : ''}ended in the
+            {counted(past.length, 'bulk operation')} {past.length === shownPast ? 'or more ' : ''}ended in the
             last 24 h
           </summary>
           <ul className="card stack">
@@ -78,11 +78,11 @@ function countsOf({ action, done, skipped, failed }: Operation): string {
 const LastError = ({ operation: { last_error } }: { operation: Operation }) =>
   last_error !== null && (
     <p className="notice bad">
-      <span>The last that failed: {last_error}</span>
+      <span>Last error: {last_error}</span>
     </p>
   );
 
-/** The operation continues even if nobody watches it. */
+/** The operation continues even if no page shows it. */
 function OperationProgress({ operation: given, onEnded }: { operation: Operation; onEnded: () => void }) {
   const reading = useQuery({
     queryKey: ['operation', given.id],
@@ -112,7 +112,7 @@ function OperationProgress({ operation: given, onEnded }: { operation: Operation
         </h2>
         <span className="muted">{by ? `started by ${by}` : ''}</span>
         <span className="end">
-          <AsCurl calls={[{ path: `v1/admin/operations/${given.id}`, what: 'How far it is' }]} />
+          <AsCurl calls={[{ path: `v1/admin/operations/${given.id}`, what: 'Progress' }]} />
           {!isOver && (
             <ActButton
               disabled={stopping.isPending || state === 'stopping'}
@@ -124,13 +124,13 @@ function OperationProgress({ operation: given, onEnded }: { operation: Operation
         </span>
       </div>
       {state === 'collecting' ? (
-        <progress aria-label="Requests are being found" />
+        <progress aria-label="Finding requests" />
       ) : (
         <progress max={Math.max(1, total)} value={seen} aria-label={`${whole(seen)} of ${whole(total)}`} />
       )}
       <p className="small muted">
         {countsOf(reading.data)}
-        {!isOver && '. You may leave: it goes on.'}
+        {!isOver && '. You can leave this page: the operation continues.'}
       </p>
       <LastError operation={reading.data} />
       {stopping.error !== null && <Failure error={stopping.error} />}

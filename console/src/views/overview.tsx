@@ -23,14 +23,14 @@ export function Overview() {
   const models = useQuery({ queryKey: ['models'], queryFn: ({ signal }) => listModels(signal) });
   const shown = overview?.models ?? models.data?.data;
   const [isAllShown, setAllShown] = useState(false);
-  // Includes models that are away, such as a model of workers before its first worker.
+  // Includes unavailable models, such as a model of workers before its first worker.
   const isIdle = shown?.every((model) => isUnused(model)) ?? false;
   const first = useQuery({
     queryKey: ['any-request'],
     queryFn: ({ signal }) => listRequests({}, { limit: 1 }, signal),
     enabled: isIdle,
   });
-  // Old figures say nothing about the current nodes.
+  // Old figures do not show the current nodes.
   const runsNothing = overview !== undefined && trouble === undefined && !overview.nodes.some(isRunning);
   const isFirstRun = isIdle && first.data?.data.length === 0;
   // Up to six models are all cards. With more models, the quiet ones are a list.
@@ -57,7 +57,7 @@ export function Overview() {
           <AsCurl
             calls={[
               { path: 'v1/admin/models' },
-              { path: 'v1/admin/events', stream: true, what: 'The same, as it happens' },
+              { path: 'v1/admin/events', stream: true, what: 'The same data as a stream' },
             ]}
           />
         </span>
@@ -79,7 +79,7 @@ export function Overview() {
         <section className="card stack" aria-label="Quiet models">
           <div className="row">
             <h2>{counted(quiet.length, 'quiet model')}</h2>
-            <span className="muted">nothing waits, runs, or ran in the last hour</span>
+            <span className="muted">no requests now or in the last hour</span>
             <span className="end">
               <button type="button" onClick={() => setAllShown(true)}>
                 Show as cards
@@ -118,8 +118,10 @@ function Headline({ models, runsNothing }: { models: readonly AdminModel[]; runs
   const [running, waiting] = [sum((model) => model.running), sum((model) => model.waiting)];
   return (
     <>
-      {running + waiting === 0 ? 'Nothing waits' : `${whole(running)} running, ${whole(waiting)} waiting`}
-      {!runsNothing && <Some models={models.filter(isAway)} are="away" />}
+      {running + waiting === 0
+        ? 'No requests running or waiting'
+        : `${whole(running)} running, ${whole(waiting)} waiting`}
+      {!runsNothing && <Some models={models.filter(isAway)} are="unavailable" />}
       <Some models={models.filter(isFailing)} are="failing" />
       <Some models={models.filter(isPaused)} are="paused" />
     </>
@@ -195,14 +197,14 @@ function ModelCard({ model }: { model: AdminModel }) {
           </div>
           {oldest_waiting_at !== null && waiting > 0 && (
             <div>
-              <dt>the oldest waits</dt>
+              <dt>longest wait</dt>
               <dd>
                 <Since at={oldest_waiting_at} />
               </dd>
             </div>
           )}
-          {delayed > 0 && <Figure name="scheduled or pausing" value={delayed} />}
-          {held > 0 && <Figure name="held by their keys" value={held} />}
+          {delayed > 0 && <Figure name="scheduled or retrying" value={delayed} />}
+          {held > 0 && <Figure name="held by key bounds" value={held} />}
           <div>
             <dt>started</dt>
             <dd>{rate(model.started_per_second)}</dd>

@@ -35,9 +35,7 @@ export function PayloadView({ path, name, size }: PayloadViewProps) {
   const { data } = payload;
   useEffect(() => () => data?.free(), [data]);
   if (!isAllowed) {
-    return (
-      <p className="notice warn">To see the {name} a key needs the scope “payloads”, which yours has not.</p>
-    );
+    return <p className="notice warn">To see the {name}, your key needs the scope “payloads”.</p>;
   }
   return (
     <Loaded query={payload}>
@@ -79,7 +77,7 @@ interface ContentProps {
   name: string;
 }
 
-/** Shows what people read, look at and listen to first, then the whole value. */
+/** Shows texts, pictures, sounds and videos first, then the whole value. */
 function Content({ shown, texts, name }: ContentProps) {
   return (
     <>

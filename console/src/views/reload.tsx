@@ -14,7 +14,7 @@ export function Reload() {
           [
             ['new', data.added],
             ['changed', data.changed],
-            ['gone', data.removed.map(({ id }) => id)],
+            ['removed', data.removed.map(({ id }) => id)],
           ] as const
         )
           .filter(([, ids]) => ids.length > 0)
@@ -28,7 +28,7 @@ export function Reload() {
         </span>
       )}
       <ActButton disabled={isPending} onClick={() => reloading.mutate()}>
-        Read models.yaml again
+        Reload models.yaml
       </ActButton>
     </>
   );

@@ -53,13 +53,13 @@ export function Actions({ request }: { request: AdminRequest }) {
             {asked === 'cancel'
               ? request.status === 'IN_QUEUE'
                 ? 'It leaves the queue and never runs.'
-                : 'Its run is asked to stop; what it does then decides how it ends.'
-              : 'What it held is gone for good; that it was there, and how it ended, stays.'}
+                : 'Its run is asked to stop, but may still complete.'
+              : 'Its input, output and log are deleted permanently. The request and its outcome stay.'}
           </p>
           <ReasonField value={reason} onChange={setReason} />
           <div className="buttons">
             <button type="button" onClick={() => setAsked(undefined)}>
-              Leave it
+              Go back
             </button>
             <ActButton
               type="button"

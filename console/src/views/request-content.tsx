@@ -30,13 +30,13 @@ export function Content({ request }: { request: RequestDetails }) {
   const path = requestPath(id);
   const deliveries = useDeliveriesOf(id, isOver || tab === 'deliveries');
   const [lines, setLines] = useState<string>();
-  // Reading a log is audited, so its length is known only after somebody has read it.
+  // Reading a log is audited, so its length is known only after the tab was opened.
   const counts: Partial<Record<Tab, string | number>> = {
     log: lines,
     deliveries: deliveries.data?.data.length,
   };
   return (
-    <section className="card stack" aria-label="Its content">
+    <section className="card stack" aria-label="Content of the request">
       <div className="row">
         <div className="tabs" role="tablist" aria-label="Content">
           {tabs.map((name) => (
@@ -57,18 +57,18 @@ export function Content({ request }: { request: RequestDetails }) {
         <span className="end">
           <AsCurl
             calls={[
-              { path, what: 'Its status' },
-              { path: `${path}/status/stream?logs=1`, stream: true, what: 'The same as it changes' },
-              { path: `${path}/events`, what: 'What happened to it' },
-              { path: `${path}/output/stream`, stream: true, what: 'Its output while it grows' },
-              { path: `${path}/response`, what: 'Its output' },
-              { path: `${path}/input`, what: 'Its input' },
-              { path: `${path}/log`, what: 'Its log' },
-              { path: `${path}/deliveries`, what: 'Its deliveries' },
+              { path, what: 'Status' },
+              { path: `${path}/status/stream?logs=1`, stream: true, what: 'Status as a stream' },
+              { path: `${path}/events`, what: 'Events' },
+              { path: `${path}/output/stream`, stream: true, what: 'Output as a stream' },
+              { path: `${path}/response`, what: 'Output' },
+              { path: `${path}/input`, what: 'Input' },
+              { path: `${path}/log`, what: 'Log' },
+              { path: `${path}/deliveries`, what: 'Deliveries' },
               ...(isOver ? (['retry', 'erase'] as const) : (['cancel'] as const)).map((action) => ({
                 method: 'POST',
                 path: `${path}/${action}`,
-                what: { cancel: 'Cancel it', retry: 'Retry it', erase: 'Erase its content' }[action],
+                what: { cancel: 'Cancel', retry: 'Retry', erase: 'Erase' }[action],
               })),
             ]}
           />
@@ -111,11 +111,11 @@ function Compared({ request }: { request: RequestDetails }) {
     <>
       <label className="choice">
         <input type="checkbox" checked={isBeside} onChange={({ target }) => setBeside(target.checked)} />
-        <span>Beside the {isNew ? 'request that it repeats' : 'request that repeats it'}</span>
+        <span>Compare with {isNew ? 'the original request' : 'its retry'}</span>
       </label>
       <div className={isBeside ? 'two' : ''}>
         <div className="stack">
-          {isBeside && <h2>{isNew ? 'New' : 'Old'}: this one</h2>}
+          {isBeside && <h2>{isNew ? 'New' : 'Old'}: this request</h2>}
           <Output request={request} />
         </div>
         {isBeside && <Other id={other} title={isNew ? 'Old' : 'New'} />}
@@ -145,6 +145,6 @@ function Other({ id, title }: { id: string; title: string }) {
 
 function NoOutput({ request: { erased_at, error } }: { request: AdminRequest }) {
   if (erased_at !== undefined) return <p className="empty">The output was erased.</p>;
-  if (!error) return <p className="empty">It has no output.</p>;
+  if (!error) return <p className="empty">This request has no output.</p>;
   return <RequestFailure error={error} />;
 }

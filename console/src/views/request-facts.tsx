@@ -18,8 +18,7 @@ export function Facts({ request, starts }: { request: AdminRequest; starts: numb
     ['Submitted', <Time key="at" at={request.created_at} />],
   ];
   // Without the right to read payloads, the id shown is the handle itself.
-  if (request.handle !== request.request_id)
-    facts.push(['In the log', <Id key="handle" id={request.handle} />]);
+  if (request.handle !== request.request_id) facts.push(['Handle', <Id key="handle" id={request.handle} />]);
   if (request.started_at) facts.push(['Last started', <Time key="at" at={request.started_at} />]);
   if (request.completed_at) facts.push(['Completed', <Time key="at" at={request.completed_at} />]);
   if (request.priority) facts.push(['Priority', request.priority]);
@@ -28,7 +27,7 @@ export function Facts({ request, starts }: { request: AdminRequest; starts: numb
   if (metrics.queue_time !== undefined)
     // `queue_time` includes earlier runs, which the sentence does not count as waiting.
     facts.push([
-      starts > 1 ? 'Until the last start' : 'Waited',
+      starts > 1 ? 'Time to last start' : 'Waited',
       <Took key="took" ms={metrics.queue_time * 1_000} />,
     ]);
   if (typeof metrics.inference_time === 'number')
@@ -48,14 +47,14 @@ export function Facts({ request, starts }: { request: AdminRequest; starts: numb
   }
   if (retry_of)
     facts.push([
-      'Repeats',
+      'Retry of',
       <Link key="r" className="id" href={`/requests/${retry_of}`}>
         {retry_of}
       </Link>,
     ]);
   if (retried_as)
     facts.push([
-      'Repeated by',
+      'Retried as',
       <Link key="r" className="id" href={`/requests/${retried_as}`}>
         {retried_as}
       </Link>,

@@ -2,7 +2,7 @@ import type { AdminRequest } from '../api/types';
 
 const maxDetails = 20_000;
 
-/** Shows why a request failed: the code, the message, and what the model's server said. */
+/** Shows why a request failed: the code, the message, and the answer of the model's server. */
 export function RequestFailure({ error }: { error: NonNullable<AdminRequest['error']> }) {
   const { code, message, details } = error;
   return (

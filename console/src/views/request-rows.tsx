@@ -30,7 +30,7 @@ export function Rows({ rows, marked, onToggle, hasReasons }: RowsProps) {
       rows={rows}
       rowKey={({ request_id }) => request_id}
       isSelected={({ request_id }) => marked.has(request_id)}
-      empty="No request fits these filters."
+      empty="No request matches these filters."
       isBrief
       cardsBelow={hasReasons ? 1240 : 1000}
     />
@@ -44,10 +44,10 @@ function columnsOf(
 ): Column<AdminRequest>[] {
   return [
     {
-      title: 'Mark',
+      title: 'Select',
       className: 'tight',
       cell: ({ request_id: id }, isMarked) => (
-        <input type="checkbox" aria-label={`Mark ${id}`} checked={isMarked} onChange={() => onToggle(id)} />
+        <input type="checkbox" aria-label={`Select ${id}`} checked={isMarked} onChange={() => onToggle(id)} />
       ),
     },
     {
@@ -68,7 +68,7 @@ function columnsOf(
       cell: (request) => <State state={shownState(request)} note={codeOf(request)} />,
     },
     ...(hasReasons
-      ? [{ title: 'Why', className: 'cut why', cell: ({ error }: AdminRequest) => <Why error={error} /> }]
+      ? [{ title: 'Error', className: 'cut why', cell: ({ error }: AdminRequest) => <Why error={error} /> }]
       : []),
     {
       title: 'Model',

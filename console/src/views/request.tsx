@@ -79,7 +79,7 @@ function Life({ id, read }: { id: string; read: RequestDetails }) {
       </div>
       <p className="sentence">{sentenceOf({ request, events, model, isModelGone, now })}</p>
       {request.status === 'IN_PROGRESS' && progress !== undefined && <ProgressBar {...progress} />}
-      <section className="card" aria-label="Its life">
+      <section className="card" aria-label="Timeline">
         <Loaded query={history}>
           {(read) => <TimelineView history={{ ...read, positions }} isOver={isOver} />}
         </Loaded>

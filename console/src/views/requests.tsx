@@ -84,7 +84,7 @@ function List({ filter }: { filter: RequestFilter }) {
         <span className="end">
           <AsCurl calls={[{ path: requestsPath(filter, { limit: pageSize }) }]} />
           <button type="button" disabled={list.isFetching} onClick={() => void list.refetch()}>
-            Read again
+            Refresh
           </button>
         </span>
       </div>
@@ -101,7 +101,7 @@ function List({ filter }: { filter: RequestFilter }) {
             disabled={rows.length === 0}
             onChange={() => setMarked(new Set(isAllMarked ? [] : rows.map(({ request_id }) => request_id)))}
           />
-          <span>{marked.size === 0 ? 'Mark all shown' : `${whole(marked.size)} marked`}</span>
+          <span>{marked.size === 0 ? 'Select all shown' : `${whole(marked.size)} selected`}</span>
         </label>
         <span className="end">
           {actions.map(([action, verb]) => (
@@ -112,7 +112,7 @@ function List({ filter }: { filter: RequestFilter }) {
             >
               <span>
                 {verb} {marked.size === 0 ? 'all' : whole(marked.size)}
-                <span className="more">{marked.size === 0 ? ' found' : ' marked'}</span>…
+                <span className="more">{marked.size === 0 ? ' found' : ' selected'}</span>…
               </span>
             </ActButton>
           ))}
@@ -131,7 +131,7 @@ function List({ filter }: { filter: RequestFilter }) {
               disabled={list.isFetchingNextPage}
               onClick={() => void list.fetchNextPage()}
             >
-              {list.isFetchingNextPage ? 'Reading…' : 'Show older ones'}
+              {list.isFetchingNextPage ? 'Loading…' : 'Show older'}
             </button>
             <span className="muted">{counted(rows.length, 'request')} shown</span>
           </div>
@@ -182,7 +182,7 @@ function Newer({
       <span>{isMany ? `${count} or more` : count} new</span>
       <span className="end">
         <button type="button" onClick={onShow}>
-          Show them
+          Show
         </button>
       </span>
     </div>

@@ -64,7 +64,7 @@ function Member({ name, schema, isRequired, value, error, onChange }: MemberProp
     <label className="field">
       <span>
         <b>{name}</b>
-        {isRequired ? '' : ', may be left out'}. {schema.description}
+        {isRequired ? '' : ' (optional)'}. {schema.description}
       </span>
       {kind === 'text' && (schema.maxLength === undefined || schema.maxLength > 120) ? (
         <textarea rows={2} maxLength={schema.maxLength} {...common} />
@@ -82,7 +82,7 @@ function Member({ name, schema, isRequired, value, error, onChange }: MemberProp
         <textarea rows={3} spellCheck={false} {...common} />
       ) : (
         <select {...common}>
-          <option value="">{standard === '' ? 'left out' : `${standard} unless said`}</option>
+          <option value="">{standard === '' ? 'not set' : `${standard} (default)`}</option>
           {(kind === 'boolean' ? [true, false] : schema.enum!).map((choice) => (
             <option key={JSON.stringify(choice)} value={JSON.stringify(choice)}>
               {String(choice)}

@@ -28,10 +28,10 @@ export default function Sessions() {
               label="Sessions"
               rows={rows}
               rowKey={({ id }) => id}
-              empty="Nobody is signed in."
+              empty="No sessions."
               columns={[
                 {
-                  title: 'Who',
+                  title: 'Name',
                   cell: ({ name, is_current }) => (
                     <>
                       {name} {is_current && <span className="chip">this one</span>}
@@ -39,15 +39,19 @@ export default function Sessions() {
                   ),
                 },
                 {
-                  title: 'From',
+                  title: 'Address',
                   cell: ({ address, user_agent }) => (
                     <>
                       {address} <span className="small muted">{user_agent}</span>
                     </>
                   ),
                 },
-                { title: 'Since', className: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
-                { title: 'Ends', className: 'tight', cell: ({ expires_at }) => <Time at={expires_at} /> },
+                {
+                  title: 'Signed in',
+                  className: 'tight',
+                  cell: ({ created_at }) => <Time at={created_at} />,
+                },
+                { title: 'Expires', className: 'tight', cell: ({ expires_at }) => <Time at={expires_at} /> },
                 { title: '', className: 'tight', cell: (session) => <End session={session} /> },
               ]}
             />
@@ -76,7 +80,7 @@ function End({ session }: { session: AdminSession }) {
           Sign out
         </ActButton>
       ) : (
-        <ActButton onClick={() => setAsked(true)}>End it…</ActButton>
+        <ActButton onClick={() => setAsked(true)}>End…</ActButton>
       )}
       {ending.error !== null && <Failure error={ending.error} />}
       {isAsked && (
@@ -84,11 +88,11 @@ function End({ session }: { session: AdminSession }) {
           title={`End the session of ${session.name ?? 'a key without a name'}?`}
           onClose={() => setAsked(false)}
         >
-          <p>They are signed out at once. With their key they may sign in again.</p>
+          <p>The browser is signed out at once. The key can sign in again.</p>
           <ReasonField value={reason} onChange={setReason} />
           <div className="buttons">
             <button type="button" onClick={() => setAsked(false)}>
-              Leave it
+              Go back
             </button>
             <ActButton
               type="button"

@@ -14,7 +14,7 @@ interface SignInProps {
 /** Messages for the result of a sign-in at the provider. */
 const told: Record<string, string | undefined> = {
   failed: 'The provider could not be reached. Try again, or use a key.',
-  refused: 'You were not let in: nothing that the provider says of you gives you a scope here.',
+  refused: 'Sign-in was refused. Your account at the provider has no scopes of this service.',
 };
 
 export function SignIn({ session, link, onLinkDone }: SignInProps) {
@@ -66,8 +66,8 @@ export function SignIn({ session, link, onLinkDone }: SignInProps) {
               Sign in
             </button>
             <p className="small muted">
-              A key with the scope “observe” looks, “admin” acts as well. Make one with{' '}
-              <code>npm run keys -- create --name NAME --scope admin</code>, or in a container with{' '}
+              The scope “observe” shows everything except payloads. “admin” also allows changes. Create a key
+              with <code>npm run keys -- create --name NAME --scope admin</code>, or in a container with{' '}
               <code>node dist/src/keys.js create --name NAME --scope admin</code>
             </p>
           </form>
@@ -89,7 +89,7 @@ export function SignIn({ session, link, onLinkDone }: SignInProps) {
                 onLinkDone();
               }}
             >
-              {session?.signed_in ? `Go on as ${session.signed_in.name}` : 'Use a key instead'}
+              {session?.signed_in ? `Continue as ${session.signed_in.name}` : 'Use a key instead'}
             </button>
           </div>
         )}

@@ -58,9 +58,9 @@ export function Strip({ model }: { model: AdminModel }) {
         <p className="legend" aria-live="polite">
           <span>
             <i style={{ '--key': keyColour(current.key_id) } as CSSProperties} />
-            {names.get(current.key_id) ?? 'another key'}, {place(at(current))}, waits{' '}
+            {names.get(current.key_id) ?? 'another key'}, {place(at(current))}, waiting for{' '}
             <Since at={current.since} />
-            {perMark > 1 && `; a mark stands for ${perMark}`}
+            {perMark > 1 && `; one mark stands for ${perMark} requests`}
           </span>
         </p>
       )}
@@ -70,14 +70,14 @@ export function Strip({ model }: { model: AdminModel }) {
 }
 
 const place = (position: number): string =>
-  position === 0 ? 'next in the queue' : `${counted(position, 'request')} before it`;
+  position === 0 ? 'first in the queue' : `${counted(position, 'request')} ahead of it`;
 
-/** Shows whose requests wait, most first. */
+/** Shows the number of waiting requests of each key, the highest first. */
 export function StripLegend({ model, isAlways = false }: { model: AdminModel; isAlways?: boolean }) {
   const keys = model.waiting_by_key?.filter(({ waiting }) => waiting > 0) ?? [];
   // The strip itself shows it, or the request under the pointer.
   if (!isAlways && model.queue !== undefined) return null;
-  if (keys.length === 0) return isAlways ? <p className="legend">Nobody waits.</p> : null;
+  if (keys.length === 0) return isAlways ? <p className="legend">No request waits.</p> : null;
   const perMark = model.queue?.per_mark ?? 1;
   return (
     <p className="legend">
@@ -87,7 +87,7 @@ export function StripLegend({ model, isAlways = false }: { model: AdminModel; is
           {name} {whole(waiting)}
         </span>
       ))}
-      {perMark > 1 && <span>a mark stands for {perMark}</span>}
+      {perMark > 1 && <span>one mark stands for {perMark} requests</span>}
     </p>
   );
 }

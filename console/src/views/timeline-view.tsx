@@ -11,36 +11,36 @@ const tickWidth = 84;
 const words: Record<Span['kind'], string> = {
   wait: 'waited',
   run: 'ran',
-  rescue: 'lost, until it was rescued',
-  backoff: 'paused after a failure',
+  rescue: 'lost until rescued',
+  backoff: 'waited after a failure',
 };
 const [curveHeight, laneHeight, barHeight, axisHeight] = [64, 40, 20, 28];
 
-/** Shows a request's life as a picture and as a table. */
+/** Shows a request's history as a picture and as a table. */
 export function TimelineView({ history, isOver }: { history: RequestHistory; isOver: boolean }) {
   const clock = useNow();
   const events = history.data;
   const now = isOver ? new Date(events.at(-1)?.at ?? clock).getTime() : clock;
   const timeline = layTimeline(history, now);
-  if (timeline.stretches.length === 0) return <p className="empty">Nothing has happened yet.</p>;
+  if (timeline.stretches.length === 0) return <p className="empty">No events yet.</p>;
   return (
     <div className="stack">
       <Picture timeline={timeline} />
       <details>
-        <summary>The same as a table</summary>
+        <summary>Show as table</summary>
         <Table
-          label="What happened"
+          label="Phases of the request"
           rows={spansOf(events, now)}
           rowKey={({ from, kind }) => `${from} ${kind}`}
           columns={[
             {
-              title: 'From',
+              title: 'Start',
               className: 'tight',
               cell: ({ from }) => <time title={utc(from)}>{time(from)}</time>,
             },
-            { title: 'For', className: 'tight', cell: ({ from, to }) => duration(to - from) },
-            { title: 'Where', className: 'tight', cell: ({ lane }) => lane },
-            { title: 'What', cell: (span) => said(span) },
+            { title: 'Duration', className: 'tight', cell: ({ from, to }) => duration(to - from) },
+            { title: 'Node', className: 'tight', cell: ({ lane }) => lane },
+            { title: 'Phase', cell: (span) => said(span) },
           ]}
         />
       </details>
@@ -50,7 +50,7 @@ export function TimelineView({ history, isOver }: { history: RequestHistory; isO
 
 const said = ({ kind, end, note, attempt }: Span): string => {
   const what = kind === 'run' ? `ran (start ${attempt})` : words[kind];
-  const so = end === 'open' ? ', and still does' : end === 'goes-on' ? '' : `: ${end}`;
+  const so = end === 'open' ? ', until now' : end === 'goes-on' ? '' : `: ${end}`;
   return `${what}${so}${note === '' ? '' : `, ${note}`}`;
 };
 
@@ -90,7 +90,7 @@ function Picture({ timeline }: { timeline: Timeline }) {
         height={bottom + axisHeight}
         role="img"
         tabIndex={0}
-        aria-label="Timeline. The arrow keys go through it; a table with the same follows."
+        aria-label="Timeline. The arrow keys move along it. A table with the same data follows."
         aria-describedby={readout}
         onKeyDown={onKey}
         onPointerMove={(event) => {

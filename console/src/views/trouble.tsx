@@ -3,15 +3,15 @@ import type { AdminModel, Overview } from '../api/types';
 import { counted } from '../format/quantities';
 import { Time } from '../parts/time';
 
-/** The reason as the service words it. */
+/** The service's text for this reason. */
 const noScheduler = 'No node runs requests.';
 
-/** Shows what is wrong, since when, what it means for waiting requests, and what to do. */
+/** Shows what is wrong, since when, the effect on waiting requests, and what to do. */
 export function Trouble({ model }: { model: AdminModel }) {
   const { availability, waiting, paused, nodes } = model;
   const wait =
     waiting === 0
-      ? 'Nothing waits for it'
+      ? 'No request waits'
       : `${counted(waiting, 'request')} wait${waiting === 1 ? 's' : ''}, none is lost`;
   if (paused.current !== false) {
     return (
@@ -23,15 +23,16 @@ export function Trouble({ model }: { model: AdminModel }) {
             since <Time at={paused.overridden_at} />
           </>
         )}
-        : nothing is started.{' '}
-        {paused.current === 'hold' ? 'New requests are taken and wait.' : 'New requests are refused.'} {wait}.
+        : no request starts.{' '}
+        {paused.current === 'hold' ? 'New requests are accepted and wait.' : 'New requests are refused.'}{' '}
+        {wait}.
       </p>
     );
   }
   if (availability === 'unavailable' && model.kind === 'worker') {
     return (
       <p className="trouble">
-        No worker asks for it
+        No worker available
         {model.unavailable_since !== null && (
           <>
             {' '}
@@ -50,15 +51,16 @@ export function Trouble({ model }: { model: AdminModel }) {
   if (availability === 'unavailable') {
     return (
       <p className="trouble">
-        Out of reach
+        Unreachable
         {model.unavailable_since !== null && (
           <>
             {' '}
             since <Time at={model.unavailable_since} />
           </>
         )}
-        {model.unavailable_reason ? `: ${model.unavailable_reason.replace(/\.$/, '')}` : ''}. {wait}; it goes
-        on as soon as the model answers: see that it runs at that address, or pause it to refuse what is new.
+        {model.unavailable_reason ? `: ${model.unavailable_reason.replace(/\.$/, '')}` : ''}. {wait}. Runs
+        begin again when the model answers. Check that it runs at that address, or pause it to refuse new
+        requests.
       </p>
     );
   }
@@ -67,7 +69,7 @@ export function Trouble({ model }: { model: AdminModel }) {
   if (open.length > 0) {
     return (
       <p className="trouble">
-        {open.map(({ name }) => name).join(', ')} cannot reach it; the others run its share.
+        {open.map(({ name }) => name).join(', ')} cannot reach the model. The other nodes run its requests.
       </p>
     );
   }
@@ -77,7 +79,7 @@ export function Trouble({ model }: { model: AdminModel }) {
   if (addresses.size > 0) {
     return (
       <p className="trouble">
-        {[...addresses].join(', ')} cannot be reached; the model's other addresses run its share.
+        {[...addresses].join(', ')} cannot be reached. The model's other addresses run its requests.
       </p>
     );
   }
@@ -95,21 +97,21 @@ function Failing({ model: { id, recent_runs: recent } }: { model: AdminModel }) 
   const { runs, refused, code, message, last_at } = recent!;
   const said = message === null ? '' : ` (${message.replace(/\.$/, '')})`;
   const failed = (
-    <Link href={`/requests?model_id=${encodeURIComponent(id)}&outcome=failed`}>those that failed</Link>
+    <Link href={`/requests?model_id=${encodeURIComponent(id)}&outcome=failed`}>failed requests</Link>
   );
   if (refused === runs) {
     return (
       <p className="trouble paused">
-        It refused the input of all of its last {runs} runs{said}, the last at <Time at={last_at} />: what
-        callers send does not fit it. Look at {failed}.
+        The model refused the input of all of its last {runs} runs{said}, the last at <Time at={last_at} />.
+        Check the inputs of the {failed}.
       </p>
     );
   }
   return (
     <p className="trouble">
       All of its last {runs} runs failed: {code ?? 'no code'}
-      {said}, the last at <Time at={last_at} />. New requests are still taken and run: pause it to hold them
-      while you look at {failed}.
+      {said}, the last at <Time at={last_at} />. New requests still run: pause the model to hold them while
+      you look at the {failed}.
     </p>
   );
 }
@@ -132,8 +134,8 @@ export function NoScheduler({ nodes, models }: NoSchedulerProps) {
         </b>{' '}
         {resting.length > 0 ? (
           <>
-            {resting.map(({ name }) => name).join(', ')} {resting.length === 1 ? 'drains' : 'drain'}: let one
-            run again under <Link href="/nodes">Nodes</Link>, or start
+            {resting.map(({ name }) => name).join(', ')} {resting.length === 1 ? 'drains' : 'drain'}: end a
+            drain under <Link href="/nodes">Nodes</Link>, or start
           </>
         ) : (
           'Start'

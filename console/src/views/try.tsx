@@ -33,7 +33,7 @@ export default function Try({ model }: { model?: string | undefined }) {
           value={model ?? ''}
           onChange={({ target }) => navigate(target.value === '' ? '/try' : `/try/${target.value}`)}
         >
-          <option value="">Choose one…</option>
+          <option value="">Choose a model…</option>
           {model !== undefined && !models.includes(model) && <option>{model}</option>}
           {models.map((id) => (
             <option key={id}>{id}</option>
@@ -41,7 +41,7 @@ export default function Try({ model }: { model?: string | undefined }) {
         </select>
       </div>
       {model === undefined ? (
-        <p className="empty">Choose a model: its input becomes a form, and you see what it answers.</p>
+        <p className="empty">Choose a model to fill in its input and see its output.</p>
       ) : (
         <Trial key={model} model={model} />
       )}
@@ -94,8 +94,8 @@ function Form({ view }: { view: ModelView }) {
           {sending.data !== undefined && (
             <Outcome key={sending.data.request_id} id={sending.data.request_id} />
           )}
-          <section className="card stack" aria-label="The same call">
-            <h2>The same call</h2>
+          <section className="card stack" aria-label="Code for this call">
+            <h2>Code for this call</h2>
             <CallExamples model={view.id} json={json} />
           </section>
         </div>
@@ -129,7 +129,7 @@ function Outcome({ id }: { id: string }) {
               <div className="row">
                 <State state={shownState(request)} note={codeOf(request)} />
                 <span className="end">
-                  <Link href={`/requests/${id}`}>The whole story</Link>
+                  <Link href={`/requests/${id}`}>Request details</Link>
                 </span>
               </div>
               <p>{sentenceOf({ request, events: [], model, isModelGone, now })}</p>

@@ -3,7 +3,7 @@ import { type Column, Table } from '../parts/table';
 
 type Entry = [name: string, amount: number];
 
-/** Shows what the last run has used, such as tokens. */
+/** Shows the usage of the last run, such as tokens. */
 export function UsageTable({ usage }: { usage: Readonly<Record<string, number>> }) {
   return (
     <div className="usage">

@@ -29,7 +29,7 @@ export default function Webhooks() {
       <section className="card stack" aria-label="Endpoints">
         <div className="row">
           <h2>Endpoints</h2>
-          <span className="muted">counts of the last 24 h; pending is of now</span>
+          <span className="muted">Counts of the last 24 h, except pending.</span>
         </div>
         <Listed list={webhooks} bones={4}>
           {(rows) => <Endpoints rows={rows} />}
@@ -47,14 +47,14 @@ function Endpoints({ rows }: { rows: readonly Receiver[] }) {
       cardsBelow={1000}
       rows={rows}
       rowKey={({ id, host }) => id ?? host}
-      empty="Nobody is called when requests complete."
+      empty="No webhook receivers."
       columns={[
         {
           title: 'Endpoint',
           cell: ({ id, url, host, events, disabled_at }) =>
             id === null ? (
               <>
-                {host || 'unusual URLs'} <span className="muted small">named by requests</span>
+                {host || 'other URLs'} <span className="muted small">named by requests</span>
               </>
             ) : (
               <>
@@ -139,13 +139,13 @@ function Switch({ given: { id, url, host, pending, is_pending_exact, disabled_at
       {isAsked && (
         <Dialog title={`Disable ${url ?? host}?`} onClose={() => setAsked(false)}>
           <p>
-            Completions from now on are not sent there, and nobody sends them later. Of those before,{' '}
-            {waiting} {pending === 1 ? 'delivery is' : 'deliveries are'} still to be made, and go on.
+            New events are not sent to this endpoint, not even after you enable it again. {waiting} pending{' '}
+            {pending === 1 ? 'delivery continues' : 'deliveries continue'}.
           </p>
           <ReasonField value={reason} onChange={setReason} />
           <div className="buttons">
             <button type="button" onClick={() => setAsked(false)}>
-              Leave it as it is
+              Go back
             </button>
             <ActButton
               type="button"
@@ -188,7 +188,7 @@ function Deliveries() {
         </label>
         {filter.webhook_id !== '' && (
           <button type="button" onClick={() => setFilters({ webhook_id: undefined })}>
-            Of all endpoints
+            Show all endpoints
           </button>
         )}
         <span className="end">
@@ -202,7 +202,7 @@ function Deliveries() {
             cardsBelow={1000}
             rows={rows}
             rowKey={({ id }) => id}
-            empty="No delivery fits."
+            empty="No delivery matches."
             columns={[
               {
                 title: 'State',
@@ -220,7 +220,7 @@ function Deliveries() {
                   ),
               },
               { title: 'Event', className: 'tight', cell: ({ event }) => event },
-              { title: 'Where', className: 'wraps', cell: ({ url }) => url },
+              { title: 'URL', className: 'wraps', cell: ({ url }) => url },
               { title: 'Tries', cell: (delivery) => <Tries delivery={delivery} /> },
               { title: '', className: 'tight', cell: (delivery) => <Redeliver delivery={delivery} /> },
             ]}

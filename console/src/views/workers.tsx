@@ -25,7 +25,7 @@ export function Workers() {
     <section className="card stack" aria-label="Workers">
       <div className="row">
         <h2>Workers</h2>
-        <span className="muted">claim runs over HTTP with a key of the scope “work”</span>
+        <span className="muted">programs that claim runs over HTTP</span>
         <span className="end">
           <AsCurl calls={[{ path: 'v1/admin/workers' }]} />
         </span>
@@ -54,7 +54,7 @@ const columns: readonly Column<AdminWorker>[] = [
     ),
   },
   {
-    title: 'Claims runs of',
+    title: 'Models',
     cell: ({ models }) =>
       models.map((id) => (
         <div key={id}>
@@ -79,8 +79,8 @@ const columns: readonly Column<AdminWorker>[] = [
             until <Time at={resting_until} />, after {counted(failures_in_row, 'failure')} in a row{' '}
           </>
         )}
-        {state === 'stuck' && 'does not return from a run that is over '}
-        {says !== '' && says !== state && <span className="muted">says “{says}”</span>}
+        {state === 'stuck' && 'still executes a run that is over '}
+        {says !== '' && says !== state && <span className="muted">reports “{says}”</span>}
       </>
     ),
   },
@@ -88,8 +88,8 @@ const columns: readonly Column<AdminWorker>[] = [
 ];
 
 const asks = {
-  drain: ['Drain', 'It claims nothing more; what it has goes on to its end, and then it can be stopped.'],
-  stop: ['Stop', 'It is told to end. What it has not ended by then goes back into the queue.'],
+  drain: ['Drain', 'The worker claims no more runs. Its runs continue to their end. Then you can stop it.'],
+  stop: ['Stop', 'The worker is asked to end. Runs that it does not finish return to the queue.'],
 } as const;
 type Told = keyof typeof asks;
 
@@ -113,7 +113,7 @@ function Actions({ worker: { uid, name, state, running } }: { worker: AdminWorke
     <span className="row">
       {isTold ? (
         <ActButton className="primary" disabled={telling.isPending} onClick={() => telling.mutate('run')}>
-          Let it claim again
+          Resume
         </ActButton>
       ) : (
         <ActButton onClick={() => setAsked('drain')}>Drain…</ActButton>
@@ -127,8 +127,8 @@ function Actions({ worker: { uid, name, state, running } }: { worker: AdminWorke
       {asked !== undefined && (
         <Dialog title={`${asks[asked][0]} ${name}?`} onClose={() => setAsked(undefined)}>
           <p>
-            {asks[asked][1]} It has {counted(running, 'run')}. A worker of this name stays told so after it
-            was started again.
+            {asks[asked][1]} It has {counted(running, 'run')}. This still applies when a worker of this name
+            starts again.
           </p>
           <ReasonField value={reason} onChange={setReason} />
           {telling.error !== null && <Failure error={telling.error} />}

@@ -17,11 +17,11 @@ const written = (code: ProblemCode): string | Promise<string> =>
     failing(code),
   );
 
-test('a response that no thread can read is written as the model made it', async () => {
+test('a response that is too large for a JSON thread is written unchanged', async () => {
   const line = JSON.parse(await written('too_large')) as object;
   expect(line).toMatchObject({ custom_id: 'one', response: { body: JSON.parse(output) as object } });
 });
 
-test('a response is written later if no thread is there to read it', async () => {
+test('writing a response fails with unavailable while no JSON thread is available', async () => {
   await expect(written('unavailable')).rejects.toMatchObject({ code: 'unavailable' });
 });

@@ -100,7 +100,10 @@ async function responseIn(
   threads: JsonThreads,
 ): Promise<string> {
   const ended = {
-    ...{ id: requestId, modelId, createdAtMs: idTimeMs(requestId), completedAtMs },
+    id: requestId,
+    modelId,
+    createdAtMs: idTimeMs(requestId),
+    completedAtMs,
     ...({ state: 'COMPLETED', outcome: 'succeeded', error: null } as const),
   };
   try {

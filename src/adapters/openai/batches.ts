@@ -76,7 +76,9 @@ export class OpenAiBatches {
       isRepeated && idempotencyKey === undefined ? await this.same(caller, fileId, terms) : undefined;
     if (before !== undefined) return toBatch(before);
     const made = {
-      ...{ webhook, priority, tag: own },
+      webhook,
+      priority,
+      tag: own,
       input: { fileId },
       windowSeconds,
       format: 'openai',

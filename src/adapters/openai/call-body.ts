@@ -31,7 +31,12 @@ export interface ReadCall {
 }
 
 const names = [
-  ...['model', 'stream', 'stream_options', 'response_format', 'encoding_format', 'background'],
+  'model',
+  'stream',
+  'stream_options',
+  'response_format',
+  'encoding_format',
+  'background',
   ...continuing,
 ];
 

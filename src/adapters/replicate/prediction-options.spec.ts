@@ -6,14 +6,16 @@ it.each([
   ['30', 30_000, 30_000],
   ['90s', 90_000, 90_000],
   ['1h30m45s', 5_445_000, 600_000],
-])('Cancel-After: %s is an age of %d ms, and bounds the run', (field, lifeMs, timeoutMs) =>
-  expect(predictionOptions({}, { 'cancel-after': field }, model)).toMatchObject({
-    query: { expires: `${lifeMs}ms`, timeout: `${timeoutMs}ms` },
-    lifeMs,
-  }),
+])(
+  'Cancel-After: %s expires the request after %d ms and limits the run timeout',
+  (field, lifeMs, timeoutMs) =>
+    expect(predictionOptions({}, { 'cancel-after': field }, model)).toMatchObject({
+      query: { expires: `${lifeMs}ms`, timeout: `${timeoutMs}ms` },
+      lifeMs,
+    }),
 );
 
-it('names the URL for the events that are wanted', () => {
+it('registers the webhook URL only for the requested events', () => {
   const webhook = 'https://example.org/hook';
   const of = (filter?: string[]): object =>
     predictionOptions({ webhook, webhook_events_filter: filter }, {}, model);

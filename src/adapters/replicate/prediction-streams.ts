@@ -1,5 +1,5 @@
 import { Injectable, type MessageEvent } from '@nestjs/common';
-import { concat, concatMap, defer, EMPTY, map, merge, type Observable, takeUntil, takeWhile } from 'rxjs';
+import { concat, concatMap, defer, EMPTY, map, merge, type Observable, takeWhile } from 'rxjs';
 import { type Caller, hasScope } from '../../auth/caller.js';
 import { CallerWatch } from '../../auth/caller-watch.js';
 import { DomainError } from '../../errors/domain-error.js';
@@ -44,7 +44,7 @@ export class PredictionStreams {
     if (request.method === 'HEAD' || response.writableEnded) return EMPTY;
     // A client that reconnects gets the lines from then on.
     const seenUpTo = headers['last-event-id'] === undefined ? 0 : row.lastEventId;
-    const logs = this.logsOf(row, seenUpTo).pipe(takeUntil(this.watch.refused(request, caller)));
+    const logs = this.logsOf(row, seenUpTo).pipe(this.watch.whilePermitted(request, caller));
     const parts = outputs.pipe(concatMap(toParts));
     // The end comes after the last line of the log.
     const ends = defer(() => this.requests.find(caller, row.id)).pipe(concatMap(endOf));

@@ -37,7 +37,12 @@ export function predictionText(
   const url = `${base}${root}/predictions/${id}`;
   const isOver = state === 'COMPLETED';
   const prediction = {
-    ...{ id, model: modelId, version: modelId, status, source: 'api', logs },
+    id,
+    model: modelId,
+    version: modelId,
+    status,
+    source: 'api',
+    logs,
     error: status === 'failed' ? failureMessage(error!) : null,
     data_removed: isOver && input === null,
     created_at: toTime(createdAtMs),

@@ -70,7 +70,11 @@ export class ReplicateHandlers {
       if (lifeMs !== undefined) await this.abandoned.plan(row, lifeMs);
     } else {
       const held = await this.held.begin({
-        ...{ caller, headers, base, response, options },
+        caller,
+        headers,
+        base,
+        response,
+        options,
         ...by,
         modelName: model.id,
         body: input,

@@ -67,7 +67,9 @@ function ownerAndName(name: string): { owner: string; name: string } {
 
 /** `cog_version` is empty, because the Python client refuses null. */
 const toVersion = (id: string, model: Model): object => ({
-  ...{ id, created_at: unknownTime, cog_version: '' },
+  id,
+  created_at: unknownTime,
+  cog_version: '',
   openapi_schema: schemaOf(model.id, model.inputSchema),
 });
 

@@ -35,7 +35,7 @@ export class AdminBatches {
   }
 
   async cancel(caller: Caller, actor: Actor, id: string, reason: string | undefined): Promise<AdminBatchDto> {
-    await this.trail.change(async (manager) => {
+    await this.trail.inTransaction(async (manager) => {
       const queries: Queries = { query: ({ text }, values) => manager.query(text, values) };
       const before = await this.all.cancel(queries, id);
       if (before === undefined) return;

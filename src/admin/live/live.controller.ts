@@ -1,6 +1,6 @@
 import { Controller, Get, type MessageEvent, Req, Res, Sse } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { EMPTY, map, merge, type Observable, takeUntil } from 'rxjs';
+import { EMPTY, map, merge, type Observable } from 'rxjs';
 import { type Caller, hasScope } from '../../auth/caller.js';
 import { CurrentCaller } from '../../auth/current-caller.decorator.js';
 import { Handles } from '../../auth/handles.js';
@@ -44,7 +44,7 @@ export class LiveController {
     const withIds = hasScope(caller, 'payloads');
     const shown = this.source.messages.pipe(map((message, at) => message.event(withIds, at === 0)));
     return merge(shown, this.source.alive).pipe(
-      takeUntil(this.watch.refused(request, caller)),
+      this.watch.whilePermitted(request, caller),
       keepAlive(response),
     );
   }

@@ -114,7 +114,8 @@ export class OverviewSource implements BeforeApplicationShutdown {
   private readonly occasions = defer(() =>
     merge(
       interval(this.aliveEveryMs).pipe(tap(() => void this.lookAtDisk())),
-      ...[this.watch.changes, this.diskChanged],
+      this.watch.changes,
+      this.diskChanged,
     ),
   ).pipe(takeUntil(this.stopped), share());
   private readonly diskChanged = new Subject<void>();

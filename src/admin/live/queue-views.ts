@@ -91,7 +91,12 @@ function toEntry(entry: Standing, shown: (requestId: string) => string): QueueEn
   const { estimate } = entry;
   return {
     request_id: shown(requestId),
-    ...{ state, position, key: toKey(entry), priority: priorityOf(priority), attempt, node },
+    state,
+    position,
+    key: toKey(entry),
+    priority: priorityOf(priority),
+    attempt,
+    node,
     since: toTime(sinceMs),
     started_at: toTime(startedAtMs),
     not_before: toTime(notBeforeMs),

@@ -52,7 +52,7 @@ export class ModelControl {
     const expected = ifMatch?.split(',').map((one) => one.trim());
     const isExpected = (version: string): boolean =>
       expected === undefined || expected.includes('*') || expected.includes(version);
-    await this.trail.change(async (manager) => {
+    await this.trail.inTransaction(async (manager) => {
       const changed = await changeOverrides(
         manager,
         base.id,
@@ -69,7 +69,7 @@ export class ModelControl {
   /** Makes every node probe the addresses of the model that are away. */
   async probe(actor: Actor, id: string | undefined, reason: string | undefined): Promise<AdminModelDto> {
     const { view } = await this.find(id);
-    await this.trail.change((manager) =>
+    await this.trail.inTransaction((manager) =>
       this.trail.write(manager, actor, { action: 'model.probe', target: view.id, reason }),
     );
     this.events.publish({ probeNow: [view.id] });

@@ -132,7 +132,7 @@ export class ModelsReload implements OnApplicationBootstrap, BeforeApplicationSh
     };
     const isSame = changes.added.length + changes.changed.length + removed.length === 0;
     if (!isSame) await this.models.warnOfDifferences(models.map(toRow), [...before.values()].map(toRow));
-    await this.trail.change(async (manager) => {
+    await this.trail.inTransaction(async (manager) => {
       if (!isSame) await this.models.write(manager, models);
       if (!isSame || actor.keyId !== null)
         await this.trail.write(manager, actor, { action: 'models.reload', after: changes, reason });
@@ -176,8 +176,8 @@ export class ModelsReload implements OnApplicationBootstrap, BeforeApplicationSh
       waiting === 0 ? id : `${id} (${waiting} requests wait for it)`,
     );
     const parts = Object.entries({ new: added, changed, removed: gone });
-    const told = parts.flatMap(([what, ids]) => (ids.length === 0 ? [] : [`${what}: ${ids.join(', ')}`]));
-    this.log.log(`the models file was read again; ${told.join('; ')}`);
+    const changes = parts.flatMap(([what, ids]) => (ids.length === 0 ? [] : [`${what}: ${ids.join(', ')}`]));
+    this.log.log(`the models file was read again; ${changes.join('; ')}`);
   }
 
   private compare(): void {

@@ -28,7 +28,7 @@ export class Nodes {
     isDraining: boolean,
     reason: string | undefined,
   ): Promise<DrainedNodeDto> {
-    const { name, role, drainingSince } = await this.trail.change(async (manager) => {
+    const { name, role, drainingSince } = await this.trail.inTransaction(async (manager) => {
       const changed = await this.controls.setDraining(manager, id, isDraining);
       if (changed === undefined) throw new DomainError('unknown_id', `There is no node ${id}.`);
       const { before, after } = changed;

@@ -1,6 +1,6 @@
 import { Controller, Get, type MessageEvent, Param, Req, Res, Sse } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { type Observable, takeUntil } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { Actor } from '../../audit/actor.decorator.js';
 import type { Caller } from '../../auth/caller.js';
 import { CurrentCaller } from '../../auth/current-caller.decorator.js';
@@ -43,7 +43,7 @@ export class AdminPayloadsController {
     const row = await this.requests.read(caller, actor, id, 'output');
     const call = { request, response, caller: undefined };
     const events = await this.outputs.open(call, row.id, headers, query);
-    return events.pipe(takeUntil(this.watch.refused(request, caller)));
+    return events.pipe(this.watch.whilePermitted(request, caller));
   }
 
   @Get('log')

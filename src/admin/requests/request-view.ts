@@ -44,12 +44,12 @@ export class AdminRequestViews {
       ...status
     } = toStatus(snapshot, '', this.seesPayloads ? logs : undefined);
     const { error, progress } = status;
-    const { details: _, ...told } = error ?? {};
+    const { details: _, ...withoutDetails } = error ?? {};
     return {
       ...status,
       request_id: this.id(row.id),
       ...(progress && !this.seesPayloads && { progress: { value: progress.value, message: null } }),
-      ...(error && !this.seesPayloads && { error: told as typeof error }),
+      ...(error && !this.seesPayloads && { error: withoutDetails as typeof error }),
       ...(row.retryOf !== null && { retry_of: this.id(row.retryOf) }),
       ...(row.retriedAs !== null && { retried_as: this.id(row.retriedAs) }),
     };

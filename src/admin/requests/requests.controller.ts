@@ -11,7 +11,7 @@ import {
   Sse,
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { type Observable, takeUntil } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { Actor } from '../../audit/actor.decorator.js';
 import { Reason } from '../../audit/reason.js';
 import { type Caller, hasScope } from '../../auth/caller.js';
@@ -93,7 +93,7 @@ export class AdminRequestsController {
     const messages = await this.streams.open(call, row.id, { logs, seen }, (snapshot, entries) =>
       views.status(snapshot, entries),
     );
-    return messages.pipe(takeUntil(this.watch.refused(request, caller)));
+    return messages.pipe(this.watch.whilePermitted(request, caller));
   }
 
   @Post(':request_id/cancel')

@@ -102,7 +102,7 @@ export class SignIn {
     try {
       // Checked before a connection is taken, because there may be very many calls.
       if (keyId !== undefined) this.assertMayBegin(keyId);
-      const begun = await this.trail.change(async (manager) => {
+      const begun = await this.trail.inTransaction(async (manager) => {
         const key = await identify(manager);
         if (!isOperator(key)) throw noScope(key.name);
         if (keyId === undefined) this.assertMayBegin(key.id);
@@ -147,7 +147,7 @@ export class SignIn {
 
   /** Returns false if there is none, or it has ended. */
   private async endSession(actor: Actor, id: string, reason: string | undefined): Promise<boolean> {
-    const isEnded = await this.trail.change(async (manager) => {
+    const isEnded = await this.trail.inTransaction(async (manager) => {
       if (!(await this.sessions.end(manager, id))) return false;
       await this.trail.write(manager, actor, { action: 'session.end', target: id, reason });
       return true;

@@ -58,7 +58,7 @@ export class AdminDeliveries {
     const found = position && (await this.deliveries.find(position));
     if (found === undefined)
       throw new DomainError('unknown_id', `There is no delivery ${target.slice(0, 64)}.`);
-    await this.trail.change(async (manager) => {
+    await this.trail.inTransaction(async (manager) => {
       if (!(await this.deliveries.redeliver(manager, found))) return;
       await this.trail.write(manager, actor, {
         action: 'delivery.redeliver',

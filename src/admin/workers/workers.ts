@@ -40,7 +40,7 @@ export class Workers {
   }
 
   async tell(actor: Actor, uid: string, told: Told, reason: string | undefined): Promise<ToldWorkerDto> {
-    const name = await this.trail.change(async (manager) => {
+    const name = await this.trail.inTransaction(async (manager) => {
       const known = await this.controls.tellWorker(manager, uid, told);
       if (known === undefined) throw new DomainError('unknown_id', `There is no worker ${uid}.`);
       if (known.before !== told)
@@ -66,7 +66,14 @@ function toPlace(position: string): WorkerPlace | undefined {
 function toView(row: WorkerRow): AdminWorkerDto {
   const { uid, id, name, keyId, keyName, version, labels, models, state: says, running } = row;
   return {
-    ...{ uid, id, name, version, labels, models, says, running },
+    uid,
+    id,
+    name,
+    version,
+    labels,
+    models,
+    says,
+    running,
     key: { id: keyId, name: keyName },
     state: stateOf(row),
     seen_at: row.seenAt.toISOString(),

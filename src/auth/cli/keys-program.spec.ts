@@ -54,14 +54,14 @@ test.each([
   [['update', 'ci', '--max-waiting', '0'], 'Expected a whole number from 1 to'],
   [['update', '--weight', '2'], "missing required argument 'key'"],
   [['revoke'], "missing required argument 'key'"],
-])('%j is explained', async (args, said) => {
+])('%j is refused with an explanation', async (args, said) => {
   const { error, added } = await run(...args);
   expect(error).toBeInstanceOf(CommanderError);
   expect(error!.message).toContain(said);
   expect(added).toBeUndefined();
 });
 
-test('options that are left out leave the defaults to the store', async () =>
+test('omitted options are left to the defaults of the store', async () =>
   expect((await run('create', '--name', ' web shop ')).added).toEqual({ name: 'web shop' }));
 
 test('repeated options add up', async () => {
@@ -79,7 +79,7 @@ test('an expiry is a duration from now or a date', async () => {
   });
 });
 
-test('a key changes in what is said, and in nothing else', async () => {
+test('an update changes only the given options', async () => {
   expect((await run('update', 'ci', '--weight', '0.5')).changed).toEqual({ weight: 0.5 });
   expect((await run('update', 'ci', '--max-running', '3', '--weight', '1000')).changed).toEqual({
     maxRunning: 3,

@@ -2,9 +2,11 @@ import { Injectable, Logger } from '@nestjs/common';
 import { KeysService } from '../../auth/keys.service.js';
 import { Config } from '../../config/config.js';
 import { Database } from '../../database/database.js';
+import { NotifyChannel } from '../../database/notify-channel.js';
 import { isDatabaseUnavailable } from '../../errors/database-error.js';
 import { DomainError } from '../../errors/domain-error.js';
 import { Cluster } from '../../queue/cluster/cluster.js';
+import { QueueEvents } from '../../queue/queue-events.js';
 import { Cancels } from '../../queue/completion/cancels.js';
 import { FileUses } from '../../queue/retention/file-uses.js';
 import { SelfStartingDuty } from '../../tools/duty.js';
@@ -41,6 +43,8 @@ const turnMs = 5_000;
 const [shortestPauseMs, longestPauseMs] = [100, 2_000];
 /** After a turn that failed. */
 const failedPauseMs = 5_000;
+/** The messages that wake the drivers of all nodes. */
+const topic = 'batches';
 /** Requests that one statement cancels. */
 const cancelledAtOnce = 500;
 
@@ -51,10 +55,13 @@ const cancelledAtOnce = 500;
  */
 @Injectable()
 export class BatchDriver extends SelfStartingDuty {
-  /** Batches that other nodes added are found within this time. */
-  protected readonly intervalMs = 2_000;
+  /** Batches of other nodes are found after this time if their message was lost and nobody noticed. */
+  protected readonly intervalMs = 120_000;
+  /** Batches may be open that no node drives. */
+  protected override readonly firstWithinMs = 0;
   private readonly log = new Logger(BatchDriver.name);
   private readonly stopping = new AbortController();
+  private leaving: Promise<void> | undefined;
   private isWoken = false;
   private nextDueMs = Infinity;
   /** What a turn found when it had nothing to do, and the pause after it, by batch. */
@@ -63,6 +70,8 @@ export class BatchDriver extends SelfStartingDuty {
   constructor(
     private readonly config: Config,
     private readonly database: Database,
+    private readonly channel: NotifyChannel,
+    private readonly events: QueueEvents,
     private readonly cluster: Cluster,
     private readonly keys: KeysService,
     private readonly formats: LineFormats,
@@ -78,15 +87,31 @@ export class BatchDriver extends SelfStartingDuty {
 
   override onApplicationBootstrap(): void {
     // Nodes of this role leave the work to the others.
-    if (this.config.role !== 'api') this.start();
+    if (this.config.role === 'api') return;
+    this.channel.listen(topic, () => this.wakeHere());
+    this.events.subscribe(({ missed }) => {
+      if (missed === true) this.wakeHere();
+    });
+    this.start();
   }
 
-  override async beforeApplicationShutdown(): Promise<void> {
+  override beforeApplicationShutdown(): Promise<void> {
+    return this.leave();
+  }
+
+  /** Releases this node's batches for the other nodes. Idempotent. */
+  leave(): Promise<void> {
     this.stopping.abort();
-    await this.stop();
+    return (this.leaving ??= this.stop().then(() => this.channel.sendNow(topic, '')));
   }
 
+  /** Called after a commit that adds or cancels batches. The next driver that is free takes them, on whichever node. */
   wake(): void {
+    this.wakeHere();
+    this.channel.sendNow(topic, '');
+  }
+
+  private wakeHere(): void {
     this.isWoken = true;
     this.scheduleWithin(0);
   }
@@ -98,6 +123,7 @@ export class BatchDriver extends SelfStartingDuty {
 
   async runOnce(): Promise<void> {
     this.isWoken = false;
+    this.nextDueMs = longestPauseMs; // unless the look succeeds
     const dueMs = await nextBatchDueMs(this.database);
     if (dueMs === undefined) this.pauses.clear();
     this.nextDueMs = dueMs ?? Infinity;

@@ -55,7 +55,7 @@ export async function leaseBatch(queries: Queries, nodeId: string): Promise<Leas
 
 /*
  * Purpose: finds when a driver has to look again.
- * Race: none. A batch that is added later wakes the node that adds it, and the others look again soon.
+ * Race: none. A batch that is added later wakes all nodes.
  * Index: batch_open.
  */
 const nextStatement = statement('next_batch_due')`SELECT

@@ -45,7 +45,11 @@ export async function recordLines(
   { from, to }: { from: number; to: number },
 ): Promise<void> {
   const rows = await queries.query(recordStatement, [
-    ...[id, token, from, to, endsAs],
+    id,
+    token,
+    from,
+    to,
+    endsAs,
     ...columnsOf(lines, 'line', 'requestId', 'customId'),
     lines.map(({ refused }) => refused?.outcome ?? null),
     lines.map(({ refused }) => refused && JSON.stringify(refused.error)),
@@ -264,8 +268,15 @@ export async function recordSegment(
 ): Promise<void> {
   const count = (outcome: FinishedOutcome): number => lines.filter((one) => one.outcome === outcome).length;
   const rows = await queries.query(segmentStatement, [
-    ...[id, token, kind, fileId, bytes],
-    ...[count('completed'), count('failed'), count('cancelled'), count('expired')],
+    id,
+    token,
+    kind,
+    fileId,
+    bytes,
+    count('completed'),
+    count('failed'),
+    count('cancelled'),
+    count('expired'),
     lines.map(({ line }) => line),
   ]);
   if (rows.length !== lines.length) throw new LeaseLost('the batch was taken over');

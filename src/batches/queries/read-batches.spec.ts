@@ -3,7 +3,7 @@ import { listBatches } from './read-batches.js';
 
 const ids = [3, 2, 1].map((n) => `01900000-0000-7000-8000-00000000000${n}`);
 
-test('a page is as long as it was asked for, although a batch was deleted before it was read', async () => {
+test('a page is full although a batch is deleted while the page is read', async () => {
   const left = new Set(ids);
   const query = ({ name }: Statement, values: unknown[] = []): Promise<object[]> => {
     if (name === 'list_batches') {

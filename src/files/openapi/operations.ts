@@ -14,6 +14,9 @@ import { InitiatedUploadDto, StoredFileDto } from '../dto/files.dto.js';
 const binary = { type: 'string', format: 'binary' } as const;
 const id = { type: 'string', format: 'uuid', example: '5b1c6f2e-8f0d-4d39-9d5e-0c4a7b1e2f63' } as const;
 
+/** `content` is written out, because ApiBody would describe the bytes as JSON. */
+const fileBody = { description: 'The bytes.', required: true, content: { '*/*': { schema: binary } } };
+
 export const ApiInitiate = ApiCall(
   'Begin the upload of a file',
   'Needs a key with the scope `submit` or `work`. The answer has two URLs: PUT the bytes to `upload_url`, ' +
@@ -55,12 +58,7 @@ export const ApiUpload = applyDecorators(
     description: 'The value in `upload_url`.',
     schema: { type: 'string', example: 'm3Qx' },
   }),
-  ApiBody({
-    description: 'The bytes.',
-    required: true,
-    // Written out, because ApiBody would describe it as JSON.
-    ...{ content: { '*/*': { schema: binary } } },
-  }),
+  ApiBody(fileBody),
   ApiOkResponse({ description: 'The file is stored.', type: StoredFileDto }),
   ApiProblems(
     'bad_request',

@@ -120,7 +120,12 @@ export class S3Store implements FileStore, OnApplicationShutdown {
     const { region, accessKeyId, secretAccessKey, sessionToken } = this.at;
     const signedAtMs = Date.now() + this.aheadMs;
     const signer = (await this.signing)({
-      ...{ method, url: `${this.root}/${name}`, service: 's3', region, accessKeyId, secretAccessKey },
+      method,
+      url: `${this.root}/${name}`,
+      service: 's3',
+      region,
+      accessKeyId,
+      secretAccessKey,
       ...(sessionToken !== undefined && { sessionToken }),
       datetime: new Date(signedAtMs).toISOString().replace(/[:-]|\.\d+/g, ''),
       headers: { ...fields, 'x-amz-content-sha256': body?.sha256.toString('hex') ?? nothing },

@@ -15,7 +15,7 @@ export class StorageUnavailable extends DomainError {
   ) {
     const isFull = fault === 'full' || fault === 'reserve';
     super(isFull ? 'storage_full' : 'unavailable', detail, {
-      ...{ retryAfterSeconds: isFull ? 30 : 5 },
+      retryAfterSeconds: isFull ? 30 : 5,
       ...(cause !== undefined && { cause }),
     });
     this.name = 'StorageUnavailable';

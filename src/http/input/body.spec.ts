@@ -35,7 +35,7 @@ class Either {
 const readWhole = (body: object) => readBody(Whole, Buffer.from(JSON.stringify(body)));
 const readEither = (body: object) => readBody(Either, Buffer.from(JSON.stringify(body)));
 
-it('reads the members that have a rule, and keeps the defaults of the others', () => {
+it('reads the members that have a rule, and uses the defaults of missing members', () => {
   const parts = [{ name: 'a', count: null, other: 1 }];
   expect(readWhole({ parts, limit: null, filter: { age: 'new' } })).toEqual({
     parts: [{ name: 'a', count: undefined }],
@@ -61,13 +61,13 @@ it.each([
   [{ parts: [{ name: 'a' }], filter: { age: 'x' } }, 'invalid_query', '"age": expected one of new, old.'],
   [{ parts: [{ name: 'a' }], filter: { agee: 'new' } }, 'invalid_query', 'did you mean "age"?'],
   [{ parts: [{ name: 'a' }], limits: 1 }, 'invalid_query', 'did you mean "limit"?'],
-])('%j is %s', (body, code, detail) => {
+])('%j is refused as %s', (body, code, detail) => {
   expect(() => readWhole(body)).toThrow(
     expect.objectContaining({ code, message: expect.stringContaining(detail) as string }),
   );
 });
 
-it('takes exactly one of members that exclude each other, and answers as its class says', () => {
+it('accepts exactly one of two exclusive members, and refuses unknown members with the code of its class', () => {
   expect(readEither({ a: 'x' })).toEqual({ a: 'x' });
   for (const body of [{}, { a: 'x', b: 'y' }, { a: null }])
     expect(() => readEither(body)).toThrow('Give either "a" or "b": {"a":"x"} or {"b":"y"}.');

@@ -10,7 +10,7 @@ function madeUp(json: string): string {
   return createHash('sha256').update(`${list} ${text}`).digest('base64url').slice(0, 16) + text;
 }
 
-it('a cursor says what began its list, and where it goes on', () => {
+it('a cursor contains the query of its list and the next position', () => {
   expect(decodeCursor(list, cursor)).toEqual({ query: { limit: '2' }, position: 'p1' });
 });
 
@@ -22,6 +22,6 @@ it.each([
     `of ${json}`,
     madeUp(json),
   ]),
-])('one %s is none', (_, text) => {
+])('a cursor %s is refused', (_, text) => {
   expect(() => decodeCursor(list, text)).toThrow(expect.objectContaining({ code: 'invalid_query' }));
 });

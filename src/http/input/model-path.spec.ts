@@ -20,9 +20,11 @@ it.each([
 it.each([
   ['/fal/acme/image?x', '/fal', 'acme/image'],
   ['/FAL/run/acme%2Fimage/', '/fal/run', 'acme/image'],
-])('%s names after %s the model %s', (url, root, modelId) => expect(modelIdOfPath(url, root)).toBe(modelId));
+])('%s names, after the root %s, the model %s', (url, root, modelId) =>
+  expect(modelIdOfPath(url, root)).toBe(modelId),
+);
 
 it.each(['/v1/queue/%', '/v1/queue/acme/%zz', '/v1/queue/%c3', '/v1/queue/%ff%fe'])(
-  'a path that is not percent-encoded right names none: %s',
+  'a path with wrong percent-encoding names no model: %s',
   (url) => expect(modelIdOfPath(url)).toBeUndefined(),
 );

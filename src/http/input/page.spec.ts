@@ -27,7 +27,7 @@ function answer<Options extends Query | FixedQuery>(page: Page<Options>) {
   );
 }
 
-it('goes on with the filters and the limit of the first page, also those that are needed', () => {
+it('continues with the filters and the limit of the first page, including required filters', () => {
   const first = answer(read({ name: 'x', limit: '2', age: '' }));
   expect(first).toEqual({ data: ['A', 'B'], next_cursor: links.at(-1) });
   const page = read({ cursor: first.next_cursor });
@@ -38,7 +38,7 @@ it('goes on with the filters and the limit of the first page, also those that ar
   expect(wider).toEqual({ data: ['C', 'D', 'E'], next_cursor: null });
 });
 
-it('may have pages of one size', () => {
+it('may have a fixed size', () => {
   const first = answer(Page.read(FixedQuery, {}, '/fixed', () => undefined));
   const second = answer(Page.read(FixedQuery, { cursor: first.next_cursor }, '/fixed', () => undefined));
   expect([first.data, second.data]).toEqual([

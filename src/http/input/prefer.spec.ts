@@ -20,7 +20,7 @@ it.each([
   ['wait', 60],
   ['respond-async, Wait ;foo=1', 60],
   [`wait=${'9'.repeat(500)}`, 60],
-])('%s is to wait %s s', (field, seconds) => expect(waitSeconds(field)).toBe(seconds));
+])('%s means a wait of %s s', (field, seconds) => expect(waitSeconds(field)).toBe(seconds));
 
 it.each([
   '',
@@ -43,9 +43,9 @@ it.each([
   'x wait=5',
   '=5',
   ',;"',
-])('%s is to wait for nothing', (field) => expect(waitSeconds(field)).toBe(0));
+])('%s means no wait', (field) => expect(waitSeconds(field)).toBe(0));
 
-it('is quick with whatever fits into a field', () => {
+it('reads 16 KiB of repeated syntax as a wait of at most 60 s', () => {
   for (const part of ['"', '\\"', ',', ' ', 'wait ', 'wait=1', '="', ';'])
     expect(waitSeconds(part.repeat(16_384 / part.length))).toBeLessThanOrEqual(60);
 });

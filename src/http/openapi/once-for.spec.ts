@@ -24,7 +24,7 @@ describe('onceFor', () => {
     expect(await made()).toBe(2);
   });
 
-  it('does not keep a failure', async () => {
+  it('does not cache a failure', async () => {
     let count = 0;
     const made = onceFor(
       () => [model],
@@ -34,7 +34,7 @@ describe('onceFor', () => {
     expect(await made()).toBe(2);
   });
 
-  it('keeps the result for changed models when the one before fails late', async () => {
+  it('retains the result for changed models when the earlier result fails later', async () => {
     let shown = [model];
     let failFirst: (error: Error) => void = () => undefined;
     const first = new Promise<number>((_resolve, reject) => (failFirst = reject));

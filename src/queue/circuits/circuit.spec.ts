@@ -42,9 +42,13 @@ it('lets one probe through at a time, after 1 s and then twice as long each time
   expect(circuit.room).toBe(0);
 });
 
-it('lets five runs through at most in any half minute, with the one that opened it', () => {
+it('lets at most five runs through in any 30 s, including the run that opened it', () => {
   circuit.fail('away');
-  const at = [now, ...Array.from({ length: 20 }, () => (failProbe(), now))];
+  const failedAt = (): number => {
+    failProbe();
+    return now;
+  };
+  const at = [now, ...Array.from({ length: 20 }, failedAt)];
   const most = Math.max(
     ...at.map((from) => at.filter((time) => time >= from && time < from + 30_000).length),
   );
@@ -56,7 +60,7 @@ it('waits as long as the model asks, if that is longer', () => {
   expect([failProbe(0), failProbe(60_000), failProbe()]).toEqual([7_000, 2_000, 60_000]);
 });
 
-it('closes when its probe finds the model, and begins anew with the next outage', () => {
+it('closes when its probe reaches the model, and starts with 1 s again at the next outage', () => {
   circuit.fail('away');
   failProbe();
   expect(circuit.close(probe().probe)).toEqual({ since: 5_000, reason: 'away' });
@@ -65,7 +69,7 @@ it('closes when its probe finds the model, and begins anew with the next outage'
   expect(probe().waitedMs).toBe(1_000);
 });
 
-it('learns nothing from any run but its probe', () => {
+it('ignores the end of every run except its current probe', () => {
   circuit.fail('away');
   const { probe: early } = probe();
   circuit.release(early);
@@ -77,13 +81,13 @@ it('learns nothing from any run but its probe', () => {
   expect(circuit.close(current)).toBeUndefined();
 });
 
-it('lets the next probe through at once where one came to nothing', () => {
+it('lets the next probe through at once after a probe without a result', () => {
   circuit.fail('away');
   expect(circuit.release(probe().probe)).toBe(true);
   expect(probe().waitedMs).toBe(0);
 });
 
-it('opens again when a long run that closed it as a probe breaks later', () => {
+it('opens again when the long run that closed it as a probe fails later', () => {
   circuit.fail('away');
   const { probe: long } = probe();
   circuit.close(long);
@@ -104,14 +108,14 @@ describe('with other nodes', () => {
     expect(circuit.yieldsSlots).toBe(true);
   });
 
-  it('asks for nothing while no other has the model', () => {
+  it('asks for no share while no other node has the model', () => {
     circuit.fail('away');
     now += 120_000;
     circuit.askForShare(false);
     expect([circuit.yieldsSlots, circuit.nextInMs]).toEqual([true, 120_000]);
   });
 
-  it('probes when another has found the model, but no more than five times in the longest wait', () => {
+  it('probes when another node reaches the model, but at most five times within the longest wait', () => {
     for (const _ of Array.from({ length: 8 })) failOrOpen();
     now += 100;
     expect([circuit.hint(), circuit.nextInMs]).toEqual([true, 5_900]);
@@ -120,7 +124,7 @@ describe('with other nodes', () => {
     expect([circuit.yieldsSlots, circuit.room]).toEqual([false, 1]);
   });
 
-  it('needs no hint while it is closed or probes', () => {
+  it('ignores a hint while it is closed or probes', () => {
     expect(circuit.hint()).toBe(false);
     circuit.fail('away');
     probe();

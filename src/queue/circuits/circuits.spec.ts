@@ -17,8 +17,11 @@ const model = (id: string, circuit = true, urls = [url], healthCheck?: HealthChe
 const checkedUrl = 'http://checked:9000/secret';
 const many = [1, 2, 3].map((n) => `http://gpu-${n}:9000/secret`);
 const models = [
-  ...[model('acme/up'), model('acme/down'), model('acme/raw', false)],
-  ...[model('acme/many', true, many), model('acme/same', true, [`${many[0]}/a`, `${many[0]}/b`])],
+  model('acme/up'),
+  model('acme/down'),
+  model('acme/raw', false),
+  model('acme/many', true, many),
+  model('acme/same', true, [`${many[0]}/a`, `${many[0]}/b`]),
   model('acme/checked', true, [checkedUrl], { path: '/health', everyMs: 2_000 }),
 ];
 const [up, down, raw] = ['acme/up', 'acme/down', 'acme/raw'] as const;
@@ -68,7 +71,7 @@ const rooms = (): number[] => [up, down, raw].map((id) => circuits.room(id));
 const next = (count: number, id = 'acme/many'): string[] =>
   Array.from({ length: count }, () => new URL(start(id).target!.url).host);
 
-it('is one for all models of an address, but for those that have it off', () => {
+it('is shared by all models of an address, except models with the circuit off', () => {
   fail(up);
   expect(rooms()).toEqual([0, 0, Infinity]);
   expect(circuits.startRun(up)).toBeUndefined();
@@ -79,7 +82,7 @@ it('is one for all models of an address, but for those that have it off', () => 
   expect(rooms()).toEqual([0, 0, Infinity]);
 });
 
-it('forgets its outage when a file has it off, so that a later file does not bring it back', () => {
+it('forgets its outage when a models file turns it off, even if a later file turns it on', () => {
   fail(up);
   known = models.map((one) => ({ ...one, circuit: false }));
   changes.next();
@@ -90,7 +93,7 @@ it('forgets its outage when a file has it off, so that a later file does not bri
   expect(circuits.nextProbeInMs(up)).toBeUndefined();
 });
 
-it('is one warning at first, one a minute while it lasts and one line at its end, without secrets', () => {
+it('logs an outage as a warning, one more warning a minute and a line at its end, without secrets', () => {
   const second = start();
   fail(up);
   fail(up, second);
@@ -117,7 +120,7 @@ it('closes when a probe has been connected for five seconds, and not for less', 
   expect(circuits.room(up)).toBe(Infinity);
 });
 
-it('wakes its models when a probe is due, when one came to nothing, and when it closes', () => {
+it('wakes its models when a probe is due, when a probe ends without a result, and when it closes', () => {
   const woken: unknown[] = [];
   circuits.wakes.subscribe((ids) => woken.push(ids));
   fail(up);
@@ -129,7 +132,7 @@ it('wakes its models when a probe is due, when one came to nothing, and when it 
   expect(woken).toEqual(Array(3).fill([up, down]));
 });
 
-it('asks for its share of the slots when another node has found the model', () => {
+it('asks for its share of the slots when another node reaches the model', () => {
   const yielded: number[] = [];
   circuits.changes.subscribe((changes) => {
     const count = circuits.opened.filter(({ yieldsSlots }) => yieldsSlots).length;
@@ -142,7 +145,7 @@ it('asks for its share of the slots when another node has found the model', () =
   expect([yielded, circuits.room(up)]).toEqual([[2, 0], 1]);
 });
 
-it('takes a run whose time was over before it was connected for one that never reached its model', () => {
+it('treats a run that timed out before it was connected as a free outage', () => {
   const timedOut = { kind: 'aborted', reason: 'timed_out' } as const;
   expect(circuits.outageOf(run(up), timedOut, start())).toBeUndefined();
   expect(circuits.room(up)).toBe(Infinity);
@@ -150,7 +153,7 @@ it('takes a run whose time was over before it was connected for one that never r
   expect(circuits.room(up)).toBe(0);
 });
 
-it('stays open where a probe is connected but its model silent', () => {
+it('stays open if a probe is connected but times out', () => {
   fail(up);
   jest.advanceTimersByTime(1_001);
   end(up, { kind: 'aborted', reason: 'timed_out' });
@@ -160,7 +163,7 @@ it('stays open where a probe is connected but its model silent', () => {
   expect(circuits.room(up)).toBe(1);
 });
 
-it('charges nobody for a probe that a proxy answers at once for an absent server', () => {
+it('treats a prompt 502 of a proxy as a free outage, but only for a probe', () => {
   const refused = (isPrompt: boolean): RunEnd => ({
     kind: 'failure',
     error: new RunFailure('The model answered 502.', {
@@ -183,7 +186,7 @@ it('charges nobody for a probe that a proxy answers at once for an absent server
   ]);
 });
 
-it('makes a probe due at once when an operator asks for it, and only where one is missing', () => {
+it('makes a probe due at once when an operator asks for it, unless one is running', () => {
   fail(up);
   for (const _ of [1, 2, 3]) {
     jest.advanceTimersByTime(30_001);
@@ -200,7 +203,7 @@ it('makes a probe due at once when an operator asks for it, and only where one i
 describe('with a health check', () => {
   const id = 'acme/checked';
 
-  it('sends nothing before the first check succeeds, and is not away until one fails', () => {
+  it('sends no run before the first check succeeds, and is not away until a check fails', () => {
     expect([circuits.room(id), circuits.isProbeDue(id), circuits.opened]).toEqual([0, false, []]);
     const [check, ...others] = circuits.startHealthChecks();
     expect([check!.model.id, others, circuits.startHealthChecks()]).toEqual([id, [], []]);
@@ -213,7 +216,7 @@ describe('with a health check', () => {
     expect([circuits.room(id), circuits.opened, lines.length]).toEqual([Infinity, [], 2]);
   });
 
-  it('says nothing about an address that its models left during the check', () => {
+  it('logs nothing about an address that its models left during the check', () => {
     const check = circuits.startHealthChecks()[0]!;
     known = models.filter((one) => one.id !== id);
     changes.next();
@@ -222,12 +225,12 @@ describe('with a health check', () => {
     expect([lines, jest.getTimerCount()]).toEqual([[], 0]);
   });
 
-  it('says nothing where the first check succeeds', () => {
+  it('logs nothing if the first check succeeds', () => {
     circuits.endHealthCheck(circuits.startHealthChecks()[0]!);
     expect([circuits.room(id), lines]).toEqual([Infinity, []]);
   });
 
-  it('is checked a second after a run has failed, and then at its interval; a run closes nothing', () => {
+  it('is checked 1 s after a failed run, and then at its interval; a successful run does not close it', () => {
     circuits.endHealthCheck(circuits.startHealthChecks()[0]!);
     const other = start(id);
     fail(id);
@@ -272,14 +275,14 @@ describe('of several addresses', () => {
     );
   });
 
-  it('the one with the fewest runs is next, and of several each in turn', () => {
+  it('the address with the fewest runs is next, and equal addresses take turns', () => {
     const ends = [start(id), start(id), start(id), start(id)];
     expect(ends.map(({ target }) => target!.origin.at(-6))).toEqual(['1', '2', '3', '1']);
     for (const sent of [ends[1]!, ends[2]!]) circuits.endRun(sent);
     expect(next(3)).toEqual(['gpu-2:9000', 'gpu-3:9000', 'gpu-2:9000']);
   });
 
-  it('takes turns where each run ends before the next begins', () => {
+  it('addresses take turns if each run ends before the next begins', () => {
     const hosts = Array.from({ length: 6 }, () => {
       const sent = start(id);
       circuits.endRun(sent);
@@ -288,7 +291,7 @@ describe('of several addresses', () => {
     expect(hosts.join('')).toBe('123123');
   });
 
-  it('one that is away gets a probe at a time, and all others the other runs', () => {
+  it('an address that is away gets one probe at a time, and the others get all other runs', () => {
     fail(id);
     expect([circuits.room(id), circuits.isProbeDue(id), changed]).toEqual([Infinity, false, []]);
     expect(next(4)).toEqual(['gpu-2:9000', 'gpu-3:9000', 'gpu-2:9000', 'gpu-3:9000']);
@@ -305,7 +308,7 @@ describe('of several addresses', () => {
     expect([circuits.opened, changed]).toEqual([[], []]);
   });
 
-  it('the model is away when all are, and is back with the first', () => {
+  it('the model is away when all its addresses are, and is back with the first address', () => {
     for (const _ of many) fail(id);
     expect([circuits.room(id), circuits.startRun(id)]).toEqual([0, undefined]);
     expect(circuits.opened).toMatchObject(Array(3).fill({ isAway: true, yieldsSlots: true }));
@@ -319,7 +322,7 @@ describe('of several addresses', () => {
     expect(changed).toEqual([`${id} changed`, `${id} back`]);
   });
 
-  it('that share an origin are told apart, and show no path', () => {
+  it('addresses with the same origin are numbered, and show no path', () => {
     fail('acme/same');
     fail('acme/same');
     expect(circuits.opened.map(({ address }) => address)).toEqual([

@@ -59,7 +59,7 @@ it('publishes a request that was removed and added again between two messages as
   }
 });
 
-it('keeps every message below what a notification may carry', async () => {
+it('limits every message to the size of a notification', async () => {
   const { channel, events } = await startNode();
   const modelId = `a/${'long'.repeat(15)}`;
   const added = Array.from({ length: 5_000 }, (_, i) => ({ ...entry(2 ** 52 + i), modelId }));
@@ -67,7 +67,7 @@ it('keeps every message below what a notification may carry', async () => {
   expect(Math.max(...channel.collect().map((message) => Buffer.byteLength(message)))).toBeLessThan(7_900);
 });
 
-it('hears from others only', async () => {
+it('handles only messages of other nodes', async () => {
   const [here, there] = [await startNode(), await startNode()];
   here.events.publish({ added: [entry(1)] });
   const origins: string[] = [];
@@ -80,7 +80,7 @@ it('hears from others only', async () => {
   expect(origins).toEqual(['elsewhere']);
 });
 
-it('publishes what is held, and what is let in since', async () => {
+it('publishes held requests, and requests that are released later', async () => {
   const [here, there] = [await startNode(), await startNode()];
   here.events.publish({ added: [entry(1)], held: [entry(2), entry(3)] });
   here.events.publish({ released: [entry(2)] });

@@ -132,17 +132,17 @@ export class ClusterMessages {
       released: toWire(released),
     };
     const rest = {
-      ...{
-        work: [...work],
-        changed,
-        output: [...output],
-        cancelled: toStop,
-        lost,
-        workers,
-        circuits,
-        nextProbes,
-      },
-      ...{ probeNow, suspects, times },
+      work: [...work],
+      changed,
+      output: [...output],
+      cancelled: toStop,
+      lost,
+      workers,
+      circuits,
+      nextProbes,
+      probeNow,
+      suspects,
+      times,
     };
     const chunks = chunkMessages({ ...entries, ...rest });
     const node = this.cluster.nodeId;

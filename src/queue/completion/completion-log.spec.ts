@@ -28,19 +28,19 @@ const failure = { code: 'model_error', message: 'The model answered 500.' };
 const failed = { ...request, outcome: 'failed', failure } as const;
 const fields = (count: number) => ({ model: 'acme/up', code: 'model_error', count });
 
-it('a request that failed is a warning that names request, model, code and what the model said', () => {
+it('a failed request is logged as a warning with the request, model, code and message', () => {
   at('info').onCompleted([failed]);
   const text = 'r-1 of acme/up failed with model_error after 2 attempts: The model answered 500.';
   expect(lines).toEqual([['warn', text, fields(1)]]);
 });
 
-it('an attempt that another follows is no warning', () => {
+it('a failed attempt that will be retried is logged as info', () => {
   at('info').onRequeued([{ ...request, reason: 'failed', delayMs: 1_500, failure }]);
   const text = 'attempt 2 of r-1 of acme/up failed with model_error: The model answered 500.';
   expect(lines).toEqual([['info', `${text} (the next one starts in 2 s)`, fields(1)]]);
 });
 
-it('a model and reason have one line a minute, and it says how many there were', () => {
+it('a model and code have one line a minute, with the number of requests', () => {
   const log = at('info');
   log.onCompleted(Array<typeof failed>(40).fill(failed));
   log.onCompleted([{ ...failed, failure: { ...failure, code: 'timed_out' } }]);
@@ -60,21 +60,21 @@ it('a model and reason have one line a minute, and it says how many there were',
   expect(lines).toHaveLength(5);
 });
 
-it('what was counted is told at the end', () => {
+it('pending counts are logged at shutdown', () => {
   const log = at('info');
   log.onCompleted([failed, failed, failed]);
   log.onApplicationShutdown();
   expect(lines.map(([, , told]) => told)).toMatchObject([{ count: 1 }, { count: 2 }]);
 });
 
-it('a runner that broke is an error, with what it broke with', () => {
+it('a broken runner is logged as an error, with its cause', () => {
   const cause = new Error('x');
   at('info').onCompleted([{ ...failed, failure: { ...failure, cause } }]);
   const told = { model: 'acme/up', count: 1, err: cause };
   expect(lines).toEqual([['error', 'the runner of acme/up broke on r-1', told]]);
 });
 
-it('a lost node is named, and so is what ran there', () => {
+it('a lost node is logged, and so is the request that it ran', () => {
   at('info').onNodeLost([{ id: 'n-1', name: 'left' }]);
   at('info').onRequeued([{ ...request, reason: 'lost', delayMs: 0 }]);
   expect(lines).toEqual([
@@ -87,7 +87,7 @@ it('a lost node is named, and so is what ran there', () => {
   ]);
 });
 
-it('a lost worker is none of the nodes', () => {
+it('a lost worker is logged as a worker, not as a node', () => {
   at('info').onRequeued([{ ...request, reason: 'lost', lost: 'worker', delayMs: 0 }]);
   expect(lines).toEqual([
     [
@@ -98,7 +98,7 @@ it('a lost worker is none of the nodes', () => {
   ]);
 });
 
-it('each end is for debug alone', () => {
+it('each end of a run is logged only at debug', () => {
   const ends = (log: CompletionLog): void => {
     log.onCompleted([{ ...request, outcome: 'succeeded', runMs: 12.3 }]);
     log.onRequeued([{ ...request, reason: 'returned', delayMs: 0 }]);

@@ -14,7 +14,7 @@ it.each<[string, Estimate | undefined, boolean]>([
   expect(steady(shown, next, now)).toBe(isKept ? shown : next);
 });
 
-it('shows the first, and does not split seconds near the end', () => {
+it('shows the first estimate, and ignores changes of less than a second near the end', () => {
   expect(steady(undefined, shown, now)).toBe(shown);
   const near = { start: undefined, end: seconds(0, 1) };
   expect(steady(near, { start: undefined, end: seconds(0.9, 1.9) }, now)).toBe(near);

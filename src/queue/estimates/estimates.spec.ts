@@ -23,7 +23,11 @@ const models = {
 } as unknown as ModelsService;
 
 const entry = (modelId: string, seq: number, priority = 0): EntryChange => ({
-  ...{ modelId, priority, start: 0, seq, attempt: 0 },
+  modelId,
+  priority,
+  start: 0,
+  seq,
+  attempt: 0,
 });
 
 /** Estimates the starts of the requests of `asked` if runs take 1 s, and those of `b` `runMsOfB`. */
@@ -56,12 +60,12 @@ it('the requests of the other models in a group count, if they have waited longe
   expect(startsOf([early], [early, ...older])).toEqual(startsOf([entry('alone', 0)], [entry('alone', 0)]));
 });
 
-it('they count by how long their runs take', () => {
+it('the requests of the other models count by the length of their runs', () => {
   const asked = entry('a', 100);
   expect(Math.round(startsOf([asked], [...older, asked], { runMsOfB: 3_000 })[0]! / 1_000)).toBe(30);
 });
 
-it('a higher priority counts whenever it came, a lower never', () => {
+it('requests of a higher priority count even if they came later, and those of a lower priority never count', () => {
   const asked = entry('a', 10);
   const [urgent, idle] = [-1, 1].map((priority) =>
     Array.from({ length: 20 }, (_, at) => entry('b', at + 20, priority)),
@@ -92,21 +96,21 @@ describe('in a group whose models stay', () => {
     expect(startS(later(40), 'b')).toBe(20);
   });
 
-  it('they count, too, where an older one begins a turn', () => {
+  it('requests that came later count if an older request begins a turn of their model', () => {
     const oldest = entry('b', 99);
     expect(startS([oldest, ...later(40)])).toBe(1);
     group.stayMs = 10_000;
     expect(startS([oldest, ...later(40)])).toBe(10);
   });
 
-  it('those of a lower priority do not', () => {
+  it('requests of a lower priority do not count', () => {
     group.stayMs = 10_000;
     const idle = later(40).map((one) => ({ ...one, priority: 1 }));
     expect(startS(idle, 'b')).toBe(0);
   });
 });
 
-it('reserved slots are none of a request that may not use them', () => {
+it('reserved slots do not count for a request that may not use them', () => {
   const starts = [-1, 0, 1].map((priority) => {
     const waiting = Array.from({ length: 40 }, (_, at) => entry('reserving', at + 1, priority));
     return Math.floor(startsOf([waiting[39]!], waiting)[0]! / 1_000);

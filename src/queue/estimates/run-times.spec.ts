@@ -7,14 +7,14 @@ function addAll(count: number, ms: number): void {
   for (let i = 0; i < count; i++) times.add(ms);
 }
 
-it('says nothing after fewer than five runs', () => {
+it('is unknown after fewer than five runs', () => {
   addAll(4, 1_000);
   expect(times.isKnown).toBe(false);
   times.add(1_000);
   expect(times.isKnown).toBe(true);
 });
 
-it('knows runs of one length to a bucket', () => {
+it('knows the length of equal runs to within one bucket', () => {
   addAll(10, 1_000);
   const [from, to] = times.mostMs;
   expect([times.meanMs, times.variation]).toEqual([1_000, 0]);
@@ -22,7 +22,7 @@ it('knows runs of one length to a bucket', () => {
   expect(to).toBeLessThan(1_000 * 1.1);
 });
 
-it('tells what is left of a run that has gone on for longer than most', () => {
+it('predicts the remaining time of a run that takes longer than most', () => {
   addAll(80, 1_000);
   addAll(20, 20_000);
   expect(times.mostMs[0] / 1_000).toBeCloseTo(1, 0);
@@ -30,20 +30,20 @@ it('tells what is left of a run that has gone on for longer than most', () => {
   expect(times.mostLeftMs(60_000)).toBeUndefined();
 });
 
-it('forgets: newer runs have the say', () => {
+it('weights newer runs more than older runs', () => {
   addAll(1_000, 1_000);
   addAll(300, 4_000);
   expect(times.meanMs).toBeGreaterThan(3_500);
 });
 
-it('takes runs of no time and of days', () => {
+it('accepts runs of no time and of a day', () => {
   addAll(5, 0);
   addAll(5, 86_400_000);
   expect(times.count).toBe(10);
 });
 
 describe('sharing with other nodes', () => {
-  it('hands each run out once, and again where it could not be written', () => {
+  it('hands each run out once, and again if it could not be written', () => {
     addAll(5, 1_000);
     const taken = times.take()!;
     expect(times.take()).toBeUndefined();
@@ -52,7 +52,7 @@ describe('sharing with other nodes', () => {
     expect(times.count).toBe(5);
   });
 
-  it('takes over what all have written, and keeps what came since', () => {
+  it('adopts the runs that all nodes have written, and retains its newer runs', () => {
     addAll(5, 1_000);
     const taken = times.take()!;
     addAll(2, 3_000);

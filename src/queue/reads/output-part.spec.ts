@@ -13,7 +13,7 @@ it.each<[what: string, delta: string, chunks: string[]]>([
   expect([deltaIn(part), chunksIn(part)]).toEqual([delta === '' ? undefined : delta, chunks]);
 });
 
-it('is its delta, if no chunks were kept', () => {
+it('is only its delta if no chunks were stored', () => {
   const deltas = ['"a"', '1', 'null', '{"delta":"a","chunks":[{"b":1}]}'];
   expect(deltas.map(deltaIn)).toEqual(deltas);
   expect(deltas.map(chunksIn)).toEqual(deltas.map(() => undefined));

@@ -20,11 +20,12 @@ const after = async (index: number, attempt = 1): Promise<string> => {
 };
 
 beforeEach(() => {
-  [table, reads] = [[], 0];
+  table = [];
+  reads = 0;
   source = new OutputSource(row('IN_PROGRESS'), read);
 });
 
-it('asks the table once, then has what this node writes', async () => {
+it('reads the table once, and then uses the output that this node writes', async () => {
   table = rows(0, 2);
   expect(await after(0)).toBe('0,1');
   expect(await after(2)).toBe('');
@@ -34,7 +35,7 @@ it('asks the table once, then has what this node writes', async () => {
   expect(reads).toBe(1);
 });
 
-it('asks the table again when there is said to be more, once for all who are at the same place', async () => {
+it('reads the table again after a hint, once for all readers at the same place', async () => {
   expect(await after(0)).toBe('');
   table = rows(0, 3);
   source.hint();
@@ -42,7 +43,7 @@ it('asks the table again when there is said to be more, once for all who are at 
   expect(reads).toBe(2);
 });
 
-it('takes no rows twice that come late, and none before those that are missing', async () => {
+it('returns a late row only once, and no row before the rows that are missing', async () => {
   table = rows(0, 4);
   expect(await after(0)).toBe('0,1,2,3');
   source.add({ attempt: 1, first: 1, deltas: ['1', '2'] });
@@ -53,7 +54,7 @@ it('takes no rows twice that come late, and none before those that are missing',
   expect(await after(5)).toBe('5,6,7');
 });
 
-it('reads the table for who is far behind, some rows at a time', async () => {
+it('reads the table for a reader that is far behind, some rows at a time', async () => {
   table = rows(0, 100);
   source.add({ attempt: 1, first: 90, deltas: rows(90, 10).map(({ delta }) => delta) });
   const first = (await after(0)).split(',').length;
@@ -62,7 +63,7 @@ it('reads the table for who is far behind, some rows at a time', async () => {
   expect(await after(95)).toBe('95,96,97,98,99');
 });
 
-it('keeps no more than it may, whatever is written', async () => {
+it('drops older rows from memory, and reads them from the table', async () => {
   for (let index = 0; index < 1_000; index++)
     source.add({ attempt: 1, first: index, deltas: [JSON.stringify('x'.repeat(1_000))] });
   table = rows(0, 1_000);
@@ -70,7 +71,7 @@ it('keeps no more than it may, whatever is written', async () => {
   expect(reads).toBe(1);
 });
 
-it('asks the table at the end, and says when what is before a place is gone', async () => {
+it('reads the table at the end, and reports deleted rows before or after a place', async () => {
   table = rows(0, 2);
   expect(await after(0)).toBe('0,1');
   table = rows(0, 3);
@@ -84,7 +85,7 @@ it('asks the table at the end, and says when what is before a place is gone', as
   expect(await after(0)).toBe('gone');
 });
 
-it('begins anew with another attempt', async () => {
+it('begins again with the next attempt', async () => {
   table = rows(0, 2);
   expect(await after(0)).toBe('0,1');
   source.add({ attempt: 2, first: 0, deltas: ['"b"'] });
@@ -93,7 +94,7 @@ it('begins anew with another attempt', async () => {
   expect(await after(0, 2)).toBe('"b"');
 });
 
-it('wakes those that wait, and lets go of one that leaves', async () => {
+it('wakes waiting readers, and releases a reader that leaves', async () => {
   const readers = [{}, {}];
   const woken: number[] = [];
   const waits = readers.map((reader, i) => source.changed(source.version, reader).then(() => woken.push(i)));

@@ -8,7 +8,7 @@ const streams = 12_000;
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
-it('sends 5,000 positions a second at most, and each in its turn', async () => {
+it('sends at most 5,000 positions a second, to all streams in turn', async () => {
   let position = 1;
   const row = (id: number): StatusRow =>
     ({ id: String(id), state: 'IN_QUEUE', attempt: 0, lastEventId: 1 }) as StatusRow;
@@ -40,7 +40,7 @@ it('sends 5,000 positions a second at most, and each in its turn', async () => {
   sources.closeAll();
 });
 
-it('sends another end of a run that goes on once it differs by more than a tenth', async () => {
+it('sends a new end of a run once the estimate differs by more than a tenth', async () => {
   const running = row('IN_PROGRESS', 1);
   const clock = new Clock();
   let endMs = clock.now() + 60_000;
@@ -87,12 +87,12 @@ it.each<[string, Point, Point, string[]]>([
   expect(steps.map(({ state, attempt }) => `${state} ${attempt}`)).toEqual(between);
 });
 
-it('says nothing of the end before the end', () => {
+it('shows no outcome, error or time of completion in an intermediate step', () => {
   const [step] = stepsBetween(row('IN_QUEUE', 0, 3), row('COMPLETED', 1, 9));
   expect(step).toMatchObject({ outcome: null, error: null, completedAtMs: null, queueMs: 5 });
 });
 
-it('gives each its own id, after the last and before the next', () => {
+it('assigns each intermediate step its own event id, in order', () => {
   // 4 started, 5 requeued, 6 started, 7 completed
   const steps = stepsBetween(row('IN_QUEUE', 0, 3), row('COMPLETED', 2, 7));
   expect(steps.map(({ lastEventId }) => lastEventId)).toEqual([4, 5, 6]);

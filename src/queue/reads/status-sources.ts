@@ -97,7 +97,7 @@ export class StatusSources {
   /** Ends every stream; new ones end at once. */
   closeAll(): void {
     this.closed = true;
-    for (const { subject } of [...this.sources.values()]) subject.complete();
+    for (const { subject } of this.sources.values()) subject.complete();
   }
 
   private open(row: StatusRow, positions: boolean): Source {

@@ -122,7 +122,7 @@ export class Dispatcher {
     this.startsInFlight.add(starting);
     const claimed = await starting
       .catch((error: unknown) => {
-        this.runs.orphansSuspectedAt = performance.now();
+        this.runs.lostClaimAt = performance.now();
         this.log.debug(`claim of a suspect of ${modelId} failed: ${(error as Error).message}`);
         return [];
       })
@@ -136,9 +136,9 @@ export class Dispatcher {
     for (const { priority } of claimed) this.slots.take(modelId, 1, priority);
     this.events.publish({ started: entriesOf(modelId, claimed), changed: claimed.map(({ id }) => id) });
     // Its queue key does not show where the queue begins.
-    const { claimFloor } = dispatcher;
+    const { lastStarted } = dispatcher;
     this.execute(dispatcher, claimed, generation, [destination]);
-    dispatcher.claimFloor = claimFloor;
+    dispatcher.lastStarted = lastStarted;
   }
 
   wake(modelId: string): void {
@@ -222,10 +222,10 @@ export class Dispatcher {
     const { generation } = this.slots;
     this.slots.take(model.id, 1, submission.priority);
     const { timeoutMs = null } = submission.options ?? {};
-    const options = this.startOptions(dispatcher, dispatcher.claimFloor);
+    const options = this.startOptions(dispatcher, dispatcher.lastStarted);
     options.timeoutMs = timeoutMs ?? options.timeoutMs;
     const started = await submitStarted(this.database, submission, options).catch((error: unknown) => {
-      this.runs.orphansSuspectedAt = performance.now();
+      this.runs.lostClaimAt = performance.now();
       this.release(dispatcher, submission.priority);
       throw error;
     });
@@ -284,7 +284,7 @@ export class Dispatcher {
     const lowestPriority = priority === lowest ? undefined : priority;
     const answer = await claim(this.database, { modelId, limit, lowestPriority, ...options }).catch(
       (error: unknown) => {
-        this.runs.orphansSuspectedAt = performance.now();
+        this.runs.lostClaimAt = performance.now();
         this.log.debug(`claim for ${modelId} failed: ${(error as Error).message}`);
         return undefined;
       },
@@ -331,7 +331,7 @@ export class Dispatcher {
       this.release(dispatcher, priority);
       if (keyId !== null) void this.boundedKeys.release({ keyId, modelId: model.id });
     };
-    if (!destinations.includes(undefined)) dispatcher.claimFloor = claimed.at(-1) ?? dispatcher.claimFloor;
+    if (!destinations.includes(undefined)) dispatcher.lastStarted = claimed.at(-1) ?? dispatcher.lastStarted;
     this.events.emit('request.started', () =>
       claimed.flatMap((one, at) => {
         const destination = destinations[at];

@@ -6,7 +6,7 @@ const taken = (...deltas: string[]): string[] => {
   return buffer.take().deltas;
 };
 
-it('joins strings that follow each other, whatever they hold', () => {
+it('joins consecutive strings, whatever they contain', () => {
   expect(taken('"a"', '"\\""', '""', '"\\u0009b"', '{"c":"d"}', '"e"', '"f"', '1')).toEqual([
     '"a\\"\\u0009b"',
     '{"c":"d"}',
@@ -32,11 +32,11 @@ it.each([
   ['a half at the end', ['"a\\ud83d"'], ['"a"', '"\\ufffd"']],
   ['two first halves', ['"\\ud83d\\ud83d"', '"\\ude00"'], ['"\\ufffd\\ud83d\\ude00"']],
   ['an escaped backslash before what looks like a half', ['"\\\\ud83d"', '"b"'], ['"\\\\ud83db"']],
-])('keeps %s as PostgreSQL can hold it', (_, deltas, rows) => {
+])('makes %s storable in PostgreSQL', (_, deltas, rows) => {
   expect(whole(...deltas)).toEqual(rows);
 });
 
-it('keeps chunks with what they add, and those that add nothing, in one row', () => {
+it('puts chunks with and without a delta into one row', () => {
   const buffer = new EventBuffer();
   buffer.addChunk('{"role":1}', []);
   buffer.addChunk('{"text":"a\\u0000"}', ['"a\\ud83d"']);
@@ -52,7 +52,7 @@ it('keeps chunks with what they add, and those that add nothing, in one row', ()
   ]);
 });
 
-it('begins another row of chunks after 16 KiB, and one for each delta that is no text', () => {
+it('begins another row of chunks after 16 KiB, and another row for each delta that is not a text', () => {
   const buffer = new EventBuffer();
   const long = JSON.stringify('x'.repeat(16 * 1024));
   buffer.addChunk(long, []);
@@ -73,7 +73,7 @@ it('begins another row after 16 KiB', () => {
   expect(taken('"a"', long, '"b"').map(({ length }) => length)).toEqual([long.length + 1, 3]);
 });
 
-it('hands out a mebibyte at once, and the rest the next time', () => {
+it('hands out about 1 MiB at a time, and the rest later', () => {
   const buffer = new EventBuffer();
   const part = JSON.stringify('x'.repeat(60_000));
   for (let i = 0; i < 40; i++) buffer.addDelta(part);
@@ -90,7 +90,7 @@ it.each<[string[], string | undefined]>([
   [['1'], '[1]'],
   [['"a"', '"b"', '1.0', '"c"', '"d"'], '["ab",1.0,"cd"]'],
   [['"\\ud83d"', '"\\udc08"'], '"\\ud83d\\udc08"'],
-])('makes of %j the output %s', (deltas, output) => {
+])('combines %j into the output %s', (deltas, output) => {
   expect(outputOf(deltas)).toBe(output);
   if (output !== undefined) JSON.parse(output);
 });

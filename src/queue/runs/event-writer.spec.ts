@@ -8,7 +8,10 @@ afterEach(() => jest.useRealTimers());
 
 const line = { level: 'INFO', source: 'runner', message: 'a', atMs: 0 } as const;
 const asIs = ({ from, count }: EventBatch): Appended => ({
-  ...{ attempt: 1, cancel: false, isTooLarge: false, nextIndex: 0 },
+  attempt: 1,
+  cancel: false,
+  isTooLarge: false,
+  nextIndex: 0,
   next: from + count,
 });
 
@@ -29,7 +32,7 @@ function writer(
   return { events, written, pass: (ms: number) => jest.advanceTimersByTimeAsync(ms) };
 }
 
-it('writes the first part at once, and what follows in steps of 100 ms', async () => {
+it('writes the first part at once, and later parts every 100 ms', async () => {
   const { events, written, pass } = writer();
   for (let part = 0; part < 12; part++) {
     events.delta(String(part));
@@ -43,7 +46,7 @@ it('writes the first part at once, and what follows in steps of 100 ms', async (
   expect(written.at(-1)).toEqual([1_340, '12: "late"']);
 });
 
-it('does not wait with 16 KiB', async () => {
+it('writes at once when 16 KiB are pending', async () => {
   const { events, written, pass } = writer();
   events.delta('1');
   await pass(10);
@@ -51,7 +54,7 @@ it('does not wait with 16 KiB', async () => {
   expect(written).toHaveLength(2);
 });
 
-it('writes log lines after 10 ms, with what waits', async () => {
+it('writes log lines after 10 ms, together with pending parts', async () => {
   const { events, written, pass } = writer();
   events.delta('1');
   await pass(10);
@@ -64,7 +67,7 @@ it('writes log lines after 10 ms, with what waits', async () => {
   ]);
 });
 
-it('writes a line of the log and the progress that follows it at once, in either order', async () => {
+it('writes a log line and progress close to it in one batch, in either order', async () => {
   const { events, written, pass } = writer();
   for (const step of [1, 2]) {
     events.log(line);
@@ -79,7 +82,7 @@ it('writes a line of the log and the progress that follows it at once, in either
   expect(written.map(([, what]) => what)).toEqual(['0: a 0.1', '2: a 0.2', '4: a 0.3']);
 });
 
-it('writes the last progress every 250 ms, and none at the end', async () => {
+it('writes the latest progress every 250 ms, and none at the end', async () => {
   const { events, written, pass } = writer();
   for (let step = 0; step < 30; step++) {
     events.progress({ value: step / 100, message: null });
@@ -91,7 +94,7 @@ it('writes the last progress every 250 ms, and none at the end', async () => {
   expect(written).toHaveLength(3);
 });
 
-it('writes one batch at a time, and all that waits at the end', async () => {
+it('writes one batch at a time, and all pending parts at the end', async () => {
   let answer = (): void => undefined;
   const { events, written, pass } = writer(
     (batch) => new Promise((resolve) => (answer = () => resolve(asIs(batch)))),
@@ -110,7 +113,7 @@ it('writes one batch at a time, and all that waits at the end', async () => {
   expect(events.hasGap).toBe(false);
 });
 
-it('knows when parts were refused', async () => {
+it('has a gap after a refused delta, but not after a refused log line', async () => {
   const { events } = writer(() => Promise.reject(new Error('no')));
   events.log(line);
   await events.flush();
@@ -120,7 +123,7 @@ it('knows when parts were refused', async () => {
   expect(events.hasGap).toBe(true);
 });
 
-it('lets the writers of many runs go at the same moments', async () => {
+it('makes the writers of many runs write at the same moments', async () => {
   const rhythm = new Rhythm(100);
   const moments = new Set<number>();
   const writers = Array.from(
@@ -146,7 +149,7 @@ it('lets the writers of many runs go at the same moments', async () => {
   expect(moments.size).toBe(1);
 });
 
-it('holds what waits for a database that takes nothing, as far as there is memory, and gives it back', async () => {
+it('reserves bounded memory for pending parts while the database accepts no writes, and frees it afterwards', async () => {
   const memory = Object.assign(new UnstoredResults(), { maxBytes: 2_000_000 });
   let take = (): void => undefined;
   const isAway = new Promise<void>((resolve) => (take = resolve));

@@ -9,7 +9,7 @@ export class ModelDispatcher extends ClaimPump {
   hasMore = false;
   maxItems = claimLimit;
   /** The last key that was started here. While the queue is empty, later requests are placed behind it. */
-  claimFloor: ClaimFloor | undefined;
+  lastStarted: ClaimFloor | undefined;
 
   constructor(
     public model: Model,

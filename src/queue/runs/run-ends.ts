@@ -70,9 +70,9 @@ export class RunEnds {
     if (end.kind === 'failure' && end.error instanceof ResultUnstored) return this.giveBack(run, end.error);
     const how = nextAttempt(run, end);
     if (how !== undefined) {
-      const { delayMs } = how;
+      const delayMs = how.delayMs + parkedMs;
       const words = `Attempt ${run.attempt} failed: ${toAttemptFailure(run, end).message} ${nextIn(delayMs)}`;
-      if (await this.requeue(run, { ...how, delayMs: delayMs + parkedMs }, end, words)) return true;
+      if (await this.requeue(run, { ...how, delayMs }, end, words)) return true;
     }
     return this.finish(run, end);
   }

@@ -19,7 +19,9 @@ import type { RequestFacts } from './runner.js';
 const maxWeight = 1024 * 1024;
 
 export const finishBatches: BatcherOptions<RunFinish> = {
-  ...{ maxItems: 512, maxWeight, writers: 3 },
+  maxItems: 512,
+  maxWeight,
+  writers: 3,
   weigh: ({ output }) => output?.length ?? 0,
 };
 

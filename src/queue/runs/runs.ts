@@ -27,7 +27,7 @@ import { RunnerRegistry } from './runner-registry.js';
 export class Runs {
   private readonly going = new Map<string, RunExecution>();
   /** The time at which a claim failed and may or may not have been committed. */
-  orphansSuspectedAt: number | undefined;
+  lostClaimAt: number | undefined;
   private readonly ends: RunEnds;
   private readonly rests = new UnstoredRests((modelId) => this.events.publish({ work: [modelId] }));
 
@@ -65,7 +65,7 @@ export class Runs {
   }
 
   abortAll(reason: AbortReason): void {
-    for (const execution of [...this.going.values()]) execution.abort(reason);
+    for (const execution of this.going.values()) execution.abort(reason);
   }
 
   /**

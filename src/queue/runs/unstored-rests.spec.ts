@@ -1,6 +1,6 @@
 import { UnstoredRests } from './unstored-rests.js';
 
-test('a model rests longer each time, and runs that ended together count once', () => {
+test('a model rests for 4 to 6 s at first, and runs that end together count once', () => {
   const rests = new UnstoredRests(() => undefined);
   const first = rests.begin('a');
   const together = rests.begin('a');
@@ -11,7 +11,7 @@ test('a model rests longer each time, and runs that ended together count once', 
   rests.end('a');
 });
 
-test('a result that was stored ends the rest, and says so', () => {
+test('a stored result ends the rest, and the end is reported once', () => {
   const ended: string[] = [];
   const rests = new UnstoredRests((id) => ended.push(id));
   rests.begin('a');

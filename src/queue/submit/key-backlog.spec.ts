@@ -10,7 +10,7 @@ function backlogOf(max: number, state: { waiting: number; counts: number; held?:
   });
 }
 
-test('lets in as many as there is room for, and waits for what is being written to know', async () => {
+test('a backlog admits calls while there is room, and waits for current writes before it refuses', async () => {
   const state = { waiting: 1, counts: 0 };
   const key = backlogOf(3, state);
   const [first, second] = await Promise.all([key.enter(), key.enter()]);
@@ -26,14 +26,14 @@ test('lets in as many as there is room for, and waits for what is being written 
   expect(await fourth).toBeUndefined();
 });
 
-test('counts once for all that come at once, and no more while there is room', async () => {
+test('a backlog counts once for concurrent calls, and not again while there is room', async () => {
   const state = { waiting: 0, counts: 0 };
   const key = backlogOf(100, state);
   await Promise.all(Array.from({ length: 50 }, async () => (await key.enter())!()));
   expect(state.counts).toBe(1);
 });
 
-test('who takes several at once waits for nobody that waits for them', async () => {
+test('a call that takes several places does not wait for calls that wait for those places', async () => {
   const state = { waiting: 0, counts: 0 };
   const key = backlogOf(10, state);
   await key.lookFor(20);
@@ -60,7 +60,7 @@ test('a count that began before a call does not refuse it', async () => {
   expect(await after).toBeDefined();
 });
 
-test('a count that fails refuses nobody, and is made again', async () => {
+test('a failed count rejects the waiting calls with its error, and the next call counts again', async () => {
   let fails = true;
   const key = new KeyBacklog(1, () => (fails ? Promise.reject(new Error('away')) : Promise.resolve(0)));
   await expect(Promise.all([key.enter(), key.enter()])).rejects.toThrow('away');
@@ -68,7 +68,7 @@ test('a count that fails refuses nobody, and is made again', async () => {
   expect(await key.enter()).toBeDefined();
 });
 
-test('a count that fails rejects those that wait for others too', async () => {
+test('a failed count also rejects calls that wait for the writes of others', async () => {
   let fails = false;
   const key = new KeyBacklog(2, () => (fails ? Promise.reject(new Error('away')) : Promise.resolve(0)));
   const leaves = await Promise.all([key.enter(), key.enter()]);

@@ -10,12 +10,15 @@ export const isRequestId = (text: string): boolean =>
 const idBytes = 16;
 /** Drawing random bytes for this many ids at once costs as much as for one. */
 const idsPerDraw = 256;
+/** Each heartbeat measures the database's clock again, so the known time may fall by as much as an answer is late. */
+const inaccuracyMs = 1_000;
 
 /** Makes ids whose time is the database's, because the id decides which day's partition a row is in. */
 @Injectable()
 export class RequestIds {
   private readonly random = new Uint8Array(idBytes * idsPerDraw);
   private used = this.random.length;
+  private lastMs = 0;
 
   constructor(private readonly clock: Clock) {}
 
@@ -25,6 +28,9 @@ export class RequestIds {
       this.used = 0;
     }
     const random = this.random.subarray(this.used, (this.used += idBytes));
-    return v7({ msecs: this.clock.now(), random });
+    const now = this.clock.now();
+    // A clock that is set back a little does not set the times of this node's ids back, because lists are in their order.
+    if (now > this.lastMs || now < this.lastMs - inaccuracyMs) this.lastMs = now;
+    return v7({ msecs: this.lastMs, random });
   }
 }

@@ -70,7 +70,7 @@ it.each(['pipeline', 'connection'] as const)(
   },
 );
 
-it('answers a submission though the scheduled requests beside it could not be written', async () => {
+it('answers a submission although the scheduled requests before it could not be written', async () => {
   const answered: string[] = [];
   const placing = writer.placing(() => Promise.reject(new Error('the connection is lost')));
   const { statement, done } = submit('pipeline', 'submission', answered);
@@ -80,7 +80,7 @@ it('answers a submission though the scheduled requests beside it could not be wr
   expect([answered, writer.isIdle]).toEqual([['submission'], true]);
 });
 
-it('answers a batch after the one that was placed before it, and not after the next', async () => {
+it('answers a batch after the batch before it, without waiting for the next one', async () => {
   const answered: string[] = [];
   const [first, second, third] = ['first', 'second', 'third'].map((name) =>
     submit('pipeline', name, answered),
@@ -95,7 +95,7 @@ it('answers a batch after the one that was placed before it, and not after the n
   await third!.done;
 });
 
-it('answers a submission while one of another model is written, and not while one of its own is', async () => {
+it('delays a submission behind a write for its own model, but not for another model', async () => {
   const answered: string[] = [];
   const large = submit('connection', 'large', answered);
   const other = submit('pipeline', 'other', answered, 'test/other');

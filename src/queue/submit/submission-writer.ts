@@ -112,7 +112,9 @@ export class SubmissionWriter {
     if (written.length === 0) return;
     this.events.emit('request.submitted', () =>
       written.map(({ item: { id, modelId, keyId, input } }) => ({
-        ...{ id, modelId, keyId },
+        id,
+        modelId,
+        keyId,
         inputBytes: input?.length,
       })),
     );

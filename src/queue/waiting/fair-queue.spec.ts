@@ -27,7 +27,7 @@ function start(entries: Entry[], count = entries.length): number[] {
   return inOrder.map(({ key }) => key);
 }
 
-it('lets keys take turns, whoever came first', () => {
+it('lets keys take turns, whichever key came first', () => {
   const entries = [...submit(1, 4), ...submit(2, 2), ...submit(3)];
   expect(start(entries)).toEqual([1, 2, 3, 1, 2, 1, 1]);
 });
@@ -37,21 +37,21 @@ it('gives a key of twice the weight two turns for one', () => {
   expect(start(entries)).toEqual([1, 2, 2, 1, 2, 2, 1, 2, 2]);
 });
 
-it('lets a newcomer in behind what is started next, however long the others have waited', () => {
+it('places the first request of a new key at the front, however long the others have waited', () => {
   const batch = submit(1, 1_000);
   start(batch, 500);
   const [newcomer] = submit(2);
   expect(queue.rank(newcomer!)).toBe(0);
 });
 
-it('does not let a key save turns while it has nothing to do', () => {
+it('does not let a key save turns while it has nothing to start', () => {
   const [some, more] = [submit(1, 100), submit(2, 3)];
   start([...some], 50);
   const later = submit(2, 3);
   expect(start([...some.slice(50), ...more, ...later], 6)).toEqual([2, 2, 2, 2, 1, 2]);
 });
 
-it('takes a newcomer in where another node does, though only one of them saw that nothing waited', () => {
+it('places a new key at the same start on two nodes, although only one of them saw an empty queue', () => {
   const [here, there] = [new FairQueue(), new FairQueue()];
   const [first, second] = [1, 2].map((key) => ({ key, start: 0, seq: ++seq }));
   for (const queue of [here, there]) queue.add(first!, 1);
@@ -62,12 +62,12 @@ it('takes a newcomer in where another node does, though only one of them saw tha
   expect([here.reserve(3, 1_000), there.reserve(4, 1_000)]).toEqual([0, 0]);
 });
 
-it('keeps one key in the order of arrival', () => {
+it('orders the requests of one key by arrival', () => {
   const entries = submit(1, 5);
   expect(entries.map((entry) => queue.rank(entry))).toEqual([0, 1, 2, 3, 4]);
 });
 
-it('gives back the time of what is cancelled, unless something of the key waits behind it', () => {
+it('returns the virtual time of a cancelled request, unless a request of its key waits behind it', () => {
   const [first, ...rest] = submit(1, 1_000);
   queue.remove(rest.pop()!, false);
   expect(submit(1)[0]!.start).toBe(rest.at(-1)!.start + 1_000);
@@ -79,7 +79,7 @@ it('gives back the time of what is cancelled, unless something of the key waits 
   expect(submit(1)[0]!.start).toBe(first!.start);
 });
 
-it('places what comes next as if the cancelled had never been, on each node', () => {
+it('places the next request as if the cancelled requests had never existed, on each node', () => {
   const [here, there] = [new FairQueue(), new FairQueue()];
   const place = (queue: FairQueue, key: number, count: number): Entry[] =>
     Array.from({ length: count }, () => ({ key, start: queue.reserve(key, 1_000), seq: ++seq }));
@@ -99,7 +99,7 @@ it('places what comes next as if the cancelled had never been, on each node', ()
   expect([here.reserve(1, 1_000), there.reserve(1, 1_000)]).toEqual([2_000, 2_000]);
 });
 
-it('places what comes next behind what is still being written, whatever is cancelled behind that', () => {
+it('places the next request behind those that are still being written, despite cancellations behind them', () => {
   const front = submit(1, 2);
   expect(queue.reserve(1, 1_000)).toBe(2_000);
   for (const entry of [...front.slice(1), ...submit(1, 5)]) queue.remove(entry, false);
@@ -112,7 +112,7 @@ it('places what comes next behind what is still being written, whatever is cance
   expect(queue.reserve(1, 1_000)).toBe(1_000);
 });
 
-it('counts what is still being written', () => {
+it('counts requests that are still being written', () => {
   const starts = [queue.reserve(1, 1_000), queue.reserve(1, 1_000)];
   expect(starts).toEqual([0, 1_000]);
   queue.settle(1, 0);
@@ -123,7 +123,7 @@ it('counts what is still being written', () => {
   expect(queue.reserve(1, 1_000)).toBe(0);
 });
 
-it('takes back what a key gains where nodes place its requests without knowing of each other', () => {
+it('corrects the advantage of a key when two nodes place its requests concurrently', () => {
   const [here, there] = [new FairQueue(), new FairQueue()];
   const place = (queue: FairQueue, count: number): Entry[] =>
     Array.from({ length: count }, () => ({ key: 1, start: queue.reserve(1, 1_000), seq: ++seq }));
@@ -142,13 +142,13 @@ it('takes back what a key gains where nodes place its requests without knowing o
   expect(here.reserve(1, 1_000)).toBe(11_000);
 });
 
-it('goes by arrival where the order says so, behind what was submitted while it did not', () => {
+it('places requests of the order by arrival behind requests from before that order', () => {
   submit(1, 3);
   const entries = [...submit(2, 1, 0), ...submit(1, 1, 0), ...submit(2, 1, 0)];
   expect(entries.map((entry) => queue.rank(entry))).toEqual([3, 4, 5]);
 });
 
-it('goes on from what it replaces', () => {
+it('continues from the state of the queue that it replaces', () => {
   start(submit(1, 10));
   const reserved = queue.reserve(1, 1_000);
   const next = new FairQueue();
@@ -160,7 +160,7 @@ it('goes on from what it replaces', () => {
   ]);
 });
 
-it('forgets keys whose turn has come again', () => {
+it('forgets keys once virtual time has reached their next turn', () => {
   const busy = submit(1, 10_000);
   for (let key = 2; key <= 50_000; key++) {
     const one = submit(key);
@@ -170,7 +170,7 @@ it('forgets keys whose turn has come again', () => {
   expect(queue.known).toBeLessThan(2_000);
 });
 
-it('holds nothing against anybody once nothing waits', () => {
+it('starts all keys equally once no request waits', () => {
   const entries = [...submit(1, 10), ...submit(2)];
   start(entries);
   expect([queue.known, queue.time, queue.reserve(1, 1_000), queue.reserve(2, 1_000)]).toEqual([
@@ -178,7 +178,7 @@ it('holds nothing against anybody once nothing waits', () => {
   ]);
 });
 
-it('gets the same order key of an id as the database', () => {
+it('derives the same order key from an id as the database', () => {
   expect(orderKeyOf('01890a5d-ac96-774b-bcce-b302099a8057')).toBe(0xb302099a8057);
 });
 
@@ -192,7 +192,7 @@ it('finds the first entry that is not held, however many are held before and beh
   expect(new FairQueue().firstClaimable()).toBe(undefined);
 });
 
-it('counts about how many entries came before a number', () => {
+it('estimates the number of entries below a seq to within one', () => {
   const entries = submit(1, 100, 0);
   const middle = entries[50]!.seq;
   expect([queue.older(entries[0]!.seq), queue.older(seq + 1)]).toEqual([0, 100]);

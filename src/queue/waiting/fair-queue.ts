@@ -24,7 +24,7 @@ interface KeyTurns {
   lastWaiting: number | undefined;
   lastStarted: number;
   /** The number of requests without a virtual time of their own, because several nodes placed them concurrently. */
-  beside: number;
+  overlapping: number;
   /** The virtual starts of requests that are being written and are not in the queue yet, ascending. */
   inFlight: number[];
   ticks: number;
@@ -38,8 +38,8 @@ const minSweep = 1_000;
  * The waiting requests of one model and priority in their fair order among keys, by start-time fair queuing (Goyal, Vin
  * and Cheng, 1996). A request's virtual start is the later of two: the virtual time, which is the virtual start of the
  * request that was started last, and the virtual end of its key's last request. Its virtual end is its virtual start
- * plus 1 ÷ weight. A request that left the queue without a start does not count, so the key's next request takes over
- * its turn, unless another request of the key waits behind it.
+ * plus 1 ÷ weight. A request that leaves the queue without a start counts for nothing: unless another request of the key
+ * waits behind it, the key's next request gets its virtual start.
  */
 export class FairQueue {
   private readonly entries = new OrderedSet();
@@ -113,10 +113,10 @@ export class FairQueue {
     if (ticks === 0) return Math.max(this.virtualTime, this.entries.last()?.start ?? 0);
     const turns = this.turnsOf(key);
     turns.ticks = ticks;
-    const endOfLast = this.lastOf(turns, key) + (1 + turns.beside) * ticks;
+    const endOfLast = this.lastOf(turns, key) + (1 + turns.overlapping) * ticks;
     const endInFlight = (turns.inFlight.at(-1) ?? never) + ticks;
     const start = Math.max(this.virtualTime, endOfLast, endInFlight);
-    turns.beside = 0;
+    turns.overlapping = 0;
     turns.inFlight.push(start);
     return start;
   }
@@ -142,7 +142,7 @@ export class FairQueue {
     if (isStarted) this.advance(start);
     const turns = this.take(start, seq);
     if (turns === undefined) return;
-    if (!isStarted && turns.beside > 0) turns.beside--;
+    if (!isStarted && turns.overlapping > 0) turns.overlapping--;
     if (isStarted) turns.lastStarted = Math.max(turns.lastStarted, start);
     if (this.entries.size === 0) this.endBusyPeriod();
   }
@@ -162,10 +162,10 @@ export class FairQueue {
     const last = Math.max(turns.lastWaiting ?? never, turns.lastStarted);
     const isOwn = land(turns, start);
     if (start <= last) {
-      if (!isOwn) turns.beside++;
-    } else if (turns.beside > 0) {
+      if (!isOwn) turns.overlapping++;
+    } else if (turns.overlapping > 0) {
       // A node that knew of them placed this entry, and left a gap for their time.
-      turns.beside = Math.max(0, turns.beside - Math.round((start - last) / turns.ticks) + 1);
+      turns.overlapping = Math.max(0, turns.overlapping - Math.round((start - last) / turns.ticks) + 1);
     }
   }
 
@@ -176,8 +176,8 @@ export class FairQueue {
   /** Takes over the state of the queue that this one replaces, as far as the entries do not show it. */
   adopt(old: FairQueue): void {
     this.advance(old.virtualTime);
-    for (const [key, { lastStarted, beside, inFlight, ticks }] of old.byKey)
-      Object.assign(this.turnsOf(key), { lastStarted, beside, inFlight, ticks });
+    for (const [key, { lastStarted, overlapping, inFlight, ticks }] of old.byKey)
+      Object.assign(this.turnsOf(key), { lastStarted, overlapping, inFlight, ticks });
   }
 
   private lastOf(turns: KeyTurns, key: number): number {
@@ -193,7 +193,7 @@ export class FairQueue {
         waiting: 0,
         lastWaiting: undefined,
         lastStarted: never,
-        beside: 0,
+        overlapping: 0,
         inFlight: [],
         ticks: ticksOfWeight1,
       };
@@ -212,8 +212,8 @@ export class FairQueue {
 
   /** Drops keys without requests whose turn has come again: such a key is as good as new. */
   private sweep(): void {
-    for (const [key, { waiting, inFlight, lastStarted, beside, ticks }] of this.byKey) {
-      const isEven = lastStarted + (1 + beside) * ticks <= this.virtualTime;
+    for (const [key, { waiting, inFlight, lastStarted, overlapping, ticks }] of this.byKey) {
+      const isEven = lastStarted + (1 + overlapping) * ticks <= this.virtualTime;
       if (waiting === 0 && inFlight.length === 0 && isEven) this.byKey.delete(key);
     }
     this.sweepAt = Math.max(minSweep, 2 * this.byKey.size);

@@ -10,7 +10,7 @@ function ranksOf(set: OrderedSet, values: number[]): number[] {
   return values.map((value) => set.rank(0, value));
 }
 
-it('counts what is below a number, whether the number is in it or not', () => {
+it('counts the entries below a number, whether it contains that number or not', () => {
   const set = new OrderedSet();
   for (const value of [30, 10, 20]) set.add(0, value, 0);
   expect(ranksOf(set, [5, 10, 15, 20, 30, 99])).toEqual([0, 0, 1, 1, 2, 3]);
@@ -32,7 +32,7 @@ it('is empty at first and again after everything was removed', () => {
   expect(set.rank(0, 8)).toBe(1);
 });
 
-it('knows the lowest seq, wherever it stands', () => {
+it('knows the lowest seq, wherever it is in the order', () => {
   const set = new OrderedSet();
   expect(set.oldest()).toBeUndefined();
   for (let seq = 2_000; seq > 0; seq--) set.add(5_000 - seq, seq, 0);

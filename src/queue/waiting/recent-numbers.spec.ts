@@ -12,14 +12,14 @@ beforeEach(() => {
 
 afterEach(() => restore());
 
-it('knows the highest number of each, in whatever order they came', () => {
+it('knows the highest number of each entry, in any order of arrival', () => {
   const numbers = new RecentNumbers();
   numbers.add(7, 2);
   numbers.add(7, 1);
   expect([numbers.get(7), numbers.get(8)]).toEqual([2, undefined]);
 });
 
-it('keeps each for 15 s, also the one that was just before the turn, and then lets it go', () => {
+it('remembers each number for 15 s, even one from just before the change of generations, and then forgets it', () => {
   const numbers = new RecentNumbers();
   now += 14_999;
   numbers.add(7, 2);
@@ -31,7 +31,7 @@ it('keeps each for 15 s, also the one that was just before the turn, and then le
   expect([7, 8, 9].map((seq) => numbers.get(seq))).toEqual([undefined, 0, 0]);
 });
 
-it('does not lower what an older generation knows', () => {
+it('does not lower a number of an older generation', () => {
   const numbers = new RecentNumbers();
   numbers.add(7, 2);
   now += 15_000;

@@ -16,10 +16,13 @@ function addAll(...seqs: number[]): void {
   for (const seq of seqs) index.add(change(seq));
 }
 
-it.each([[[5, 6, 7]], [[7, 5, 6]]])('gives the front position 0, whatever the order: %j', (seqs) => {
-  addAll(...seqs);
-  expect([5, 6, 7].map((seq) => index.position(change(seq)))).toEqual([0, 1, 2]);
-});
+it.each([[[5, 6, 7]], [[7, 5, 6]]])(
+  'assigns position 0 to the front, whatever the order of arrival: %j',
+  (seqs) => {
+    addAll(...seqs);
+    expect([5, 6, 7].map((seq) => index.position(change(seq)))).toEqual([0, 1, 2]);
+  },
+);
 
 it('moves all up when one ahead is removed', () => {
   addAll(1, 2, 3);
@@ -71,7 +74,7 @@ it('forgets a queue that is empty', () => {
   expect(index.depths().size).toBe(0);
 });
 
-it('counts what is held for those that are held, until it is let in', () => {
+it('counts a held entry only for other held entries, until it is released', () => {
   const [first, second, third] = [1, 2, 3].map((seq) => change(seq, { start: seq * 1_000 }));
   index.hold(first!);
   index.hold(second!);
@@ -88,7 +91,7 @@ it('counts what is held for those that are held, until it is let in', () => {
   expect(positions()).toEqual([0, 0, 0, 1]);
 });
 
-describe('being filled anew', () => {
+describe('during a refill', () => {
   it('answers from the old entries until the new ones are complete', () => {
     addAll(1, 2);
     index.beginRefill();
@@ -98,7 +101,7 @@ describe('being filled anew', () => {
     expect(index.position(change(2))).toBe(0);
   });
 
-  it('charges no key for what is read behind what has just come', () => {
+  it('does not charge a key for older entries that are read after a new one', () => {
     const [model, key] = ['a/model', 7];
     const entry = (seq: number) => change(seq, { start: seq * 1_000, orderKey: key });
     index.beginRefill();
@@ -110,7 +113,7 @@ describe('being filled anew', () => {
     expect(index.reserve(model, 0, key, 1_000)).toBe(10_000);
   });
 
-  it('follows the changes of the meantime', () => {
+  it('applies the changes that arrive meanwhile', () => {
     addAll(1, 2, 3);
     index.beginRefill();
     index.add(change(2));
@@ -124,8 +127,8 @@ describe('being filled anew', () => {
   });
 });
 
-describe('what is held', () => {
-  it('keeps its place, and no claim may find it', () => {
+describe('a held entry', () => {
+  it('retains its place, and is not claimable', () => {
     addAll(1, 3);
     index.hold(change(2));
     expect([2, 3].map((seq) => index.position(change(seq)))).toEqual([1, 1]);
@@ -135,7 +138,7 @@ describe('what is held', () => {
     expect([index.depth('a/model'), index.claimable('a/model'), index.holdsAny]).toEqual([3, 3, false]);
   });
 
-  it('is counted by key, until it is let in or leaves', () => {
+  it('is counted by key until it is released or removed', () => {
     const held = [1, 2, 3, 4].map((seq) => change(seq, { start: seq * 1_000, orderKey: seq < 4 ? 7 : 8 }));
     for (const one of held) index.hold(one);
     index.hold(held[0]!);
@@ -158,14 +161,14 @@ describe('what is held', () => {
   it.each([
     ['removed', () => index.remove(change(1))],
     ['started', () => index.remove(change(1), true)],
-  ])('is not held any more once it is %s, whatever comes late', (_, leave) => {
+  ])('is no longer held once it is %s, even if a late message holds it', (_, leave) => {
     index.hold(change(1));
     leave();
     index.hold(change(1));
     expect([index.depth('a/model'), index.claimable('a/model'), index.holdsAny]).toEqual([0, 0, false]);
   });
 
-  it('is known anew after a refill', () => {
+  it('is known again after a refill', () => {
     index.hold(change(1));
     index.hold(change(2));
     index.beginRefill();

@@ -142,7 +142,10 @@ export class ClaimRounds {
       claimed = await claimForWorkers(this.database, {
         modelId: model.id,
         slots: slots.map(({ asked: { worker, claimId, hash } }, i) => ({
-          ...{ workerId: worker.uid, claimId, claimHash: hash, token: tokens[i]! },
+          workerId: worker.uid,
+          claimId,
+          claimHash: hash,
+          token: tokens[i]!,
         })),
         floor,
         timeoutMs: model.timeoutMs,

@@ -11,7 +11,7 @@ function knownWorkers(): KnownWorkers {
   return new KnownWorkers({} as Database, models, availability);
 }
 
-it('counts a worker that was killed for 30 s, and not for a minute', () => {
+it('counts a killed worker for 30 s, and not longer', () => {
   const workers = knownWorkers();
   const worker = workers.note('key', { id: 'one', models: [model] });
   worker.seenAt = performance.now() - 29_000;
@@ -20,7 +20,7 @@ it('counts a worker that was killed for 30 s, and not for a minute', () => {
   expect(workers.count(model)).toBe(0);
 });
 
-it('counts a worker whose claim is held as long as its connection stands, and writes that it is there', () => {
+it('counts a worker while its claim is a long poll, and writes that it was just seen', () => {
   const workers = knownWorkers();
   const worker = workers.note('key', { id: 'one', models: [model] });
   workers.written(workers.due());
@@ -33,7 +33,7 @@ it('counts a worker whose claim is held as long as its connection stands, and wr
   expect(worker.openCalls).toBe(0);
 });
 
-it.each(['stuck', 'drain'])('does not count a worker that says %s, until it claims again', (state) => {
+it.each(['stuck', 'drain'])('does not count a worker that reports %s, until it claims again', (state) => {
   const workers = knownWorkers();
   workers.note('key', { id: 'one', models: [model] });
   workers.note('key', { id: 'one', state });
@@ -46,7 +46,7 @@ it.each(['stuck', 'drain'])('does not count a worker that says %s, until it clai
   expect(workers.due()).toMatchObject([{ id: 'one', state: '' }]);
 });
 
-it('does not count a worker that has said so to another node, or that an operator has drained', () => {
+it('does not count a worker that reports stuck to another node, or that an operator drains', () => {
   const workers = knownWorkers();
   const { uid } = workers.note('key', { id: 'one', models: [model] });
   workers.written(workers.due());
@@ -59,7 +59,7 @@ it('does not count a worker that has said so to another node, or that an operato
   expect(workers.count(model)).toBe(0);
 });
 
-it('counts a worker that rests, which is told to stay away for up to a minute', () => {
+it('counts a resting worker, although it may be silent for up to a minute', () => {
   const workers = knownWorkers();
   const worker = workers.note('key', { id: 'one', models: [model] });
   worker.seenAt = performance.now() - 31_000;

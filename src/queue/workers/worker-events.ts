@@ -63,8 +63,15 @@ export class WorkerEvents {
     const atMs = this.clock.now();
     const { maxOutputBytes } = this.config;
     const batch: EventBatch = {
-      ...{ requestId, token, from, count: lines.length, maxOutputBytes },
-      ...{ logs: [], progress: null, usage: null, deltas: [] },
+      requestId,
+      token,
+      from,
+      count: lines.length,
+      maxOutputBytes,
+      logs: [],
+      progress: null,
+      usage: null,
+      deltas: [],
     };
     const buffer = new EventBuffer();
     for (const one of lines) {

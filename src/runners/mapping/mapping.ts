@@ -366,17 +366,21 @@ function followOf(plain: JsonObject): FollowMapping | undefined {
   if (idle !== undefined) throw new Error(`"${idle}" of "follow" is not for a run whose "events" are read`);
   const none: readonly Path[] = [];
   return {
-    ...{
-      method: 'GET',
-      headers: new Map(),
-      failed: none,
-      error: none,
-      log: none,
-      progress: none,
-      output: none,
-    },
-    ...{ events: undefined, result: undefined, files: [], cancel: [] },
-    ...{ ...others, done: done ?? none, url, everyMs: every },
+    method: 'GET',
+    headers: new Map(),
+    failed: none,
+    error: none,
+    log: none,
+    progress: none,
+    output: none,
+    events: undefined,
+    result: undefined,
+    files: [],
+    cancel: [],
+    ...others,
+    done: done ?? none,
+    url,
+    everyMs: every,
   };
 }
 

@@ -80,7 +80,11 @@ export class Cog {
 
   private begin(id: string, prompt: string, response: ServerResponse): void {
     const prediction: Prediction = {
-      ...{ id, status: 'processing', history: [], chunks: [], readers: new Set() },
+      id,
+      status: 'processing',
+      history: [],
+      chunks: [],
+      readers: new Set(),
     };
     this.current = prediction;
     this.emit(prediction, 'start', { id, status: 'processing' });
@@ -107,7 +111,9 @@ export class Cog {
     prediction.status = status;
     this.current = undefined;
     this.emit(prediction, 'completed', {
-      ...{ id, status, logs: 'loading\n' },
+      id,
+      status,
+      logs: 'loading\n',
       ...(chunks.length > 0 && { output: chunks }),
       ...(status === 'failed' && { error: 'CUDA out of memory' }),
       metrics: { predict_time: 0.5, tokens: chunks.length },

@@ -133,7 +133,9 @@ function responses(call: Call): void {
   const item = { id: 'msg_1', type: 'message', status: 'completed', role: 'assistant', content: [part] };
   const head = { id: 'resp_1', object: 'response', created_at: created, model: 'm', error: null };
   const whole = {
-    ...{ ...head, status: 'completed', output: [item] },
+    ...head,
+    status: 'completed',
+    output: [item],
     usage: { input_tokens: 5, output_tokens: 3, total_tokens: 8 },
   };
   if (stream !== true) return send(call, whole);

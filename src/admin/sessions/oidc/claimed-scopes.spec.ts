@@ -26,6 +26,6 @@ test.each([
   [{ preferred_username: ' \n', email: 'a@example.org', sub: '1' }, 'a@example.org'],
   [{ sub: '\u202e1\u0000' }, '1'],
   [{ name: 7 }, 'unnamed'],
-])('of %j somebody is called %s', (claims, name) => {
+])('the claims %j yield the name %s', (claims, name) => {
   expect(claimedName(claims)).toBe(name);
 });

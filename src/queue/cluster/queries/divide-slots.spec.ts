@@ -15,7 +15,7 @@ it('grants sum up to the concurrency, whatever the model and the number of nodes
   }
 });
 
-it('a node alone has all of it', () => expect(grants('a/b', 8, 1)).toEqual([8]));
+it('a single node has all slots', () => expect(grants('a/b', 8, 1)).toEqual([8]));
 
 it('single slots of many models are spread over the nodes', () => {
   const holders = new Set(Array.from({ length: 50 }, (_, i) => grants(`model/${i}`, 1, 3).indexOf(1)));
@@ -32,9 +32,11 @@ describe('of a model that some nodes cannot reach', () => {
     expect(shares(['a', 'b'], 1)).toEqual([0, 0, 1]);
   });
 
-  it('each node has its share where none can', () => expect(shares(nodes)).toEqual(shares([])));
+  it('each node has its share if no node can reach the model', () =>
+    expect(shares(nodes)).toEqual(shares([])));
 
-  it('nodes that are gone do not count', () => expect(shares(['x', 'y', 'z'])).toEqual(shares([])));
+  it('nodes that have left the cluster do not count', () =>
+    expect(shares(['x', 'y', 'z'])).toEqual(shares([])));
 });
 
 describe('of a group', () => {
@@ -60,5 +62,5 @@ describe('of a group', () => {
     }
   });
 
-  it('without nodes there is none', () => expect(nodeOfGroup('gpu-0', [], [])).toBe(undefined));
+  it('no node is chosen if there are no nodes', () => expect(nodeOfGroup('gpu-0', [], [])).toBe(undefined));
 });

@@ -10,7 +10,7 @@ import { RunTimesKeeper } from './run-times-keeper.js';
 beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
 afterEach(() => mock.timers.reset());
 
-test('reads what others have run while anything happens, and hardly where nothing does', async () => {
+test('reads the run times of other nodes often while requests change, and seldom while idle', async () => {
   let reads = 0;
   const database = { query: () => Promise.resolve((reads++, [])) } as unknown as Database;
   const events = new QueueEvents(new EventEmitter2());

@@ -59,7 +59,7 @@ export class Rescuer extends Duty {
     try {
       if (hasLostNodes && beats >= beatsBeforeRescue.nodes) await this.rescueFromNodes();
     } finally {
-      await this.returnOrphans();
+      await this.returnLostClaims();
     }
   }
 
@@ -115,7 +115,10 @@ export class Rescuer extends Duty {
     });
     this.events.emit('request.requeued', () =>
       requeued.map(({ id, modelId, lostAttempt: attempt, isFollowed }) => ({
-        ...{ id, modelId, attempt, delayMs: 0 },
+        id,
+        modelId,
+        attempt,
+        delayMs: 0,
         ...(isFollowed ? ({ reason: 'returned' } as const) : ({ reason: 'lost', lost } as const)),
       })),
     );
@@ -131,8 +134,8 @@ export class Rescuer extends Duty {
    * Requeues leases that belong to no run: the database committed their claim, but its answer never arrived. A request
    * that was cancelled meanwhile ends as cancelled.
    */
-  private async returnOrphans(): Promise<void> {
-    const suspectedAt = this.runs.orphansSuspectedAt;
+  private async returnLostClaims(): Promise<void> {
+    const suspectedAt = this.runs.lostClaimAt;
     if (suspectedAt === undefined) return;
     const leases = await this.leases.findBy({
       nodeId: this.cluster.nodeId,
@@ -152,7 +155,7 @@ export class Rescuer extends Duty {
       }
     }
     // A later round sees leases that are too young to be read now.
-    const isNewest = this.runs.orphansSuspectedAt === suspectedAt;
-    if (isNewest && performance.now() - suspectedAt > 20_000) this.runs.orphansSuspectedAt = undefined;
+    const isNewest = this.runs.lostClaimAt === suspectedAt;
+    if (isNewest && performance.now() - suspectedAt > 20_000) this.runs.lostClaimAt = undefined;
   }
 }

@@ -64,18 +64,15 @@ WHERE NOT EXISTS (SELECT FROM node WHERE node.id = slot_grant.node_id)
  *   then on every write of the old run is refused, because its token is gone.
  * Index: lease is scanned, it has one row per run in progress; request_pkey, queue_entry_pkey.
  */
-const rescueStatement = (
-  name: string,
-  orphans: string,
-  code: string,
-  message: string,
-): Statement => statement(name)`WITH orphan AS MATERIALIZED (
+const rescueStatement = (name: string, lost: string, code: string, message: string): Statement => statement(
+  name,
+)`WITH lost AS MATERIALIZED (
   SELECT request_id FROM lease
-  WHERE ${orphans}
+  WHERE ${lost}
   LIMIT 500 FOR UPDATE SKIP LOCKED
 ), taken AS (
-  DELETE FROM lease USING orphan
-  WHERE lease.request_id = orphan.request_id
+  DELETE FROM lease USING lost
+  WHERE lease.request_id = lost.request_id
   RETURNING lease.*, clock_timestamp() AS ended_at
 ), verdict AS (
   SELECT taken.*, 1 - followed.runs AS losses,
@@ -105,16 +102,14 @@ const rescueStatement = (
     inference_ms: runMs('hopeless'),
   },
   returning: [
-    ...[
-      'model_id',
-      'api_key_id',
-      'priority',
-      'virtual_start',
-      'seq',
-      'outcome',
-      'failed_attempts',
-      'lost_attempts',
-    ],
+    'model_id',
+    'api_key_id',
+    'priority',
+    'virtual_start',
+    'seq',
+    'outcome',
+    'failed_attempts',
+    'lost_attempts',
   ].map((column) => `request.${column}`),
 })}, requeued AS (
   UPDATE recent_request AS request

@@ -11,7 +11,7 @@ import { type Suspect, tendSuspects, writeQuarantine } from '../queries/suspects
 @Injectable()
 export class SuspectKeeper extends Duty {
   /** Events announce suspects. The interval is for an event that is lost. */
-  protected readonly intervalMs = 30_000;
+  protected readonly intervalMs = 60_000;
   protected override readonly firstWithinMs = 0;
   private readonly busyMs = 300;
   private isBusy = true;

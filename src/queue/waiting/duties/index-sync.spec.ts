@@ -44,7 +44,7 @@ beforeEach(async () => {
   table.counts = 0;
 });
 
-it('does not read a queue again whose length is right', async () => {
+it('does not read a queue with the right length again', async () => {
   await check(4);
   expect(table.reads).toBe(0);
 });
@@ -58,7 +58,7 @@ it.each([
   expect(index.depth('a/model')).toBe(waiting);
 });
 
-it('does not read a queue again for changes in flight, which are another number each time', async () => {
+it('does not read a queue again if its difference changes each time, because changes are in flight', async () => {
   for (const waiting of [5, 9, 4, 7, 3]) {
     table.entries = upTo(waiting);
     await check(1);
@@ -78,7 +78,7 @@ it('counts a long queue once in twenty rounds, and a suspect one again at once',
   expect(index.depth('a/model')).toBe(60_001);
 });
 
-it('stops suspecting a long queue that is busy until the next time it is counted', async () => {
+it('stops suspecting a busy long queue until its next regular count', async () => {
   table.entries = upTo(60_000);
   await sync.refill();
   table.reads = 0;

@@ -11,12 +11,22 @@ import { submit } from '../../submit/queries/submit.js';
 
 const id = '01890a5d-ac96-774b-bcce-b302099a8057';
 const submission: Submission = {
-  ...{ id, modelId: 'a/model', keyId: id, priority: 0, virtualStart: 0 },
-  ...{ input: Buffer.from('{}'), expiresMs: null },
+  id,
+  modelId: 'a/model',
+  keyId: id,
+  priority: 0,
+  virtualStart: 0,
+  input: Buffer.from('{}'),
+  expiresMs: null,
 };
 const once = { ...submission, idempotency: { key: 'once', fingerprint: Buffer.alloc(32) } };
 const again = {
-  ...{ id, originalId: id, maxExpiresMs: null, maxTimeoutMs: 1, priority: 0, virtualStart: 0 },
+  id,
+  originalId: id,
+  maxExpiresMs: null,
+  maxTimeoutMs: 1,
+  priority: 0,
+  virtualStart: 0,
   isBounded: false,
 };
 const token = id;

@@ -130,7 +130,12 @@ export function claimForWorkers(database: Database, claim: WorkerClaim): Promise
   const { modelId, slots, floor, timeoutMs, byMs, isBounded, groupId, isReserved } = claim;
   const { priority, start, seq } = floor ?? veryFront;
   const values = [
-    ...[modelId, priority, start, seq, timeoutMs, byMs],
+    modelId,
+    priority,
+    start,
+    seq,
+    timeoutMs,
+    byMs,
     ...columnsOf(slots, 'workerId', 'claimId', 'claimHash', 'token'),
   ];
   const lock: [Statement, unknown[]] = groupId === null ? [lockModel, [modelId]] : [lockGroup, [groupId]];

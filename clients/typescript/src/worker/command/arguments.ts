@@ -61,7 +61,11 @@ export function parseArguments(argv: readonly string[]): WorkArguments | undefin
   return {
     model: values.model,
     command: {
-      ...{ command, args, stdout, killAfterMs, env },
+      command,
+      args,
+      stdout,
+      killAfterMs,
+      env,
       ...(values.cwd !== undefined && { cwd: resolve(values.cwd) }),
       ...(values.files === true && { files: true }),
     },

@@ -56,21 +56,12 @@ export interface Registration {
   gone: string[];
 }
 
-/** The answer to a holder that asked for a default share. */
-export interface DefaultGrant {
-  isGranted: boolean;
-  /** Holders that are gone but still have rows. */
-  gone: string[];
-}
-
 /** What one holder used of a budget. */
 export type HolderUse = Pick<LimitShareEntity, 'subject' | 'routeClass' | 'policy' | 'holderId' | 'used'>;
 
 /** The database's side of the shares. */
 export interface ShareStore {
   register(holder: string): Promise<Registration>;
-  /** Gives the holder a default share if no other node holds or held anything. */
-  acquireDefault(holder: string): Promise<DefaultGrant>;
   /**
    * Resolves when the grants are durable. Several may be under way, but none for a budget that another statement has.
    */
@@ -84,11 +75,6 @@ export interface ShareStore {
   /** Returns what all other holders last wrote of the budgets of these subjects. */
   useOfOthers(holder: string, subjects: readonly string[]): Promise<HolderUse[]>;
 }
-
-/** A default share has a tenth of each limit, rounded down. */
-export const defaultDivisor = 10;
-/** Key of the row by which a holder has a default share. No caller, class or policy has such a name. */
-export const defaultKey: BudgetKey = { subject: '*', routeClass: '*', policy: '*' };
 
 /*
  * Purpose: grants a node as much of each budget as it wants and no node holds. All shares of a budget therefore never
@@ -115,43 +101,27 @@ FROM (
 const isOf = (budget: string): string =>
   ['subject', 'route_class', 'policy'].map((column) => `other.${column} = ${budget}.${column}`).join(' AND ');
 
-/** The part of a window's limit that a holder with a default share has at least. */
-const defaultPart = `(limits[i] / ${defaultDivisor})`;
-
 /**
- * Sums up what is held in addition to the share that the node knows of: the other nodes' shares, what a lost answer
- * granted it, and the default shares of others. A holder without a row in limit_holder may have used more than it
- * wrote. The most that it may have used is what the tightest window's share allows in 7 s. It may admit for 3 s after
- * its last write. Another 2 s are for a write that passed over a row with a grant under way, which `ShareDatabase`
- * gives up after as long. The rest is 1 s until the next write, and 1 s for what is not written until it is as much. A
- * holder counts for nothing in windows shorter than the time it has been gone.
+ * Sums up what is held in addition to the share that the node knows of: the other nodes' shares, and what a lost answer
+ * granted it. A holder without a row in limit_holder may have used more than it wrote. The most that it may have used is
+ * what the tightest window's share allows in 7 s. It may admit for 3 s after its last write. Another 2 s are for a write
+ * that passed over a row with a grant under way, which `ShareDatabase` gives up after as long. The rest is 1 s until the
+ * next write, and 1 s for what is not written until it is as much. A holder counts for nothing in windows shorter than
+ * the time it has been gone.
  */
 const heldBeside = `SELECT coalesce(sum(
          CASE
            WHEN other.holder_id = $1::uuid THEN greatest(0, other.shares[i] - held[i])
-           WHEN holder.id IS NOT NULL THEN greatest(other.shares[i], default_part)
+           WHEN holder.id IS NOT NULL THEN other.shares[i]
            WHEN gone.for_ms >= windows_ms[i] THEN 0
-           WHEN i = 1 THEN greatest(other.shares[1], default_part)
-           ELSE greatest(
-             least(other.shares[i], other.used[i] + other.shares[1]::bigint * ceil(7000.0 / windows_ms[1])::integer),
-             default_part
-           )
+           WHEN i = 1 THEN other.shares[1]
+           ELSE least(other.shares[i], other.used[i] + other.shares[1]::bigint * ceil(7000.0 / windows_ms[1])::integer)
          END
        ), 0)::bigint
-FROM (
-  SELECT holder_id, shares, used, CASE WHEN holder_id IN (SELECT holder_id FROM default_holder) THEN ${defaultPart} ELSE 0 END
-           AS default_part
-  FROM limit_share AS other
-  WHERE ${isOf('asked')}
-  UNION ALL
-  SELECT holder_id, NULL, NULL, ${defaultPart}
-  FROM default_holder
-  WHERE NOT EXISTS (
-    SELECT FROM limit_share AS other WHERE ${isOf('asked')} AND other.holder_id = default_holder.holder_id
-  )
-) AS other
+FROM limit_share AS other
 LEFT JOIN limit_holder AS holder ON holder.id = other.holder_id
-LEFT JOIN unnest($11::uuid[], $12::float8[]) AS gone (id, for_ms) ON gone.id = other.holder_id`;
+LEFT JOIN unnest($11::uuid[], $12::float8[]) AS gone (id, for_ms) ON gone.id = other.holder_id
+WHERE ${isOf('asked')}`;
 
 export const grantStatement: Statement = {
   name: 'grant_shares',
@@ -161,20 +131,12 @@ export const grantStatement: Statement = {
   FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
               $10::text[]) WITH ORDINALITY
     AS asked (subject, route_class, policy, limits, windows_ms, held, used, needed, wanted, number)
-), default_holder AS MATERIALIZED (
-  SELECT holder_id
-  FROM limit_share
-  WHERE subject = '${defaultKey.subject}'
-    AND route_class = '${defaultKey.routeClass}'
-    AND policy = '${defaultKey.policy}'
-    AND holder_id <> $1::uuid
 ), granted AS MATERIALIZED (
   SELECT asked.subject, asked.route_class, asked.policy, windows_ms, number, is_met, share.*
   FROM asked
   CROSS JOIN LATERAL (
-    SELECT EXISTS (SELECT FROM default_holder)
-             OR EXISTS (SELECT FROM limit_share AS other WHERE ${isOf('asked')}) AS is_met
-    OFFSET 0 -- or it would be looked up anew wherever it stands
+    SELECT EXISTS (SELECT FROM limit_share AS other WHERE ${isOf('asked')}) AS is_met
+    OFFSET 0 -- or it would be looked up again wherever it is used
   ) AS before
   CROSS JOIN LATERAL (
     SELECT array_agg((held[i] + least(wanted[i], free))::integer ORDER BY i) AS shares,
@@ -228,13 +190,11 @@ export const grantStatement: Statement = {
 SELECT shares, unallocated, is_short AS "isShort",
        CASE WHEN is_met THEN ARRAY (
          SELECT other.holder_id::text
-         FROM (
-           SELECT holder_id FROM limit_share AS other WHERE ${isOf('granted')} AND holder_id <> $1::uuid
-           UNION ALL
-           SELECT holder_id FROM default_holder
-         ) AS other
-         WHERE NOT EXISTS (SELECT FROM limit_holder WHERE id = other.holder_id)
+         FROM limit_share AS other
+         WHERE ${isOf('granted')}
+           AND other.holder_id <> $1::uuid
            AND other.holder_id <> ALL ($11::uuid[])
+           AND NOT EXISTS (SELECT FROM limit_holder WHERE id = other.holder_id)
        ) ELSE '{}' END AS strays
 FROM granted
 WHERE EXISTS (SELECT FROM known)
@@ -334,23 +294,10 @@ const leaveStatement: Statement = {
 ${upsert(2)}`,
 };
 
-/**
- * Runs before a holder is registered or gets a default share. What the next statement sees stays true until the commit.
- */
-const lockHolders: Statement = {
-  name: 'lock_holders',
-  text: `SELECT pg_advisory_xact_lock(hashtext('limit_holder'))`,
-};
-
-const goneHolders = `ARRAY (
-         SELECT DISTINCT holder_id::text
-         FROM limit_share
-         WHERE holder_id NOT IN (SELECT id FROM limit_holder)
-       )`;
-
 /*
  * Purpose: makes a node known as a holder of shares, and reads which holders there are and which are gone.
- * Race: its id is new. Until this is committed, the holder is granted nothing, and no other gets a default share.
+ * Race: its id is new. Until this is committed, the holder is granted nothing. Two nodes that register at the same
+ *   moment may not see each other before their first rounds, and each may ask for whole limits until then.
  * Index: limit_holder_pkey. The holders that are gone are found by reading limit_share, once per start.
  */
 const registerStatement: Statement = {
@@ -361,32 +308,11 @@ const registerStatement: Statement = {
 )
 SELECT coalesce((SELECT json_agg(json_build_object('id', id, 'beat', beat)) FROM limit_holder WHERE id <> $1::uuid), '[]')
          AS holders,
-       ${goneHolders} AS gone`,
-};
-
-const { subject, routeClass, policy } = defaultKey;
-
-/*
- * Purpose: gives a holder a default share if it is the only one and no gone holder left a share.
- * Race: a node that registers waits. What it is granted then is counted beside the default share.
- * Index: limit_share_pkey. What gone holders left is found by reading the table, when a node has become the only one.
- */
-const grantDefaultStatement: Statement = {
-  name: 'grant_default',
-  text: `WITH found AS MATERIALIZED (
-  SELECT ${goneHolders} AS gone
-), granted AS (
-  INSERT INTO limit_share (subject, route_class, policy, holder_id, shares, used)
-  SELECT '${subject}', '${routeClass}', '${policy}', id, '{}', '{}'
-  FROM limit_holder
-  WHERE id = $1::uuid
-    AND NOT EXISTS (SELECT FROM limit_holder WHERE id <> $1::uuid)
-    AND (SELECT cardinality(gone) FROM found) = 0
-  ON CONFLICT (subject, route_class, policy, holder_id) DO UPDATE SET shares = excluded.shares
-  RETURNING holder_id
-)
-SELECT EXISTS (SELECT FROM granted) AS "isGranted", gone
-FROM found`,
+       ARRAY (
+         SELECT DISTINCT holder_id::text
+         FROM limit_share
+         WHERE holder_id NOT IN (SELECT id FROM limit_holder)
+       ) AS gone`,
 };
 
 /** A grant may take this long. `grantStatement` uses the number for what a crashed holder may have used. */
@@ -407,19 +333,7 @@ export class ShareDatabase implements ShareStore {
   ) {}
 
   async register(holder: string): Promise<Registration> {
-    const [result] = await this.database.atomically<Registration>(
-      [lockHolders, []],
-      [registerStatement, [holder]],
-    );
-    return result!;
-  }
-
-  async acquireDefault(holder: string): Promise<DefaultGrant> {
-    const granted = this.database.atomically<DefaultGrant>(
-      [lockHolders, []],
-      [grantDefaultStatement, [holder]],
-    );
-    const [result] = await inTime(granted);
+    const [result] = await this.database.query<Registration>(registerStatement, [holder]);
     return result!;
   }
 
@@ -447,8 +361,12 @@ export class ShareDatabase implements ShareStore {
 
   async write({ id, beat }: HolderBeat, { rows, forgotten, silent }: WriteRequest): Promise<WriteResult> {
     const [result] = await this.database.query<WriteResult>(writeStatement, [
-      ...[id, beat, ...rowColumns(rows), ...keyColumns(forgotten.map((key) => ({ key })))],
-      ...[silent.map((one) => one.id), silent.map((one) => one.beat)],
+      id,
+      beat,
+      ...rowColumns(rows),
+      ...keyColumns(forgotten.map((key) => ({ key }))),
+      silent.map((one) => one.id),
+      silent.map((one) => one.beat),
     ]);
     return result!;
   }
@@ -469,8 +387,7 @@ export class ShareDatabase implements ShareStore {
 }
 
 /**
- * Rejects after `patienceMs`; the statement may still run. A late grant never makes a row smaller. A default share that
- * its holder does not know of only takes from the other nodes, until it is given up. Neither does harm.
+ * Rejects after `patienceMs`; the statement may still run. A late grant never makes a row smaller, so it does no harm.
  */
 async function inTime<T>(asked: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
