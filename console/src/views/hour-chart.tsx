@@ -51,7 +51,7 @@ export default function HourChart({ history }: { history: readonly MinuteCounts[
         {
           width: element.clientWidth,
           height: 180,
-          padding: [8, 8, 0, 0],
+          padding: [8, 20, 0, 0],
           cursor: { y: false },
           scales: { y: { range: (_, __, max) => [0, Math.max(4, max * 1.1)] } },
           axes: [
