@@ -52,7 +52,7 @@ const fenceMs = 3_000;
 const writeEveryMs = 1_000;
 const retryMs = 300;
 /**
- * A call waits this long for writes that are late, or until this node is known again. The grant that it then needs may
+ * A call waits at most this long for late writes, or for this node to be registered again. The grant that it then needs may
  * take another 9 s.
  */
 const lateMs = 2_000;
@@ -66,9 +66,11 @@ const maxRows = 500;
 const maxBudgets = 200;
 const maxGrants = 3;
 /**
- * Fewer budgets than this wait while a grant that was just sent is under way: they are not worth a commit of their own.
+ * If fewer budgets than this want shares, they wait for the grant that was sent last, because they are not worth a commit
+ * of their own.
  */
 const minBehind = 8;
+/** They wait no longer than this for that grant. */
 const slowMs = 100;
 
 /**
@@ -115,7 +117,7 @@ export class ShareKeeper {
     this.tickIn(writeEveryMs);
   }
 
-  /** Gives back all but what was used. It runs only once, because a second run would know nothing of the use. */
+  /** Gives back all but what was used. It runs only once, because it forgets what was used. */
   stop(): Promise<void> {
     return (this.stopping ??= this.leave());
   }
@@ -132,7 +134,8 @@ export class ShareKeeper {
   }
 
   /**
-   * Counts all `count` calls under all windows of their limit, or none. Synchronous unless a share is asked for first.
+   * Counts all `count` calls under all windows of their limit, or none. Synchronous unless the call must wait, for a
+   * share or a late write.
    */
   admit(subject: LimitSubject, count = 1): Admission | Promise<Admission> {
     const now = this.host.now();
@@ -155,8 +158,8 @@ export class ShareKeeper {
     // Even the whole limit could not admit more.
     const most = Math.min(count, budget.maxWaiting - budget.waitingCount);
     const ended = (admission: Admission, admitted: number): SomeAdmitted => {
-      const isRefused = admitted < count && admission.admitted;
-      if (!isRefused) return { admitted, admission };
+      const isPartlyAdmitted = admitted < count && admission.admitted;
+      if (!isPartlyAdmitted) return { admitted, admission };
       return { admitted, admission: budget.refuse(this.host.now(), { count: count - admitted }) };
     };
     const decided = isLate || most <= 0 ? undefined : this.decide(budget, now, most);
@@ -178,8 +181,8 @@ export class ShareKeeper {
 
   /**
    * Returns a function that computes what is left of a limit of these subjects over all nodes. It subtracts what this
-   * node counted and what the other nodes last wrote. A row counts only in windows at least as long as a row may be
-   * old, and as its holder has been gone. No call is counted.
+   * node counted and what the other nodes last wrote. Windows that are shorter than the possible age of a row,
+   * or than the time since its holder left, ignore the row: its use may have left them. No call is counted.
    */
   async quotasOf(subjects: readonly string[]): Promise<(subject: LimitSubject) => WindowState[]> {
     const rows = await this.store.useOfOthers(this.holder, subjects);
@@ -241,12 +244,13 @@ export class ShareKeeper {
     return isFull ? budget.refuse(now, { count }) : undefined;
   }
 
+  /** A node that is asleep has no shares, so it may not admit too much. */
   private mayAdmit(now: number): boolean {
     return now - this.aliveAt < fenceMs || (this.isAsleep && !this.isStopped);
   }
 
   private get mayWait(): boolean {
-    // If no write was lost, it will be known soon whether a call may be admitted.
+    // Unless a write was lost, the next write decides soon whether calls are admitted.
     return !this.isUncertain && !this.isStopped;
   }
 
@@ -476,7 +480,7 @@ export class ShareKeeper {
       this.others.noteGone(strays, now);
       budgets.forEach((budget, i) => this.book.applyGrant(budget, grants[i]!, now, mayServe));
       const short = budgets.filter((_, i) => grants[i]!.isShort);
-      // Their rows may count more than the node holds, and that may be all that is missing.
+      // Their rows may count more than the node holds. Writing them again may free enough.
       this.book.putBackUnwritten(short);
       if (short.length > 0 && this.others.nodes > 1)
         this.host.hint(

@@ -51,7 +51,7 @@ export const ApiOutputStream = applyDecorators(
       'begins, and invalidates the earlier parts. `done` comes at the end; then the server closes the stream. ' +
       'A part is committed before it is sent: after any `id` that the client received, any node continues the ' +
       'stream without a gap or a repetition. If a model emits no parts, the whole output comes in one event at ' +
-      'the end. The same holds for a request that ended more than ten minutes ago. A comment line comes every ' +
+      'the end, as it does if the request ended more than ten minutes ago. A comment line comes every ' +
       '15 s. A client that closes the stream cancels nothing. A reconnect after `done` gets 204, which stops ' +
       'an `EventSource`.',
     'bad_request',

@@ -52,8 +52,8 @@ export class OutputPolls {
         const read = await this.read(call, row, place, Math.max(0, until - performance.now()));
         await this.watch.confirm(call);
         const isUnread = call.request.method === 'HEAD' || call.response.destroyed;
-        const isUnmoved = isUnread || read.place === null || read.place === place;
-        if (isUnmoved || (await this.places.move(row.id, place, read.place!))) return read;
+        const keepsPlace = isUnread || read.place === null || read.place === place;
+        if (keepsPlace || (await this.places.move(row.id, place, read.place!))) return read;
       }
     } finally {
       hold?.release();

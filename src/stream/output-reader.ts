@@ -21,7 +21,7 @@ export class OutputReader {
     /** Returns the output of a succeeded request, as JSON text. */
     private readonly whole: () => Promise<string>,
     private readonly show: ShowPart = deltaIn,
-    /** True: another attempt is of no use once a part was sent. The reset comes when this is certain, and is the end. */
+    /** True: another attempt is of no use once a part was sent. Once the request waits again, a reset ends the stream. */
     private readonly endsWithAttempt = false,
   ) {
     if (seen !== undefined && 'index' in seen) this.read = seen;
@@ -41,7 +41,7 @@ export class OutputReader {
         return;
       }
       // Parts of an attempt that was handed back are useless while the request waits for the next one.
-      if (row.state !== 'IN_QUEUE' && row.attempt > 0) yield* this.grown(row);
+      if (row.state !== 'IN_QUEUE' && row.attempt > 0) yield* this.newParts(row);
       if (row.state === 'COMPLETED') {
         yield* this.end(row);
         return;
@@ -52,7 +52,7 @@ export class OutputReader {
     }
   }
 
-  private async *grown(row: StatusRow): AsyncGenerator<MessageEvent[]> {
+  private async *newParts(row: StatusRow): AsyncGenerator<MessageEvent[]> {
     const { seen } = this;
     const { attempt } = row;
     if (seen !== undefined && 'at' in seen && seen.attempt === attempt) return;

@@ -43,7 +43,7 @@ export class OutputQuery {
   starting_after: OutputPosition | undefined;
 }
 
-/** The rules of an output stream, for every route that serves one. */
+/** Opens output streams, for all routes that serve one. */
 @Injectable()
 export class OutputStreams {
   constructor(

@@ -12,7 +12,7 @@ export interface Pulled {
 
 /**
  * Requests the next events only when the client has read the previous ones. A client that does not read costs only the
- * events sent last. `open` is called if the client is still connected.
+ * events sent last. `open` is called on subscription.
  */
 export function pulled(open: () => Pulled, response: ServerResponse): Observable<MessageEvent> {
   return new Observable((subscriber) => {

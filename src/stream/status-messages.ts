@@ -109,8 +109,8 @@ class StatusMessages implements Observer<Snapshot> {
 }
 
 /**
- * Returns whether a status object would be the same, apart from its logs. A state is always left before it occurs
- * again.
+ * Returns whether a status object would be the same, except for its logs. With the same state and attempt, nothing has
+ * happened in between.
  */
 function looksLike({ row, position, reason, estimate }: Snapshot, other: Snapshot | undefined): boolean {
   if (!hasSameProgress(row, other?.row)) return false;

@@ -30,14 +30,14 @@ export class StreamHeaders {
   'last-event-id': StreamPlace | undefined;
 }
 
-/** A call that follows a request. */
+/** A call that is answered with a stream. */
 export interface StreamCall {
   request: Request;
   response: Response;
   caller: Caller | undefined;
 }
 
-/** The rules of a status stream, for every route that serves one. */
+/** Opens status streams, for all routes that serve one. */
 @Injectable()
 export class StatusStreams {
   constructor(

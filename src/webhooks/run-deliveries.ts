@@ -20,8 +20,8 @@ const maxKnown = 10_000;
 
 /**
  * Writes the deliveries about runs: that they have started, and what they emit. They follow the commits of what they
- * are about, so that claims cost nothing. If they are lost with their node, the request starts again, or fails. While
- * no receiver wants them, runs cost one small statement every few seconds.
+ * are about, so that claims cost nothing. A delivery that is lost with its node needs no repair, because its run is lost
+ * too. While no receiver wants them, runs cost one small statement every few seconds.
  */
 @Injectable()
 export class RunDeliveries implements OnApplicationBootstrap {
@@ -32,7 +32,8 @@ export class RunDeliveries implements OnApplicationBootstrap {
   /** Events that some endpoint wants; undefined: not known. */
   private ofEndpoints: ReadonlySet<string> | undefined;
   private knownUntil = 0;
-  private changes = 0;
+  /** Counts the calls of `forget`. */
+  private forgotten = 0;
   /** The events that the receivers of a request want. */
   private readonly wanted = new BoundedCache<ReadonlySet<string>>(maxKnown);
 
@@ -55,10 +56,10 @@ export class RunDeliveries implements OnApplicationBootstrap {
     for (const event of events) this.ofAdapters.add(event);
   }
 
-  /** Reads again which events endpoints want, because this node has changed one. */
+  /** Drops what is known of the wanted events, because this node has changed an endpoint. The next event reads it. */
   forget(): void {
     this.knownUntil = 0;
-    this.changes++;
+    this.forgotten++;
     this.wanted.forget(() => true);
   }
 
@@ -79,23 +80,23 @@ export class RunDeliveries implements OnApplicationBootstrap {
 
   private async wantedOf(all: readonly RunNews[]): Promise<RunNews[]> {
     const now = performance.now();
-    const { changes } = this;
+    const { forgotten } = this;
     if (now >= this.knownUntil) {
       // Until the answer is there, all events are kept as if they were wanted.
       this.ofEndpoints = await eventsOfEndpoints(this.database);
-      if (changes === this.changes) this.knownUntil = now + knownMs;
+      if (forgotten === this.forgotten) this.knownUntil = now + knownMs;
     }
     const some = all.filter(({ event }) => this.ofAdapters.has(event) || this.ofEndpoints!.has(event));
     const isEmitted = ({ event }: RunNews): boolean => event !== startedType;
     const emitted = new Set(some.filter(isEmitted).map(({ requestId }) => requestId));
-    // What is known now counts for these events, even if it is forgotten meanwhile.
+    // A copy, because `forget` may clear the cache during the read.
     const wantedBy = new Map([...emitted].map((id) => [id, this.wanted.get(id, now)]));
     const ids = [...emitted].filter((id) => wantedBy.get(id) === undefined);
     const found = ids.length === 0 ? undefined : await wantedRunEvents(this.database, ids);
     for (const id of ids) {
       const events = found!.get(id) ?? new Set();
       wantedBy.set(id, events);
-      if (changes === this.changes) this.wanted.set(id, events, now + knownMs);
+      if (forgotten === this.forgotten) this.wanted.set(id, events, now + knownMs);
     }
     // Starts are seldom enough to be looked up by the statement that writes them.
     return some.filter((one) => !isEmitted(one) || wantedBy.get(one.requestId)!.has(one.event));

@@ -41,7 +41,7 @@ const atOnce = 3;
 const turnMs = 5_000;
 /** A turn in which nothing has changed is followed by a longer pause. */
 const [shortestPauseMs, longestPauseMs] = [100, 2_000];
-/** After a turn that failed. */
+/** After a turn that failed, and for a batch whose format this version does not know. */
 const failedPauseMs = 5_000;
 /** The messages that wake the drivers of all nodes. */
 const topic = 'batches';
@@ -55,9 +55,9 @@ const cancelledAtOnce = 500;
  */
 @Injectable()
 export class BatchDriver extends SelfStartingDuty {
-  /** Batches of other nodes are found after this time if their message was lost and nobody noticed. */
+  /** Batches that were added on other nodes are found after this time if their message was lost and nobody noticed. */
   protected readonly intervalMs = 120_000;
-  /** Batches may be open that no node drives. */
+  /** The first look is at once, because a lost node may have left batches. */
   protected override readonly firstWithinMs = 0;
   private readonly log = new Logger(BatchDriver.name);
   private readonly stopping = new AbortController();
@@ -123,7 +123,7 @@ export class BatchDriver extends SelfStartingDuty {
 
   async runOnce(): Promise<void> {
     this.isWoken = false;
-    this.nextDueMs = longestPauseMs; // unless the look succeeds
+    this.nextDueMs = longestPauseMs; // until the look succeeds
     const dueMs = await nextBatchDueMs(this.database);
     if (dueMs === undefined) this.pauses.clear();
     this.nextDueMs = dueMs ?? Infinity;
@@ -154,10 +154,10 @@ export class BatchDriver extends SelfStartingDuty {
       if (pauseMs !== undefined) await releaseBatch(this.database, batch, pauseMs);
     } catch (error) {
       if (isDatabaseUnavailable(error)) throw error;
-      // A batch that is being cancelled is still this node's, and is due at once.
-      const isOver = error instanceof LeaseLost || signal.aborted;
-      if (!isOver) this.note(batch, error);
-      await releaseBatch(this.database, batch, isOver ? 0 : failedPauseMs);
+      // `LeaseLost` also means that the batch was cancelled meanwhile: then it is still this node's, and due at once.
+      const isTurnOver = error instanceof LeaseLost || signal.aborted;
+      if (!isTurnOver) this.note(batch, error);
+      await releaseBatch(this.database, batch, isTurnOver ? 0 : failedPauseMs);
     } finally {
       clearInterval(renewing);
     }
@@ -175,7 +175,7 @@ export class BatchDriver extends SelfStartingDuty {
       await startBatch(this.database, batch, found.total);
       Object.assign(batch, { status: 'in_progress', total: found.total });
     }
-    // Nothing of it was submitted.
+    // It ended before its input was checked.
     if (batch.total === null) return this.end(batch);
     const untilMs = performance.now() + turnMs;
     while (performance.now() < untilMs) {
@@ -188,7 +188,7 @@ export class BatchDriver extends SelfStartingDuty {
     return 0;
   }
 
-  /** Does what is to be done first. Returns the milliseconds after which there may be more to do. */
+  /** Takes the most urgent step. Returns the milliseconds after which there may be more to do. */
   private async step(
     batch: LeasedBatch,
     { open, finished }: Progress,

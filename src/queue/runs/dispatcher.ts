@@ -35,7 +35,7 @@ import { Runs } from './runs.js';
  */
 @Injectable()
 export class Dispatcher {
-  /** By model. Includes models that have left the file, or that workers run now: their runs end, and nothing starts. */
+  /** By model. Includes models that have left the file, or that workers run now: their runs may finish, and nothing starts. */
   private readonly dispatchers = new Map<string, ModelDispatcher>();
   private readonly log = new Logger(Dispatcher.name);
   private onUnclaimed = (): void => undefined;
@@ -66,7 +66,7 @@ export class Dispatcher {
     circuits.wakes.subscribe((ids) => void this.wakeInTurn(ids));
   }
 
-  /** `onUnclaimed`: called when requests wait and slots are free, but nothing here would claim again. */
+  /** `onUnclaimed`: called when requests wait and slots are free, but no event here would cause another claim. */
   open(onUnclaimed: () => void): void {
     this.accepting = true;
     this.onUnclaimed = onUnclaimed;
@@ -89,10 +89,10 @@ export class Dispatcher {
   hasRoomNow(modelId: string, priority: number): boolean {
     const dispatcher = this.dispatchers.get(modelId);
     if (dispatcher === undefined || dispatcher.isRunning || !this.accepting) return false;
-    // A probe is always the request at the front.
-    const isClosed = this.circuits.room(modelId) === Infinity && !this.circuits.isProbeDue(modelId);
+    // While a circuit is open, only the request at the front may start, as its probe.
+    const areCircuitsClosed = this.circuits.room(modelId) === Infinity && !this.circuits.isProbeDue(modelId);
     const hasRoom = this.room(dispatcher.model) > 0 && this.slots.free(modelId, priority) > 0;
-    const mayStart = this.cluster.connected && isClosed && hasRoom;
+    const mayStart = this.cluster.connected && areCircuitsClosed && hasRoom;
     return mayStart && this.index.claimable(modelId) === 0;
   }
 
@@ -135,7 +135,7 @@ export class Dispatcher {
     this.slots.release(modelId, 1, lowest);
     for (const { priority } of claimed) this.slots.take(modelId, 1, priority);
     this.events.publish({ started: entriesOf(modelId, claimed), changed: claimed.map(({ id }) => id) });
-    // Its queue key does not show where the queue begins.
+    // A suspect is taken out of its turn, so its queue key must not become the claim floor.
     const { lastStarted } = dispatcher;
     this.execute(dispatcher, claimed, generation, [destination]);
     dispatcher.lastStarted = lastStarted;
@@ -278,7 +278,7 @@ export class Dispatcher {
   ): Promise<() => void> {
     const { id: modelId } = dispatcher.model;
     const { generation } = this.slots;
-    // Requests that another node gave back may not be known here yet, and the front of the queue must be the probe.
+    // Requests that another node gave back may not be known here yet, and the probe must be the request at the front.
     if (probes.length > 0) dispatcher.invalidateFloor();
     const options = this.startOptions(dispatcher, this.index.head(modelId));
     const lowestPriority = priority === lowest ? undefined : priority;
@@ -321,11 +321,11 @@ export class Dispatcher {
     const { model } = dispatcher;
     // The answer came too late: by now, the slots and the leases may be another node's.
     const isLost = this.slots.generation !== generation || !this.cluster.connected;
-    const isLate = isLost || this.isStopped(model);
-    if (isLate) for (const probe of probes) this.circuits.skipProbe(probe);
-    // undefined: the model has become unreachable meanwhile.
+    const mustNotStart = isLost || this.isStopped(model);
+    if (mustNotStart) for (const probe of probes) this.circuits.skipProbe(probe);
+    // undefined: the run must not start, because of the above, or because the model has become unreachable.
     const destinations = claimed.map((_, at) =>
-      isLate ? undefined : this.circuits.startRun(model.id, probes[at]),
+      mustNotStart ? undefined : this.circuits.startRun(model.id, probes[at]),
     );
     const release = ({ boundedKeyId: keyId, priority }: Claimed): void => {
       this.release(dispatcher, priority);
