@@ -123,20 +123,22 @@ test(
     expect(await cancelled('many:1')).toBe(stopped.done);
 
     const node = await startNode();
-    const { id: secondId } = await timed('the second is taken', call(node.url, '', body));
-    const second = await timed('members of the second', collected(secondId));
-    expect(second.total).toBe(size - stopped.done);
-    // The step that reaches this request waits, and is killed in the middle.
+    // The step of the second operation that reaches this request waits, and is killed in the middle.
     const holder = new pg.Client({ connectionString: service.databaseUrl });
     holder.on('error', () => undefined);
     await holder.connect();
     await holder.query('BEGIN');
-    await holder.query(
-      `SELECT FROM request WHERE id = (SELECT id FROM request
+    const held = await holder.query(
+      `SELECT pg_backend_pid() AS pid FROM request WHERE id = (SELECT id FROM request
        WHERE tags @> ARRAY['many:1'] AND state = 'IN_QUEUE' ORDER BY id DESC OFFSET $1 LIMIT 1) FOR UPDATE`,
-      [Math.floor(second.total / 4)],
+      [Math.floor((size - stopped.done) / 4)],
     );
-    await until(async () => (await count(`pg_stat_activity WHERE wait_event_type = 'Lock'`)) > 0, patience);
+    const { pid } = (held.rows as { pid: number }[])[0]!;
+    const { id: secondId } = await timed('the second is taken', call(node.url, '', body));
+    const second = await timed('members of the second', collected(secondId));
+    expect(second.total).toBe(size - stopped.done);
+    const waiting = 'pg_stat_activity WHERE $1::integer = ANY (pg_blocking_pids(pid))';
+    await until(async () => (await count(waiting, [pid])) > 0, patience);
     node.kill('SIGKILL');
     await node.exited;
     const { done: before } = await read(second.id);
