@@ -135,6 +135,15 @@ test('the models of a group share its slots', async () => {
   expect(model.maxAtOnce).toBeLessThanOrEqual(2);
 });
 
+test('a model of a group never runs more requests than its own concurrency allows', async () => {
+  await occupy('wide/c');
+  const second = await calls.submit('wide/c');
+  expect((await calls.status(second)).status).toBe('IN_QUEUE');
+  model.release();
+  await calls.reached(second, 'COMPLETED');
+  expect(model.maxAtOnce).toBe(1);
+});
+
 test('a group shows in the models, the figures of operators, the metrics and the views', async () => {
   await occupy('wide/a');
   await calls.submit('alone');
