@@ -191,6 +191,24 @@ test('an endpoint receives the start of an attempt and the progress of its run, 
   expect(listed.filter(({ event }) => event === 'request.progress').length).toBeLessThanOrEqual(2);
 });
 
+test('an endpoint receives the start of each attempt', async () => {
+  const key = await calls.newKey({ name: 'counting' });
+  const path = hooks.newPath();
+  await added({ url: receiver.url(path), events: ['request.started'] }, key);
+  const id = await calls.submit('test/twice', { status: 500 }, keyHeader(key));
+  await calls.reached(id, 'COMPLETED');
+  const attempts = await until(() => {
+    const bodies = bodiesAt(path);
+    return bodies.length === 2 && bodies.map(({ request_id, attempt }) => [request_id, attempt]);
+  });
+  expect(new Set(attempts)).toEqual(
+    new Set([
+      [id, 1],
+      [id, 2],
+    ]),
+  );
+});
+
 test('progress that cannot be delivered is one delivery with the newest content', async () => {
   const key = await calls.newKey({ name: 'unlucky' });
   const path = hooks.newPath();
