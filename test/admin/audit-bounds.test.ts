@@ -88,7 +88,7 @@ test('the audit deletes refusals and callers’ deletions after 90 days, sign-in
   }
 });
 
-test('a key has at most 100 open sessions, and a limit on its sign-ins per minute', async () => {
+test('a key has at most 100 open sessions, the oldest end first, and its sign-ins are limited per minute', async () => {
   const { id, key } = await admin.newKey({ scopes: ['observe'] });
   await service.query(
     `INSERT INTO session (id, api_key_id, hash, expires_at)
@@ -98,12 +98,14 @@ test('a key has at most 100 open sessions, and a limit on its sign-ins per minut
     [id],
   );
   expect((await admin.signIn({ key })).status).toBe(200);
-  const [counts] = await service.query<{ open: number; kept: number }>(
-    `SELECT count(*) FILTER (WHERE ended_at IS NULL)::integer AS open, count(*)::integer AS kept
-     FROM session WHERE api_key_id = $1`,
+  const [counts] = await service.query<object>(
+    `SELECT count(*) FILTER (WHERE ended_at IS NULL)::integer AS open, count(*)::integer AS kept,
+            min(right(id::text, 12)) FILTER (WHERE ended_at IS NULL) AS "oldestOpen", min(right(id::text, 12)) AS "oldestKept"
+     FROM session WHERE api_key_id = $1 AND id < '00000001-0000-7000-8000-000000000000'`,
     [id],
   );
-  expect(counts).toEqual({ open: 100, kept: 1_000 });
+  // The new session is the newest of each.
+  expect(counts).toEqual({ open: 99, kept: 999, oldestOpen: '000000001002', oldestKept: '000000000102' });
   // 60 in each of two minutes, if a new minute begins meanwhile.
   let refused: Response | undefined;
   for (let n = 0; n < 130 && refused === undefined; n += 2) {
