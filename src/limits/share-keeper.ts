@@ -52,8 +52,8 @@ const fenceMs = 3_000;
 const writeEveryMs = 1_000;
 const retryMs = 300;
 /**
- * A call waits at most this long for late writes, or for this node to be registered again. The grant that it then needs may
- * take another 9 s.
+ * A call waits at most this long for late writes, or for this node to be registered again. The grant that it then needs
+ * may take another 9 s.
  */
 const lateMs = 2_000;
 const sweepMs = 20;
@@ -66,8 +66,8 @@ const maxRows = 500;
 const maxBudgets = 200;
 const maxGrants = 3;
 /**
- * If fewer budgets than this want shares, they wait for the grant that was sent last, because they are not worth a commit
- * of their own.
+ * If fewer budgets than this want shares, they wait for the grant that was sent last, because they are not worth a
+ * commit of their own.
  */
 const minBehind = 8;
 /** They wait no longer than this for that grant. */
@@ -181,8 +181,8 @@ export class ShareKeeper {
 
   /**
    * Returns a function that computes what is left of a limit of these subjects over all nodes. It subtracts what this
-   * node counted and what the other nodes last wrote. Windows that are shorter than the possible age of a row,
-   * or than the time since its holder left, ignore the row: its use may have left them. No call is counted.
+   * node counted and what the other nodes last wrote. Windows that are shorter than the possible age
+   * of a row, or than the time since its holder left, ignore the row: its use may have left them. No call is counted.
    */
   async quotasOf(subjects: readonly string[]): Promise<(subject: LimitSubject) => WindowState[]> {
     const rows = await this.store.useOfOthers(this.holder, subjects);
@@ -244,7 +244,7 @@ export class ShareKeeper {
     return isFull ? budget.refuse(now, { count }) : undefined;
   }
 
-  /** A node that is asleep has no shares, so it may not admit too much. */
+  /** A node that is asleep has no shares, so it cannot admit too much. */
   private mayAdmit(now: number): boolean {
     return now - this.aliveAt < fenceMs || (this.isAsleep && !this.isStopped);
   }

@@ -21,7 +21,9 @@ export class OutputReader {
     /** Returns the output of a succeeded request, as JSON text. */
     private readonly whole: () => Promise<string>,
     private readonly show: ShowPart = deltaIn,
-    /** True: another attempt is of no use once a part was sent. Once the request waits again, a reset ends the stream. */
+    /**
+     * True: another attempt is of no use once a part was sent. Once the request waits again, a reset ends the stream.
+     */
     private readonly endsWithAttempt = false,
   ) {
     if (seen !== undefined && 'index' in seen) this.read = seen;

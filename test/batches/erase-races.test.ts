@@ -5,6 +5,7 @@ import { replaceSegment } from '../../src/batches/queries/erased-lines.js';
 import { insertBatch, removeBatch } from '../../src/batches/queries/write-batches.js';
 import { erase } from '../../src/queue/retention/queries/erase.js';
 import { finish } from '../../src/queue/runs/queries/finish.js';
+import { newBatch } from '../support/batch-rows.js';
 import { ending, keyId, QueueTables, runOne } from '../support/queue-tables.js';
 
 let tables: QueueTables;
@@ -21,21 +22,7 @@ afterAll(() => tables.drop());
 /** Adds an ended batch with a completed request. */
 async function endedBatch(): Promise<{ batchId: string; requestId: string }> {
   const batchId = newId();
-  await insertBatch(database, {
-    id: batchId,
-    keyId,
-    format: 'own',
-    metadata: {},
-    modelId: null,
-    tag: null,
-    priority: 1,
-    webhookUrl: null,
-    baseUrl: null,
-    inputFileId: randomUUID(),
-    idempotencyKey: null,
-    fingerprint: Buffer.alloc(32),
-    windowSeconds: 60,
-  });
+  await insertBatch(database, newBatch(batchId, keyId));
   await tables.rows(`UPDATE batch SET status = 'completed', ended_at = now() WHERE id = $1`, [batchId]);
   const run = await runOne(database, await tables.node(database));
   await finish(database, [ending(run)]);

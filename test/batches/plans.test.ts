@@ -10,6 +10,7 @@ import * as lines from '../../src/batches/queries/lines.js';
 import * as operators from '../../src/batches/queries/operator-batches.js';
 import * as reads from '../../src/batches/queries/read-batches.js';
 import * as writes from '../../src/batches/queries/write-batches.js';
+import { newBatch } from '../support/batch-rows.js';
 import { literal, type Value } from '../support/literals.js';
 import { QueueTables } from '../support/queue-tables.js';
 
@@ -51,7 +52,7 @@ const calls: readonly ((queries: Queries) => Promise<unknown>)[] = [
   (queries) => operators.findOperatorBatch(queries, batchId),
   (queries) => reads.findBatch(queries, batchId, keyId),
   (queries) => reads.listBatches(queries, keyId, { limit: 1 }),
-  (queries) => writes.insertBatch(queries, newBatch),
+  (queries) => writes.insertBatch(queries, addedBatch),
   (queries) => writes.findBatchByKey(queries, keyId, 'once'),
   (queries) => writes.countOpenBatches(queries, keyId),
   (queries) => writes.cancelBatch(queries, batchId),
@@ -62,21 +63,7 @@ const calls: readonly ((queries: Queries) => Promise<unknown>)[] = [
 const lease = { id: batchId, token: randomUUID(), endsAs: null };
 const segment = { kind: 'output', number: 1, fileId: randomUUID(), bytes: 1 } as const;
 const line = { line: 1, customId: 'a', requestId: randomUUID(), refused: null };
-const newBatch = {
-  id: batchId,
-  keyId,
-  format: 'own',
-  metadata: {},
-  modelId: null,
-  tag: null,
-  priority: 1,
-  webhookUrl: null,
-  baseUrl: null,
-  inputFileId: randomUUID(),
-  idempotencyKey: 'once',
-  fingerprint: Buffer.alloc(32),
-  windowSeconds: 60,
-};
+const addedBatch = newBatch(batchId, keyId, 'once');
 
 /** As if a row were found, so that the statements after it are sent. */
 function found(queries: Queries): Queries['query'] {
@@ -158,7 +145,7 @@ async function fill(batches: number): Promise<void> {
 }
 
 async function insertOpen(): Promise<void> {
-  await writes.insertBatch(database, newBatch);
+  await writes.insertBatch(database, addedBatch);
   await tables.rows(
     `INSERT INTO batch_line (batch_id, line, request_id, custom_id)
      SELECT $1::uuid, n, gen_random_uuid(), n::text FROM generate_series(1, 2000) AS n`,

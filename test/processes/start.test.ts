@@ -98,7 +98,7 @@ describe('the built service', () => {
     await database.drop();
   });
 
-  it('names the models that differ on other nodes, and none if it is alone or has the same models', async () => {
+  it('names the models that differ on other nodes, and none if it is the only node or has the same models', async () => {
     const database = await createTestDatabase();
     const entry = (id: string, option = ''): string =>
       `  - { id: ${id}, runner: { kind: demo, demo: echo }${option} }\n`;

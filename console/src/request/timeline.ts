@@ -21,7 +21,7 @@ const queueLane = 'queue';
 
 const ms = (at: string): number => new Date(at).getTime();
 
-/** Returns a request's history as consecutive spans without gaps, each in the lane of a node. */
+/** Returns a request's history as consecutive spans without gaps, each on one node. */
 export function spansOf(events: readonly RequestEvent[], now: number): Span[] {
   const spans: Span[] = [];
   let since: number | undefined;

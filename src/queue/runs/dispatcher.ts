@@ -35,7 +35,10 @@ import { Runs } from './runs.js';
  */
 @Injectable()
 export class Dispatcher {
-  /** By model. Includes models that have left the file, or that workers run now: their runs may finish, and nothing starts. */
+  /**
+   * By model. Includes models that have left the file, or that workers run now: their runs may finish, and nothing
+   * starts.
+   */
   private readonly dispatchers = new Map<string, ModelDispatcher>();
   private readonly log = new Logger(Dispatcher.name);
   private onUnclaimed = (): void => undefined;

@@ -29,7 +29,7 @@ export class RequestIds {
     }
     const random = this.random.subarray(this.used, (this.used += idBytes));
     const now = this.clock.now();
-    // A clock that is set back a little does not set the times of this node's ids back, because lists are in their order.
+    // If the clock is set back a little, the times of this node's ids do not go back, because lists are in their order.
     if (now > this.lastMs || now < this.lastMs - inaccuracyMs) this.lastMs = now;
     return v7({ msecs: this.lastMs, random });
   }
