@@ -74,15 +74,19 @@ export class Charges {
     this.body?.release();
   }
 
-  /** Reserves room for an answer that is about to be read. Throws if there is none. */
+  /** Reserves room for an answer that is about to be read or written. Throws if there is none. */
   reserveAnswer(bytes: number): void {
     if (bytes < smallBytes || bytes <= this.answerBytes) return;
     this.take('bytes', bytes - this.answerBytes);
     this.answerBytes = bytes;
   }
 
-  /** Charges an answer that is being sent. The call has taken effect, so it is not refused any more. */
+  /**
+   * Charges an answer that is being sent. Only a call that changes nothing (GET, HEAD) is refused if there is no room
+   * for its answer. Any other has taken effect.
+   */
   chargeAnswer(bytes: number): void {
+    if (this.request.method === 'GET' || this.request.method === 'HEAD') return this.reserveAnswer(bytes);
     if (bytes < smallBytes || bytes <= this.answerBytes) return;
     this.keep(this.context.allowances.charge(this.name, 'bytes', bytes - this.answerBytes));
     this.answerBytes = bytes;

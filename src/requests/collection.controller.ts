@@ -72,7 +72,7 @@ export class CollectionController {
     @BaseUrl() base: string,
     @Res() response: Response,
   ): Promise<void> {
-    sendReply(response, await this.handlers.statuses(caller, requests, base));
+    sendReply(response, await this.handlers.statuses(caller, requests, base, response.req));
   }
 
   @Post('cancel')

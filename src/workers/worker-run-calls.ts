@@ -1,7 +1,10 @@
+import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../errors/domain-error.js';
+import { chargesOf } from '../http/charges.js';
 import { JsonThreads } from '../json/json-threads.js';
 import { maxInlineBytes } from '../models/input-schemas.js';
+import { QueueService } from '../queue/queue.service.js';
 import { RunEvents } from '../queue/runs/run-events.js';
 import { RunFailure } from '../queue/runs/runner.js';
 import type { RunLine } from '../queue/runs/run-lines.js';
@@ -18,6 +21,7 @@ import { leaseLost } from './lease-token.js';
 @Injectable()
 export class WorkerRunCalls {
   constructor(
+    private readonly queue: QueueService,
     private readonly runs: LeasedRuns,
     private readonly ends: WorkerEnds,
     private readonly events: WorkerEvents,
@@ -29,10 +33,12 @@ export class WorkerRunCalls {
     if (!(await this.runs.renew(lease))) throw leaseLost();
   }
 
-  /** Returns JSON text. */
-  async input(lease: LeaseName): Promise<string> {
-    const input = (await this.runs.renew(lease)) && (await this.runs.readInput(lease));
-    if (input === undefined) throw leaseLost();
+  /** Returns JSON text. A large input is read when the worker's key has room for it. */
+  async input(lease: LeaseName, request: IncomingMessage): Promise<string> {
+    if ((await this.runs.renew(lease)) === undefined) throw leaseLost();
+    const input = await this.queue.input(lease.id, chargesOf(request));
+    // An input is deleted only after the run has ended.
+    if (input === null) throw leaseLost();
     return input;
   }
 

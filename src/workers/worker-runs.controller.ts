@@ -30,7 +30,7 @@ export class WorkerRunsController {
   @ApiReadRunInput
   @OfRun()
   async readRunInput(@Lease() lease: LeaseName, @Res() response: Response): Promise<void> {
-    sendReply(response, { status: 200, body: await this.calls.input(lease) });
+    sendReply(response, { status: 200, body: await this.calls.input(lease, response.req) });
   }
 
   @Post('events')

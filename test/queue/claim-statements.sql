@@ -525,12 +525,6 @@ JOIN recent_request AS request ON request.id = lease.request_id
 WHERE worker_id IS NOT NULL AND lease.token = ANY ($1::uuid[]) AND handed = 1
 LIMIT 500;
 
--- read_worker_input
-SELECT request.input::text AS input
-FROM lease
-JOIN recent_request AS request ON request.id = lease.request_id
-WHERE lease.request_id = $1::uuid AND lease.token = $2::uuid AND split_part(lease.claim_id, ' ', 1) = $3::text;
-
 -- worker_run_ended
 SELECT outcome FROM attempt
 WHERE request_id = $1::uuid AND (request_id > '01890999-7800-0000-0000-000000000000' OR request_id = '01890999-7800-0000-0000-000000000000') AND (request_id < '01890ebf-d3ff-ffff-ffff-ffffffffffff' OR request_id = '01890ebf-d3ff-ffff-ffff-ffffffffffff')

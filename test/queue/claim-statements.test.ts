@@ -67,7 +67,6 @@ test('the lease statements match claim-statements.sql', async () => {
     leases.findOverdue(database),
     leases.findLeasesOf(database, id),
     leases.findUnread(database, [id]),
-    leases.readInput(database, lease),
     leases.endOf(database, lease),
   ]);
   const file = readFileSync(new URL('claim-statements.sql', import.meta.url), 'utf8');

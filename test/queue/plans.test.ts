@@ -12,7 +12,7 @@ import { expire } from '../../src/queue/completion/queries/expire.js';
 import { claim } from '../../src/queue/runs/queries/claim.js';
 import { finish } from '../../src/queue/runs/queries/finish.js';
 import { release } from '../../src/queue/waiting/queries/release.js';
-import { findClaims, readInput } from '../../src/queue/workers/queries/worker-leases.js';
+import { findClaims } from '../../src/queue/workers/queries/worker-leases.js';
 import { countEnds, readWorkers, writeWorkers } from '../../src/queue/workers/queries/workers.js';
 import { CallerRequests } from '../../src/queue/reads/caller-requests.js';
 import { Erasures } from '../../src/queue/retention/erasures.js';
@@ -144,7 +144,6 @@ async function useWorkers(): Promise<void> {
   await claimAs(database, randomUUID(), 2, { groupId: 'gpu-0' });
   await knownOf(database, [lease]);
   await findClaims(database, ['plans']);
-  await readInput(database, lease);
   for (const how of ['succeeded', 'failed'] as const) await finish(database, [ending(lease, how)], 'worker');
   const said = { uid: randomUUID(), keyId: randomUUID(), id: 'plans', seenAgoMs: 0, hasRun: true };
   await writeWorkers(database, [said]);
@@ -229,7 +228,6 @@ const hot = [
   'find_worker_leases',
   'worker_run_ended',
   'find_claims',
-  'read_worker_input',
   'finish_of_worker',
   'finish_successes_of_worker',
   'write_workers',

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { DomainError } from '../../errors/domain-error.js';
+import { chargesOf } from '../../http/charges.js';
 
 export interface PayloadSlice {
   bytes: Buffer;
@@ -26,6 +27,7 @@ export function sendPayload(request: IncomingMessage, response: ServerResponse, 
     response.setHeader('Content-Range', `bytes */${total}`);
     throw new DomainError('bad_request', `The payload has only ${total} bytes.`, { status: 416 });
   }
+  chargesOf(request)?.chargeAnswer(bytes.length);
   response.writeHead(isPart ? 206 : 200, {
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': bytes.length,
@@ -55,6 +57,7 @@ export function sendPicture(response: ServerResponse, { bytes }: PayloadSlice): 
   if (type === undefined)
     throw new DomainError('gone', 'The output contains no picture, or it is no longer stored.');
   const picture = Buffer.from(data!, 'base64');
+  chargesOf(response.req)?.chargeAnswer(picture.length);
   response.writeHead(200, {
     'Content-Type': type,
     'Content-Length': picture.length,

@@ -3,13 +3,7 @@ import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
 import { Batcher } from '../../tools/batcher.js';
 import { BoundedCache } from '../../tools/bounded-cache.js';
-import {
-  findLeases,
-  type LeasedRun,
-  type LeaseName,
-  readInput,
-  renewLeases,
-} from './queries/worker-leases.js';
+import { findLeases, type LeasedRun, type LeaseName, renewLeases } from './queries/worker-leases.js';
 
 /** At most this many runs are kept in memory; the others are read again. */
 const maxKnown = 10_000;
@@ -27,7 +21,7 @@ export class LeasedRuns {
   private readonly unknown = new Map<string, number>();
 
   constructor(
-    private readonly database: Database,
+    database: Database,
     private readonly clock: Clock,
   ) {
     const options = { maxItems: 500, writers: 2, itemsBehind: 8 };
@@ -71,11 +65,6 @@ export class LeasedRuns {
     const renewed = await this.renewals.add(lease);
     if (renewed === undefined) this.forget(lease);
     return renewed;
-  }
-
-  /** JSON text; undefined: the lease is lost. */
-  readInput(lease: LeaseName): Promise<string | undefined> {
-    return readInput(this.database, lease);
   }
 
   /** Notes the tokens of a claim that may have been committed, but whose answer was lost. */

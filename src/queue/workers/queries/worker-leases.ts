@@ -157,19 +157,6 @@ export const findLeasesOf = (database: Database, workerId: string): Promise<Leas
 export const findUnread = (database: Database, tokens: readonly string[]): Promise<LeasedRun[]> =>
   database.query(unread, [tokens]);
 
-const inputStatement = statement('read_worker_input')`SELECT request.input::text AS input
-FROM lease
-JOIN recent_request AS request ON request.id = lease.request_id
-WHERE lease.request_id = $1::uuid AND lease.token = $2::uuid AND ${keyOf('lease')} = $3::text`;
-
-/** undefined: the lease is lost. */
-export async function readInput(
-  database: Database,
-  { id, token, keyId }: LeaseName,
-): Promise<string | undefined> {
-  return (await database.query<{ input: string }>(inputStatement, [id, token, keyId]))[0]?.input;
-}
-
 /* The previous release wrote the hash of the token without the key. */
 const endedStatement = statementOfDays(
   'worker_run_ended',
