@@ -39,6 +39,7 @@ test('the parts of an output are rows with one numbering for all batches of an a
     next: 2,
     nextIndex: 2,
     cancel: false,
+    isWritten: true,
     isTooLarge: false,
   });
   const third = said(run, 2, { deltas: ['12345678901234567890'] });
@@ -61,8 +62,8 @@ test('a part that is written twice concurrently is stored once', async () => {
   const again = append(there, more);
   await tables.blocked(1);
   await here.execute('COMMIT');
-  expect(await again).toMatchObject({ next: 3, nextIndex: 2 });
-  expect(await append(there, batch)).toMatchObject({ next: 3, nextIndex: 2 });
+  expect(await again).toMatchObject({ next: 3, nextIndex: 2, isWritten: false });
+  expect(await append(there, batch)).toMatchObject({ next: 3, nextIndex: 2, isWritten: false });
   expect(await readOutputOf(here, run.id, 1)).toEqual(['"a"', '"b"']);
 });
 

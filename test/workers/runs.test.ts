@@ -288,6 +288,19 @@ describe('an event of a run', () => {
     await worker.output(run);
   });
 
+  test('counts once in the log when its batch is repeated', async () => {
+    const run = await begin();
+    const line = (message: string): object => ({ type: 'log', level: 'info', message });
+    const half = Array.from({ length: 40 }, (_, i) => line(`${i} `.padEnd(1_000, 'x')));
+    for (let times = 0; times < 2; times++)
+      expect(await json(worker.events(run, 0, half))).toEqual({ next: 40, cancel: false });
+    await worker.events(run, 40, [line('the last line')]);
+    const { logs } = await calls.status(run.request_id, '?logs=1');
+    expect(logs).toHaveLength(41);
+    expect(logs!.at(-1)).toMatchObject({ message: 'the last line' });
+    await worker.output(run);
+  });
+
   test('must have a number, be NDJSON, and not be too large', async () => {
     const run = await begin();
     expect(await verdict(worker.ofRun('POST', run, 'events', '{}'))).toEqual([400, 'invalid_query']);

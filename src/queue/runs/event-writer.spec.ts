@@ -10,6 +10,7 @@ const line = { level: 'INFO', source: 'runner', message: 'a', atMs: 0 } as const
 const asIs = ({ from, count }: EventBatch): Appended => ({
   attempt: 1,
   cancel: false,
+  isWritten: true,
   isTooLarge: false,
   nextIndex: 0,
   next: from + count,

@@ -92,7 +92,8 @@ export class WorkerEvents {
       const detail = `The deltas of a run may have ${maxOutputBytes} bytes at most.`;
       throw new DomainError('body_too_large', detail);
     }
-    if (taken?.next === from + lines.length) {
+    // A repeated batch counted its lines a second time, so the next batch reads what is used.
+    if (taken?.isWritten === true) {
       const used = log ?? (known?.next === from ? known.log : undefined);
       this.spoken.set(token, { log: used, next: taken.next }, performance.now() + knownMs);
     }

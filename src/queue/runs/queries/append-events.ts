@@ -45,6 +45,8 @@ export interface Appended {
   next: number;
   /** The run was asked to stop. */
   cancel: boolean;
+  /** The batch was written by this call; false: it came too early, was written before, or is too large. */
+  isWritten: boolean;
   /** With this batch, the deltas of the attempt would be too many bytes: nothing of it is written. */
   isTooLarge: boolean;
   /** Index of the next delta's row. */
@@ -108,7 +110,7 @@ const appendStatement = statement('append_events')`WITH batch AS MATERIALIZED (
   FROM accepted, json_array_elements(accepted.deltas) WITH ORDINALITY AS part (delta, number)
 )
 SELECT request_id AS "requestId", attempt, cancel_requested_at IS NOT NULL AS cancel,
-       is_next AND NOT fits AS "isTooLarge",
+       is_next AND fits AS "isWritten", is_next AND NOT fits AS "isTooLarge",
        events + CASE WHEN is_next AND fits THEN count ELSE 0 END AS next,
        next_index + CASE WHEN is_next AND fits THEN delta_count ELSE 0 END AS "nextIndex"
 FROM held`;
