@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { IsNull, Not, type Repository } from 'typeorm';
-import { Clock } from '../database/clock.js';
 import { Database } from '../database/database.js';
 import { ModelsService } from '../models/models.service.js';
 import { AtATime } from '../tools/at-a-time.js';
@@ -54,7 +53,6 @@ export class QueueService {
     private readonly database: Database,
     @InjectRepository(RequestEntity) private readonly requests: Repository<RequestEntity>,
     private readonly index: WaitingIndex,
-    private readonly clock: Clock,
     private readonly availability: ModelAvailability,
     private readonly estimates: Estimates,
     private readonly models: ModelsService,
@@ -75,8 +73,8 @@ export class QueueService {
    */
   waiting(row: StatusRow): Waiting {
     if (row.state !== 'IN_QUEUE') return { position: 0, reason: undefined };
-    // It joins the queue behind all requests that wait then.
-    if (row.attempt === 0 && row.notBeforeMs !== null && row.notBeforeMs > this.clock.now())
+    // It joins the queue behind all requests that wait then. That may be a moment after its time.
+    if (row.isDelayed && row.attempt === 0)
       return { position: this.index.depth(row.modelId), reason: 'scheduled' };
     return { position: this.index.position(row), reason: row.isDelayed ? 'retrying' : this.reason(row) };
   }

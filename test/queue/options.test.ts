@@ -1,3 +1,4 @@
+import { Promoter } from '../../src/queue/waiting/duties/promoter.js';
 import { until } from '../support/index.js';
 import { keyHeader, problemOf, type Status, statusCounts, verdict } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
@@ -163,6 +164,23 @@ describe('a scheduled request', () => {
     const order = [first, later, behind];
     await Promise.all(order.map((id) => calls.reached(id, 'COMPLETED')));
     expect(model.calls.map(({ id }) => id).filter((id) => order.includes(id))).toEqual(order);
+  });
+
+  test('has no place of its own before it has joined the queue, also when its time has passed', async () => {
+    const end = await busy('test/one');
+    const promoter = service.app.get(Promoter);
+    await promoter.stop();
+    const later = await accepted(`test/one?delay=${fractionS(20)}`);
+    const first = await accepted('test/one');
+    await until(
+      async () => (await service.query('SELECT FROM delayed_entry WHERE ready_at < now()')).length === 1,
+    );
+    expect(await calls.status(later)).toMatchObject({ reason: 'scheduled', queue_position: 1 });
+    promoter.start();
+    await promoter.runOnce();
+    expect(await calls.status(later)).toMatchObject({ reason: 'busy', queue_position: 1 });
+    await end();
+    await Promise.all([first, later].map((id) => calls.reached(id, 'COMPLETED')));
   });
 
   test('has a Retry-After in its status, and can be cancelled', async () => {

@@ -41,7 +41,7 @@ export interface RequestRow {
 }
 
 export interface StatusRow extends RequestRow {
-  /** True if it waits for its next attempt. */
+  /** True if it waits for its next attempt, or to join its queue at the time that its caller has set. */
   isDelayed: boolean;
   /**
    * The id of the stream's event for this status. It grows with each change of state and each line of the log. Starts

@@ -5,7 +5,7 @@ import type { StatusRow } from '../status-row.js';
 
 /** Columns of the table `request`, or of a subquery of that name. `within`: of a statement of days. */
 export const statusColumns = (within: Within = () => 'true'): string => `${requestColumns},
-       CASE WHEN state = 'IN_QUEUE' AND attempt > 0 THEN EXISTS (
+       CASE WHEN state = 'IN_QUEUE' AND (attempt > 0 OR not_before IS NOT NULL) THEN EXISTS (
          SELECT FROM delayed_entry AS entry
          WHERE (entry.model_id, entry.priority, entry.virtual_start, entry.seq)
            = (request.model_id, request.priority, request.virtual_start, request.seq)
