@@ -1,8 +1,10 @@
+import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { Actor } from '../audit/actor.js';
 import { AuditTrail } from '../audit/audit-trail.js';
 import type { Caller } from '../auth/caller.js';
 import { Handles } from '../auth/handles.js';
+import { chargesOf } from '../http/charges.js';
 import type { Reply } from '../http/reply.js';
 import { headerFieldsOf } from '../http/input/option.js';
 import type { Page, PageAnswer } from '../http/input/page.js';
@@ -12,6 +14,7 @@ import { CallerRequests } from '../queue/reads/caller-requests.js';
 import type { StatusRow } from '../queue/reads/status-row.js';
 import { Erasures } from '../queue/retention/erasures.js';
 import { isRequestId } from '../queue/submit/request-id.js';
+import { Submissions } from '../queue/submit/submissions.js';
 import type { CancelCountsDto, CancelManyDto, RequestIdsDto, RequestPageDto } from './dto/collection.dto.js';
 import { type ListQuery, toFilter } from './dto/list.query.js';
 import { SubmitHeaders } from './dto/submit.headers.js';
@@ -41,6 +44,7 @@ export class CollectionHandlers {
     private readonly erasures: Erasures,
     private readonly requests: RequestHandlers,
     private readonly retries: Retries,
+    private readonly submissions: Submissions,
     private readonly queue: QueueService,
     private readonly trail: AuditTrail,
     private readonly handles: Handles,
@@ -66,12 +70,27 @@ export class CollectionHandlers {
     return page.until(rows, lastId && `${keyId} ${lastId}`, toView);
   }
 
-  statuses(caller: Caller, { request_ids: ids }: RequestIdsDto, base: string): Promise<Reply> {
+  /** Room for the answer is reserved before it is built, because one id can be in the call a thousand times. */
+  statuses(
+    caller: Caller,
+    { request_ids: ids }: RequestIdsDto,
+    base: string,
+    request: IncomingMessage,
+  ): Promise<Reply> {
     return this.inTurn(caller, ids.length, async () => {
       const known = [...new Set(ids.filter(isRequestId))];
       const rows = await this.collection.statuses(caller.keyId, known);
-      const byId = new Map(known.map((id, i) => [id, rows[i] && this.toStatus(rows[i], base)]));
-      return { status: 200, body: JSON.stringify({ results: ids.map((id) => byId.get(id) ?? null) }) };
+      const textOf = new Map(
+        known.map((id, i) => [
+          id,
+          rows[i] === undefined ? 'null' : JSON.stringify(this.toStatus(rows[i], base)),
+        ]),
+      );
+      const texts = ids.map((id) => textOf.get(id) ?? 'null');
+      chargesOf(request)?.reserveAnswer(
+        texts.reduce((bytes, text) => bytes + Buffer.byteLength(text) + 1, 0),
+      );
+      return { status: 200, body: `{"results":[${texts.join(',')}]}` };
     });
   }
 
@@ -93,12 +112,14 @@ export class CollectionHandlers {
   /** Resolves when the new request is committed. */
   async retry(caller: Caller, requestId: string, headers: object, base: string): Promise<AcceptedReply> {
     const { 'idempotency-key': key } = headerFieldsOf(SubmitHeaders, headers);
-    const row = await this.completed(caller, requestId, 'Submit it again once it has.');
     // No model can have this name, so the fingerprint is not that of a submission.
+    const name = `requests/${requestId.toLowerCase()}/retry`;
     const idempotency =
-      key === undefined
-        ? key
-        : { key, fingerprint: fingerprintOf(`requests/${row.id}/retry`, Buffer.alloc(0), {}) };
+      key === undefined ? key : { key, fingerprint: fingerprintOf(name, Buffer.alloc(0), {}) };
+    // A repeated call is answered as before, also if the original request was erased meanwhile.
+    const before = idempotency && (await this.submissions.submittedBefore(caller.keyId, idempotency));
+    if (before !== undefined) return acceptedReply(before, base);
+    const row = await this.completed(caller, requestId, 'Submit it again once it has.');
     const accepted = await this.retries.submit(caller, row, { headers, idempotency });
     if (accepted === undefined)
       throw gone('The input of the request is no longer stored. Submit it again with its input.');

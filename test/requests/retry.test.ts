@@ -85,6 +85,8 @@ describe('a retry with an Idempotency-Key', () => {
     await service.query('UPDATE request SET input = NULL WHERE id = $1', [id]);
     expect(await idOf(await withKey(id, '"retry-1"'))).toBe(made);
     expect(await verdict(withKey(id, 'retry-2'))).toEqual([410, 'gone']);
+    expect((await collection.erase(id)).status).toBe(204);
+    expect(await idOf(await withKey(id, 'retry-1'))).toBe(made);
   });
 
   test('is refused if the key belongs to another retry or submission', async () => {

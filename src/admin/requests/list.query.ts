@@ -75,6 +75,6 @@ function prefixed(prefix: string, caller: Caller, handles: Handles): OperatorFil
   const id = handles.idOf(prefix.trim());
   if (id !== prefix.trim()) return { ids: [id] };
   if (isRequestId(written)) return { ids: [written] };
-  const isPrefix = /^[0-9a-f-]{1,36}$/.test(written) && hasScope(caller, 'payloads');
+  const isPrefix = /^[0-9a-f][0-9a-f-]{0,35}$/.test(written) && hasScope(caller, 'payloads');
   return isPrefix ? { idPrefix: written } : { ids: [] };
 }

@@ -137,6 +137,13 @@ export class Submissions {
     return this.tracing.send([modelId], terms.trace, (sentFor) => write(sentFor(modelId)));
   }
 
+  /** Returns what was submitted before under this idempotency key; undefined: nothing. Throws if it was another call. */
+  async submittedBefore(keyId: string, idempotency: Idempotency): Promise<Accepted | undefined> {
+    const { key, fingerprint } = idempotency;
+    const known = (await findReserved(this.database, keyId, [key])).get(key);
+    return known && orThrow(acceptedOf(known, fingerprint));
+  }
+
   /** If spans are sent, each model of the requests has one, which is stored as the cause of what is written. */
   private traced<T>(
     requests: readonly NewRequest[],
