@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { v7 } from 'uuid';
+import { Config } from '../../src/config/config.js';
 import { Database } from '../../src/database/database.js';
 import { reachDatabase } from '../../src/database/reach.js';
 import { createStatementPool } from '../../src/database/statement-pool.js';
@@ -184,6 +185,17 @@ describe('payloads', () => {
     expect(await verdict(service.get(calls.path(ids[0]!)))).toEqual([410, 'gone']);
     expect(await calls.status(ids[0]!)).toMatchObject({ status: 'COMPLETED', success: true });
     expect((await service.get(calls.path(ids[1]!))).status).toBe(200);
+  });
+
+  test('of a model that is no longer in models.yaml are deleted by the service’s own retention', async () => {
+    await service.query(
+      `INSERT INTO model (id, runner, timeout_ms, attempts) VALUES ('test/removed', 'http', 1000, 1)`,
+    );
+    const config = service.app.get(Config);
+    const ids = [await plant(3, 3, 'test/removed'), await plant(0.5, 0.5, 'test/removed')];
+    Object.assign(config, { retentionPayloadMs: dayMs });
+    await prune().finally(() => Object.assign(config, { retentionPayloadMs: null }));
+    expect(await payloads(ids)).toEqual([emptied, kept]);
   });
 
   test('remain while their request waits or has just ended, and are deleted in a later round', async () => {

@@ -115,6 +115,17 @@ function ignoreDetached(error: unknown): void {
 }
 
 /*
+ * Purpose: reads the ids of all models, also of those that `models.yaml` has no longer: their requests are still there.
+ * Race: none: a model that is added meanwhile has no old requests.
+ * Index: none. The table has a row for each model.
+ */
+const everyModelStatement = statement('every_model')`SELECT id FROM model`;
+
+export async function everyModelId(database: Database): Promise<string[]> {
+  return (await database.query<{ id: string }>(everyModelStatement)).map(({ id }) => id);
+}
+
+/*
  * Purpose: empties the payloads of a model's completed requests of a span of days beyond their retention, a thousand at a
  *   time.
  * Race: completed rows do not change, so nothing else locks them.
