@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Handles } from '../../src/auth/handles.js';
 import { Database } from '../../src/database/database.js';
 import { OperationCollector } from '../../src/operations/operation-collector.js';
@@ -312,6 +313,27 @@ describe('when the database refuses to change some requests', () => {
       expect(await service.query('SELECT FROM operation_member')).toEqual([]);
     },
   );
+});
+
+test('an operation that takes long does not hold up one that begins later', async () => {
+  const collector = service.app.get(OperationCollector);
+  const step = collector.step.bind(collector);
+  const ids = await calls.submitAll(2, 'test/wide?tag=short:1&delay=1h');
+  let longId = '';
+  collector.step = async (id, nodeId) => {
+    longId ||= id;
+    return id === longId ? nextTurn('collecting') : step(id, nodeId);
+  };
+  try {
+    const first = await start({ action: 'cancel', filter: { tag: 'long:1' } });
+    await until(() => longId === first.id);
+    const second = await start({ action: 'cancel', filter: { tag: 'short:1' } });
+    expect(await ended(second.id)).toMatchObject({ state: 'done', total: 2, done: 2 });
+  } finally {
+    collector.step = step;
+  }
+  expect(await ended(longId)).toMatchObject({ state: 'done', total: 0 });
+  for (const one of ids) expect((await calls.status(one)).status).toBe('COMPLETED');
 });
 
 test('an operation that cannot continue does not block the next one', async () => {

@@ -27,6 +27,8 @@ const stepSizes = { cancel: 500, erase: 100, retry: 50 };
  */
 const [shrinking, growing] = [8, 2];
 const restMs = 50;
+/** After this time, other operations that are open have their turns. A short one does not wait for a long one. */
+const turnMs = 1_000;
 /** Longer than the claim of a lost node lasts. */
 const claimLifeMs = 20_000;
 /**
@@ -119,15 +121,17 @@ export class OperationRunner extends SelfStartingDuty {
     }
   }
 
-  /** Works until the operation is over or belongs to another node. */
+  /** Works until the operation is over or belongs to another node, or its turn is over. */
   private async work(operation: ClaimedOperation): Promise<void> {
+    const until = performance.now() + turnMs;
+    const hasTurn = (): boolean => !this.isStopping && performance.now() < until;
     let after = firstId;
     let size = stepSizes[operation.action];
     let { state: found }: { state: OperationState | null } = operation;
-    while (found === 'collecting' && !this.isStopping)
+    while (found === 'collecting' && hasTurn())
       found = await this.collector.step(operation.id, this.cluster.nodeId);
     if (found === null) return;
-    while (!this.isStopping) {
+    while (hasTurn()) {
       const step = await this.step(operation, after, size);
       if (step instanceof MemberFault) {
         if (size === 1) await this.countFailed(operation, step);

@@ -20,8 +20,8 @@ export interface Counts {
 export const claimLife = '15 seconds';
 
 /*
- * Purpose: claims an operation that no node works on, or renews this node's own claim. Operations that were interrupted
- *   come after those never begun, so that they do not delay them.
+ * Purpose: claims an operation that no node works on, or renews this node's own claim. Operations never begun come first,
+ *   then the one whose last turn is the longest ago.
  * Race: SKIP LOCKED and the claim's expiry give it to one node. Each of its steps checks that it still has the claim.
  * Index: operation_open; there are few rows.
  */
