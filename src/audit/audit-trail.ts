@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { Caller } from '../auth/caller.js';
 import type { GuardedRequest } from '../auth/current-caller.decorator.js';
+import { plainTransaction } from '../database/plain-transaction.js';
 import { type Queries, statement } from '../database/statement.js';
 import { ClientAddress } from '../http/client-address.js';
 import { requestIdOf } from '../http/request-id.js';
@@ -33,7 +34,7 @@ export class AuditTrail {
 
   /** Runs `work` in one transaction: the change and, by `write`, its entry. */
   inTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.source.transaction(work);
+    return plainTransaction(this.source, work);
   }
 
   write(manager: EntityManager, actor: Actor, note: AuditNote): Promise<void> {

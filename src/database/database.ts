@@ -7,6 +7,7 @@ import { inOneTransaction } from '../internals/one-transaction.js';
 import { DatabaseFaults } from './database-faults.js';
 import type { DatabaseWatch } from './database-watch.js';
 import { Pipeline, type PipelineConnection } from './pipeline.js';
+import { limitIdleness } from './plain-transaction.js';
 import type { Queries, Statement } from './statement.js';
 
 // bigint columns hold sequence values and counts, all below 2^53.
@@ -54,8 +55,7 @@ export class Database implements Queries, OnApplicationShutdown {
   async transaction<T>(work: (query: Queries['query']) => Promise<T>): Promise<T> {
     return this.onConnection(
       async (client) => {
-        // A process that freezes within a transaction must not keep its locks from the others.
-        await this.plain(client, `BEGIN; SET LOCAL idle_in_transaction_session_timeout = '5s'`);
+        await this.plain(client, `BEGIN; ${limitIdleness}`);
         const result = await work((statement, values = []) => this.run(client, statement, values));
         await this.plain(client, 'COMMIT');
         return result;

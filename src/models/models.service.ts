@@ -2,6 +2,7 @@ import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Subject } from 'rxjs';
 import type { EntityManager, Repository } from 'typeorm';
+import { plainTransaction } from '../database/plain-transaction.js';
 import { storable } from '../tools/storable-text.js';
 import { ModelEntity } from './model.entity.js';
 import type { FileModel, Group, Model } from './model.js';
@@ -39,7 +40,7 @@ export class ModelsService implements OnModuleInit {
 
   async onModuleInit(): Promise<void> {
     await this.warnOfDifferences(this.file.map(toRow));
-    await this.table.manager.transaction((manager) => this.write(manager, this.file));
+    await plainTransaction(this.table, (manager) => this.write(manager, this.file));
   }
 
   /** Logs which models are served, once they are. */

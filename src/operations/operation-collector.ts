@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { plainTransaction } from '../database/plain-transaction.js';
 import { OperatorRequests, type SliceWriter } from '../queue/reads/operator-requests.js';
 import type { OperatorFilter } from '../queue/reads/request-filter.js';
 import type { OperationAction, OperationState } from './entities/operation.entity.js';
@@ -25,7 +26,7 @@ export class OperationCollector {
    * took the operation over. Returns the new state. null: another node has the operation.
    */
   step(id: string, nodeId: string): Promise<OperationState | null> {
-    return this.source.transaction(async (manager) => {
+    return plainTransaction(this.source, async (manager) => {
       const [row] = await manager.query<Collecting[]>(
         `SELECT state, action, filter, collected_to AS "collectedTo",
                 extract(epoch FROM created_at)::float8 * 1000 AS "startedMs"

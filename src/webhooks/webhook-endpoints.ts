@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, LessThan, type Repository } from 'typeorm';
 import { AddressRule } from '../addresses/address-rule.js';
+import { plainTransaction } from '../database/plain-transaction.js';
 import { newId } from '../database/new-id.js';
 import { DomainError } from '../errors/domain-error.js';
 import { WebhookEndpointEntity } from './entities/webhook-endpoint.entity.js';
@@ -47,7 +48,7 @@ export class WebhookEndpoints {
     accounting: Accounting,
   ): Promise<WebhookEndpointEntity> {
     this.assertUsable(url);
-    return this.rows.manager.transaction(async (manager) => {
+    return plainTransaction(this.rows, async (manager) => {
       await lockWebhooksOf(keyId, manager);
       const rows = manager.getRepository(WebhookEndpointEntity);
       const before = await rows.findOne({
@@ -115,7 +116,7 @@ export class WebhookEndpoints {
     accounting: (manager: EntityManager, removed: WebhookEndpointEntity) => Promise<void>,
   ): Promise<boolean> {
     const { keyId: apiKeyId, ...others } = which;
-    return this.rows.manager.transaction(async (manager) => {
+    return plainTransaction(this.rows, async (manager) => {
       const rows = manager.getRepository(WebhookEndpointEntity);
       const found = await rows.findOneBy({ apiKeyId, ...others });
       if (found === null || (await rows.delete({ id: found.id })).affected !== 1) return false;

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, IsNull, Not, Raw, type Repository } from 'typeorm';
+import { plainTransaction } from '../database/plain-transaction.js';
 import { commandOf } from '../config/package.js';
 import { Config } from '../config/config.js';
 import { BoundedCache } from '../tools/bounded-cache.js';
@@ -45,7 +46,7 @@ export class WebhookSecrets {
     const own = await this.own(keyId);
     if (own.length > 0) return own;
     if (this.config.webhookSecret !== undefined) return [this.config.webhookSecret];
-    await this.rows.manager.transaction(async (manager) => {
+    await plainTransaction(this.rows, async (manager) => {
       await lockWebhooksOf(keyId, manager);
       // If two nodes make one at once, one of them succeeds, and both read that one.
       const insert = manager.createQueryBuilder().insert().into(WebhookSecretEntity);
@@ -59,7 +60,7 @@ export class WebhookSecrets {
    */
   async rotate(keyId: string, accounting?: (manager: EntityManager) => Promise<void>): Promise<string> {
     const secret = generate();
-    await this.rows.manager.transaction(async (manager) => {
+    await plainTransaction(this.rows, async (manager) => {
       await lockWebhooksOf(keyId, manager);
       const rows = manager.getRepository(WebhookSecretEntity);
       const { webhookSecret } = this.config;
