@@ -422,4 +422,9 @@ export class OtherHolders {
     for (const id of finished) this.left.delete(id);
     return finished;
   }
+
+  /** They are still finished. */
+  putBackFinished(ids: readonly string[], now: number): void {
+    for (const id of ids) this.left.set(id, now - finishedAfterMs - 1);
+  }
 }

@@ -91,6 +91,7 @@ export class ShareKeeper {
   private busyAt = -Infinity;
   /** A write was lost and may still run. Nothing is granted until a newer one has run. */
   private isUncertain = false;
+  private isPruning = false;
   /** A round begins after the one under way, if there is one. */
   private isRoundDue = false;
   private round: Round | undefined;
@@ -389,10 +390,25 @@ export class ShareKeeper {
     this.round = undefined;
     this.others.see(written.holders, this.host.now());
     this.book.waitUntil = this.others.settledAt;
-    const finished = this.others.takeFinished(this.host.now());
-    if (finished.length > 0) await this.store.prune(finished);
     this.aliveAt = round.beganAt;
     this.host.worked?.();
+    this.pruneSoon();
+  }
+
+  /** Not awaited: no call may wait for it. If it fails, a later round repeats it. */
+  private pruneSoon(): void {
+    if (this.isPruning) return;
+    const finished = this.others.takeFinished(this.host.now());
+    if (finished.length === 0) return;
+    this.isPruning = true;
+    const again = (error: unknown): void => {
+      this.host.failed?.(error);
+      this.others.putBackFinished(finished, this.host.now());
+    };
+    void this.store
+      .prune(finished)
+      .catch(again)
+      .finally(() => (this.isPruning = false));
   }
 
   private beginRound(now: number): Round {
