@@ -115,6 +115,13 @@ test('a key has at most 100 open sessions, the oldest end first, and its sign-in
   expect(await problemOf(refused!)).toMatchObject({ status: 429, code: 'caller_busy' });
 }, 90_000);
 
+test('a key that may not sign in does not count as a sign-in', async () => {
+  const { key } = await admin.newKey({ scopes: ['submit'] });
+  // More than a key may begin in two minutes.
+  const answers = await inParallel(4, Array.from({ length: 130 }), () => admin.signIn({ key }));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([403]));
+});
+
 test('expired sessions and sign-in links are deleted after their retention', async () => {
   const { id } = await admin.newKey({ scopes: ['observe'] });
   await service.query(

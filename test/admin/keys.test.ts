@@ -177,6 +177,7 @@ test('the last admin key cannot be revoked or demoted without allow_no_admin', a
   expect(await verdict(admin.call('DELETE', path))).toEqual([409, 'conflict']);
   const demoted = { body: { scopes: ['observe'] } };
   expect(await verdict(admin.call('PATCH', path, demoted))).toEqual([409, 'conflict']);
+  expect(await verdict(admin.call('PATCH', path, { body: { expires: '1d' } }))).toEqual([409, 'conflict']);
   await create({ name: 'expired', scopes: ['admin'], expires: '1ms' });
   expect(await verdict(admin.call('DELETE', path))).toEqual([409, 'conflict']);
 

@@ -57,14 +57,15 @@ export class Keys {
     changes: KeyChangesDto,
     { allow_no_admin: allowNoAdmin }: LastAdminQuery,
   ): Promise<AdminKeyDto> {
-    const staysAdmin = changes.scopes?.includes('admin') ?? true;
+    const hasAdmin = changes.scopes?.includes('admin') ?? true;
+    const staysAdmin = (before: ApiKey): boolean => hasAdmin && !this.endsEarlier(before, changes);
     const check: KeyCheck = (before, admins) => {
       if (before.subject !== null && changes.scopes !== undefined)
         throw new DomainError(
           'conflict',
           'The provider decides at each sign-in what this person may do. Change it there.',
         );
-      if (!staysAdmin && !allowNoAdmin) assertOtherAdmin(before, admins);
+      if (!staysAdmin(before) && !allowNoAdmin) assertOtherAdmin(before, admins);
     };
     const { reason } = changes;
     const key = await this.audited.update(actor, id, toChanges(changes), { check, reason });
@@ -85,6 +86,12 @@ export class Keys {
     const isRevoked = await this.audited.revoke(actor, id, { check, reason });
     this.sessions.lookAgain();
     if (!isRevoked && (await this.keys.find(id)) === null) throw unknownKey(id);
+  }
+
+  private endsEarlier({ expiresAt }: ApiKey, { expires }: KeyChangesDto): boolean {
+    if (expires === undefined || expires === null) return false;
+    const endsAtMs = 'at' in expires ? expires.at.getTime() : this.clock.now() + expires.inMs;
+    return expiresAt === null || endsAtMs < expiresAt.getTime();
   }
 
   private async view(key: ApiKey): Promise<AdminKeyDto> {

@@ -79,46 +79,44 @@ export class SignIn {
   async begin(request: GuardedRequest, { key, link }: SignInDto): Promise<Begun> {
     return key === undefined
       ? this.beginAs(request, 'link', (manager) => this.byLink(link!, manager))
-      : this.beginAs(
-          request,
-          'key',
-          (manager) => this.byKey(key, manager),
-          (await this.callers.ofKey(key))?.keyId,
-        );
+      : this.beginAs(request, 'key', (manager) => this.byKey(key, manager), await this.callers.ofKey(key));
   }
 
   /**
-   * Begins a session. A refused sign-in is audited too. `keyId`: the key, if it is known before. The browser's previous
+   * Begins a session. A refused sign-in is audited too. `known`: the key, if it is known before. The browser's previous
    * session ends: a token is never taken over.
    */
   async beginAs(
     request: GuardedRequest,
     by: 'key' | 'link' | 'oidc',
     identify: Identify,
-    keyId?: string,
+    known?: Caller,
   ): Promise<Begun> {
     const actor = this.trail.actorOf(request, undefined);
     const before = request.caller?.sessionId;
     try {
       // Checked before a connection is taken, because there may be very many calls.
-      if (keyId !== undefined) this.assertMayBegin(keyId);
+      if (known !== undefined) {
+        if (!isOperator(known)) throw noScope(known.name);
+        this.assertMayBegin(known.keyId);
+      }
       const begun = await this.trail.inTransaction(async (manager) => {
         const key = await identify(manager);
         if (!isOperator(key)) throw noScope(key.name);
-        if (keyId === undefined) this.assertMayBegin(key.id);
+        if (known === undefined) this.assertMayBegin(key.id);
         const isReplaced = before !== undefined && (await this.sessions.end(manager, before));
         const { id, token, expiresAt } = await this.sessions.begin(manager, key.id, {
           address: actor.address,
           userAgent: actor.userAgent,
         });
-        const known: Actor = { ...actor, keyId: key.id, name: key.name, sessionId: id };
+        const signedIn: Actor = { ...actor, keyId: key.id, name: key.name, sessionId: id };
         if (isReplaced)
-          await this.trail.write(manager, known, {
+          await this.trail.write(manager, signedIn, {
             action: 'session.end',
             target: before,
             after: { replaced_by: id },
           });
-        await this.trail.write(manager, known, { action: 'session.begin', target: id, after: { by } });
+        await this.trail.write(manager, signedIn, { action: 'session.begin', target: id, after: { by } });
         const own = scopes.filter((scope) => hasScope(key, scope));
         const { id: key_id, name } = key;
         const expires_at = expiresAt.toISOString();
