@@ -1,16 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import { IsNull, Not, type Repository } from 'typeorm';
+import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { ModelsService } from '../models/models.service.js';
 import { AtATime } from '../tools/at-a-time.js';
 import { Batcher } from '../tools/batcher.js';
 import { BoundedCache } from '../tools/bounded-cache.js';
-import { RequestEntity } from './entities/request.entity.js';
 import { ModelAvailability } from './circuits/model-availability.js';
 import { Estimates } from './estimates/estimates.js';
 import { readLog } from './reads/queries/read-log.js';
 import { readSmallOutput } from './reads/queries/read-output.js';
+import {
+  type PayloadColumn,
+  payloadLength,
+  readPayloadText,
+  readSmallPayload,
+} from './reads/queries/read-payload.js';
 import { readStatus } from './reads/queries/read-status.js';
 import { outputOf } from './runs/event-buffer.js';
 import type { LogEntry } from './runs/run-log.js';
@@ -19,18 +23,12 @@ import { WaitingIndex } from './waiting/waiting-index.js';
 
 /** Outputs above this size on disk are read when a reader has room for them. */
 const largeBytes = 16 * 1024;
-/** At most this many large outputs are read at a time, so that connections are left for everything else. */
-const maxLargeReads = 3;
+/** At most one in this many connections reads a large output, so that connections are left for everything else. */
+const connectionsPerLargeRead = 3;
 /**
  * Outputs above this size are read one at a time: decoding and sending several at once would keep the event loop busy.
  */
 const hugeBytes = 1024 * 1024;
-
-/** Reads two SQL expressions over a request. */
-type ReadPayload = (
-  payload: string,
-  bytes: string,
-) => Promise<{ payload: string | null; bytes: number | null } | undefined>;
 
 /** The reader of an input or output, which is charged for its bytes. */
 interface ChargedReader {
@@ -42,21 +40,22 @@ interface ChargedReader {
 /** Serves callers' calls on submitted requests: reads status, log, input and output. */
 @Injectable()
 export class QueueService {
-  private readonly largeReads = new AtATime(maxLargeReads);
+  private readonly largeReads: AtATime;
   private readonly hugeReads = new AtATime(1);
   /** Sizes in bytes, by column and id of the request. They do not change. */
-  private readonly largeSizes = new BoundedCache<Promise<number | null>>(10_000);
+  private readonly largeSizes = new BoundedCache<Promise<number | undefined>>(10_000);
 
   private readonly statuses: Batcher<string, StatusRow | undefined>;
 
   constructor(
     private readonly database: Database,
-    @InjectRepository(RequestEntity) private readonly requests: Repository<RequestEntity>,
     private readonly index: WaitingIndex,
     private readonly availability: ModelAvailability,
     private readonly estimates: Estimates,
     private readonly models: ModelsService,
+    config: Config,
   ) {
+    this.largeReads = new AtATime(Math.max(1, Math.floor(config.databasePoolSize / connectionsPerLargeRead)));
     const pipeline = database.pipeline();
     const options = { maxItems: 256, writers: 3, earlyItems: 16, itemsBehind: 8 };
     this.statuses = new Batcher((ids) => readStatus(pipeline, ids), options);
@@ -112,47 +111,26 @@ export class QueueService {
   }
 
   private async payload(
-    column: 'input' | 'output',
+    column: PayloadColumn,
     requestId: string,
     reader: ChargedReader | undefined,
   ): Promise<string | null> {
-    const read: ReadPayload = (payload, bytes) =>
-      this.requests
-        .createQueryBuilder('request')
-        // Selected as text: parsed and written again, its numbers could change.
-        .select(payload, 'payload')
-        .addSelect(bytes, 'bytes')
-        .where({ id: requestId })
-        .getRawOne();
-    // Its size on disk is known without reading it.
-    const isSmall = `pg_column_size(request.${column}) <= ${largeBytes}`;
-    const row = await read(
-      `CASE WHEN ${isSmall} THEN request.${column}::text END`,
-      `pg_column_size(request.${column})`,
-    );
-    if (row === undefined || row.bytes === null || row.payload !== null) return row?.payload ?? null;
+    const small = await readSmallPayload(this.database, column, requestId, largeBytes);
+    if (small !== null) return small ?? null;
     const caller = reader?.name ?? '';
-    const bytes = await this.largeSize(column, requestId, caller, read);
-    if (bytes === null) return null;
+    const bytes = await this.largeSize(column, requestId, caller);
+    if (bytes === undefined) return null;
     reader?.reserveAnswer(bytes);
     const reads = bytes > hugeBytes ? this.hugeReads : this.largeReads;
-    return reads.run(caller, async () => (await read(`request.${column}::text`, '0'))?.payload ?? null);
+    return (await reads.run(caller, () => readPayloadText(this.database, column, requestId))) ?? null;
   }
 
   /** Measures the size once for all readers, so that it costs nothing to refuse a reader without room for it. */
-  private largeSize(
-    column: string,
-    requestId: string,
-    caller: string,
-    read: ReadPayload,
-  ): Promise<number | null> {
+  private largeSize(column: PayloadColumn, requestId: string, caller: string): Promise<number | undefined> {
     const name = `${column} ${requestId}`;
     const known = this.largeSizes.get(name, performance.now());
     if (known !== undefined) return known;
-    const size = this.largeReads.run(caller, async () => {
-      const { bytes = null } = (await read('NULL', `octet_length(request.${column}::text)`)) ?? {};
-      return bytes;
-    });
+    const size = this.largeReads.run(caller, () => payloadLength(this.database, column, requestId));
     this.largeSizes.set(name, size, Infinity);
     size.catch(() => this.largeSizes.delete(name));
     return size;
@@ -167,6 +145,6 @@ export class QueueService {
   }
 
   async hasOutput(requestId: string): Promise<boolean> {
-    return this.requests.existsBy({ id: requestId, output: Not(IsNull()) });
+    return (await readSmallPayload(this.database, 'output', requestId, 0)) !== undefined;
   }
 }

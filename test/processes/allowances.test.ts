@@ -1,12 +1,10 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { getRepositoryToken } from '@nestjs/typeorm';
-import { Repository, type SelectQueryBuilder } from 'typeorm';
 import { Allowances } from '../../src/allowances/allowances.js';
+import { Database } from '../../src/database/database.js';
 import { HttpConnections } from '../../src/http/http-connections.js';
 import { shippedPace } from '../../src/http/progress.js';
-import { RequestEntity } from '../../src/queue/entities/request.entity.js';
 import { startTestService, type TestService, until } from '../support/index.js';
 import { AdminCalls } from '../support/admin-calls.js';
 import { keyHeader, verdict } from '../support/queue-calls.js';
@@ -158,19 +156,16 @@ describe('answers', () => {
     unread(id);
     unread(id);
     await until(() => allowances.inUse('bytes') > 1.9 * largeBytes);
-    const requests = service.app.get<Repository<RequestEntity>>(getRepositoryToken(RequestEntity));
-    let asked = 0;
-    requests.createQueryBuilder = (...args) => {
-      asked++;
-      return Repository.prototype.createQueryBuilder.apply(
-        requests,
-        args,
-      ) as SelectQueryBuilder<RequestEntity>;
+    const database = service.app.get(Database);
+    const asked: string[] = [];
+    database.query = (statement, values) => {
+      if (statement.name.includes('output')) asked.push(statement.name);
+      return Database.prototype.query.call(database, statement, values) as Promise<never[]>;
     };
     expect(await verdict(service.get(`/v1/queue/requests/${id}`))).toEqual([429, 'caller_busy']);
     // The one read asks whether the response is small.
-    expect(asked).toBe(1);
-    Reflect.deleteProperty(requests, 'createQueryBuilder');
+    expect(asked).toEqual(['read_small_output_of']);
+    Reflect.deleteProperty(database, 'query');
   });
 
   it('that a client does not read in time are dropped with their connection', async () => {
