@@ -99,11 +99,11 @@ export class HeldCalls {
   }
 
   /**
-   * Returns the request when it has completed, or when this time is over. A request that has not completed by then
-   * continues without the call. undefined: the client has disconnected.
+   * Returns the request when it has completed, or when this time is over, which is at most that of a long poll. A
+   * request that has not completed by then continues without the call. undefined: the client has disconnected.
    */
   async within(call: HeldCall, ms: number): Promise<StatusRow | undefined> {
-    const last = await this.waited(call, ms);
+    const last = await this.waited(call, Math.min(ms, this.longPolls.maxHoldMs));
     if (last !== undefined) call.release();
     return last;
   }

@@ -18,7 +18,7 @@ export class RequestEnds {
     private readonly longPolls: LongPolls,
   ) {}
 
-  /** Returns the request when it has completed, or when this time is over. */
+  /** Returns the request when it has completed, or when this time is over, which is at most that of a long poll. */
   async within(
     caller: Caller | undefined,
     requestId: string,
@@ -29,7 +29,12 @@ export class RequestEnds {
     if (row.state === 'COMPLETED') return row;
     const hold = chargesOf(response.req)?.take('streams', 1);
     try {
-      const last = await this.longPolls.hold(row, ms, response, undefined);
+      const last = await this.longPolls.hold(
+        row,
+        Math.min(ms, this.longPolls.maxHoldMs),
+        response,
+        undefined,
+      );
       return last ?? (await this.requests.find(caller, requestId));
     } finally {
       hold?.release();

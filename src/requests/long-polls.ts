@@ -13,7 +13,7 @@ import { StatusSources } from '../queue/reads/status-sources.js';
 /** Interval at which calls with an expired wait are answered, and calls of disconnected clients are dropped. */
 const tickMs = 100;
 /** A proxy gives up on a call that is silent for 60 s (nginx's default), so the answer must come before that. */
-const maxHoldMs = 55_000;
+export const maxHoldMs = 55_000;
 /** Time limit for the last answers of a service that stops. */
 const lastAnswersMs = 2_000;
 
@@ -73,7 +73,7 @@ export class LongPolls {
   private readonly open = new Set<LongPoll>();
   private ticker: NodeJS.Timeout | undefined;
   private isStopped = false;
-  /** A longer wait ends after this time. Tests shorten it. */
+  /** A longer wait ends after this time, if its client can ask again. Tests shorten it. */
   maxHoldMs = maxHoldMs;
 
   constructor(
@@ -108,7 +108,10 @@ export class LongPolls {
     return last;
   }
 
-  /** As `wait`, for any time. Returns the last known row if the client has disconnected. */
+  /**
+   * As `wait`, for any time. Returns the last known row if the client has disconnected. If the time is longer than
+   * `maxHoldMs`, proxies must be set to allow it (docs/proxies.md).
+   */
   async hold(
     row: StatusRow,
     ms: number,

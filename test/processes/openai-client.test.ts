@@ -969,6 +969,21 @@ describe('a response in background', () => {
     await rejection(client.responses.retrieve(begun.id), NotFoundError);
   });
 
+  test('is made, read, cancelled and deleted by the beta interface of the client too', async () => {
+    const { responses } = client.beta;
+    const asked = { model: 'acme/slow', input: 'by beta', background: true, hold: true } as const;
+    const begun = await responses.create(asked, { query: { priority: 'low' } });
+    expect(begun).toMatchObject({ id: await idOf('by beta'), object: 'response', background: true });
+    expect(await service.query('SELECT priority FROM request WHERE id = $1', [begun.id])).toEqual([
+      { priority: 1 },
+    ]);
+    await model.arrived(begun.id);
+    expect(await responses.retrieve(begun.id)).toMatchObject({ id: begun.id, status: 'in_progress' });
+    expect(await responses.cancel(begun.id)).toMatchObject({ id: begun.id, status: 'cancelled' });
+    await responses.delete(begun.id);
+    await rejection(responses.retrieve(begun.id), NotFoundError);
+  });
+
   test('shows the answer of a chat model as a message', async () => {
     const asked = { ...ask('chat in background'), background: true } as never;
     const begun = await client.responses.create(asked);

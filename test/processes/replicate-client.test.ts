@@ -4,6 +4,7 @@ import { parseRateLimits } from '../../src/config/parsers.js';
 import { startTestService, until } from '../support/index.js';
 import { keyHeader, unknownId } from '../support/queue-calls.js';
 import { testWebhooks } from '../support/test-webhooks.js';
+import { pulled } from '../support/worker-calls.js';
 
 const prompt = {
   type: 'object',
@@ -19,6 +20,8 @@ const { service, calls, model, receiver, hooks } = testWebhooks(
     'acme/strict': { description: 'Takes a prompt.', input_schema: prompt },
     'acme/twice': { attempts: 2, retry: { base: '10ms', cap: '10ms' } },
     'test/one': { concurrency: 1 },
+    'test/brief': { timeout: '200ms' },
+    'test/unserved': { ...pulled, expires: '100ms' },
   },
 );
 
@@ -188,10 +191,25 @@ test('Cancel-After bounds the wait and the run', async () => {
      FROM request WHERE id = $1`,
     [id],
   );
-  expect(rows).toEqual([{ has_own_expiry: true, seconds: 3_605, timeout_ms: 60_000 }]);
+  // The timeout of the model is shorter.
+  expect(rows).toEqual([{ has_own_expiry: true, seconds: 3_605, timeout_ms: null }]);
   await model.answer(id);
   for (const bad of ['1s', 'soon', '5d']) expect((await create(bad)).status).toBe(400);
 });
+
+test.each([
+  ['test/brief', 'took longer than the 0.2 s'],
+  ['test/unserved', 'did not start before it expired'],
+] as const)(
+  'a prediction that exceeds a bound of %s has failed, with a longer Cancel-After too',
+  async (modelId, reason) => {
+    const withAge: typeof fetch = (url, init = {}) =>
+      fetch(url, { ...init, headers: { ...(init.headers as Record<string, string>), 'cancel-after': '1h' } });
+    const { predictions } = client({ fetch: withAge });
+    const { id } = await predictions.create({ model: modelId, input: { hold: true } });
+    expect(await ended(id)).toMatchObject({ status: 'failed', error: expect.stringContaining(reason) });
+  },
+);
 
 test('predictions are listed in pages, newest first', async () => {
   const key = await calls.newKey();

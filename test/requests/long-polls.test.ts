@@ -70,6 +70,28 @@ test('a long poll ends before a proxy would time out', async () => {
   await model.answer(id);
 });
 
+test('a call of Replicate or Runpod that waits ends before a proxy would time out, and its request continues', async () => {
+  const { service, calls, polls } = await start({ adapters: ['replicate', 'runpod'] });
+  polls.maxHoldMs = 50;
+  const post = async (path: string): Promise<{ id: string; status: string }> => {
+    const headers = { authorization: `Bearer ${service.key}`, prefer: 'wait' };
+    const body = '{"input":{"hold":true}}';
+    const answer = await fetch(service.url + path, { method: 'POST', headers, body });
+    return (await answer.json()) as { id: string; status: string };
+  };
+  const prediction = await post('/replicate/v1/models/test/narrow/predictions');
+  expect(prediction.status).toBe('starting');
+  const job = await post('/runpod/v2/test/narrow/runsync?wait=300000');
+  expect(job.status).toBe('IN_QUEUE');
+  const waiting = await service.get(`/runpod/v2/test/narrow/status-sync/${job.id}?wait=90000`);
+  expect(await waiting.json()).toEqual(job);
+  expect(await calls.count('abandoned_call')).toBe(0);
+  for (const { id } of [prediction, job]) {
+    await model.answer(id);
+    expect(await calls.reached(id, 'COMPLETED')).toMatchObject({ success: true });
+  }
+});
+
 test('the completion of a run on another node ends a long poll too', async () => {
   const api = await start({ role: 'api' });
   await nodes.start({ role: 'scheduler' });

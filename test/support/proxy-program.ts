@@ -51,7 +51,7 @@ const programs = {
 export type ProxyName = keyof typeof programs;
 export const proxyNames = Object.keys(programs) as ProxyName[];
 
-const sampleOf = (name: ProxyName): string => readFileSync(programs[name].sample, 'utf8');
+export const sampleOf = (name: ProxyName): string => readFileSync(programs[name].sample, 'utf8');
 
 /** A proxy by a sample in deploy/, in front of nodes at these ports of this machine. */
 export class ProxyProgram {

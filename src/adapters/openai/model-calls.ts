@@ -112,12 +112,12 @@ export class ModelCalls {
     if (output !== undefined) return this.sendAny(output, call);
   }
 
-  /** Submits, or takes up the request of the call that this one repeats. */
+  /** Submits, or takes up the request of the call that this one repeats. `options`: those of the query by default. */
   async begin(
     { caller, request, response }: ModelCall,
-    { asked, body, sameIn }: ReadCall,
+    { asked, body, sameIn, options = request.query }: ReadCall & { options?: object },
   ): Promise<HeldCall> {
-    const { headers, query } = request;
+    const { headers } = request;
     const base = this.addresses.baseUrl(request);
     const held = await this.held.begin({
       adapter: 'openai',
@@ -125,7 +125,7 @@ export class ModelCalls {
       modelName: asked.model,
       body,
       headers,
-      options: query,
+      options,
       base,
       response,
       isRepeated: Number(headers['x-stainless-retry-count'] ?? 0) > 0,

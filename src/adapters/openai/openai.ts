@@ -20,8 +20,9 @@ export const openai: AdapterParts = {
   batchLines: openAiLines,
   page: 'docs/openai.md',
   otherMethod: 'not_found',
-  // Header fields by which the client describes its machine and its retries.
+  // Header fields by which the client describes its machine and its retries, and asks for features.
   requestFields: [
+    'OpenAI-Beta',
     'OpenAI-Organization',
     'OpenAI-Project',
     // Firefox and Safari let the client set it.

@@ -60,7 +60,9 @@ export class Responses {
     const read = await this.bodies.read(call);
     const { stream: isStreamed, continues, background: isBackground } = read.asked;
     if (continues !== undefined) throw notTaken(continues, notContinued);
-    return { isBackground, isStreamed, held: await this.calls.begin(call, read) };
+    // The beta interface of the client makes the same calls.
+    const { beta: _beta, ...options } = call.request.query;
+    return { isBackground, isStreamed, held: await this.calls.begin(call, { ...read, options }) };
   }
 
   async find(call: OpenCall, id: string): Promise<void> {

@@ -1,19 +1,22 @@
 import { predictionOptions } from './prediction-options.js';
 
-const model = { timeoutMs: 600_000, expiresMs: null };
+const model = { timeoutMs: 600_000, expiresMs: 3_600_000 };
 
 it.each([
-  ['30', 30_000, 30_000],
-  ['90s', 90_000, 90_000],
-  ['1h30m45s', 5_445_000, 600_000],
+  ['30', 30_000, { expires: '30000ms', timeout: '30000ms' }],
+  ['90s', 90_000, { expires: '90000ms', timeout: '90000ms' }],
+  ['10m', 600_000, { expires: '600000ms' }],
+  ['1h30m45s', 5_445_000, {}],
 ])(
-  'Cancel-After: %s expires the request after %d ms and limits the run timeout',
-  (field, lifeMs, timeoutMs) =>
-    expect(predictionOptions({}, { 'cancel-after': field }, model)).toMatchObject({
-      query: { expires: `${lifeMs}ms`, timeout: `${timeoutMs}ms` },
-      lifeMs,
-    }),
+  'Cancel-After: %s is an age of %d ms, and bounds the request where it is below its model',
+  (field, lifeMs, query) =>
+    expect(predictionOptions({}, { 'cancel-after': field }, model)).toEqual({ query, lifeMs }),
 );
+
+it('Cancel-After bounds the wait for a model without a bound of its own', () =>
+  expect(predictionOptions({}, { 'cancel-after': '2h' }, { ...model, expiresMs: null }).query).toEqual({
+    expires: '7200000ms',
+  }));
 
 it('registers the webhook URL only for the requested events', () => {
   const webhook = 'https://example.org/hook';

@@ -40,11 +40,9 @@ export function predictionOptions(
   return {
     query: {
       ...(wanted.includes('completed') && { webhook: url }),
-      // These hold even if the node is lost before it has noted the age.
-      ...(lifeMs !== undefined && {
-        expires: `${Math.min(lifeMs, expiresMs ?? Infinity)}ms`,
-        timeout: `${Math.min(lifeMs, timeoutMs)}ms`,
-      }),
+      // These hold even if the node is lost before it has noted the age. The model's own bounds are not the caller's.
+      ...(lifeMs !== undefined && lifeMs < (expiresMs ?? Infinity) && { expires: `${lifeMs}ms` }),
+      ...(lifeMs !== undefined && lifeMs < timeoutMs && { timeout: `${lifeMs}ms` }),
     },
     runWebhook: url === undefined || ofRun.length === 0 ? undefined : { url, events: ofRun },
     lifeMs,

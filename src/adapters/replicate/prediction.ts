@@ -15,15 +15,21 @@ export interface PredictionParts {
 
 export const root = '/replicate/v1';
 
-/** `Cancel-After` is kept as a bound of the wait and of the run. */
-const deadlines: readonly string[] = ['expired', 'timed_out'];
-
-export function statusOf({ state, outcome, error, hasOwnExpiry }: RequestRow): PredictionStatus {
+export function statusOf(row: RequestRow): PredictionStatus {
+  const { state, outcome } = row;
   if (state === 'IN_QUEUE') return 'starting';
   if (state === 'IN_PROGRESS') return 'processing';
   if (outcome === 'succeeded') return 'succeeded';
-  const isLate = hasOwnExpiry === true && deadlines.includes(error?.code ?? '');
-  return outcome === 'cancelled' || isLate ? 'canceled' : 'failed';
+  return outcome === 'cancelled' || isLate(row) ? 'canceled' : 'failed';
+}
+
+/**
+ * `Cancel-After` is also kept as bounds of the wait and of the run, where it is below those of the model. A prediction
+ * that exceeds a bound of its model has failed.
+ */
+function isLate({ error, hasOwnExpiry, hasOwnTimeout }: RequestRow): boolean {
+  if (error?.code === 'expired') return hasOwnExpiry === true;
+  return error?.code === 'timed_out' && hasOwnTimeout;
 }
 
 /** Returns a prediction as JSON text. Payloads are inserted unchanged. Parts that are left out are not shown. */

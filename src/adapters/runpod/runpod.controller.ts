@@ -6,11 +6,12 @@ import { CurrentCaller } from '../../auth/current-caller.decorator.js';
 import { Bytes } from '../../http/input/decorators.js';
 import { sendReply } from '../../http/reply.js';
 import { Limited } from '../../limits/limited.js';
+import { maxHoldMs } from '../../requests/long-polls.js';
 import { type KeyedCall, type OpenCall, TheCall } from '../adapter-call.js';
 import { ApiOtherBody, ApiOtherCall, ApiPathText } from '../openapi.js';
 import { EndpointHealth } from './endpoint-health.js';
 import { RunpodHandlers } from './runpod-handlers.js';
-import { usualWaitMs, waitMsOf } from './wait.js';
+import { waitMsOf } from './wait.js';
 
 const service = { name: 'Runpod', page: 'docs/runpod.md' };
 const ApiEndpoint = ApiPathText(
@@ -25,8 +26,10 @@ const ApiJobBody = applyDecorators(
 const ApiWait = ApiQuery({
   name: 'wait',
   required: false,
-  description: 'How long the call waits for the end of the job, in milliseconds: 1000 to 300000.',
-  schema: { type: 'integer', default: usualWaitMs },
+  description:
+    `How long the call waits for the end of the job, in milliseconds: 1000 to ${maxHoldMs}. ` +
+    'A shorter or longer wait is accepted, and counts as the nearest of these.',
+  schema: { type: 'integer', default: maxHoldMs },
 });
 
 /** The segments of the path that name a model. */

@@ -12,6 +12,7 @@ export const errorStatus = `substring(${errorHead} FROM '"status" ?: ?([0-9]+)')
 export const requestColumns = `request.id, model_id AS "modelId", api_key_id AS "keyId", state, outcome, priority,
        virtual_start AS start, seq, attempt, failed_attempts AS "failedAttempts", lost_attempts AS "lostAttempts", error, tags,
        retry_of AS "retryOf", retried_as AS "retriedAs", has_own_expiry AS "hasOwnExpiry",
+       request.timeout_ms IS NOT NULL AS "hasOwnTimeout",
        CASE WHEN coalesce(started_at, completed_at) IS NOT NULL THEN
          greatest(0, extract(epoch FROM coalesce(started_at, completed_at) - greatest(created_at, not_before)) * 1000)::float8
        END AS "queueMs",

@@ -38,6 +38,8 @@ export interface RequestRow {
   progress?: Progress | null;
   /** true: its caller chose how long it may wait. */
   hasOwnExpiry: boolean | null;
+  /** Its caller chose how long a run may take. */
+  hasOwnTimeout: boolean;
 }
 
 export interface StatusRow extends RequestRow {
