@@ -161,11 +161,17 @@ describe('an answer without success', () => {
     expect(failure.fullMessage).toBe('The model answered 500: CUDA out of memory');
   });
 
-  it('of a broken model with an endless body does not delay the failure', async () => {
+  it.each([
+    [503, {}],
+    [429, {}],
+    [408, { 'content-length': '100' }],
+    [422, {}],
+    [422, { 'content-length': '100' }],
+  ])('%i with a body that does not end (headers %j) fails with its status', async (status, headers) => {
     const failure = await failureAfter(({ response }) => {
-      response.writeHead(503, { 'content-type': 'text/plain' }).write('loading the weights\n');
+      response.writeHead(status, { 'content-type': 'text/plain', ...headers }).write('the queue is full\n');
     });
-    expect(failure.fullMessage).toBe('The model answered 503: loading the weights');
+    expect(failure.fullMessage).toBe(`The model answered ${status}: the queue is full`);
     await until(() => server.calls[0]!.closed, { message: 'the connection is closed' });
   });
 
